@@ -1,0 +1,144 @@
+/*
+ * write.h: the writing half of the store, for the collector alone (the reading half is include/portolan/store.h).
+ *
+ * One store_writer holds portoland.lock, so there is one per store. Not thread-safe: it belongs to the event loop.
+ *
+ * Transactions: changes gather in one pending LMDB transaction, begun by the first change; store_writer_commit()
+ * writes and syncs it. Nothing may be acknowledged before that. When any call fails with STORE_E_FULL, STORE_E_SYSTEM,
+ * STORE_E_MEMORY or STORE_E_CORRUPT the pending transaction is lost: call store_writer_abort(), after which every
+ * number this header hands out (acknowledged sequences, rows, counters) is again what the last commit left; runs and
+ * sessions created since then are gone. Other codes are conditions of the one call and leave the transaction intact.
+ */
+#ifndef STORE_WRITE_H
+#define STORE_WRITE_H
+
+#include <portolan/store.h>
+
+struct store_writer;
+
+/* Creates directory and store when there are none. STORE_E_LOCKED names the process that serves it; STORE_E_NEWER;
+ * network file systems are refused (STORE_E_SYSTEM). */
+int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
+void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
+
+int store_writer_commit(struct store_writer *writer, struct portolan_error *error); /* nothing pending: 0 at once */
+void store_writer_abort(struct store_writer *writer);
+size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
+
+struct store_text {
+	const char *data;
+	size_t size;
+};
+
+struct store_run_request {
+	struct store_text name, group, config;
+	const struct store_text *labels;
+	size_t label_count;
+	enum portolan_mode mode;
+	uint64_t examples; /* 0: not declared */
+	bool resume, overwrite;
+};
+
+/*
+ * Finds or creates the run a session asks for. In this order: a run that is recording and has the same, non-empty group
+ * is joined; a run that does not exist is created; `resume` continues the one there is (STORE_E_DIFFERS when
+ * mode or declared examples are not the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
+ * *run is the run's number in this store.
+ */
+int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
+                     struct portolan_error *error);
+
+/* STORE_E_NO_RUN. The run's name is free at once; its records go as store_writer_collect() gets to them. */
+int store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error);
+
+struct store_session_info {
+	uint8_t id[16];
+	uint64_t started;      /* ns since 1970 */
+	uint32_t rank;
+	uint64_t acknowledged; /* highest sequence number stored; 0: none */
+	uint64_t frontier;     /* epochs below it are ended for this session */
+	bool live;             /* as last recorded by store_writer_session_live() */
+	uint64_t observations, replaced, refused;
+};
+
+/* Registers session `id` in `run`, or finds it there; *session is its number in the run. */
+int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started, uint32_t rank,
+                         uint32_t *session, struct portolan_error *error);
+/* Looks `id` up in all runs, so that a session goes on after a restart; STORE_E_NO_RUN: not known. */
+int store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
+                              struct portolan_error *error);
+int store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_t session,
+                              struct store_session_info *info, struct portolan_error *error);
+int store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_t session, bool live,
+                              struct portolan_error *error);
+
+int store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_run_info *info,
+                          struct portolan_error *error);
+/* Calls `each` for every run; a non-zero answer ends the walk and is returned. For start-up and bookkeeping. */
+int store_writer_each_run(struct store_writer *writer, int (*each)(void *context, uint32_t run, uint32_t sessions),
+                          void *context, struct portolan_error *error);
+int store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_state state,
+                           struct portolan_error *error);
+
+struct store_append_column {
+	struct store_text name; /* "gold_prob", "correct", …: names of the built-in columns; others become user columns (f4 only) */
+	enum { STORE_TYPE_F4 = 1, STORE_TYPE_I4, STORE_TYPE_BIT } type;
+	const void *data;       /* little-endian, unaligned; bits as in wire.h */
+};
+
+struct store_append {
+	uint64_t sequence;
+	uint32_t epoch, rows;
+	enum store_id_kind id_kind;
+	unsigned id_size;       /* 4 or 8 (STORE_ID_INT); STORE_ID_STR: 1, `ids` = length bytes then strings */
+	const void *ids;
+	size_t ids_bytes;
+	const struct store_append_column *columns;
+	size_t column_count;
+};
+
+/*
+ * Appends a batch to the log of `run`, giving new ids their index. The sequence number must be acknowledged + 1
+ * (asserted: the caller sorts out repeats and gaps); it is used up by this call, also when rows are refused.
+ * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below 0, a gold_prob
+ * outside [0,1] or not finite). STORE_E_DIFFERS: ids are of the other kind; nothing is used up.
+ */
+int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
+                        uint32_t *refused, struct portolan_error *error);
+
+/* Records that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none to use up). */
+int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t frontier,
+                           struct portolan_error *error);
+
+/* Counts observations that were refused before they reached the store. */
+int store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
+                        struct portolan_error *error);
+
+struct store_log_epoch {
+	uint32_t epoch;
+	uint64_t rows, bytes;     /* in the log, not yet folded */
+	uint64_t folded;          /* observations the epoch already has as columns; 0: never folded */
+};
+
+/* Epochs of `run` that have something in the log, ascending; at most `room` of them; *count is how many there are. */
+int store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room, size_t *count,
+                     struct portolan_error *error);
+
+/*
+ * Folding: what the log holds of one epoch becomes columns, merged with what was folded before by the winner rule,
+ * in chunks that change only where the log touches them. Done in steps of some milliseconds, so that the event loop can
+ * serve between them; each step commits by itself (and with it whatever is pending). Readers see either all of a fold or nothing: the
+ * last step switches the chunk directory, takes the entries folded out of the log, and retires the old generations.
+ * Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time; a larger epoch takes several passes over its log.
+ * One fold at a time per writer. After a failed step, or store_writer_abort(), free the fold; begin again later.
+ */
+struct store_fold;
+int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,
+                     struct portolan_error *error);
+int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
+void store_fold_free(struct store_fold *fold); /* NULL accepted */
+
+/* Removes some records that no listed reader needs any more (bounded work; pending until the next commit). */
+int store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,26 @@
+/* error.h: filling a struct portolan_error; private, for every part. A NULL error is accepted. */
+#ifndef PORTOLAN_ERROR_H
+#define PORTOLAN_ERROR_H
+
+#include <portolan/portolan.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Sets code and message (one line, cut at the buffer's end) and returns `code`, so that a failure is one statement:
+ *     return error_set(error, PORTOLAN_E_INVALID, "epoch %u: …", epoch);                                             */
+__attribute__((format(printf, 3, 4))) static inline int
+error_set(struct portolan_error *error, int code, const char *format, ...)
+{
+	if (error) {
+		va_list arguments;
+
+		va_start(arguments, format);
+		vsnprintf(error->message, sizeof(error->message), format, arguments);
+		va_end(arguments);
+		error->code = code;
+	}
+	return code;
+}
+
+#endif

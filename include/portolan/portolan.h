@@ -1,0 +1,186 @@
+/*
+ * portolan.h: record how a model sees every training example, epoch after epoch.
+ *
+ *     portolan_run *run;
+ *     struct portolan_error error;
+ *     struct portolan_options options = {.store = "./portolan-store"};
+ *     if (portolan_open("snli/seed1", &options, &run, &error) < 0)
+ *             errx(1, "%s", error.message);
+ *     for (uint32_t epoch = 0; epoch < 6; epoch++) {
+ *             for (each mini-batch)
+ *                     portolan_log_logits(run, epoch, n, classes, ids, logits, gold, &error);
+ *             portolan_end_epoch(run, epoch, &error);
+ *     }
+ *     portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error);
+ *
+ * Conventions
+ *   Errors    0 is success, a negative PORTOLAN_E… code a failure. `error` may be NULL; when it is not, a failure
+ *             leaves the code and one line that says what to do, a success leaves it untouched.
+ *   Ownership the caller keeps everything it passes; it may be reused as soon as the call returns.
+ *   Threads   one run may be used from several threads. A logging call computes in the calling thread, copies into a
+ *             bounded ring and returns: it makes no system call and takes no lock that I/O holds, unless the ring is
+ *             full. One thread per run, started by portolan_open(), owns the socket; it takes no signals.
+ *   fork()    the child's copy of a run is inert: every call on it answers PORTOLAN_E_FORKED, and
+ *             portolan_close() only frees memory.
+ *   Bytes     strings are UTF-8, NUL-terminated where no length is given.
+ */
+#ifndef PORTOLAN_H
+#define PORTOLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(PORTOLAN_BUILDING)
+#define PORTOLAN_PUBLIC __attribute__((visibility("default")))
+#else
+#define PORTOLAN_PUBLIC
+#endif
+
+#define PORTOLAN_VERSION "0.1.0"
+
+enum {
+	PORTOLAN_E_INVALID = -1,   /* an argument is wrong; nothing of this call was logged */
+	PORTOLAN_E_MEMORY = -2,    /* out of memory */
+	PORTOLAN_E_NO_COLLECTOR = -3, /* none answered, or none could be started */
+	PORTOLAN_E_REFUSED = -4,   /* the collector refused: the run exists, the kind of id differs, … */
+	PORTOLAN_E_TIMEOUT = -5,   /* the time was up before everything was acknowledged */
+	PORTOLAN_E_FORKED = -6,    /* this handle belongs to the parent process */
+	PORTOLAN_E_CLOSED = -7,    /* the run is closed, or was ended by an earlier error */
+	PORTOLAN_E_ROWS = -8,      /* rows were refused and `strict` is set; the other rows were logged */
+	PORTOLAN_E_SYSTEM = -9,    /* a system or library call failed */
+};
+
+struct portolan_error {
+	int code;           /* one of PORTOLAN_E… */
+	char message[504];  /* one line, no newline at its end */
+};
+
+typedef struct portolan_run portolan_run;
+
+/* When observations are taken: during the training pass, or in a pass of their own after it. The two differ. */
+enum portolan_mode {
+	PORTOLAN_EPOCH_END = 0, /* the definition of Swayamdipta et al. 2020, §2.1 */
+	PORTOLAN_TRAIN_FORWARD = 1,
+};
+
+enum portolan_when_full {
+	PORTOLAN_WAIT = 0, /* the log call waits for room, and says so once on stderr */
+	PORTOLAN_DROP = 1, /* the batch is dropped and counted */
+};
+
+/* Zero-initialise, then set what differs: every zero is the default. */
+struct portolan_options {
+	const char *store;     /* directory: start, or join, a collector for it. Exactly one of store and endpoint */
+	const char *endpoint;  /* a running collector: "tcp://127.0.0.1:5757" or "ipc://PATH" */
+	enum portolan_mode mode;
+	uint64_t examples;     /* > 0: ids are 0 … examples−1, and need no dictionary */
+	const char *const *labels; /* class names, or NULL */
+	size_t label_count;
+	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
+	const char *group;     /* the ranks of one job give the same group and share the run */
+	uint32_t rank;
+	int resume;            /* the run may exist: go on with it; an epoch seen again replaces */
+	int overwrite;         /* the run may exist: remove it first */
+	int strict;            /* refused rows are an error (PORTOLAN_E_ROWS), not a warning */
+	enum portolan_when_full when_full;
+	size_t ring_bytes;     /* memory for what is not yet sent; default 32 MiB, at least 1 MiB */
+	int open_timeout_ms;   /* default 10,000 */
+	const char *collector_program; /* portoland for `store`; default: beside the library, then $PATH */
+};
+
+/* Milliseconds for portolan_flush() and portolan_close(): 0 does not wait. */
+#define PORTOLAN_WAIT_DEFAULT (-1) /* 60 s */
+#define PORTOLAN_WAIT_FOREVER (-2)
+
+/* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has agreed.
+ * On success *run is the caller's to portolan_close(). */
+PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
+                                  struct portolan_error *error);
+
+/* Element types of the arrays a general batch may carry; native byte order. */
+enum portolan_type {
+	PORTOLAN_F32 = 1, PORTOLAN_F64, PORTOLAN_I8, PORTOLAN_U8, PORTOLAN_I16, PORTOLAN_U16,
+	PORTOLAN_I32, PORTOLAN_U32, PORTOLAN_I64, PORTOLAN_U64,
+};
+
+/* A strided view of memory. Row r, column c lies at data + r·row_stride + c·column_stride, in bytes; strides may be
+ * negative; nothing need be aligned. */
+struct portolan_array {
+	const void *data;
+	enum portolan_type type;
+	ptrdiff_t row_stride, column_stride;
+};
+
+/* Which signal the scores of a batch are. */
+enum portolan_scores {
+	PORTOLAN_LOGITS = 1,  /* n × classes; classes = 1: the logit of class 1 against class 0 (sigmoid). −inf allowed off the gold label */
+	PORTOLAN_PROBS = 2,   /* n × classes, rows sum to 1; classes = 1: the probability of class 1 */
+	PORTOLAN_GOLD_PROBS = 3, /* n × 1: p(gold); `correct` must be given, `gold` may be */
+};
+
+/* n observations of one epoch: the general form behind the three calls below. */
+struct portolan_batch {
+	uint32_t epoch;
+	size_t n;
+	size_t classes;                 /* columns of scores; 1 for PORTOLAN_GOLD_PROBS */
+	enum portolan_scores kind;
+	struct portolan_array scores;   /* F32 or F64 */
+	struct portolan_array ids;      /* any integer type, values ≥ 0; data NULL when string_ids is used */
+	const char *const *string_ids;  /* n strings, 1–255 bytes of UTF-8, no control characters; or NULL */
+	const size_t *string_lengths;   /* their lengths in bytes, or NULL: NUL-terminated */
+	struct portolan_array gold;     /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); data NULL: not known */
+	struct portolan_array correct;  /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
+};
+
+/*
+ * Log n observations of `epoch`. From logits the client derives, per row and in one stable pass: the gold
+ * probability, correct (argmax = gold, ties to the lowest class), margin, Σ p² over the other classes, entropy, the
+ * largest probability and the predicted class; from probabilities all of these but the margin.
+ *
+ * A wrong shape, type, id or label fails the whole call (PORTOLAN_E_INVALID). A row with NaN or +inf, with −inf
+ * at the gold label, or whose probabilities are not probabilities, is left out and counted as refused; a warning is printed once.
+ * n may be 0.
+ */
+PORTOLAN_PUBLIC int portolan_log(portolan_run *run, const struct portolan_batch *batch, struct portolan_error *error);
+
+/* Row-major contiguous shorthands with integer ids. */
+PORTOLAN_PUBLIC int portolan_log_logits(portolan_run *run, uint32_t epoch, size_t n, size_t classes, const uint64_t *ids,
+                                        const float *logits, const int32_t *gold, struct portolan_error *error);
+PORTOLAN_PUBLIC int portolan_log_probs(portolan_run *run, uint32_t epoch, size_t n, size_t classes, const uint64_t *ids,
+                                       const float *probs, const int32_t *gold, struct portolan_error *error);
+PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
+                                      const float *gold_probs, const uint8_t *correct, struct portolan_error *error);
+
+/* This client has logged everything it will of `epoch`. Does not wait. */
+PORTOLAN_PUBLIC int portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error);
+
+/* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not yet. */
+PORTOLAN_PUBLIC int portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error);
+
+/* Flushes, ends the session, stops the thread and frees the run, whatever it returns. NULL is accepted.
+ * PORTOLAN_E_TIMEOUT: the message says how many observations were not acknowledged. */
+PORTOLAN_PUBLIC int portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error);
+
+/* Observations, unless another unit is named. */
+struct portolan_stats {
+	uint64_t logged;       /* accepted by the log calls */
+	uint64_t acknowledged; /* of these, on the collector's disk */
+	uint64_t refused;      /* rows left out, here or by the collector */
+	uint64_t replaced;     /* seen again in an epoch, as the collector has counted so far for this session */
+	uint64_t dropped;      /* given up because the ring was full (PORTOLAN_DROP) or the run ended by an error */
+	uint64_t spooled;      /* written to a spool file */
+	uint64_t bytes_sent;   /* bytes of frames, repeats included */
+	uint64_t reconnects;   /* times the session was opened again */
+	uint64_t waits;        /* log calls that had to wait for room */
+};
+
+PORTOLAN_PUBLIC int portolan_get_stats(const portolan_run *run, struct portolan_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,159 @@
+/*
+ * store.h: what the collector keeps and how it is read. Private; shared by collector and analyzer.
+ * The records byte by byte are in collector/STORE.md. The reading half is the library `store_read`
+ * (collector/store/read*.c), the writing half is the collector's alone.
+ *
+ * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it),
+ * collector.sock (its local endpoint) and readers/ (one locked file per snapshot in use).
+ *
+ * How a run is laid out
+ *   Every example has a dense index, 0, 1, 2, … in order of first appearance (declared ids: the id itself).
+ *   Examples are cut into chunks of STORE_CHUNK rows. For each epoch that was folded, each chunk has one record per
+ *   column; records never change: a newer fold writes a new generation. Batches not yet folded (an epoch in
+ *   progress, or a patch to a closed one) wait in the log.
+ *
+ * Winner rule: of two observations of one example in one epoch the *later* stays, as a whole. Later compares
+ *   (session start, rank, session id), then the sequence number: never the order of arrival. What loses is counted as replaced.
+ *
+ * Snapshots: store_snapshot_open() reads, in one short LMDB transaction, which generation each chunk has, and the
+ *   log entries; it merges the latter in memory. After that each block is read in a transaction of its own, while a
+ *   locked file in readers/ keeps the collector from removing those generations. A snapshot never changes.
+ */
+#ifndef PORTOLAN_STORE_H
+#define PORTOLAN_STORE_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+
+#define STORE_SCHEMA_VERSION 1
+#define STORE_CHUNK 16320u            /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
+#define STORE_CHUNK_WORDS (STORE_CHUNK / 64) /* 64-bit words of a bitmap over a chunk */
+#define STORE_MAX_EXAMPLES 0xfffffff0u
+
+enum {
+	STORE_E_NO_STORE = -101,   /* no such directory, or nothing in it */
+	STORE_E_NO_RUN = -102,
+	STORE_E_NEWER = -103,      /* written by a newer version */
+	STORE_E_CORRUPT = -104,    /* a checksum or a size does not fit */
+	STORE_E_LOCKED = -105,     /* another collector serves it */
+	STORE_E_EXISTS = -106,
+	STORE_E_FULL = -107,       /* no space on the device, or a quota */
+	STORE_E_SYSTEM = -108,
+	STORE_E_MEMORY = -109,
+	STORE_E_DIFFERS = -110,    /* id kind, mode or number of examples is not the run's */
+};
+
+/* Columns every build knows; users' own float columns get numbers from STORE_COLUMN_USER on, by name, per run. */
+enum store_column {
+	STORE_GOLD_PROB = 0, /* float32; present exactly where the example was observed */
+	STORE_CORRECT,       /* bit */
+	STORE_MARGIN,        /* float32 */
+	STORE_OTHER_SQ,      /* float32 */
+	STORE_ENTROPY,       /* float32 */
+	STORE_MAX_PROB,      /* float32 */
+	STORE_PREDICTED,     /* int32 */
+	STORE_GOLD,          /* int32; kept per example, not per epoch: the latest known */
+	STORE_SESSION,       /* uint32: which session wrote the row (number in the run's table of sessions) */
+	STORE_COLUMN_USER = 32,
+	STORE_COLUMN_MAX = 64, /* a column set is one 64-bit mask */
+};
+#define STORE_COLUMN_BIT(column) (UINT64_C(1) << (column))
+
+enum store_id_kind { STORE_ID_NONE = 0, STORE_ID_INT = 1, STORE_ID_STR = 2 };
+enum store_state { STORE_RECORDING = 1, STORE_CLOSED = 2 };
+
+struct store_run_info {
+	char name[256];
+	uint32_t number;          /* the run's number in this store; never used again */
+	enum store_id_kind id_kind;
+	enum portolan_mode mode;
+	enum store_state state;   /* recording: at least one session is live */
+	uint64_t declared;        /* examples declared; 0: not declared */
+	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index) */
+	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
+	uint64_t epochs;          /* epochs with observations */
+	uint64_t observations;    /* kept, over all epochs; what was replaced is not counted twice */
+	uint64_t replaced, refused, changed_labels;
+	int64_t created;          /* seconds since 1970 */
+	uint64_t label_count;     /* class names given */
+	char group[256];
+};
+
+struct store; /* one open store; a process opens it at most once */
+
+int store_open(const char *directory, struct store **store, struct portolan_error *error);
+void store_close(struct store *store);
+
+/* All runs by ascending name (bytewise); *runs is the caller's to free(). One short transaction. */
+int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
+
+struct store_snapshot;
+
+struct store_snapshot_options {
+	uint32_t epoch_from, epoch_to; /* half-open; 0, UINT32_MAX: all */
+	uint64_t columns;              /* mask of the columns wanted; others cost nothing */
+};
+
+/* STORE_E_NO_RUN names the run, and the nearest existing name if there is one. */
+int store_snapshot_open(struct store *store, const char *run, const struct store_snapshot_options *options,
+                        struct store_snapshot **snapshot, struct portolan_error *error);
+void store_snapshot_close(struct store_snapshot *snapshot);
+
+const struct store_run_info *store_snapshot_info(const struct store_snapshot *snapshot);
+
+/* The epochs with observations within the range asked for, ascending. */
+size_t store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **epochs);
+
+/* Columns (of those asked for) that hold at least one value; a user column's number by its name, or -1. */
+uint64_t store_snapshot_columns(const struct store_snapshot *snapshot);
+int store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name);
+
+const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
+const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSON text, or NULL */
+
+size_t store_snapshot_blocks(const struct store_snapshot *snapshot); /* ⌈rows / STORE_CHUNK⌉ */
+
+/* Reading is done through cursors, one per thread; a snapshot may have several at work. */
+struct store_cursor;
+
+int store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cursor, struct portolan_error *error);
+void store_cursor_close(struct store_cursor *cursor);
+
+struct store_values {
+	const void *values;      /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: nothing here.
+	                            Where a row is not present its value is unspecified (bits: 0) */
+	const uint64_t *present; /* bitmap over the block; NULL together with values, otherwise never NULL */
+	bool complete;           /* every row of the block is present */
+};
+
+struct store_block {
+	uint32_t first, rows;    /* indices first … first+rows−1 */
+	size_t epoch_count;      /* as store_snapshot_epochs() */
+	/* values of one column at the e-th epoch: block.columns[e * STORE_COLUMN_MAX + column] is filled for wanted
+	 * columns only; use store_block_values() */
+	const struct store_values *columns;
+	struct store_values gold; /* filled if STORE_GOLD was wanted */
+};
+
+/* Block `index`, all wanted columns at all epochs in range. Pointers are 8-byte aligned and valid until the next call on this cursor.
+ * Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
+int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error);
+
+static inline const struct store_values *
+store_block_values(const struct store_block *block, size_t epoch, enum store_column column)
+{
+	return &block->columns[epoch * STORE_COLUMN_MAX + column];
+}
+
+struct store_ids {
+	uint32_t first, rows;
+	const uint64_t *integers;     /* STORE_ID_INT */
+	const char *text;             /* STORE_ID_STR: string r is text + offsets[r] … offsets[r+1] */
+	const uint32_t *offsets;
+};
+
+/* The users' ids of block `index`; valid until the next call on this cursor. */
+int store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *ids, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * wire.h: frames between client and collector: limits, version, and the codec's interface. Private.
+ * The protocol itself is described in client/WIRE.md; the codec is client/wire.c, the one file that includes msgpack.
+ *
+ * Thread rule: no shared state; one encoder or decoder per thread.
+ */
+#ifndef PORTOLAN_WIRE_H
+#define PORTOLAN_WIRE_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+
+#define WIRE_VERSION 1
+
+/* Limits, checked before anything is allocated. */
+#define WIRE_MAX_FRAME (16u << 20) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
+#define WIRE_MAX_ROWS (1u << 20)   /* rows of a batch */
+#define WIRE_MAX_COLUMNS 32        /* columns of a batch, ids not counted */
+#define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
+#define WIRE_MAX_COLUMN_NAME 32    /* bytes: [a-z][a-z0-9_]* */
+#define WIRE_MAX_LABELS 65536
+#define WIRE_MAX_CONFIG 65536      /* bytes of JSON */
+#define WIRE_MAX_EPOCH 0xfffffffdu
+#define WIRE_MAX_DEPTH 4           /* nesting of msgpack containers */
+#define WIRE_SESSION_SIZE 16
+
+/* Timing rules both sides keep (see WIRE.md). */
+#define WIRE_PING_MS 2000          /* a client that sent nothing for so long sends a ping */
+#define WIRE_SESSION_TIMEOUT_MS 15000 /* a session not heard of for so long is no longer live */
+
+enum wire_kind {
+	/* client → collector */
+	WIRE_OPEN = 1,   /* begin or continue a session */
+	WIRE_BATCH,      /* observations; carries a sequence number */
+	WIRE_END_EPOCH,  /* carries a sequence number */
+	WIRE_CLOSE,      /* carries a sequence number: the last of its session */
+	WIRE_PING,
+	/* collector → client */
+	WIRE_OPENED,
+	WIRE_ACK,
+	WIRE_ERROR,
+};
+
+enum wire_id_kind { WIRE_ID_NONE = 0 /* not fixed yet */, WIRE_ID_INT = 1, WIRE_ID_STR = 2 };
+
+/* Element types of a column on the wire; all little-endian, unaligned. */
+enum wire_type {
+	WIRE_F4 = 1, /* "f4": IEEE 754 binary32 */
+	WIRE_I4,     /* "i4": two's complement 32 bits */
+	WIRE_U4,     /* "u4": ids only */
+	WIRE_U8,     /* "u8": ids only, 64 bits */
+	WIRE_BIT,    /* "bit": ⌈n/8⌉ bytes, row r is bit r%8 of byte r/8 */
+	WIRE_STR,    /* "str": ids only: n length bytes (1–255), then the strings, end to end */
+};
+
+struct wire_bytes {
+	const uint8_t *data;
+	size_t size;
+};
+
+struct wire_column {
+	struct wire_bytes name;
+	enum wire_type type;
+	struct wire_bytes data; /* size already checked against type and rows */
+};
+
+struct wire_open {
+	struct wire_bytes run, group, client; /* group empty: none */
+	struct wire_bytes config;             /* JSON text, empty: none; not parsed here */
+	const struct wire_bytes *labels;
+	size_t label_count;
+	uint64_t started;  /* ns since 1970 when the session began: orders sessions (see store.h, winner rule) */
+	uint64_t examples; /* 0: ids not declared */
+	uint32_t rank;
+	enum portolan_mode mode;
+	bool resume, overwrite;
+};
+
+struct wire_batch {
+	uint64_t sequence;
+	uint32_t epoch;
+	uint32_t rows;
+	enum wire_type id_type; /* WIRE_U4, WIRE_U8 or WIRE_STR */
+	struct wire_bytes ids;
+	size_t column_count;
+	struct wire_column columns[WIRE_MAX_COLUMNS];
+};
+
+struct wire_opened {
+	uint64_t acknowledged; /* highest sequence number of this session on disk; 0: none */
+	uint64_t credit;       /* bytes of unacknowledged frames the client may have under way */
+	enum wire_id_kind id_kind; /* what the run already holds */
+};
+
+struct wire_ack {
+	uint64_t acknowledged, credit;
+	uint64_t replaced, refused; /* observations, totals of this session */
+};
+
+/* Codes of WIRE_ERROR frames: strings on the wire. */
+enum wire_error_code {
+	WIRE_E_VERSION = 1,   /* "version": the collector does not speak it */
+	WIRE_E_MALFORMED,     /* "malformed": not a valid frame */
+	WIRE_E_NO_SESSION,    /* "no-session": open again, then repeat what was not acknowledged */
+	WIRE_E_SEQUENCE,      /* "sequence": a gap; go back to the number after `acknowledged` */
+	WIRE_E_RUN_EXISTS,    /* "run-exists" */
+	WIRE_E_RUN_DIFFERS,   /* "run-differs": id kind, mode or examples are not the run's */
+	WIRE_E_REFUSED,       /* "refused": these rows can never be stored; the sequence number is used up */
+	WIRE_E_UNAVAILABLE,   /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
+	WIRE_E_RUN_REMOVED,   /* "run-removed": removed or overwritten while the session was live */
+	WIRE_E_OTHER,         /* any code this version does not know */
+};
+
+struct wire_error {
+	enum wire_error_code code;
+	struct wire_bytes message;
+	uint64_t sequence; /* of the frame it answers; 0: none */
+};
+
+struct wire_frame {
+	enum wire_kind kind;
+	uint8_t session[WIRE_SESSION_SIZE];
+	union {
+		struct wire_open open;
+		struct wire_batch batch;
+		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
+		struct { uint64_t sequence; } close;
+		struct wire_opened opened;
+		struct wire_ack ack;
+		struct wire_error error;
+	};
+};
+
+typedef struct wire_decoder wire_decoder;
+
+wire_decoder *wire_decoder_new(void); /* NULL: out of memory */
+void wire_decoder_free(wire_decoder *decoder);
+
+/* Decodes one frame. Everything is checked: limits, types, sizes, UTF-8, depth; unknown keys are skipped, a repeated
+ * key is malformed. *frame points into `data` and into the decoder: valid while `data` is, until the next call.
+ * Returns 0 or a negative PORTOLAN_E… with a message that names the field; *code (if not NULL) says which WIRE_E_… to answer. */
+int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_frame *frame,
+                enum wire_error_code *code, struct portolan_error *error);
+
+typedef struct wire_encoder wire_encoder;
+
+wire_encoder *wire_encoder_new(void);
+void wire_encoder_free(wire_encoder *encoder);
+
+/* Encodes one frame; *bytes belongs to the encoder, until the next call. The frame must be valid (asserted in
+ * debug builds); fails only for lack of memory or a frame over WIRE_MAX_FRAME. */
+int wire_encode(wire_encoder *encoder, const struct wire_frame *frame, struct wire_bytes *bytes,
+                struct portolan_error *error);
+
+/* 1–255 bytes (0 allowed where `may_be_empty`) of valid UTF-8 without control characters (U+0000–001F, 007F–009F). */
+bool wire_name_is_valid(const void *data, size_t size, bool may_be_empty);
+
+const char *wire_error_code_name(enum wire_error_code code);
+
+#endif
