@@ -23,7 +23,7 @@ def cases(folder):
         by_pytest[path.stem.removeprefix("pytest-")] = [
             (f"{case.get('classname')}.{case.get('name')}", outcome(case)) for case in ET.parse(path).iter("testcase")]
     for case in ET.parse(logs / "testlog.junit.xml").iter("testcase"):
-        inner = by_pytest.get(case.get("name"), [])
+        inner = by_pytest.get(case.get("name").rpartition(" / ")[2], [])
         if outcome(case) == "failed" and not any(result == "failed" for _, result in inner):
             inner = []  # the runner itself failed, before or after its cases
         yield from inner or [(case.get("name"), outcome(case))]
