@@ -103,9 +103,24 @@ def tokens(data):
     yield from element(0)
 
 
+def values(kind, data):
+    """What a column's bytes say, for the reader."""
+    if kind == "str":
+        return "two lengths, then the strings"
+    if kind == "bit":
+        return f"rows 0 … from the lowest bit of {data[0]:#010b}"
+    code = {"f4": "f", "i4": "i", "u4": "I", "u8": "Q"}[kind]
+    return " ".join(f"{value:g}" if code == "f" else str(value)
+                    for value in struct.unpack(f"<{len(data) // struct.calcsize('<' + code)}{code}", data))
+
+
 def dump(data):
-    lines = []
+    lines, kind = [], ""
     for piece, meaning in tokens(data):
+        word = meaning.strip().strip('"')
+        if word.startswith("bin of") and kind in ("f4", "i4", "u4", "u8", "bit", "str"):
+            meaning += ": " + values(kind, piece[2:])
+        kind = word
         for at in range(0, len(piece), 16):
             hexes = piece[at:at + 16].hex(" ")
             lines.append(f"{hexes:<48}; {meaning}" if at == 0 else hexes)
