@@ -117,6 +117,11 @@ folder_work(struct folder *folder, struct portolan_error *error)
 	}
 	if (result == STORE_E_CORRUPT)
 		run->unfoldable = true;
+	if (result == STORE_E_NO_RUN) {
+		run->removed = true;
+		result = 0;
+		folder_drop(folder);
+	}
 	if (result < 0 || done)
 		folder_drop(folder);
 	return result;

@@ -48,7 +48,8 @@ struct ingest {
 	struct folder folder;
 	struct ingest_totals totals;
 	enum ingest_health health;
-	int64_t retry_at, ticked;
+	int64_t retry_at, ticked, garbage_at;
+	bool garbage; /* there may be old records to remove */
 	bool leaving; /* an `open` is left unanswered: its client starts another collector */
 };
 

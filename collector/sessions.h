@@ -52,6 +52,7 @@ struct session {
 	bool gap;         /* told that frames are missing; not again until one fits */
 	bool owes_opened; /* replies due after the commit */
 	bool owes_ack;
+	bool owes_removed;
 	bool changed;     /* is in sessions.changed */
 	struct session *next_changed, *next_in_bucket, *next_in_run;
 };

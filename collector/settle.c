@@ -12,10 +12,13 @@
 
 #include "reply.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* The loop was held up (a suspended machine, a stopped process): frames wait unread, so nobody's silence counts. */
 #define STALL_MS 5000
+/* How often old records are looked for that a reader kept from being removed. */
+#define GARBAGE_MS 10000
 
 bool
 settle_is_fatal(int code)
@@ -63,15 +66,12 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
+/* What follows for one session from a commit that is already marked in memory. */
 static int
-settle_session(struct ingest *ingest, struct session *session, struct portolan_error *error)
+conclude(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
-	bool removed_now = session->now.state == SESSION_REMOVED && session->stored.state != SESSION_REMOVED;
-
-	session->stored = session->now;
-	session->fresh = false;
-	if (removed_now) {
-		session->owes_opened = session->owes_ack = false;
+	if (session->owes_removed) {
+		session->owes_removed = session->owes_opened = session->owes_ack = false;
 		reply_error(ingest, &session->peer, session->id, WIRE_E_RUN_REMOVED, 0,
 		            "run '%s' was removed or overwritten while this session recorded into it", session->run->name);
 	} else if (session->now.state == SESSION_GONE) {
@@ -90,8 +90,13 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	struct session *session;
 	int result = store_writer_commit(ingest->writer, &error);
 
+	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
+	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
+		session->stored = session->now;
+		session->fresh = false;
+	}
 	while (result == 0 && (session = sessions_take_changed(&ingest->sessions)))
-		result = settle_session(ingest, session, &error);
+		result = conclude(ingest, session, &error);
 	if (result < 0) {
 		settle_failure(ingest, &error, now);
 		return;
@@ -106,7 +111,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 static void
 take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
-	session->owes_opened = session->owes_ack = false;
+	session->owes_removed = session->owes_opened = session->owes_ack = false;
 	if (session->fresh) {
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 		sessions_remove(&ingest->sessions, session);
@@ -134,9 +139,9 @@ settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_
 	}
 	ingest->health = INGEST_UNAVAILABLE;
 	ingest->retry_at = now + INGEST_RETRY_MS;
-	reply_ack_all(ingest);
 	while ((session = sessions_take_changed(&ingest->sessions)))
 		take_back(ingest, session, error->message);
+	reply_ack_all(ingest);
 }
 
 /* A session that has not been heard of for WIRE_SESSION_TIMEOUT_MS. */
@@ -191,30 +196,46 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		ingest->health = INGEST_TRYING;
 		reply_ack_all(ingest);
 	}
+	if (now >= ingest->garbage_at) {
+		ingest->garbage = true;
+		ingest->garbage_at = now + GARBAGE_MS;
+	}
 	result = expire_all(ingest, now, &error);
 	if (result < 0)
 		settle_failure(ingest, &error, now);
+}
+
+/* A step that failed has taken its transaction with it; ingest had nothing in it. Damage in one run must not stop the
+ * recording of others: that run is no longer folded, and stays readable from its log. */
+static void
+fold_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+{
+	if (error->code != STORE_E_CORRUPT) {
+		settle_failure(ingest, error, now);
+		return;
+	}
+	store_writer_abort(ingest->writer);
+	ingest->options.trouble(ingest->options.context, error->message);
 }
 
 bool
 ingest_work(struct ingest *ingest, int64_t now)
 {
 	struct portolan_error error = {0};
-	bool worked = true, more = true;
 	int result;
 
+	assert(!ingest->sessions.changed);
 	if (ingest->health == INGEST_UNAVAILABLE)
 		return false;
 	if (folder_has_work(&ingest->folder)) {
 		result = folder_work(&ingest->folder, &error);
 		ingest->garbage = true;
 	} else if (ingest->garbage) {
-		result = store_writer_collect(ingest->writer, &more, &error);
-		ingest->garbage = more;
+		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
 	} else {
 		return false;
 	}
 	if (result < 0)
-		settle_failure(ingest, &error, now);
-	return worked;
+		fold_failed(ingest, &error, now);
+	return true;
 }
