@@ -34,8 +34,10 @@ size_t signals_from_logits(const struct portolan_array *logits, size_t n, size_t
 size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes, const int32_t *gold,
                           const struct signals_columns *columns, uint8_t *refused);
 
-/* The elementary functions within, for their tests: e^x for x ≤ 0 (0 below FLT_MIN), and ln(1 + x) for x ≥ 0. */
+/* The elementary functions within, for their tests: e^x for x ≤ 0 (0 below FLT_MIN); ln x for x ≥ FLT_MIN; ln(1 + x), x
+ * ≥ 0. */
 float signals_exp(float x);
+float signals_log(float x);
 float signals_log1p(float x);
 
 #endif
