@@ -18,8 +18,8 @@
 static int
 malformed(const char *text, const char *what, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "endpoint '%.120s' %s; give tcp://127.0.0.1:PORT or ipc://PATH", text, what);
+	return error_set(error, PORTOLAN_E_INVALID, "endpoint '%.120s' %s; give tcp://127.0.0.1:PORT or ipc://PATH",
+	                 text, what);
 }
 
 static bool
@@ -79,10 +79,11 @@ parse_tcp(const char *text, struct address *address, struct portolan_error *erro
 	else
 		return malformed(text, "does not name a numeric address", error);
 	if (!loopback)
-		return error_set(error, PORTOLAN_E_REFUSED,
-		                 "endpoint '%.120s' is open to other machines, which needs encryption (--keys), and this "
-		                 "version has none; listen on tcp://127.0.0.1:%s and use ssh -L from elsewhere",
-		                 text, port);
+		return error_set(
+		        error, PORTOLAN_E_REFUSED,
+		        "endpoint '%.120s' is open to other machines, which needs encryption (--keys), and this "
+		        "version has none; listen on tcp://127.0.0.1:%s and use ssh -L from elsewhere",
+		        text, port);
 	address->ipv6 = bracketed;
 	snprintf(address->text, sizeof(address->text), bracketed ? "tcp://[%s]:%s" : "tcp://%s:%s", host, port);
 	return 0;
@@ -141,4 +142,15 @@ address_check_free(const struct address *address, struct portolan_error *error)
 		                   address->text);
 	close(fd);
 	return result;
+}
+
+bool
+address_is_same(const struct address *a, const struct address *b)
+{
+	struct stat first, second;
+
+	if (strcmp(a->text, b->text) == 0)
+		return true;
+	return a->path && b->path && stat(a->path, &first) == 0 && stat(b->path, &second) == 0 &&
+	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }

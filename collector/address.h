@@ -24,4 +24,7 @@ int address_parse(const char *text, struct address *address, struct portolan_err
  * does, or it is no socket (binding would remove it). */
 int address_check_free(const struct address *address, struct portolan_error *error);
 
+/* Both are the same socket file, or the same text. */
+bool address_is_same(const struct address *a, const struct address *b);
+
 #endif

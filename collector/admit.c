@@ -51,14 +51,14 @@ static int
 find_run(struct ingest *ingest, const struct wire_open *open, uint32_t *number, struct portolan_error *error)
 {
 	struct store_run_request request = {
-		.name = text_of(open->run),
-		.group = text_of(open->group),
-		.config = text_of(open->config),
-		.label_count = open->label_count,
-		.mode = open->mode,
-		.examples = open->examples,
-		.resume = open->resume,
-		.overwrite = open->overwrite,
+	        .name = text_of(open->run),
+	        .group = text_of(open->group),
+	        .config = text_of(open->config),
+	        .label_count = open->label_count,
+	        .mode = open->mode,
+	        .examples = open->examples,
+	        .resume = open->resume,
+	        .overwrite = open->overwrite,
 	};
 	struct store_text *labels = NULL;
 	int result;
@@ -104,8 +104,7 @@ bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const 
 static int
 make_live(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
-	int result =
-		store_writer_session_live(ingest->writer, session->run->number, session->number, true, error);
+	int result = store_writer_session_live(ingest->writer, session->run->number, session->number, true, error);
 
 	if (result == 0)
 		result = store_writer_set_state(ingest->writer, session->run->number, STORE_RECORDING, error);
@@ -122,8 +121,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 	struct store_run_info info;
 	uint32_t number, session_number;
 	char name[256];
-	int result =
-		store_writer_find_session(ingest->writer, frame->session, &number, &session_number, error);
+	int result = store_writer_find_session(ingest->writer, frame->session, &number, &session_number, error);
 
 	if (result == 0) {
 		result = store_writer_run_info(ingest->writer, number, &info, error);
@@ -178,7 +176,8 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	}
 	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= SESSIONS_MAX)) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "%s; try again",
-		            ingest->health == INGEST_UNAVAILABLE ? "the store cannot be written now" : "too many sessions");
+		            ingest->health == INGEST_UNAVAILABLE ? "the store cannot be written now"
+		                                                 : "too many sessions");
 		return;
 	}
 	if (!session)
@@ -207,8 +206,8 @@ admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_f
 	struct session caller = {.peer = *peer};
 
 	if (result < 0) {
-		reply_error(ingest, peer, frame->session,
-		            result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE, 0, "%s", error.message);
+		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
+		            0, "%s", error.message);
 		if (settle_is_fatal(result))
 			settle_failure(ingest, &error, now);
 		return;

@@ -66,7 +66,8 @@ list_log(struct folder *folder, const struct run *run, size_t *count, struct por
 {
 	int result;
 
-	while ((result = store_writer_log(folder->writer, run->number, folder->epochs, folder->room, count, error)) == 0 &&
+	while ((result = store_writer_log(folder->writer, run->number, folder->epochs, folder->room, count, error)) ==
+	               0 &&
 	       *count > folder->room) {
 		size_t room = *count + 16;
 		struct store_log_epoch *epochs = realloc(folder->epochs, room * sizeof(*epochs));
@@ -94,7 +95,8 @@ begin_next(struct folder *folder, struct run *run, struct portolan_error *error)
 			continue;
 		folder->run = run;
 		folder->epoch = folder->epochs[i].epoch;
-		return store_fold_begin(folder->writer, run->number, folder->epoch, folder->memory, &folder->fold, error);
+		return store_fold_begin(folder->writer, run->number, folder->epoch, folder->memory, &folder->fold,
+		                        error);
 	}
 	run->touched = false;
 	run->due_from = run->due_to = 0;

@@ -2,8 +2,8 @@
  * ingest.c: takes frames.
  *
  * A numbered frame (batch, end, close) is taken when its number is the one after the last taken; what was taken before
- * is acknowledged again and changes nothing; a gap is answered once, and silently skipped until the missing frame comes.
- * What is taken goes into the store's pending transaction at once: a frame is never held in memory here.
+ * is acknowledged again and changes nothing; a gap is answered once, and silently skipped until the missing frame
+ * comes. What is taken goes into the store's pending transaction at once: a frame is never held in memory here.
  */
 #include "ingest.h"
 
@@ -16,7 +16,9 @@
 #include <stdlib.h>
 
 struct run_list {
-	struct { uint32_t number, sessions; } *items;
+	struct {
+		uint32_t number, sessions;
+	} * items;
 	size_t count, room;
 };
 
@@ -85,8 +87,8 @@ static int
 refuse_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch, const char *reason,
              struct portolan_error *error)
 {
-	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence, batch->rows,
-	                                 error);
+	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence,
+	                                 batch->rows, error);
 
 	if (result == 0)
 		reply_error(ingest, &session->peer, session->id, WIRE_E_REFUSED, batch->sequence, "%s", reason);
@@ -100,19 +102,23 @@ fill_append(const struct wire_batch *batch, struct store_append *append, struct 
 		const struct wire_column *from = &batch->columns[i];
 
 		columns[i].name = (struct store_text){(const char *)from->name.data, from->name.size};
-		columns[i].type = from->type == WIRE_F4 ? STORE_TYPE_F4 : from->type == WIRE_I4 ? STORE_TYPE_I4 : STORE_TYPE_BIT;
+		columns[i].type = from->type == WIRE_F4   ? STORE_TYPE_F4
+		                  : from->type == WIRE_I4 ? STORE_TYPE_I4
+		                                          : STORE_TYPE_BIT;
 		columns[i].data = from->data.data;
 	}
 	*append = (struct store_append){
-		.sequence = batch->sequence,
-		.epoch = batch->epoch,
-		.rows = batch->rows,
-		.id_kind = batch->id_type == WIRE_STR ? STORE_ID_STR : STORE_ID_INT,
-		.id_size = batch->id_type == WIRE_STR ? 1 : batch->id_type == WIRE_U4 ? 4 : 8,
-		.ids = batch->ids.data,
-		.ids_bytes = batch->ids.size,
-		.columns = columns,
-		.column_count = batch->column_count,
+	        .sequence = batch->sequence,
+	        .epoch = batch->epoch,
+	        .rows = batch->rows,
+	        .id_kind = batch->id_type == WIRE_STR ? STORE_ID_STR : STORE_ID_INT,
+	        .id_size = batch->id_type == WIRE_STR  ? 1
+	                   : batch->id_type == WIRE_U4 ? 4
+	                                               : 8,
+	        .ids = batch->ids.data,
+	        .ids_bytes = batch->ids.size,
+	        .columns = columns,
+	        .column_count = batch->column_count,
 	};
 }
 
@@ -151,8 +157,8 @@ take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence
 		sessions_set_frontier(session, frontier);
 	else
 		run_make_due(session->run, epoch, frontier);
-	return store_writer_end_epoch(ingest->writer, session->run->number, session->number, sequence, session->now.frontier,
-	                              error);
+	return store_writer_end_epoch(ingest->writer, session->run->number, session->number, sequence,
+	                              session->now.frontier, error);
 }
 
 static int
@@ -258,7 +264,8 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 	session->heard = now;
 	if (session->now.state == SESSION_REMOVED)
 		reply_error(ingest, peer, frame->session, WIRE_E_RUN_REMOVED, sequence_of(frame),
-		            "run '%s' was removed or overwritten while this session recorded into it", session->run->name);
+		            "run '%s' was removed or overwritten while this session recorded into it",
+		            session->run->name);
 	else if (frame->kind == WIRE_PING)
 		take_ping(ingest, session);
 	else
@@ -288,7 +295,8 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 		take_session_frame(ingest, peer, frame, now);
 		break;
 	default:
-		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0, "only a collector sends frames of this kind");
+		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
+		            "only a collector sends frames of this kind");
 	}
 }
 

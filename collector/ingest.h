@@ -17,9 +17,9 @@
 #include "sessions.h"
 #include "store/write.h"
 
-#define INGEST_WINDOW_MAX (8u << 20)    /* bytes of credit for one session, at most */
-#define INGEST_COMMIT_BYTES (1u << 20)  /* pending bytes that are worth a commit of their own */
-#define INGEST_RETRY_MS 1000            /* pause after the store has failed */
+#define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
+#define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
+#define INGEST_RETRY_MS 1000           /* pause after the store has failed */
 
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
@@ -58,8 +58,8 @@ int ingest_init(struct ingest *ingest, const struct ingest_options *options, int
 void ingest_deinit(struct ingest *ingest);
 
 /* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which is its owner's. */
-void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, size_t size,
-                  int64_t now);
+void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
+                  size_t size, int64_t now);
 
 /* Answers what wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);

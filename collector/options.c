@@ -47,7 +47,8 @@ const char options_help[] =
         "  --overwrite            remove the run of that name first\n"
         "  rm                     removes a run\n"
         "\n"
-        "Other machines connect through ssh (ssh -L 5757:127.0.0.1:5757 host): encrypted endpoints (--keys) are not in\n"
+        "Other machines connect through ssh (ssh -L 5757:127.0.0.1:5757 host): encrypted endpoints (--keys) are not "
+        "in\n"
         "this version.\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
 
@@ -65,10 +66,14 @@ enum {
 };
 
 static const struct option serve_options[] = {
-        {"store", required_argument, NULL, OPTION_STORE},         {"listen", required_argument, NULL, OPTION_LISTEN},
-        {"exit-when-idle", required_argument, NULL, OPTION_IDLE}, {"max-memory", required_argument, NULL, OPTION_MEMORY},
-        {"detach", no_argument, NULL, OPTION_DETACH},             {"keys", required_argument, NULL, OPTION_KEYS},
-        {"help", no_argument, NULL, OPTION_HELP},                 {"version", no_argument, NULL, OPTION_VERSION},
+        {"store", required_argument, NULL, OPTION_STORE},
+        {"listen", required_argument, NULL, OPTION_LISTEN},
+        {"exit-when-idle", required_argument, NULL, OPTION_IDLE},
+        {"max-memory", required_argument, NULL, OPTION_MEMORY},
+        {"detach", no_argument, NULL, OPTION_DETACH},
+        {"keys", required_argument, NULL, OPTION_KEYS},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {"version", no_argument, NULL, OPTION_VERSION},
         {0},
 };
 static const struct option import_options[] = {
@@ -91,7 +96,8 @@ parse_seconds(const char *text, int64_t *ms, struct portolan_error *error)
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > IDLE_MOST)
-		return error_set(error, PORTOLAN_E_INVALID, "--exit-when-idle: '%.40s' is not a number of seconds", text);
+		return error_set(error, PORTOLAN_E_INVALID, "--exit-when-idle: '%.40s' is not a number of seconds",
+		                 text);
 	*ms = (int64_t)(seconds * 1000);
 	return 0;
 }
@@ -112,7 +118,8 @@ parse_size(const char *text, size_t *size, struct portolan_error *error)
 		end++;
 	}
 	if (*text < '0' || *text > '9' || *end || errno || number > (SIZE_MAX >> 1 >> shift))
-		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: '%.40s' is not a size like 512M or 2G", text);
+		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: '%.40s' is not a size like 512M or 2G",
+		                 text);
 	*size = (size_t)number << shift;
 	if (*size < MEMORY_LEAST)
 		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: give at least %zuM", MEMORY_LEAST >> 20);
@@ -178,7 +185,8 @@ parse_options(struct options *options, const struct option *known, int argc, cha
 			result = error_set(error, PORTOLAN_E_INVALID, "unknown option '%.100s'; see portoland --help",
 			                   argv[optind - 1]);
 		else if (option == ':')
-			result = error_set(error, PORTOLAN_E_INVALID, "option '%.100s' needs a value", argv[optind - 1]);
+			result =
+			        error_set(error, PORTOLAN_E_INVALID, "option '%.100s' needs a value", argv[optind - 1]);
 		else
 			result = apply(options, option, optarg, error);
 	}
@@ -202,8 +210,8 @@ take_arguments(struct options *options, int count, char **arguments, struct port
 {
 	if (options->command == OPTIONS_SERVE) {
 		if (count > 0)
-			return error_set(error, PORTOLAN_E_INVALID, "unexpected argument '%.100s'; see portoland --help",
-			                 arguments[0]);
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "unexpected argument '%.100s'; see portoland --help", arguments[0]);
 		return options->listen_count ? 0 : add_listen(options, LISTEN_DEFAULT, error);
 	}
 	if (options->command != OPTIONS_IMPORT && options->command != OPTIONS_REMOVE)

@@ -35,13 +35,14 @@ void
 reply_ack(struct ingest *ingest, const struct session *session)
 {
 	struct wire_frame frame = {
-		.kind = WIRE_ACK,
-		.ack = {
-			.acknowledged = session->stored.sequence,
-			.credit = reply_credit(ingest),
-			.replaced = session->replaced,
-			.refused = session->refused,
-		},
+	        .kind = WIRE_ACK,
+	        .ack =
+	                {
+	                        .acknowledged = session->stored.sequence,
+	                        .credit = reply_credit(ingest),
+	                        .replaced = session->replaced,
+	                        .refused = session->refused,
+	                },
 	};
 
 	send_frame(ingest, &session->peer, session->id, &frame);
@@ -51,14 +52,15 @@ void
 reply_opened(struct ingest *ingest, const struct session *session, enum store_id_kind id_kind)
 {
 	struct wire_frame frame = {
-		.kind = WIRE_OPENED,
-		.opened = {
-			.acknowledged = session->stored.sequence,
-			.credit = reply_credit(ingest),
-			.id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
-				   : id_kind == STORE_ID_STR ? WIRE_ID_STR
-							     : WIRE_ID_NONE,
-		},
+	        .kind = WIRE_OPENED,
+	        .opened =
+	                {
+	                        .acknowledged = session->stored.sequence,
+	                        .credit = reply_credit(ingest),
+	                        .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
+	                                   : id_kind == STORE_ID_STR ? WIRE_ID_STR
+	                                                             : WIRE_ID_NONE,
+	                },
 	};
 
 	send_frame(ingest, &session->peer, session->id, &frame);

@@ -20,7 +20,7 @@ void reply_ack_all(struct ingest *ingest);
 
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,
                                                        const uint8_t session[WIRE_SESSION_SIZE],
-                                                       enum wire_error_code code, uint64_t sequence,
-                                                       const char *format, ...);
+                                                       enum wire_error_code code, uint64_t sequence, const char *format,
+                                                       ...);
 
 #endif

@@ -40,6 +40,7 @@ struct server {
 	wire_encoder *encoder;
 	int signals;
 	bool has_ingest;
+	char endpoints[800]; /* for the log */
 	int64_t next_tick, last_live;
 };
 
@@ -81,17 +82,19 @@ open_signals(struct server *server, struct portolan_error *error)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN); /* stderr may be a pipe nobody reads any more */
 	server->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return server->signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot watch signals: %s", strerror(errno)) : 0;
+	return server->signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot watch signals: %s", strerror(errno))
+	                           : 0;
 }
 
 static int
 bind_one(struct server *server, unsigned which, const struct address *address, struct portolan_error *error)
 {
+	size_t used = strlen(server->endpoints);
 	char bound[256];
 	int result = sockets_bind(server->sockets, which, address, bound, sizeof(bound), error);
 
 	if (result == 0)
-		log_line("serving %s at %s", server->options->store, bound);
+		snprintf(server->endpoints + used, sizeof(server->endpoints) - used, "%s%s", used ? ", " : "", bound);
 	return result;
 }
 
@@ -108,7 +111,7 @@ bind_all(struct server *server, struct portolan_error *error)
 	if (result == 0)
 		result = bind_one(server, SOCKETS_LOCAL, &local, error);
 	for (size_t i = 0; i < server->options->listen_count && result == 0; i++)
-		if (strcmp(server->options->listen[i].text, local.text) != 0)
+		if (!address_is_same(&server->options->listen[i], &local))
 			result = bind_one(server, SOCKETS_LISTEN, &server->options->listen[i], error);
 	return result;
 }
@@ -148,10 +151,9 @@ take(struct server *server, const struct sockets_message *message, int64_t now)
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 
-	if (message->data &&
-	    wire_decode(server->decoder, message->data, message->size, &frame, &code, &error) == 0)
-		ingest_frame(&server->ingest, &message->peer, message->peer.socket == SOCKETS_LOCAL, &frame, message->size,
-		             now);
+	if (message->data && wire_decode(server->decoder, message->data, message->size, &frame, &code, &error) == 0)
+		ingest_frame(&server->ingest, &message->peer, message->peer.socket == SOCKETS_LOCAL, &frame,
+		             message->size, now);
 	else
 		ingest_malformed(&server->ingest, &message->peer, code, error.message);
 }
@@ -225,8 +227,8 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 		worked = ingest_work(&server->ingest, now);
 		if (is_idle(server, now) && !more && is_done(server))
 			return 0;
-		result = sockets_wait(server->sockets, server->signals, more || worked ? 0 : wait_time(server, now_ms()),
-		                      &signalled, error);
+		result = sockets_wait(server->sockets, server->signals,
+		                      more || worked ? 0 : wait_time(server, now_ms()), &signalled, error);
 		if (result == 0 && signalled && signal_arrived(server)) {
 			*stopped = true;
 			return 0;
@@ -272,6 +274,7 @@ server_run(const struct server_options *options, struct portolan_error *error)
 	if (result == 0) {
 		if (options->ready)
 			options->ready(options->context);
+		log_line("serving %s at %s", options->store, server.endpoints);
 		result = serve(&server, &stopped, error);
 		if (result == 0 && !stopped)
 			leave(&server);

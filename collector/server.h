@@ -20,8 +20,8 @@ struct server_options {
 	void *context;
 };
 
-/* Serves until SIGINT, SIGTERM or SIGHUP, or until idle; 0. Fails when it cannot start: the store is locked or cannot be
- * used, an address is in use. Blocks these signals. */
+/* Serves until SIGINT, SIGTERM or SIGHUP, or until idle; 0. Fails when it cannot start: the store is locked or cannot
+ * be used, an address is in use. Blocks these signals. */
 int server_run(const struct server_options *options, struct portolan_error *error);
 
 #endif

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSIONS_MAX 65536               /* sessions in the table; more are refused for the time being */
-#define SESSIONS_NO_FRONTIER UINT64_MAX  /* nobody holds an epoch open */
+#define SESSIONS_MAX 65536              /* sessions in the table; more are refused for the time being */
+#define SESSIONS_NO_FRONTIER UINT64_MAX /* nobody holds an epoch open */
 
 /* Where replies go: a socket of the server, and the routing id of one connection to it. */
 struct peer {
@@ -48,12 +48,12 @@ struct session {
 	int64_t heard;
 	struct session_mark now, stored;
 	uint64_t replaced, refused; /* as of the last commit */
-	bool fresh;       /* created by the transaction that is pending */
-	bool gap;         /* told that frames are missing; not again until one fits */
-	bool owes_opened; /* replies due after the commit */
+	bool fresh;                 /* created by the transaction that is pending */
+	bool gap;                   /* told that frames are missing; not again until one fits */
+	bool owes_opened;           /* replies due after the commit */
 	bool owes_ack;
 	bool owes_removed;
-	bool changed;     /* is in sessions.changed */
+	bool changed; /* is in sessions.changed */
 	struct session *next_changed, *next_in_bucket, *next_in_run;
 };
 
@@ -63,7 +63,7 @@ struct run {
 	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
 	char name[256];
-	uint64_t frontier;        /* the least of its live sessions: epochs below it are closed */
+	uint64_t frontier;         /* the least of its live sessions: epochs below it are closed */
 	uint64_t due_from, due_to; /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
 	struct session *sessions;
 	struct run *next;

@@ -73,7 +73,8 @@ conclude(struct ingest *ingest, struct session *session, struct portolan_error *
 	if (session->owes_removed) {
 		session->owes_removed = session->owes_opened = session->owes_ack = false;
 		reply_error(ingest, &session->peer, session->id, WIRE_E_RUN_REMOVED, 0,
-		            "run '%s' was removed or overwritten while this session recorded into it", session->run->name);
+		            "run '%s' was removed or overwritten while this session recorded into it",
+		            session->run->name);
 	} else if (session->now.state == SESSION_GONE) {
 		sessions_remove(&ingest->sessions, session);
 	} else if (session->owes_opened || session->owes_ack) {
