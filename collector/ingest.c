@@ -13,57 +13,33 @@
 
 #include <portolan/error.h>
 
-#include <stdlib.h>
-
-struct run_list {
-	struct {
-		uint32_t number, sessions;
-	} * items;
-	size_t count, room;
+struct start {
+	struct ingest *ingest;
+	int64_t now;
+	struct portolan_error *error;
 };
 
 static int
-collect_run(void *context, uint32_t number, uint32_t sessions)
+take_over(void *context, uint32_t run, uint32_t sessions)
 {
-	struct run_list *list = context;
+	const struct start *start = context;
 
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		void *items = realloc(list->items, room * sizeof(*list->items));
-
-		if (!items)
-			return STORE_E_MEMORY;
-		list->items = items;
-		list->room = room;
-	}
-	list->items[list->count].number = number;
-	list->items[list->count++].sessions = sessions;
-	return 0;
-}
-
-/* The runs are listed first: what is done with each of them may write. */
-static int
-take_over(struct ingest *ingest, int64_t now, struct portolan_error *error)
-{
-	struct run_list list = {0};
-	int result = store_writer_each_run(ingest->writer, collect_run, &list, error);
-
-	for (size_t i = 0; i < list.count && result == 0; i++)
-		result = admit_stored_run(ingest, list.items[i].number, list.items[i].sessions, now, error);
-	free(list.items);
-	return result == 0 ? store_writer_commit(ingest->writer, error) : result;
+	return admit_stored_run(start->ingest, run, sessions, start->now, start->error);
 }
 
 int
 ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error)
 {
+	struct start start = {.ingest = ingest, .now = now, .error = error};
 	int result;
 
 	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, options->max_memory / 4);
-	result = take_over(ingest, now, error);
+	result = store_writer_each_run(ingest->writer, take_over, &start, error);
+	if (result == 0)
+		result = store_writer_commit(ingest->writer, error);
 	if (result < 0)
 		ingest_deinit(ingest);
 	return result;
