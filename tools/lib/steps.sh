@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# common.sh: what tools/demo and tools/test share: whose clone it is, numbered steps, the build. Sourced by a script of tools/.
+# steps.sh: numbered steps with times, quiet commands, the build. Sourced by a script of tools/.
 #
 # Only Debian's programs are used, whatever else is first on the caller's PATH: another meson or python3 would not
 # see Debian's packages.
@@ -42,20 +42,6 @@ show_failure() {
 		tail -n 25 "$1" 2>/dev/null | sed 's/^/      | /' || true
 		die "this failed: $2 (everything it said is in $1)"
 	} >&2
-}
-
-# as_owner ARGUMENTS...: when root works in somebody else's clone (sudo tools/demo), the rest runs as that user, so that
-# no file of root's is left in it. Called after the packages are installed, with the script's own arguments.
-as_owner() {
-	local owner home
-	[ "$(id -u)" = 0 ] || return 0
-	owner=$(stat -c %U "$root")
-	if [ "$owner" = root ] || [ "$owner" = UNKNOWN ] || ! runuser -u "$owner" -- test -w "$root" -a -x "$root"; then
-		return 0
-	fi
-	home=$(getent passwd "$owner" | cut -d: -f6)
-	exec runuser -u "$owner" -- env HOME="$home" USER="$owner" LOGNAME="$owner" packages_done=1 \
-		"$root/tools/$(basename "$0")" "$@"
 }
 
 # build_targets LOG OPTIONS... -- TARGETS...: configures build/ where that is needed, with these Meson options, and builds.
