@@ -5,7 +5,7 @@
  * Whatever is a matter of Python objects only (lists, tensors, defaults, finding programs) is written in Python, in
  * portolan/. State lives in the module object, never in globals, and only the stable ABI is used.
  */
-#include "module.h"
+#include "arrays.h"
 
 struct error_spec {
 	const char *name, *attribute, *doc;
@@ -115,6 +115,17 @@ module_clear(PyObject *module)
 	return 0;
 }
 
+static PyObject *
+module_is_ready(PyObject *Py_UNUSED(module), PyObject *object)
+{
+	return PyBool_FromLong(array_is_ready(object));
+}
+
+static PyMethodDef module_methods[] = {
+        {"is_ready", module_is_ready, METH_O, "is_ready(object) -> bool: a buffer that a log call reads as it is"},
+        {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot module_slots[] = {
         {Py_mod_exec, module_execute},
         {0, NULL},
@@ -125,6 +136,7 @@ static struct PyModuleDef module_definition = {
         .m_name = "portolan._portolan",
         .m_doc = "libportolan for Python; use the package portolan.",
         .m_size = sizeof(struct module_state),
+        .m_methods = module_methods,
         .m_slots = module_slots,
         .m_traverse = module_traverse,
         .m_clear = module_clear,

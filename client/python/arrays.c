@@ -149,6 +149,23 @@ narrow_flags(struct array_view *view)
 	return 0;
 }
 
+bool
+array_is_ready(PyObject *object)
+{
+	Py_buffer buffer;
+	bool ready;
+
+	if (!PyObject_CheckBuffer(object))
+		return false;
+	if (PyObject_GetBuffer(object, &buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+		PyErr_Clear();
+		return false;
+	}
+	ready = element_type(buffer.format ? buffer.format : "B", buffer.itemsize) != 0;
+	PyBuffer_Release(&buffer);
+	return ready;
+}
+
 int
 array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
 {

@@ -9,6 +9,8 @@
 
 #include "module.h"
 
+#include <stdbool.h>
+
 enum array_role {
 	ARRAY_SCORES,   /* float32 or float64: (n, classes), (n, 1) or (n,) */
 	ARRAY_FLOATS,   /* float32 or float64: (n,) or (n, 1) */
@@ -22,6 +24,9 @@ struct array_view {
 	Py_buffer buffer;
 	unsigned char *flags; /* the copy made for ARRAY_FLAGS of wider entries, or NULL */
 };
+
+/* Does it export a buffer of a type that some role takes? Then no conversion in Python is due. Sets no exception. */
+bool array_is_ready(PyObject *object);
 
 /* `object` must export a buffer. */
 int array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role);

@@ -10,24 +10,32 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from portolan._portolan import is_ready
+
 # Buffers that hold Python objects or text: numpy's object, unicode and bytes arrays.
 _TEXT_FORMATS = ("O", "w", "s")
 
 
 def scores(values: Any, name: str) -> Any:
     """A buffer of float32 or float64, of shape (n, classes) or (n,)."""
+    if is_ready(values):
+        return values
     values = _plain(values, name)
     return _floats(values, name) if _is_sequence(values) else values
 
 
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
+    if is_ready(values):
+        return values
     values = _plain(values, name)
     return _integers(values, name) if _is_sequence(values) else values
 
 
 def identifiers(values: Any) -> Any:
     """A buffer of integers, or a list or tuple of strings."""
+    if is_ready(values):
+        return values
     values = _plain(values, "ids")
     if not _is_sequence(values):
         return values
