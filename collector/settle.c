@@ -59,9 +59,9 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 		if (result < 0)
 			return result;
 		reply_opened(ingest, session, run.id_kind);
-	} else {
-		reply_ack(ingest, session);
 	}
+	if (session->owes_ack)
+		reply_ack(ingest, session);
 	session->owes_opened = session->owes_ack = false;
 	return 0;
 }

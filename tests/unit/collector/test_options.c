@@ -9,21 +9,22 @@
 
 #include <cmocka.h>
 
-#define PARSE(...)                                                                                                     \
-	parse((char *[]){(char *)"portoland", __VA_ARGS__},                                                            \
-	      sizeof((char *[]){(char *)"portoland", __VA_ARGS__}) / sizeof(char *))
+#define PARSE(...) parse((const char *const[]){"portoland", __VA_ARGS__, NULL})
 
 static struct options options;
 static struct portolan_error error;
 
+/* The strings outlive the options; getopt_long() changes only their order. */
 static int
-parse(char **arguments, size_t count)
+parse(const char *const *arguments)
 {
 	char *argv[16] = {NULL};
+	int count = 0;
 
-	memcpy(argv, arguments, count * sizeof(*argv));
+	for (; arguments[count]; count++)
+		memcpy(&argv[count], &arguments[count], sizeof(*argv));
 	memset(&error, 0, sizeof(error));
-	return options_parse(&options, (int)count, argv, &error);
+	return options_parse(&options, count, argv, &error);
 }
 
 static void
@@ -31,7 +32,7 @@ defaults(void **state)
 {
 	(void)state;
 	unsetenv("PORTOLAN_STORE");
-	assert_int_equal(parse((char *[]){(char *)"portoland"}, 1), 0);
+	assert_int_equal(parse((const char *const[]){"portoland", NULL}), 0);
 	assert_int_equal(options.command, OPTIONS_SERVE);
 	assert_string_equal(options.store, "./portolan-store");
 	assert_int_equal(options.listen_count, 1);
@@ -40,7 +41,7 @@ defaults(void **state)
 	assert_int_equal(options.max_memory, 256u << 20);
 	assert_false(options.detach);
 	setenv("PORTOLAN_STORE", "/elsewhere", 1);
-	assert_int_equal(parse((char *[]){(char *)"portoland"}, 1), 0);
+	assert_int_equal(parse((const char *const[]){"portoland", NULL}), 0);
 	assert_string_equal(options.store, "/elsewhere");
 	assert_int_equal(PARSE("--store", "here"), 0);
 	assert_string_equal(options.store, "here");
@@ -124,14 +125,10 @@ wrong_usage(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *argv[5] = {(char *)"portoland"};
-		size_t count = 1;
+		const char *arguments[6] = {"portoland"};
 
-		while (count < 5 && cases[i].arguments[count - 1]) {
-			argv[count] = (char *)cases[i].arguments[count - 1];
-			count++;
-		}
-		if (parse(argv, count) == 0)
+		memcpy(arguments + 1, cases[i].arguments, sizeof(cases[i].arguments));
+		if (parse(arguments) == 0)
 			fail_msg("case %zu (%s) was accepted", i, cases[i].part);
 		if (!strstr(error.message, cases[i].part) || strchr(error.message, '\n'))
 			fail_msg("case %zu: '%s' does not name '%s'", i, error.message, cases[i].part);
