@@ -64,13 +64,10 @@ digest_snapshot(struct store_snapshot *snapshot)
 	digest = add(digest, epochs, count * sizeof(*epochs));
 	digest = add(digest, &info->examples, sizeof(info->examples));
 	for (size_t b = 0; b < store_snapshot_blocks(snapshot); b++) {
-		struct portolan_error error;
 		struct store_block block;
 		struct store_ids ids;
 
-		if (store_cursor_block(cursor, b, &block, &error) != 0 ||
-		    store_cursor_ids(cursor, b, &ids, &error) != 0) {
-			warnx("reader: %s", error.message);
+		if (store_cursor_block(cursor, b, &block, NULL) != 0 || store_cursor_ids(cursor, b, &ids, NULL) != 0) {
 			digest = 0;
 			break;
 		}
@@ -85,13 +82,8 @@ take(struct store *store, const char *run)
 {
 	struct store_snapshot_options options = {.epoch_to = UINT32_MAX, .columns = UINT64_MAX};
 	struct store_snapshot *snapshot;
-	struct portolan_error error;
 
-	if (store_snapshot_open(store, run, &options, &snapshot, &error) != 0) {
-		warnx("reader: %s", error.message);
-		return NULL;
-	}
-	return snapshot;
+	return store_snapshot_open(store, run, &options, &snapshot, NULL) == 0 ? snapshot : NULL;
 }
 
 uint64_t
