@@ -12,8 +12,9 @@
 #include <string.h>
 
 const char *const wire_kind_names[] = {
-        [WIRE_OPEN] = "open", [WIRE_BATCH] = "batch",   [WIRE_END_EPOCH] = "end", [WIRE_CLOSE] = "close",
-        [WIRE_PING] = "ping", [WIRE_OPENED] = "opened", [WIRE_ACK] = "ack",       [WIRE_ERROR] = "error",
+        [WIRE_OPEN] = "open",     [WIRE_BATCH] = "batch", [WIRE_END_EPOCH] = "end",
+        [WIRE_CLOSE] = "close",   [WIRE_PING] = "ping",   [WIRE_REMOVE] = "remove",
+        [WIRE_OPENED] = "opened", [WIRE_ACK] = "ack",     [WIRE_ERROR] = "error",
 };
 const char *const wire_mode_names[] = {
         [PORTOLAN_EPOCH_END] = "epoch-end",
@@ -297,9 +298,16 @@ wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *
 }
 
 static const char *const code_names[] = {
-        [WIRE_E_VERSION] = "version",   [WIRE_E_MALFORMED] = "malformed",     [WIRE_E_NO_SESSION] = "no-session",
-        [WIRE_E_SEQUENCE] = "sequence", [WIRE_E_RUN_EXISTS] = "run-exists",   [WIRE_E_RUN_DIFFERS] = "run-differs",
-        [WIRE_E_REFUSED] = "refused",   [WIRE_E_UNAVAILABLE] = "unavailable", [WIRE_E_RUN_REMOVED] = "run-removed",
+        [WIRE_E_VERSION] = "version",
+        [WIRE_E_MALFORMED] = "malformed",
+        [WIRE_E_NO_SESSION] = "no-session",
+        [WIRE_E_SEQUENCE] = "sequence",
+        [WIRE_E_RUN_EXISTS] = "run-exists",
+        [WIRE_E_RUN_DIFFERS] = "run-differs",
+        [WIRE_E_REFUSED] = "refused",
+        [WIRE_E_UNAVAILABLE] = "unavailable",
+        [WIRE_E_RUN_REMOVED] = "run-removed",
+        [WIRE_E_NO_RUN] = "no-run",
         [WIRE_E_OTHER] = "other",
 };
 

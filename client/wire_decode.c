@@ -203,12 +203,20 @@ decode_labels(wire_decoder *decoder, struct fields *fields, struct wire_open *op
 	open->label_count = array->size;
 }
 
+static struct wire_bytes
+field_run(struct fields *fields)
+{
+	struct wire_bytes run = field_text(fields, "run", REQUIRED, WIRE_MAX_NAME, false);
+
+	if (run.size == 0)
+		field_fail(fields, "run", "is empty");
+	return run;
+}
+
 static void
 decode_open(wire_decoder *decoder, struct fields *fields, struct wire_open *open)
 {
-	open->run = field_text(fields, "run", REQUIRED, WIRE_MAX_NAME, false);
-	if (open->run.size == 0)
-		field_fail(fields, "run", "is empty");
+	open->run = field_run(fields);
 	open->client = field_text(fields, "client", OPTIONAL, WIRE_MAX_NAME, false);
 	open->group = field_text(fields, "group", OPTIONAL, WIRE_MAX_NAME, false);
 	open->rank = (uint32_t)field_uint(fields, "rank", OPTIONAL, 0, UINT32_MAX);
@@ -327,6 +335,9 @@ decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *fra
 		frame->close.sequence = field_uint(fields, "q", REQUIRED, 1, UINT64_MAX);
 		break;
 	case WIRE_PING:
+		break;
+	case WIRE_REMOVE:
+		frame->remove.run = field_run(fields);
 		break;
 	case WIRE_OPENED:
 		frame->opened.acknowledged = field_uint(fields, "a", REQUIRED, 0, UINT64_MAX);

@@ -206,6 +206,12 @@ encode_kind(msgpack_packer *packer, const struct wire_frame *frame)
 	case WIRE_PING:
 		put_head(packer, frame, 0);
 		break;
+	case WIRE_REMOVE:
+		assert(wire_name_is_valid(frame->remove.run.data, frame->remove.run.size, false));
+		put_head(packer, frame, 1);
+		put_word(packer, "run");
+		put_text(packer, frame->remove.run);
+		break;
 	case WIRE_OPENED:
 		put_head(packer, frame, 3);
 		put_uint(packer, "a", frame->opened.acknowledged);

@@ -53,7 +53,7 @@ int store_writer_remove_run(struct store_writer *writer, struct store_text name,
 
 struct store_session_info {
 	uint8_t id[16];
-	uint64_t started;      /* ns since 1970 */
+	uint64_t started; /* ns since 1970 */
 	uint32_t rank;
 	uint64_t acknowledged; /* highest sequence number stored; 0: none */
 	uint64_t frontier;     /* epochs below it are ended for this session */
@@ -62,8 +62,8 @@ struct store_session_info {
 };
 
 /* Registers session `id` in `run`, or finds it there; *session is its number in the run. */
-int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started, uint32_t rank,
-                         uint32_t *session, struct portolan_error *error);
+int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started,
+                         uint32_t rank, uint32_t *session, struct portolan_error *error);
 /* Looks `id` up in all runs, so that a session goes on after a restart; STORE_E_NO_RUN: not known. */
 int store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                               struct portolan_error *error);
@@ -81,16 +81,17 @@ int store_writer_set_state(struct store_writer *writer, uint32_t run, enum store
                            struct portolan_error *error);
 
 struct store_append_column {
-	struct store_text name; /* "gold_prob", "correct", …: names of the built-in columns; others become user columns (f4 only) */
+	struct store_text name; /* "gold_prob", "correct", …: names of the built-in columns; others become user columns
+	                           (f4 only) */
 	enum { STORE_TYPE_F4 = 1, STORE_TYPE_I4, STORE_TYPE_BIT } type;
-	const void *data;       /* little-endian, unaligned; bits as in wire.h */
+	const void *data; /* little-endian, unaligned; bits as in wire.h */
 };
 
 struct store_append {
 	uint64_t sequence;
 	uint32_t epoch, rows;
 	enum store_id_kind id_kind;
-	unsigned id_size;       /* 4 or 8 (STORE_ID_INT); STORE_ID_STR: 1, `ids` = length bytes then strings */
+	unsigned id_size; /* 4 or 8 (STORE_ID_INT); STORE_ID_STR: 1, `ids` = length bytes then strings */
 	const void *ids;
 	size_t ids_bytes;
 	const struct store_append_column *columns;
@@ -100,15 +101,16 @@ struct store_append {
 /*
  * Appends a batch to the log of `run`, giving new ids their index. The sequence number must be acknowledged + 1
  * (asserted: the caller sorts out repeats and gaps); it is used up by this call, also when rows are refused.
- * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below 0, a gold_prob
- * outside [0,1] or not finite). STORE_E_DIFFERS: ids are of the other kind; nothing is used up.
+ * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below
+ * 0, a gold_prob outside [0,1] or not finite). STORE_E_DIFFERS: ids are of the other kind; nothing is used up.
  */
 int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                         uint32_t *refused, struct portolan_error *error);
 
-/* Records that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none to use up). */
-int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t frontier,
-                           struct portolan_error *error);
+/* Records that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none to use up).
+ */
+int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
+                           uint64_t frontier, struct portolan_error *error);
 
 /* Counts observations that were refused before they reached the store. */
 int store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
@@ -116,21 +118,22 @@ int store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t sess
 
 struct store_log_epoch {
 	uint32_t epoch;
-	uint64_t rows, bytes;     /* in the log, not yet folded */
-	uint64_t folded;          /* observations the epoch already has as columns; 0: never folded */
+	uint64_t rows, bytes; /* in the log, not yet folded */
+	uint64_t folded;      /* observations the epoch already has as columns; 0: never folded */
 };
 
 /* Epochs of `run` that have something in the log, ascending; at most `room` of them; *count is how many there are. */
-int store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room, size_t *count,
-                     struct portolan_error *error);
+int store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room,
+                     size_t *count, struct portolan_error *error);
 
 /*
  * Folding: what the log holds of one epoch becomes columns, merged with what was folded before by the winner rule,
  * in chunks that change only where the log touches them. Done in steps of some milliseconds, so that the event loop can
- * serve between them; each step commits by itself (and with it whatever is pending). Readers see either all of a fold or nothing: the
- * last step switches the chunk directory, takes the entries folded out of the log, and retires the old generations.
- * Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time; a larger epoch takes several passes over its log.
- * One fold at a time per writer. After a failed step, or store_writer_abort(), free the fold; begin again later.
+ * serve between them; each step commits by itself (and with it whatever is pending). Readers see either all of a fold
+ * or nothing: the last step switches the chunk directory, takes the entries folded out of the log, and retires the old
+ * generations. Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time; a larger
+ * epoch takes several passes over its log. One fold at a time per writer. After a failed step, or store_writer_abort(),
+ * free the fold; begin again later.
  */
 struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,

@@ -1,0 +1,369 @@
+/*
+ * catalog.c: reading the descriptive records. Sizes and offsets in them are checked here, once, so that no caller
+ * has to: a record that passes its checksum may still come from a program with a fault.
+ */
+#include "catalog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct store_key
+store_key_run(uint32_t run, uint8_t part)
+{
+	struct store_key key = store_key_u32(run);
+
+	store_key_add_u8(&key, part);
+	return key;
+}
+
+struct store_key
+store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
+{
+	struct store_key key = store_key_u32_u32(run, epoch);
+
+	store_key_add_u64(&key, position);
+	return key;
+}
+
+struct store_key
+store_key_column(uint32_t run, uint32_t epoch, uint32_t generation, uint32_t chunk, uint8_t column)
+{
+	struct store_key key = store_key_u32_u32(run, epoch);
+
+	store_key_add_u32(&key, generation);
+	store_key_add_u32(&key, chunk);
+	store_key_add_u8(&key, column);
+	return key;
+}
+
+static int
+out_of_memory(const struct view *view, struct portolan_error *error)
+{
+	return store_environment_error(view->environment, ENOMEM, "reading", error);
+}
+
+int
+store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run, struct portolan_error *error)
+{
+	struct store_key key = {.size = 0};
+
+	if (size == 0 || size > 255)
+		return VIEW_ABSENT;
+	store_key_add_bytes(&key, name, size);
+	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
+}
+
+int
+store_catalog_state(const struct view *view, uint32_t run, struct run_state_record *state, struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_STATE);
+	int rc = store_view_read(view, DB_RUN, &key, RECORD_RUN_STATE, state, sizeof(*state), error);
+
+	if (rc < 0)
+		return rc;
+	if (rc == VIEW_ABSENT || state->state == STORE_RUN_REMOVED)
+		return error_set(error, STORE_E_NO_RUN, "store '%s': run number %u was removed",
+		                 view->environment->directory, run);
+	if (state->rows > STORE_MAX_EXAMPLES || state->id_kind > STORE_ID_STR)
+		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+	return 0;
+}
+
+/* The body of the identity record, its sizes checked. */
+static int
+get_identity(const struct view *view, uint32_t run, struct run_identity_record *identity, const uint8_t **texts,
+             struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_IDENTITY);
+	const uint8_t *body;
+	size_t size;
+	int rc = store_view_get(view, DB_RUN, &key, RECORD_RUN_IDENTITY, &body, &size, error);
+
+	if (rc < 0)
+		return rc;
+	if (rc == VIEW_ABSENT || size < sizeof(*identity))
+		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+	memcpy(identity, body, sizeof(*identity));
+	if (identity->name_size > 255 || identity->group_size > 255 ||
+	    size - sizeof(*identity) != (uint64_t)identity->name_size + identity->group_size + identity->config_size)
+		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+	*texts = body + sizeof(*identity);
+	return 0;
+}
+
+int
+store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error)
+{
+	struct run_identity_record identity;
+	struct run_state_record state;
+	const uint8_t *texts;
+	int rc = store_catalog_state(view, run, &state, error);
+
+	if (!rc)
+		rc = get_identity(view, run, &identity, &texts, error);
+	if (rc)
+		return rc;
+	*info = (struct store_run_info){
+	        .number = run,
+	        .id_kind = (enum store_id_kind)state.id_kind,
+	        .mode = (enum portolan_mode)identity.mode,
+	        .state = (enum store_state)state.state,
+	        .declared = state.declared,
+	        .examples = state.declared ? state.examples : state.rows,
+	        .rows = state.rows,
+	        .epochs = state.epochs,
+	        .observations = state.observations + state.log_rows,
+	        .replaced = state.replaced,
+	        .refused = state.refused,
+	        .changed_labels = state.changed_labels,
+	        .created = identity.created,
+	        .label_count = identity.label_count,
+	};
+	memcpy(info->name, texts, identity.name_size);
+	memcpy(info->group, texts + identity.name_size, identity.group_size);
+	return 0;
+}
+
+static int
+get_labels(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_LABELS);
+	const uint8_t *body, *text;
+	size_t size;
+	uint64_t count, text_size;
+	int rc = store_view_get(view, DB_RUN, &key, RECORD_LABELS, &body, &size, error);
+
+	if (rc)
+		return rc == VIEW_ABSENT ? 0 : rc;
+	if (size < 8 || (count = load_u64(body)) > (size - 8) / 4)
+		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+	text = body + 8 + 4 * count;
+	text_size = size - 8 - 4 * count;
+	texts->label_offsets = malloc(4 * count + 4);
+	texts->label_text = malloc(text_size + count + 1);
+	if (!texts->label_offsets || !texts->label_text)
+		return out_of_memory(view, error);
+	for (uint64_t i = 0, from = 0, at = 0; i < count; i++) {
+		uint32_t end = load_u32(body + 8 + 4 * i);
+
+		if (end < from || end > text_size)
+			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+		texts->label_offsets[i] = (uint32_t)at;
+		memcpy(texts->label_text + at, text + from, end - from);
+		at += end - from;
+		texts->label_text[at++] = '\0';
+		from = end;
+	}
+	texts->label_count = count;
+	return 0;
+}
+
+int
+store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
+                           struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
+	struct user_columns_record record;
+	const uint8_t *body;
+	size_t size;
+	int rc = store_view_get(view, DB_RUN, &key, RECORD_USER_COLUMNS, &body, &size, error);
+
+	*count = 0;
+	*names = NULL;
+	if (rc)
+		return rc == VIEW_ABSENT ? 0 : rc;
+	if (size < sizeof(record))
+		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+	memcpy(&record, body, sizeof(record));
+	if (record.count > STORE_COLUMN_MAX - STORE_COLUMN_USER ||
+	    size != sizeof(record) + (size_t)record.count * USER_COLUMN_NAME)
+		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+	*names = calloc(STORE_COLUMN_MAX - STORE_COLUMN_USER, USER_COLUMN_NAME);
+	if (!*names)
+		return out_of_memory(view, error);
+	for (uint32_t i = 0; i < record.count; i++) {
+		const uint8_t *name = body + sizeof(record) + (size_t)i * USER_COLUMN_NAME;
+
+		if (name[0] >= USER_COLUMN_NAME) {
+			free(*names);
+			*names = NULL;
+			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
+		}
+		memcpy((*names)[i], name + 1, name[0]);
+	}
+	*count = record.count;
+	return 0;
+}
+
+int
+store_catalog_texts(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error)
+{
+	struct run_identity_record identity;
+	const uint8_t *text;
+	int rc;
+
+	*texts = (struct run_texts){0};
+	rc = get_identity(view, run, &identity, &text, error);
+	if (!rc && identity.config_size) {
+		texts->config = calloc(1, (size_t)identity.config_size + 1);
+		if (texts->config)
+			memcpy(texts->config, text + identity.name_size + identity.group_size, identity.config_size);
+		else
+			rc = out_of_memory(view, error);
+	}
+	if (!rc)
+		rc = get_labels(view, run, texts, error);
+	if (!rc)
+		rc = store_catalog_user_columns(view, run, &texts->user_column_count, &texts->user_columns, error);
+	if (rc)
+		store_catalog_texts_free(texts);
+	return rc;
+}
+
+void
+store_catalog_texts_free(struct run_texts *texts)
+{
+	free(texts->config);
+	free(texts->label_offsets);
+	free(texts->label_text);
+	free(texts->user_columns);
+	*texts = (struct run_texts){0};
+}
+
+struct ordered_session {
+	struct session_record record;
+	uint32_t session;
+};
+
+static int
+compare_sessions(const void *a, const void *b)
+{
+	const struct session_record *x = &((const struct ordered_session *)a)->record;
+	const struct session_record *y = &((const struct ordered_session *)b)->record;
+
+	if (x->started != y->started)
+		return x->started < y->started ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return memcmp(x->id, y->id, sizeof(x->id));
+}
+
+int
+store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, uint32_t **order,
+                    struct portolan_error *error)
+{
+	struct ordered_session *sorted = calloc((size_t)sessions + 1, sizeof(*sorted));
+	uint32_t *places = calloc((size_t)sessions + 1, sizeof(*places));
+	int rc = sorted && places ? 0 : out_of_memory(view, error);
+
+	for (uint32_t session = 0; session < sessions && !rc; session++) {
+		struct store_key key = store_key_u32_u32(run, session);
+
+		rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &sorted[session].record,
+		                     sizeof(sorted[session].record), error);
+		if (rc == VIEW_ABSENT)
+			rc = store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error);
+		sorted[session].session = session;
+	}
+	if (!rc) {
+		qsort(sorted, sessions, sizeof(*sorted), compare_sessions);
+		for (uint32_t i = 0; i < sessions; i++)
+			places[sorted[i].session] = i;
+		*order = places;
+		places = NULL;
+	}
+	free(sorted);
+	free(places);
+	return rc;
+}
+
+int
+store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struct epoch_record *record,
+                    struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, epoch);
+	int rc = store_view_read(view, DB_EPOCHS, &key, RECORD_EPOCH, record, sizeof(*record), error);
+
+	if (rc == VIEW_ABSENT) {
+		*record = (struct epoch_record){0};
+		rc = 0;
+	}
+	return rc;
+}
+
+int
+store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
+                     struct epoch_record **records, size_t *count, struct portolan_error *error)
+{
+	struct store_key start = store_key_u32_u32(run, from);
+	struct view_walk walk;
+	uint32_t *numbers = NULL;
+	struct epoch_record *found = NULL;
+	size_t n = 0, room = 0;
+	int rc = store_walk_open(&walk, view, DB_EPOCHS, &start, 4, error);
+
+	while (!rc) {
+		const uint8_t *body;
+		size_t size;
+		uint32_t epoch;
+
+		rc = store_walk_record(&walk, RECORD_EPOCH, &body, &size, error);
+		if (rc)
+			break;
+		if (walk.key.mv_size != 8 || size != sizeof(*found)) {
+			rc = store_view_corrupt(view, DB_EPOCHS, walk.key.mv_data, walk.key.mv_size, error);
+			break;
+		}
+		epoch = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
+		if (epoch >= to || epoch == STORE_EPOCH_RUN)
+			break;
+		if (n == room) {
+			uint32_t *more_numbers = realloc(numbers, (2 * room + 16) * sizeof(*numbers));
+			struct epoch_record *more = realloc(found, (2 * room + 16) * sizeof(*found));
+
+			numbers = more_numbers ? more_numbers : numbers;
+			found = more ? more : found;
+			if (!more_numbers || !more) {
+				rc = out_of_memory(view, error);
+				break;
+			}
+			room = 2 * room + 16;
+		}
+		memcpy(&found[n], body, sizeof(*found));
+		numbers[n] = epoch;
+		n += found[n].observations || found[n].log_rows;
+	}
+	store_walk_close(&walk);
+	if (rc < 0) {
+		free(numbers);
+		free(found);
+		return rc;
+	}
+	*epochs = numbers;
+	*records = found;
+	*count = n;
+	return 0;
+}
+
+int
+store_catalog_directory(const struct view *view, uint32_t run, uint32_t epoch, uint32_t chunks, uint32_t **generations,
+                        struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, epoch);
+	const uint8_t *body = NULL;
+	size_t size = 0;
+	uint32_t *read;
+	int rc = store_view_get(view, DB_DIRECTORY, &key, RECORD_DIRECTORY, &body, &size, error);
+
+	if (rc < 0)
+		return rc;
+	if (size % 4 != 0 || size / 4 > chunks)
+		return store_view_corrupt(view, DB_DIRECTORY, key.data, key.size, error);
+	read = calloc((size_t)chunks + 1, sizeof(*read));
+	if (!read)
+		return out_of_memory(view, error);
+	if (size)
+		memcpy(read, body, size);
+	*generations = read;
+	return 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * catalog.h: what a store knows about its runs, sessions and epochs; private to the store, shared by both halves.
+ *
+ * Every function reads through a view and changes nothing. VIEW_ABSENT where a record may be missing.
+ */
+#ifndef STORE_CATALOG_H
+#define STORE_CATALOG_H
+
+#include "environment.h"
+
+struct store_key store_key_run(uint32_t run, uint8_t part);
+struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
+struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t generation, uint32_t chunk, uint8_t column);
+
+/* The number of a run by its name; VIEW_ABSENT. */
+int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
+                       struct portolan_error *error);
+
+/* STORE_E_NO_RUN if the run was removed. */
+int store_catalog_state(const struct view *view, uint32_t run, struct run_state_record *state,
+                        struct portolan_error *error);
+int store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info,
+                       struct portolan_error *error);
+
+struct run_texts {
+	char *config; /* NUL-terminated, or NULL */
+	uint64_t label_count;
+	uint32_t *label_offsets; /* label_count entries into label_text, each text NUL-terminated */
+	char *label_text;
+	uint32_t user_column_count;
+	char (*user_columns)[USER_COLUMN_NAME]; /* NUL-terminated */
+};
+
+int store_catalog_texts(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error);
+void store_catalog_texts_free(struct run_texts *texts);
+
+int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
+                               struct portolan_error *error);
+
+/* order[session] is the session's place by (start, rank, id): of two sessions the one with the greater order is later.
+ * *order is the caller's to free(). */
+int store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, uint32_t **order,
+                        struct portolan_error *error);
+
+/* All zero if absent. */
+int store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struct epoch_record *record,
+                        struct portolan_error *error);
+/* Epochs of a run that hold observations, in the log or folded, ascending; both arrays are the caller's to free(). */
+int store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
+                         struct epoch_record **records, size_t *count, struct portolan_error *error);
+
+/* Generations of the epoch's chunks, 0 where none is stored, for `chunks` chunks; the caller's to free(). */
+int store_catalog_directory(const struct view *view, uint32_t run, uint32_t epoch, uint32_t chunks,
+                            uint32_t **generations, struct portolan_error *error);
+
+static inline uint32_t
+store_chunks_of(uint64_t rows)
+{
+	return (uint32_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK);
+}
+
+#endif

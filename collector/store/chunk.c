@@ -1,0 +1,251 @@
+/*
+ * chunk.c: unpacking a chunk.
+ *
+ * A column holds the values of its present rows only, one after another, so that a thin epoch costs what it holds; a
+ * complete one is then simply the array. Bits follow the form of the presence: a bitmap of rows where that is
+ * a bitmap (or complete), packed like the others where it is a list.
+ */
+#include "chunk.h"
+
+static const char *const column_names[] = {
+        [STORE_GOLD_PROB] = "gold_prob", [STORE_CORRECT] = "correct", [STORE_MARGIN] = "margin",
+        [STORE_OTHER_SQ] = "other_sq",   [STORE_ENTROPY] = "entropy", [STORE_MAX_PROB] = "max_prob",
+        [STORE_PREDICTED] = "predicted", [STORE_GOLD] = "gold",       [STORE_SESSION] = "session",
+};
+
+const char *
+store_column_name(unsigned column)
+{
+	return column < sizeof(column_names) / sizeof(column_names[0]) ? column_names[column] : "user";
+}
+
+static int
+damaged(const struct view *view, const struct chunk_place *place, unsigned column, struct portolan_error *error)
+{
+	const char *directory = view->environment->directory;
+
+	if (place->epoch == STORE_EPOCH_RUN)
+		return error_set(error, STORE_E_CORRUPT,
+		                 "store '%s': run '%s', column %s, chunk %u is damaged; restore it from a backup",
+		                 directory, place->run_name, store_column_name(column), place->chunk);
+	return error_set(error, STORE_E_CORRUPT,
+	                 "store '%s': run '%s', epoch %u, column %s, chunk %u is damaged; restore it from a backup",
+	                 directory, place->run_name, place->epoch, store_column_name(column), place->chunk);
+}
+
+/* Reads one record of the chunk, whatever is wrong with it being damage of `column`. */
+static int
+get(const struct view *view, const struct chunk_place *place, uint8_t key_column, enum record_kind kind,
+    const uint8_t **body, size_t *size, struct portolan_error *error)
+{
+	struct store_key key = store_key_column(place->run, place->epoch, place->generation, place->chunk, key_column);
+	int rc = store_view_get(view, DB_COLUMNS, &key, kind, body, size, NULL);
+
+	if (rc == STORE_E_CORRUPT)
+		return damaged(view, place, key_column & ~STORE_PRESENCE, error);
+	if (rc < 0)
+		return error_set(error, rc, "store '%s': run '%s' cannot be read", view->environment->directory,
+		                 place->run_name);
+	return rc;
+}
+
+struct presence {
+	uint32_t rows, present;
+	uint8_t form;
+	const uint8_t *list; /* PRESENCE_LIST: uint16 rows, ascending */
+};
+
+static void
+fill_ones(uint64_t *words, uint32_t rows)
+{
+	memset(words, 0xff, rows / 64 * sizeof(*words));
+	if (rows % 64)
+		words[rows / 64] = (UINT64_C(1) << (rows % 64)) - 1;
+}
+
+/* Expands a presence record into `words`, which are zero. False if it is damaged. */
+static bool
+expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, struct presence *presence, uint64_t *words)
+{
+	struct presence_record head;
+	size_t data_size = size - sizeof(head);
+	uint32_t ones = 0;
+
+	if (size < sizeof(head))
+		return false;
+	memcpy(&head, body, sizeof(head));
+	body += sizeof(head);
+	if (head.rows > most_rows || head.present > head.rows)
+		return false;
+	*presence = (struct presence){.rows = head.rows, .present = head.present, .form = head.form, .list = body};
+	switch (head.form) {
+	case PRESENCE_COMPLETE:
+		fill_ones(words, head.rows);
+		return data_size == 0 && head.present == head.rows;
+	case PRESENCE_BITMAP:
+		if (data_size != (size_t)(head.rows + 63) / 64 * 8)
+			return false;
+		memcpy(words, body, data_size);
+		for (uint32_t i = 0; i < (head.rows + 63) / 64; i++)
+			ones += (uint32_t)__builtin_popcountll(words[i]);
+		return ones == head.present && (head.rows % 64 == 0 || words[head.rows / 64] >> (head.rows % 64) == 0);
+	case PRESENCE_LIST:
+		if (data_size != pad8((size_t)head.present * 2))
+			return false;
+		for (uint32_t i = 0, least = 0; i < head.present; i++) {
+			uint16_t at;
+
+			memcpy(&at, body + 2 * (size_t)i, sizeof(at));
+			if (at < least || at >= head.rows)
+				return false;
+			bit_set(words, at);
+			least = at + 1u;
+		}
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void
+spread_words(const uint8_t *data, const uint64_t *present, uint32_t rows, uint32_t *values)
+{
+	for (uint32_t base = 0; base < rows; base += 64) {
+		uint64_t word = present[base / 64];
+
+		if (word == UINT64_MAX) {
+			memcpy(values + base, data, 64 * 4);
+			data += 64 * 4;
+			continue;
+		}
+		for (; word; word &= word - 1, data += 4)
+			values[base + (uint32_t)__builtin_ctzll(word)] = load_u32(data);
+	}
+}
+
+static bool
+spread_bits(const uint8_t *data, size_t size, const struct presence *presence, const uint64_t *present,
+            uint64_t *values)
+{
+	uint32_t words = (presence->rows + 63) / 64;
+
+	if (presence->form != PRESENCE_LIST) {
+		if (size != (size_t)words * 8)
+			return false;
+		memcpy(values, data, size);
+		for (uint32_t i = 0; i < words; i++)
+			values[i] &= present[i];
+		return true;
+	}
+	if (size != (presence->present + 63) / 64 * (size_t)8)
+		return false;
+	for (uint32_t i = 0; i < presence->present; i++) {
+		uint16_t at;
+
+		memcpy(&at, presence->list + 2 * (size_t)i, sizeof(at));
+		if (data[i / 8] >> (i % 8) & 1)
+			bit_set(values, at);
+	}
+	return true;
+}
+
+static bool
+expand_values(const uint8_t *body, size_t size, unsigned column, const struct column_record *head,
+              const struct presence *presence, const uint64_t *present, void *values)
+{
+	size_t data_size = size - sizeof(*head);
+
+	body += sizeof(*head);
+	if (head->rows != presence->rows || head->present != presence->present)
+		return false;
+	if (column_is_bits(column))
+		return head->encoding == COLUMN_PLAIN && spread_bits(body, data_size, presence, present, values);
+	if (head->encoding == COLUMN_CONSTANT) {
+		uint32_t value = data_size == 8 ? load_u32(body) : 0;
+
+		for (uint32_t row = 0; row < presence->rows; row++)
+			((uint32_t *)values)[row] = value;
+		return data_size == 8;
+	}
+	if (head->encoding != COLUMN_PLAIN || data_size != pad8((size_t)presence->present * 4))
+		return false;
+	if (presence->form == PRESENCE_COMPLETE)
+		memcpy(values, body, (size_t)presence->present * 4);
+	else
+		spread_words(body, present, presence->rows, values);
+	return true;
+}
+
+static int
+load_column(const struct view *view, const struct chunk_place *place, unsigned column, const struct presence *observed,
+            struct merge_chunk *chunk, struct portolan_error *error)
+{
+	bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB], *present = observed_words;
+	struct presence own = *observed;
+	struct column_record head;
+	const uint8_t *body, *presence_body;
+	size_t size, presence_size;
+	int rc = get(view, place, (uint8_t)column, RECORD_COLUMN, &body, &size, error);
+
+	if (rc)
+		return rc == VIEW_ABSENT ? 0 : rc;
+	if (size < sizeof(head))
+		return damaged(view, place, column, error);
+	memcpy(&head, body, sizeof(head));
+	if (store_merge_column(chunk, column) < 0)
+		return error_set(error, STORE_E_MEMORY, "out of memory reading run '%s'", place->run_name);
+	if (!implied)
+		present = chunk->present[column];
+	if (head.presence == COLUMN_OWN && !implied) {
+		rc = get(view, place, (uint8_t)(column | STORE_PRESENCE), RECORD_PRESENCE, &presence_body,
+		         &presence_size, error);
+		if (rc < 0)
+			return rc;
+		if (rc || !expand_presence(presence_body, presence_size, place->rows, &own, chunk->present[column]))
+			return damaged(view, place, column, error);
+	} else if (head.presence != COLUMN_SHARED) {
+		return damaged(view, place, column, error);
+	} else if (!implied) {
+		memcpy(chunk->present[column], observed_words, STORE_CHUNK_WORDS * sizeof(uint64_t));
+	}
+	if (!expand_values(body, size, column, &head, &own, present, chunk->values[column]))
+		return damaged(view, place, column, error);
+	return 0;
+}
+
+static bool
+sessions_are_valid(const struct merge_chunk *chunk, uint32_t sessions)
+{
+	const uint32_t *session = chunk->values[STORE_SESSION];
+	bool valid = true;
+
+	for (uint32_t row = 0; row < chunk->rows; row++)
+		valid &= session[row] < sessions || !bit_get(chunk->present[STORE_GOLD_PROB], row);
+	return valid;
+}
+
+int
+store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns, struct merge_chunk *chunk,
+                 struct portolan_error *error)
+{
+	struct presence observed;
+	const uint8_t *body;
+	size_t size;
+	int rc;
+
+	if (place->generation == 0)
+		return 0;
+	rc = get(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
+	if (rc < 0)
+		return rc;
+	if (rc || !expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
+		return damaged(view, place, STORE_GOLD_PROB, error);
+	chunk->rows = observed.rows;
+	rc = 0;
+	for (uint64_t mask = columns; mask && !rc; mask &= mask - 1)
+		rc = load_column(view, place, mask_first(mask), &observed, chunk, error);
+	if (!rc && columns & STORE_COLUMN_BIT(STORE_SESSION) && !sessions_are_valid(chunk, place->sessions))
+		rc = damaged(view, place, STORE_SESSION, error);
+	return rc;
+}

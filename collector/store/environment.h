@@ -1,0 +1,73 @@
+/*
+ * environment.h: the LMDB environment of a store and typed reads from it; private to the store.
+ *
+ * Threads: an environment may be shared; a view belongs to one thread at a time.
+ */
+#ifndef STORE_ENVIRONMENT_H
+#define STORE_ENVIRONMENT_H
+
+#include "record.h"
+
+#include <portolan/error.h>
+
+#include <lmdb.h>
+
+struct environment {
+	MDB_env *env; /* NULL: not open */
+	MDB_dbi dbi[DB_COUNT];
+	char *directory;
+};
+
+/* Opens the environment in `directory`. A writer creates it if need be; for a reader a missing one is STORE_E_NO_STORE.
+ * Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
+int store_environment_open(struct environment *environment, const char *directory, bool writer,
+                           struct portolan_error *error);
+void store_environment_close(struct environment *environment);
+
+/* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set. */
+int store_environment_grow(struct environment *environment, bool force, struct portolan_error *error);
+
+/* The one place where LMDB's answers (negative codes and positive errno) become ours. Returns the store's code. */
+int store_environment_error(const struct environment *environment, int rc, const char *doing,
+                            struct portolan_error *error);
+
+/* One transaction on one environment. */
+struct view {
+	const struct environment *environment;
+	MDB_txn *txn;
+};
+
+#define VIEW_ABSENT 1 /* not an error: there is no such record */
+
+/* Finds a record, checks it and gives its body, which is valid while the transaction is, until the next write. */
+int store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
+                   const uint8_t **body, size_t *size, struct portolan_error *error);
+/* The same for a record of a fixed size, copied to `record`. */
+int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
+                    void *record, size_t size, struct portolan_error *error);
+
+/* STORE_E_CORRUPT, naming the database and the key. */
+int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t key_size,
+                       struct portolan_error *error);
+
+/* A walk over the records whose keys begin with `prefix`, from `from` on (which includes the prefix). */
+struct view_walk {
+	const struct view *view;
+	enum store_db db;
+	MDB_cursor *cursor;
+	struct store_key prefix, at;
+	bool started;
+	MDB_val key, value;
+};
+
+int store_walk_open(struct view_walk *walk, const struct view *view, enum store_db db, const struct store_key *from,
+                    size_t prefix_size, struct portolan_error *error);
+/* 0: key and value are set; VIEW_ABSENT: the end. */
+int store_walk_next(struct view_walk *walk, struct portolan_error *error);
+/* As store_walk_next(), and checks the record. */
+int store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t **body, size_t *size,
+                      struct portolan_error *error);
+int store_walk_delete(struct view_walk *walk, struct portolan_error *error); /* the record last given */
+void store_walk_close(struct view_walk *walk);
+
+#endif

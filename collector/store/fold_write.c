@@ -1,0 +1,182 @@
+/*
+ * fold_write.c: packing a chunk; the mirror of chunk.c, which describes the forms.
+ *
+ * A presence is a list where that is smaller than a bitmap. A column whose values are all the same (which session
+ * wrote, nearly always) is one value.
+ */
+#include "fold_write.h"
+
+struct packed {
+	const uint64_t *words;
+	uint32_t rows, present;
+	uint8_t form;
+};
+
+static struct packed
+describe(const uint64_t *words, uint32_t rows)
+{
+	struct packed packed = {.words = words, .rows = rows};
+
+	for (uint32_t i = 0; i < (rows + 63) / 64; i++)
+		packed.present += (uint32_t)__builtin_popcountll(words[i]);
+	if (packed.present == rows)
+		packed.form = PRESENCE_COMPLETE;
+	else if (pad8((size_t)packed.present * 2) < (rows + 63) / 64 * (size_t)8)
+		packed.form = PRESENCE_LIST;
+	else
+		packed.form = PRESENCE_BITMAP;
+	return packed;
+}
+
+static int
+write_presence(struct store_writer *writer, const struct chunk_place *place, unsigned column,
+               const struct packed *packed, struct portolan_error *error)
+{
+	struct store_key key = store_key_column(place->run, place->epoch, place->generation, place->chunk,
+	                                        (uint8_t)(column | STORE_PRESENCE));
+	struct presence_record head = {.rows = packed->rows, .present = packed->present, .form = packed->form};
+	size_t bitmap = (packed->rows + 63) / 64 * (size_t)8, list = pad8((size_t)packed->present * 2);
+	size_t length = RECORD_HEADER + sizeof(head);
+	uint8_t *record, *at;
+	int rc;
+
+	length += packed->form == PRESENCE_BITMAP ? bitmap : packed->form == PRESENCE_LIST ? list : 0;
+	rc = store_writer_reserve(writer, DB_COLUMNS, &key, length, &record, error);
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	at = record + RECORD_HEADER + sizeof(head);
+	if (packed->form == PRESENCE_BITMAP)
+		memcpy(at, packed->words, bitmap);
+	for (uint32_t base = 0; base < packed->rows && packed->form == PRESENCE_LIST; base += 64) {
+		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1, at += 2) {
+			uint16_t row = (uint16_t)(base + (uint32_t)__builtin_ctzll(word));
+
+			memcpy(at, &row, 2);
+		}
+	}
+	store_record_seal(record, RECORD_PRESENCE, length);
+	return 0;
+}
+
+static bool
+is_constant(const uint32_t *values, const struct packed *packed)
+{
+	bool found = false;
+	uint32_t value = 0;
+
+	for (uint32_t base = 0; base < packed->rows; base += 64) {
+		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1) {
+			uint32_t here = values[base + (uint32_t)__builtin_ctzll(word)];
+
+			if (found && here != value)
+				return false;
+			value = here;
+			found = true;
+		}
+	}
+	return true;
+}
+
+static void
+pack_words(uint8_t *to, const uint32_t *values, const struct packed *packed)
+{
+	for (uint32_t base = 0; base < packed->rows; base += 64) {
+		uint64_t word = packed->words[base / 64];
+
+		if (word == UINT64_MAX) {
+			memcpy(to, values + base, 64 * 4);
+			to += 64 * 4;
+			continue;
+		}
+		for (; word; word &= word - 1, to += 4)
+			memcpy(to, values + base + __builtin_ctzll(word), 4);
+	}
+}
+
+static void
+pack_bits(uint8_t *to, const uint64_t *values, const struct packed *packed)
+{
+	uint32_t at = 0;
+
+	if (packed->form != PRESENCE_LIST) {
+		for (uint32_t i = 0; i < (packed->rows + 63) / 64; i++, to += 8) {
+			uint64_t word = values[i] & packed->words[i];
+
+			memcpy(to, &word, 8);
+		}
+		return;
+	}
+	for (uint32_t base = 0; base < packed->rows; base += 64)
+		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1, at++)
+			to[at / 8] |= (uint8_t)(bit_get(values, base + (uint32_t)__builtin_ctzll(word)) << (at % 8));
+}
+
+static int
+write_column(struct store_writer *writer, const struct chunk_place *place, unsigned column, uint8_t presence,
+             const struct packed *packed, const void *values, struct portolan_error *error)
+{
+	struct store_key key =
+	        store_key_column(place->run, place->epoch, place->generation, place->chunk, (uint8_t)column);
+	struct column_record head = {.rows = packed->rows, .present = packed->present, .presence = presence};
+	size_t length = RECORD_HEADER + sizeof(head);
+	bool bits = column_is_bits(column);
+	uint8_t *record, *at;
+	int rc;
+
+	if (!bits && is_constant(values, packed)) {
+		head.encoding = COLUMN_CONSTANT;
+		length += 8;
+	} else if (bits) {
+		length += ((packed->form == PRESENCE_LIST ? packed->present : packed->rows) + 63) / 64 * (size_t)8;
+	} else {
+		length += pad8((size_t)packed->present * 4);
+	}
+	rc = store_writer_reserve(writer, DB_COLUMNS, &key, length, &record, error);
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	at = record + RECORD_HEADER + sizeof(head);
+	if (bits) {
+		pack_bits(at, values, packed);
+	} else if (head.encoding == COLUMN_CONSTANT) {
+		for (uint32_t i = 0; i < (packed->rows + 63) / 64; i++) {
+			if (packed->words[i]) {
+				memcpy(at,
+				       (const uint32_t *)values + 64 * (size_t)i + __builtin_ctzll(packed->words[i]),
+				       4);
+				break;
+			}
+		}
+	} else {
+		pack_words(at, values, packed);
+	}
+	store_record_seal(record, RECORD_COLUMN, length);
+	return 0;
+}
+
+int
+store_chunk_write(struct store_writer *writer, const struct chunk_place *place, const struct merge_chunk *chunk,
+                  struct portolan_error *error)
+{
+	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB];
+	struct packed observed = describe(observed_words, chunk->rows);
+	int rc = write_presence(writer, place, STORE_GOLD_PROB, &observed, error);
+
+	for (uint64_t mask = chunk->columns; mask && !rc; mask &= mask - 1) {
+		unsigned column = mask_first(mask);
+		bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+		const uint64_t *words = implied ? observed_words : chunk->present[column];
+		struct packed packed = implied ? observed : describe(words, chunk->rows);
+		bool shared = implied || memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;
+
+		if (packed.present == 0)
+			continue;
+		if (!shared)
+			rc = write_presence(writer, place, column, &packed, error);
+		if (!rc)
+			rc = write_column(writer, place, column, shared ? COLUMN_SHARED : COLUMN_OWN, &packed,
+			                  chunk->values[column], error);
+	}
+	return rc;
+}

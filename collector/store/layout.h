@@ -1,0 +1,219 @@
+/*
+ * layout.h: the store's records as C sees them; private to the store. Described byte by byte in collector/STORE.md.
+ *
+ * Keys are big-endian, so that LMDB's bytewise order is numeric order. Values are little-endian and are copied to and
+ * from the structures below, which have no padding: a host of the other byte order is refused at compile time.
+ */
+#ifndef STORE_LAYOUT_H
+#define STORE_LAYOUT_H
+
+#include <portolan/store.h>
+
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian and read without conversion");
+
+enum store_db {
+	DB_META,        /* text                                  → schema version and store id; next run */
+	DB_RUNS,        /* name                                  → number of the run */
+	DB_RUN,         /* run, part                             → state, identity, labels, user columns */
+	DB_SESSIONS,    /* run, session                          → session */
+	DB_SESSION_IDS, /* session id, run                       → number of the session */
+	DB_IDS,         /* run, first index                      → a segment of ids; never crosses a chunk's border */
+	DB_DICT,        /* run, id                               → index */
+	DB_LOG,         /* run, epoch, position                  → a batch */
+	DB_EPOCHS,      /* run, epoch                            → what log and columns hold of the epoch */
+	DB_DIRECTORY,   /* run, epoch                            → generation of each chunk */
+	DB_COLUMNS,     /* run, epoch, generation, chunk, column → a column, or (STORE_PRESENCE set) a presence */
+	DB_FOLDS,       /* run, epoch                            → the fold under way */
+	DB_RETIRED,     /* commit, serial                        → what is to be removed once no reader needs it */
+	DB_COUNT
+};
+
+enum record_kind {
+	RECORD_SCHEMA = 'S',
+	RECORD_RUN_NUMBER = 'N',
+	RECORD_RUN_STATE = 'R',
+	RECORD_RUN_IDENTITY = 'I',
+	RECORD_LABELS = 'T',
+	RECORD_USER_COLUMNS = 'U',
+	RECORD_SESSION = 's',
+	RECORD_SESSION_NUMBER = 'n',
+	RECORD_IDS = 'D',
+	RECORD_BATCH = 'B',
+	RECORD_EPOCH = 'E',
+	RECORD_DIRECTORY = 'G',
+	RECORD_COLUMN = 'C',
+	RECORD_PRESENCE = 'P',
+	RECORD_FOLD = 'F',
+	RECORD_RETIRED = 'X',
+};
+
+#define RECORD_VERSION 1
+#define RECORD_HEADER 16
+
+/* Parts of a run in DB_RUN. */
+enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3 };
+
+/* What is kept per example, not per epoch (gold, and which examples were seen at all), is filed under this epoch. */
+#define STORE_EPOCH_RUN UINT32_MAX
+
+#define STORE_PRESENCE                                                                                                 \
+	0x80 /* in the column byte of a key: the presence of that column; of gold_prob: of the observations */
+
+#define STORE_RUN_REMOVED 3 /* a third store_state, never shown to callers */
+
+struct schema_record {
+	uint32_t version, chunk;
+	uint8_t id[16];
+};
+
+struct run_state_record {
+	uint32_t state, id_kind;
+	uint64_t rows, examples, observations, epochs, log_rows;
+	uint64_t replaced, refused, changed_labels;
+	uint64_t columns; /* every column ever logged */
+	uint64_t declared;
+	uint32_t sessions;
+	uint32_t whole_ids; /* chunks whose ids are one record */
+};
+
+struct run_identity_record { /* followed by name, group, config */
+	uint32_t mode, name_size, group_size, config_size;
+	uint64_t label_count;
+	int64_t created;
+};
+
+#define USER_COLUMN_NAME 64  /* one length byte, 63 bytes of name */
+struct user_columns_record { /* followed by count names of USER_COLUMN_NAME bytes */
+	uint32_t count, reserved;
+};
+
+struct session_record {
+	uint8_t id[16];
+	uint64_t started, acknowledged, frontier, observations, replaced, refused;
+	uint32_t rank, live;
+};
+
+struct epoch_record {
+	uint64_t log_begin, log_end; /* positions: those before log_begin are folded already */
+	uint64_t log_rows, log_bytes;
+	uint64_t observations; /* folded */
+	uint64_t columns;      /* logged in this epoch */
+	uint32_t generation;   /* the last one given to a fold, finished or not */
+	uint32_t reserved;
+};
+
+struct fold_record {
+	uint32_t generation, run_generation;
+};
+
+struct ids_record { /* followed by uint64 ids, or by uint32 offsets[count + 1] and the text */
+	uint32_t count, kind;
+};
+
+struct batch_record { /* followed by uint32 index[rows], then the columns in ascending order, each padded to 8 bytes */
+	uint32_t session, rows;
+	uint64_t sequence, columns;
+};
+
+enum { COLUMN_SHARED = 1, COLUMN_OWN = 2 }; /* present where the observations are; or a presence of its own */
+enum { COLUMN_PLAIN = 0, COLUMN_CONSTANT = 1 };
+struct column_record { /* followed by the values of the rows present, in order; bits: see chunk.c */
+	uint32_t rows, present;
+	uint8_t presence, encoding, reserved[6];
+};
+
+enum { PRESENCE_COMPLETE = 0, PRESENCE_BITMAP = 1, PRESENCE_LIST = 2 };
+struct presence_record { /* followed by ⌈rows / 64⌉ words, or uint16 rows; nothing if complete */
+	uint32_t rows, present;
+	uint8_t form, reserved[7];
+};
+
+enum { RETIRED_CHUNK = 1, RETIRED_GENERATION, RETIRED_LOG, RETIRED_RUN };
+struct retired_record {
+	uint32_t kind, run, epoch, generation, chunk, reserved;
+	uint64_t from, to; /* RETIRED_LOG: positions */
+};
+
+struct dict_record { /* no header: the smallest and most frequent record has a 32-bit checksum instead */
+	uint32_t index, check;
+};
+
+_Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_record) == 96 &&
+                       sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 72 &&
+                       sizeof(struct epoch_record) == 56 && sizeof(struct batch_record) == 24 &&
+                       sizeof(struct column_record) == 16 && sizeof(struct presence_record) == 16 &&
+                       sizeof(struct retired_record) == 40 && sizeof(struct dict_record) == 8,
+               "records have no padding");
+
+/* A column's element type follows from its number. */
+static inline bool
+column_is_bits(unsigned column)
+{
+	return column == STORE_CORRECT;
+}
+
+static inline bool
+column_is_float(unsigned column)
+{
+	return column != STORE_CORRECT && column != STORE_PREDICTED && column != STORE_GOLD && column != STORE_SESSION;
+}
+
+static inline size_t
+pad8(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
+/* Bytes of a column over `rows` rows, as in a batch. */
+static inline size_t
+column_bytes(unsigned column, size_t rows)
+{
+	return column_is_bits(column) ? (rows + 7) / 8 : rows * 4;
+}
+
+static inline uint32_t
+load_u32(const void *data)
+{
+	uint32_t value;
+
+	memcpy(&value, data, sizeof(value));
+	return value;
+}
+
+static inline uint64_t
+load_u64(const void *data)
+{
+	uint64_t value;
+
+	memcpy(&value, data, sizeof(value));
+	return value;
+}
+
+static inline bool
+bit_get(const uint64_t *words, uint32_t at)
+{
+	return words[at / 64] >> (at % 64) & 1;
+}
+
+static inline void
+bit_set(uint64_t *words, uint32_t at)
+{
+	words[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+static inline void
+bit_clear(uint64_t *words, uint32_t at)
+{
+	words[at / 64] &= ~(UINT64_C(1) << (at % 64));
+}
+
+/* The lowest column of a mask, for `for (; mask; mask &= mask - 1)`. */
+static inline unsigned
+mask_first(uint64_t mask)
+{
+	return (unsigned)__builtin_ctzll(mask);
+}
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * read.c: opening a store for reading, its transactions, and the list of runs.
+ *
+ * A transaction lasts as long as one call. Between calls the collector may have made the map larger: LMDB then answers
+ * MDB_MAP_RESIZED, and the new size is taken when no transaction of this process is open, which the lock ensures.
+ */
+#include "read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+int
+store_open(const char *directory, struct store **store, struct portolan_error *error)
+{
+	struct store *opened;
+	struct stat status;
+	char *path = NULL;
+	int rc;
+
+	if (asprintf(&path, "%s/data.mdb", directory) < 0)
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	rc = stat(path, &status);
+	free(path);
+	if (rc != 0 && (errno == ENOENT || errno == ENOTDIR))
+		return error_set(error, STORE_E_NO_STORE,
+		                 "no store at '%s': record a run there first, or name the right directory", directory);
+	if (rc != 0)
+		return error_set(error, STORE_E_SYSTEM, "store '%s': %s", directory, strerror(errno));
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	rc = store_environment_open(&opened->environment, directory, false, error);
+	if (!rc && pthread_rwlock_init(&opened->map, NULL) != 0) {
+		store_environment_close(&opened->environment);
+		rc = error_set(error, STORE_E_MEMORY, "store '%s': no lock can be made", directory);
+	}
+	if (rc) {
+		free(opened);
+		return rc;
+	}
+	*store = opened;
+	return 0;
+}
+
+void
+store_close(struct store *store)
+{
+	if (!store)
+		return;
+	store_environment_close(&store->environment);
+	pthread_rwlock_destroy(&store->map);
+	free(store);
+}
+
+static int
+take_larger_map(struct store *store, struct portolan_error *error)
+{
+	int rc = 0;
+
+	pthread_rwlock_wrlock(&store->map);
+	if (__atomic_load_n(&store->kept, __ATOMIC_SEQ_CST))
+		rc = error_set(error, STORE_E_SYSTEM,
+		               "store '%s' has grown: close what was opened before, then try again",
+		               store->environment.directory);
+	else if ((rc = mdb_env_set_mapsize(store->environment.env, 0)) != 0)
+		rc = store_environment_error(&store->environment, rc, "taking its new size", error);
+	pthread_rwlock_unlock(&store->map);
+	return rc;
+}
+
+int
+store_read_begin(struct store *store, struct view *view, struct portolan_error *error)
+{
+	view->environment = &store->environment;
+	for (;;) {
+		int rc;
+
+		pthread_rwlock_rdlock(&store->map);
+		if (view->txn)
+			rc = mdb_txn_renew(view->txn);
+		else
+			rc = mdb_txn_begin(store->environment.env, NULL, MDB_RDONLY, &view->txn);
+		if (rc == 0)
+			return 0;
+		pthread_rwlock_unlock(&store->map);
+		if (rc != MDB_MAP_RESIZED)
+			return store_environment_error(&store->environment, rc, "reading", error);
+		rc = take_larger_map(store, error);
+		if (rc)
+			return rc;
+	}
+}
+
+void
+store_read_end(struct store *store, struct view *view)
+{
+	mdb_txn_reset(view->txn);
+	pthread_rwlock_unlock(&store->map);
+}
+
+void
+store_read_finish(struct store *store, struct view *view)
+{
+	mdb_txn_abort(view->txn);
+	view->txn = NULL;
+	pthread_rwlock_unlock(&store->map);
+}
+
+/* A declared example counts as observed once its epoch is folded. Until then the fullest epoch of the log says at least
+ * how many there are, which is exact while the first epoch is in progress. */
+static int
+count_waiting_examples(const struct view *view, struct store_run_info *info, struct portolan_error *error)
+{
+	struct epoch_record *records;
+	uint32_t *epochs;
+	size_t count;
+	int rc;
+
+	if (info->declared == 0 || info->examples >= info->declared)
+		return 0;
+	rc = store_catalog_epochs(view, info->number, 0, UINT32_MAX, &epochs, &records, &count, error);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t rows = records[i].log_rows < info->declared ? records[i].log_rows : info->declared;
+
+		info->examples = rows > info->examples ? rows : info->examples;
+	}
+	free(epochs);
+	free(records);
+	return 0;
+}
+
+static int
+read_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
+{
+	struct store_key all = {.size = 0};
+	struct view_walk walk;
+	struct store_run_info *list = calloc(1, sizeof(*list));
+	size_t n = 0, room = 1;
+	int rc = list ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error)
+	              : error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
+
+	if (rc) {
+		free(list);
+		return rc;
+	}
+	for (;;) {
+		const uint8_t *body;
+		size_t size;
+
+		rc = store_walk_record(&walk, RECORD_RUN_NUMBER, &body, &size, error);
+		if (rc)
+			break;
+		if (n == room) {
+			struct store_run_info *more = realloc(list, 2 * room * sizeof(*list));
+
+			if (!more) {
+				rc = error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
+				break;
+			}
+			list = more;
+			room *= 2;
+		}
+		if (size != 4)
+			rc = store_view_corrupt(view, DB_RUNS, walk.key.mv_data, walk.key.mv_size, error);
+		else
+			rc = store_catalog_info(view, load_u32(body), &list[n], error);
+		if (!rc)
+			rc = count_waiting_examples(view, &list[n], error);
+		if (rc)
+			break;
+		n++;
+	}
+	store_walk_close(&walk);
+	if (rc < 0) {
+		free(list);
+		return rc;
+	}
+	*runs = list;
+	*count = n;
+	return 0;
+}
+
+int
+store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
+{
+	struct view view = {0};
+	int rc = store_read_begin(store, &view, error);
+
+	if (rc)
+		return rc;
+	rc = read_runs(&view, runs, count, error);
+	store_read_finish(store, &view);
+	return rc;
+}

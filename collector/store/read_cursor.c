@@ -1,0 +1,309 @@
+/*
+ * read_cursor.c: blocks of values and ids.
+ *
+ * A call copies what it returns into the cursor's own memory. LMDB's pages could be lent out instead, but then the
+ * transaction would have to stay open as long as the caller looks at the block, and the map could not be changed;
+ * while what is copied has to pass through the checksum anyway.
+ */
+#include "chunk.h"
+#include "snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct store_cursor {
+	struct store_snapshot *snapshot;
+	struct view own;
+	struct merge_chunk *images; /* per epoch */
+	struct merge_chunk examples;
+	struct store_values *values;
+	uint64_t *integers;
+	char *text;
+	uint32_t *offsets;
+	size_t text_room;
+};
+
+static int
+out_of_memory(const struct store_cursor *cursor, struct portolan_error *error)
+{
+	return error_set(error, STORE_E_MEMORY, "out of memory reading run '%s'", cursor->snapshot->info.name);
+}
+
+int
+store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cursor, struct portolan_error *error)
+{
+	struct store_cursor *opened = calloc(1, sizeof(*opened));
+
+	if (!opened)
+		return error_set(error, STORE_E_MEMORY, "out of memory reading run '%s'", snapshot->info.name);
+	opened->snapshot = snapshot;
+	opened->images = calloc(snapshot->epoch_count + 1, sizeof(*opened->images));
+	opened->values = calloc((snapshot->epoch_count + 1) * STORE_COLUMN_MAX, sizeof(*opened->values));
+	if (!opened->images || !opened->values) {
+		int rc = out_of_memory(opened, error);
+
+		store_cursor_close(opened);
+		return rc;
+	}
+	*cursor = opened;
+	return 0;
+}
+
+void
+store_cursor_close(struct store_cursor *cursor)
+{
+	if (!cursor)
+		return;
+	if (cursor->own.txn)
+		mdb_txn_abort(cursor->own.txn);
+	for (size_t e = 0; e < cursor->snapshot->epoch_count && cursor->images; e++)
+		store_merge_free(&cursor->images[e]);
+	store_merge_free(&cursor->examples);
+	free(cursor->images);
+	free(cursor->values);
+	free(cursor->integers);
+	free(cursor->text);
+	free(cursor->offsets);
+	free(cursor);
+}
+
+static struct store_values
+expose(const struct merge_chunk *image, unsigned column, uint32_t rows)
+{
+	bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+	const uint64_t *present = image->present[implied ? STORE_GOLD_PROB : column];
+	uint32_t ones = 0;
+
+	if (!(image->columns & STORE_COLUMN_BIT(column)))
+		return (struct store_values){0};
+	for (uint32_t i = 0; i < (rows + 63) / 64; i++)
+		ones += (uint32_t)__builtin_popcountll(present[i]);
+	if (ones == 0)
+		return (struct store_values){0};
+	return (struct store_values){.values = image->values[column], .present = present, .complete = ones == rows};
+}
+
+static struct chunk_place
+place_of(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t generation, size_t chunk)
+{
+	return (struct chunk_place){.run_name = snapshot->info.name,
+	                            .run = snapshot->info.number,
+	                            .epoch = epoch,
+	                            .generation = generation,
+	                            .chunk = (uint32_t)chunk,
+	                            .rows = store_snapshot_rows(snapshot, chunk),
+	                            .sessions = snapshot->sessions};
+}
+
+/* One image: the folded chunk, and over it what the log has. */
+static int
+read_image(struct store_cursor *cursor, const struct view *view, const struct chunk_place *place,
+           const struct overlay_part *part, struct merge_chunk *image, struct portolan_error *error)
+{
+	const struct store_snapshot *snapshot = cursor->snapshot;
+	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
+	bool examples = place->epoch == STORE_EPOCH_RUN, touched = store_overlay_touches(part, place->chunk);
+	uint64_t columns = examples ? gold : snapshot->wanted & ~gold, met = 0;
+	int rc = store_merge_reset(image);
+
+	if (touched)
+		columns |= STORE_COLUMN_BIT(STORE_SESSION);
+	if (!rc)
+		rc = store_chunk_load(view, place, columns, image, error);
+	else
+		return out_of_memory(cursor, error);
+	if (!rc && touched &&
+	    store_overlay_apply(&snapshot->overlay, part, place->chunk, examples, snapshot->wanted, snapshot->order,
+	                        image, &met) < 0)
+		rc = out_of_memory(cursor, error);
+	return rc;
+}
+
+static int
+read_block(struct store_cursor *cursor, const struct view *view, size_t index, struct store_block *block,
+           struct portolan_error *error)
+{
+	const struct store_snapshot *snapshot = cursor->snapshot;
+	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
+
+	for (size_t e = 0; e < snapshot->epoch_count; e++) {
+		struct chunk_place place =
+		        place_of(snapshot, snapshot->epochs[e], snapshot->generations[e][index], index);
+		int rc = read_image(cursor, view, &place, &snapshot->overlay.epochs[e], &cursor->images[e], error);
+
+		if (rc)
+			return rc;
+		for (uint64_t mask = snapshot->wanted & ~gold; mask; mask &= mask - 1) {
+			unsigned column = mask_first(mask);
+
+			cursor->values[e * STORE_COLUMN_MAX + column] = expose(&cursor->images[e], column, block->rows);
+		}
+	}
+	if (snapshot->wanted & gold) {
+		struct chunk_place place =
+		        place_of(snapshot, STORE_EPOCH_RUN, snapshot->example_generations[index], index);
+		int rc = read_image(cursor, view, &place, &snapshot->overlay.examples, &cursor->examples, error);
+
+		if (rc)
+			return rc;
+		block->gold = expose(&cursor->examples, STORE_GOLD, block->rows);
+	}
+	return 0;
+}
+
+int
+store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
+{
+	struct store_snapshot *snapshot = cursor->snapshot;
+	struct view *view;
+	struct store_block read;
+	int rc;
+
+	if (index >= snapshot->chunks)
+		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
+		                 snapshot->chunks, index + 1);
+	read = (struct store_block){.first = (uint32_t)(index * STORE_CHUNK),
+	                            .rows = store_snapshot_rows(snapshot, index),
+	                            .epoch_count = snapshot->epoch_count,
+	                            .columns = cursor->values};
+	rc = store_snapshot_begin(snapshot, &cursor->own, &view, error);
+	if (rc)
+		return rc;
+	rc = read_block(cursor, view, index, &read, error);
+	store_snapshot_end(snapshot, view);
+	if (!rc)
+		*block = read;
+	return rc;
+}
+
+/* Adds a segment of string ids to the cursor's text, and sets the offsets behind rows from … from + take − 1. */
+static int
+add_text(struct store_cursor *cursor, uint32_t from, uint32_t take, const uint8_t *body, size_t size, uint32_t count)
+{
+	const uint8_t *text = body + 4 * ((size_t)count + 1);
+	size_t text_size = size - 4 * ((size_t)count + 1), used = from ? cursor->offsets[from] : 0;
+	uint32_t first = load_u32(body), end = first;
+
+	for (uint32_t i = 0; i < take; i++) {
+		uint32_t next = load_u32(body + 4 * ((size_t)i + 1));
+
+		if (next < end || next > text_size)
+			return STORE_E_CORRUPT;
+		cursor->offsets[from + i + 1] = (uint32_t)(used + next - first);
+		end = next;
+	}
+	if (first > end)
+		return STORE_E_CORRUPT;
+	if (used + (end - first) > cursor->text_room) {
+		size_t room = 2 * (used + (end - first));
+		char *more = realloc(cursor->text, room);
+
+		if (!more)
+			return STORE_E_MEMORY;
+		cursor->text = more;
+		cursor->text_room = room;
+	}
+	memcpy(cursor->text + used, text + first, end - first);
+	return 0;
+}
+
+/* Takes what a segment has of the rows still wanted. */
+static int
+add_segment(struct store_cursor *cursor, const uint8_t *body, size_t size, uint32_t from, uint32_t rows,
+            uint32_t *taken)
+{
+	struct ids_record head;
+	uint32_t take;
+
+	if (size < sizeof(head))
+		return STORE_E_CORRUPT;
+	memcpy(&head, body, sizeof(head));
+	body += sizeof(head);
+	size -= sizeof(head);
+	if (head.count == 0 || head.count > STORE_CHUNK || head.kind != (uint32_t)cursor->snapshot->info.id_kind)
+		return STORE_E_CORRUPT;
+	take = head.count < rows - from ? head.count : rows - from;
+	*taken = take;
+	if (head.kind == STORE_ID_STR) {
+		if (size < 4 * ((size_t)head.count + 1))
+			return STORE_E_CORRUPT;
+		return add_text(cursor, from, take, body, size, head.count);
+	}
+	if (size != 8 * (size_t)head.count)
+		return STORE_E_CORRUPT;
+	memcpy(cursor->integers + from, body, 8 * (size_t)take);
+	return 0;
+}
+
+static int
+read_ids(struct store_cursor *cursor, const struct view *view, uint32_t first, uint32_t rows,
+         struct portolan_error *error)
+{
+	struct store_key from = store_key_u32_u32(cursor->snapshot->info.number, first);
+	struct view_walk walk;
+	uint32_t have = 0;
+	int rc = store_walk_open(&walk, view, DB_IDS, &from, 4, error);
+
+	while (!rc && have < rows) {
+		const uint8_t *body;
+		size_t size;
+		uint32_t taken = 0;
+
+		rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error);
+		if (rc == VIEW_ABSENT)
+			rc = store_view_corrupt(view, DB_IDS, from.data, from.size, error);
+		if (rc)
+			break;
+		if (walk.key.mv_size != 8 || store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) != first + have)
+			rc = STORE_E_CORRUPT;
+		else
+			rc = add_segment(cursor, body, size, have, rows, &taken);
+		if (rc == STORE_E_CORRUPT)
+			store_view_corrupt(view, DB_IDS, walk.key.mv_data, walk.key.mv_size, error);
+		else if (rc == STORE_E_MEMORY)
+			out_of_memory(cursor, error);
+		have += taken;
+	}
+	store_walk_close(&walk);
+	return rc;
+}
+
+int
+store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *ids, struct portolan_error *error)
+{
+	struct store_snapshot *snapshot = cursor->snapshot;
+	uint32_t first = (uint32_t)(index * STORE_CHUNK), rows;
+	struct view *view;
+	int rc = 0;
+
+	if (index >= snapshot->chunks)
+		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
+		                 snapshot->chunks, index + 1);
+	rows = store_snapshot_rows(snapshot, index);
+	if (!cursor->integers)
+		cursor->integers = calloc(STORE_CHUNK, sizeof(*cursor->integers));
+	if (!cursor->offsets)
+		cursor->offsets = calloc(STORE_CHUNK + 1, sizeof(*cursor->offsets));
+	if (!cursor->integers || !cursor->offsets)
+		return out_of_memory(cursor, error);
+	if (snapshot->info.declared) {
+		for (uint32_t row = 0; row < rows; row++)
+			cursor->integers[row] = (uint64_t)first + row;
+	} else {
+		rc = store_snapshot_begin(snapshot, &cursor->own, &view, error);
+		if (rc)
+			return rc;
+		rc = read_ids(cursor, view, first, rows, error);
+		store_snapshot_end(snapshot, view);
+	}
+	if (rc)
+		return rc;
+	*ids = (struct store_ids){.first = first, .rows = rows};
+	if (snapshot->info.id_kind == STORE_ID_STR) {
+		ids->text = cursor->text;
+		ids->offsets = cursor->offsets;
+	} else {
+		ids->integers = cursor->integers;
+	}
+	return 0;
+}

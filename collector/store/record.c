@@ -1,0 +1,98 @@
+/*
+ * record.c: framing and keys.
+ *
+ * Every value is checked before anything in it is believed: LMDB guards its own pages, but neither a failing disk nor a
+ * stray write is its concern. The header is part of what is checked, through the seed.
+ */
+#include "record.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <endian.h>
+
+void
+store_key_add_bytes(struct store_key *key, const void *data, size_t size)
+{
+	memcpy(key->data + key->size, data, size);
+	key->size += size;
+}
+
+void
+store_key_add_u8(struct store_key *key, uint8_t value)
+{
+	key->data[key->size++] = value;
+}
+
+void
+store_key_add_u32(struct store_key *key, uint32_t value)
+{
+	value = htobe32(value);
+	store_key_add_bytes(key, &value, sizeof(value));
+}
+
+void
+store_key_add_u64(struct store_key *key, uint64_t value)
+{
+	value = htobe64(value);
+	store_key_add_bytes(key, &value, sizeof(value));
+}
+
+struct store_key
+store_key_u32(uint32_t run)
+{
+	struct store_key key = {.size = 0};
+
+	store_key_add_u32(&key, run);
+	return key;
+}
+
+struct store_key
+store_key_u32_u32(uint32_t run, uint32_t second)
+{
+	struct store_key key = store_key_u32(run);
+
+	store_key_add_u32(&key, second);
+	return key;
+}
+
+uint32_t
+store_key_read_u32(const void *key)
+{
+	return be32toh(load_u32(key));
+}
+
+uint64_t
+store_key_read_u64(const void *key)
+{
+	return be64toh(load_u64(key));
+}
+
+void
+store_record_seal(void *record, enum record_kind kind, size_t length)
+{
+	uint8_t *bytes = record;
+	uint8_t header[8] = {(uint8_t)kind, RECORD_VERSION};
+	uint32_t length32 = (uint32_t)length;
+	uint64_t checksum;
+
+	memcpy(header + 4, &length32, sizeof(length32));
+	memcpy(bytes, header, sizeof(header));
+	checksum = XXH3_64bits_withSeed(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(header));
+	memcpy(bytes + 8, &checksum, sizeof(checksum));
+}
+
+bool
+store_record_open(const void *record, size_t length, enum record_kind kind, const uint8_t **body, size_t *size)
+{
+	const uint8_t *bytes = record;
+
+	if (length < RECORD_HEADER || bytes[0] != (uint8_t)kind || bytes[1] != RECORD_VERSION ||
+	    load_u32(bytes + 4) != length)
+		return false;
+	if (XXH3_64bits_withSeed(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(bytes)) != load_u64(bytes + 8))
+		return false;
+	*body = bytes + RECORD_HEADER;
+	*size = length - RECORD_HEADER;
+	return true;
+}

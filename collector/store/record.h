@@ -1,0 +1,36 @@
+/*
+ * record.h: the frame around every record, and the keys; private to the store.
+ *
+ * A record is a header of RECORD_HEADER bytes (kind, version, two zero bytes, length of the whole, checksum) and a
+ * body. The checksum is XXH3 (64 bits) of the body, seeded with the first eight bytes of the header.
+ */
+#ifndef STORE_RECORD_H
+#define STORE_RECORD_H
+
+#include "layout.h"
+
+#define KEY_MAX 272 /* the longest key: a run and a string id */
+
+struct store_key {
+	uint8_t data[KEY_MAX];
+	size_t size;
+};
+
+/* Each appends to the key and returns it, big-endian. */
+struct store_key store_key_u32(uint32_t run);
+struct store_key store_key_u32_u32(uint32_t run, uint32_t second);
+void store_key_add_u8(struct store_key *key, uint8_t value);
+void store_key_add_u32(struct store_key *key, uint32_t value);
+void store_key_add_u64(struct store_key *key, uint64_t value);
+void store_key_add_bytes(struct store_key *key, const void *data, size_t size);
+
+uint32_t store_key_read_u32(const void *key);
+uint64_t store_key_read_u64(const void *key);
+
+/* Writes the header in front of a body that is complete; `length` counts header and body. */
+void store_record_seal(void *record, enum record_kind kind, size_t length);
+
+/* True if the record is whole; *body and *size are then what follows the header. Nothing is assumed of alignment. */
+bool store_record_open(const void *record, size_t length, enum record_kind kind, const uint8_t **body, size_t *size);
+
+#endif

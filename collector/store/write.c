@@ -1,0 +1,169 @@
+/*
+ * write.c: the writer and its one pending transaction.
+ *
+ * The first change begins the transaction, commit ends it. All state lives in it, so an abort needs no undo. After a
+ * failed commit LMDB may refuse all further work (its meta page is in doubt), so abort then closes the environment and
+ * the next transaction opens it again; the lock on the store is held throughout.
+ */
+#include "writer.h"
+
+#include "lock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int
+store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error)
+{
+	struct store_writer *opened = calloc(1, sizeof(*opened));
+	int dead = 0, rc = 0;
+
+	if (!opened || !(opened->directory = strdup(directory))) {
+		free(opened);
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	}
+	opened->lock = -1;
+	rc = store_lock_take(directory, &opened->lock, error);
+	if (!rc)
+		rc = store_environment_open(&opened->environment, directory, true, error);
+	if (!rc) {
+		mdb_reader_check(opened->environment.env, &dead); /* slots of readers that were killed */
+		opened->view.environment = &opened->environment;
+		rc = store_writer_drop_folds(opened, 0, 0, error);
+	}
+	if (!rc)
+		rc = store_writer_commit(opened, error);
+	if (rc) {
+		store_writer_close(opened);
+		return rc;
+	}
+	*writer = opened;
+	return 0;
+}
+
+void
+store_writer_close(struct store_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->view.txn)
+		mdb_txn_abort(writer->view.txn);
+	store_environment_close(&writer->environment);
+	if (writer->lock >= 0)
+		close(writer->lock);
+	store_dictionary_free(&writer->dictionary);
+	free(writer->directory);
+	free(writer->index);
+	free(writer->kept);
+	free(writer);
+}
+
+int
+store_writer_begin(struct store_writer *writer, struct portolan_error *error)
+{
+	int rc;
+
+	if (writer->view.txn)
+		return 0;
+	if (writer->reopen) {
+		store_environment_close(&writer->environment);
+		rc = store_environment_open(&writer->environment, writer->directory, true, error);
+		if (rc)
+			return rc;
+		writer->reopen = false;
+	}
+	rc = store_environment_grow(&writer->environment, writer->enlarge, error);
+	if (rc)
+		return rc;
+	writer->enlarge = false;
+	rc = mdb_txn_begin(writer->environment.env, NULL, 0, &writer->view.txn);
+	if (rc) {
+		writer->view.txn = NULL;
+		writer->reopen = true;
+		return store_environment_error(&writer->environment, rc, "beginning a transaction", error);
+	}
+	writer->pending = 0;
+	return 0;
+}
+
+int
+store_writer_commit(struct store_writer *writer, struct portolan_error *error)
+{
+	int rc;
+
+	if (!writer->view.txn)
+		return 0;
+	rc = mdb_txn_commit(writer->view.txn);
+	writer->view.txn = NULL;
+	writer->pending = 0;
+	if (rc) {
+		writer->reopen = true;
+		writer->enlarge = rc == MDB_MAP_FULL;
+		return store_environment_error(&writer->environment, rc, "committing", error);
+	}
+	return 0;
+}
+
+void
+store_writer_abort(struct store_writer *writer)
+{
+	if (writer->view.txn)
+		mdb_txn_abort(writer->view.txn);
+	writer->view.txn = NULL;
+	writer->pending = 0;
+	writer->aborts++;
+	store_dictionary_forget(&writer->dictionary);
+}
+
+size_t
+store_writer_pending(const struct store_writer *writer)
+{
+	return writer->pending;
+}
+
+static int
+put_failed(struct store_writer *writer, int rc, struct portolan_error *error)
+{
+	writer->enlarge |= rc == MDB_MAP_FULL;
+	return store_environment_error(&writer->environment, rc, "writing", error);
+}
+
+int
+store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                     uint8_t **record, struct portolan_error *error)
+{
+	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v = {.mv_size = length};
+	int rc = mdb_put(writer->view.txn, writer->environment.dbi[db], &k, &v, MDB_RESERVE);
+
+	if (rc)
+		return put_failed(writer, rc, error);
+	memset(v.mv_data, 0, length);
+	writer->pending += key->size + length;
+	*record = v.mv_data;
+	return 0;
+}
+
+int
+store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
+                 const void *body, size_t size, struct portolan_error *error)
+{
+	uint8_t *record;
+	int rc = store_writer_reserve(writer, db, key, RECORD_HEADER + size, &record, error);
+
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, body, size);
+	store_record_seal(record, kind, RECORD_HEADER + size);
+	return 0;
+}
+
+int
+store_writer_delete(struct store_writer *writer, enum store_db db, const struct store_key *key,
+                    struct portolan_error *error)
+{
+	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size};
+	int rc = mdb_del(writer->view.txn, writer->environment.dbi[db], &k, NULL);
+
+	return rc == 0 || rc == MDB_NOTFOUND ? 0 : put_failed(writer, rc, error);
+}

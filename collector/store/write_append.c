@@ -1,0 +1,359 @@
+/*
+ * write_append.c: from a client's batch to a record of the log.
+ *
+ * First everything that could be wrong is found out, without writing; then ids get their indices, rows that are refused
+ * are left out, and the record is filled in LMDB's own page. A batch whose rows are all refused leaves only its
+ * sequence number and the counts.
+ */
+#include "writer.h"
+
+#include "chunk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct resolved {
+	uint64_t columns;
+	const uint8_t *data[STORE_COLUMN_MAX];
+	uint32_t user_count; /* user columns of the run, new ones included */
+	char (*user_names)[USER_COLUMN_NAME];
+	bool user_new;
+};
+
+static bool
+text_is(const struct store_text *text, const char *name)
+{
+	return strlen(name) == text->size && memcmp(name, text->data, text->size) == 0;
+}
+
+/* The number of a column by its name; a name not known becomes the next user column. Negative: STORE_E_… */
+static int
+resolve_name(struct store_writer *writer, uint32_t run, const struct store_text *name, struct resolved *resolved,
+             struct portolan_error *error)
+{
+	const uint32_t most = STORE_COLUMN_MAX - STORE_COLUMN_USER;
+
+	for (unsigned column = 0; column < STORE_SESSION; column++)
+		if (text_is(name, store_column_name(column)))
+			return (int)column;
+	if (!resolved->user_names) {
+		int rc = store_catalog_user_columns(&writer->view, run, &resolved->user_count, &resolved->user_names,
+		                                    error);
+
+		if (rc)
+			return rc;
+	}
+	if (!resolved->user_names && !(resolved->user_names = calloc(most, USER_COLUMN_NAME)))
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
+	for (uint32_t i = 0; i < resolved->user_count; i++)
+		if (text_is(name, resolved->user_names[i]))
+			return STORE_COLUMN_USER + (int)i;
+	if (name->size == 0 || name->size >= USER_COLUMN_NAME || text_is(name, "session"))
+		return error_set(error, STORE_E_DIFFERS, "a column cannot be named '%.*s'", (int)name->size,
+		                 name->data);
+	if (resolved->user_count == most)
+		return error_set(error, STORE_E_DIFFERS,
+		                 "column '%.*s' is one more than the %u of their own a run can have", (int)name->size,
+		                 name->data, most);
+	memcpy(resolved->user_names[resolved->user_count], name->data, name->size);
+	resolved->user_new = true;
+	return STORE_COLUMN_USER + (int)resolved->user_count++;
+}
+
+static int
+resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append, struct resolved *resolved,
+                struct portolan_error *error)
+{
+	const uint64_t required = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
+
+	*resolved = (struct resolved){0};
+	for (size_t i = 0; i < append->column_count; i++) {
+		const struct store_append_column *given = &append->columns[i];
+		int column = resolve_name(writer, run, &given->name, resolved, error);
+
+		if (column < 0)
+			return column;
+		if ((int)given->type != (column_is_bits((unsigned)column)    ? STORE_TYPE_BIT
+		                         : column_is_float((unsigned)column) ? STORE_TYPE_F4
+		                                                             : STORE_TYPE_I4))
+			return error_set(error, STORE_E_DIFFERS, "column '%.*s' has another element type",
+			                 (int)given->name.size, given->name.data);
+		if (resolved->columns & STORE_COLUMN_BIT(column))
+			return error_set(error, STORE_E_DIFFERS, "column '%.*s' is given twice", (int)given->name.size,
+			                 given->name.data);
+		resolved->columns |= STORE_COLUMN_BIT(column);
+		resolved->data[column] = given->data;
+	}
+	if ((resolved->columns & required) != required)
+		return error_set(error, STORE_E_DIFFERS, "a batch needs the columns gold_prob and correct");
+	return 0;
+}
+
+static int
+check_ids(const struct run_state_record *state, const struct store_append *append, struct portolan_error *error)
+{
+	if (state->id_kind != STORE_ID_NONE && (uint32_t)append->id_kind != state->id_kind)
+		return error_set(error, STORE_E_DIFFERS,
+		                 "the run has %s ids: send the same kind, or give the run another name",
+		                 state->id_kind == STORE_ID_STR ? "string" : "integer");
+	if (append->id_kind == STORE_ID_STR) {
+		size_t bytes = append->rows;
+
+		for (uint32_t row = 0; row < append->rows && append->rows <= append->ids_bytes; row++)
+			bytes += ((const uint8_t *)append->ids)[row];
+		if (bytes != append->ids_bytes)
+			return error_set(error, STORE_E_DIFFERS,
+			                 "the lengths of the string ids do not add up to their bytes");
+	} else if (append->id_kind != STORE_ID_INT || (append->id_size != 4 && append->id_size != 8) ||
+	           append->ids_bytes != (size_t)append->rows * append->id_size) {
+		return error_set(error, STORE_E_DIFFERS, "ids are neither integers of 4 or 8 bytes nor strings");
+	}
+	return 0;
+}
+
+static float
+float_at(const uint8_t *data, uint32_t row)
+{
+	float value;
+
+	memcpy(&value, data + 4 * (size_t)row, sizeof(value));
+	return value;
+}
+
+static bool
+row_is_good(const struct resolved *resolved, uint32_t row)
+{
+	float gold_prob = float_at(resolved->data[STORE_GOLD_PROB], row);
+
+	if (!(gold_prob >= 0.0f && gold_prob <= 1.0f))
+		return false;
+	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
+		unsigned column = mask_first(mask);
+
+		if (column == STORE_PREDICTED || column == STORE_GOLD) {
+			if ((int32_t)load_u32(resolved->data[column] + 4 * (size_t)row) < 0)
+				return false;
+		} else if (column_is_float(column)) {
+			float value = float_at(resolved->data[column], row);
+
+			if (value != value)
+				return false;
+		}
+	}
+	return true;
+}
+
+static int
+make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *error)
+{
+	uint32_t *index, *kept;
+
+	if (rows <= writer->row_room)
+		return 0;
+	index = realloc(writer->index, rows * sizeof(*index));
+	writer->index = index ? index : writer->index;
+	kept = realloc(writer->kept, rows * sizeof(*kept));
+	writer->kept = kept ? kept : writer->kept;
+	if (!index || !kept)
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
+	writer->row_room = rows;
+	return 0;
+}
+
+/* Sets writer->kept and writer->index to the rows that stay and their indices. */
+static int
+choose_rows(struct store_writer *writer, uint32_t run, struct run_state_record *state,
+            const struct store_append *append, const struct resolved *resolved, uint32_t *count,
+            struct portolan_error *error)
+{
+	uint32_t *kept = writer->kept, *index = writer->index, good = 0, n = 0;
+	int rc;
+
+	for (uint32_t row = 0; row < append->rows; row++)
+		if (row_is_good(resolved, row))
+			kept[good++] = row;
+	if (!state->declared) {
+		rc = store_dictionary_assign(writer, run, state, append, kept, good, index, error);
+		if (rc)
+			return rc;
+	}
+	for (uint32_t i = 0; i < good; i++) {
+		if (state->declared) {
+			const uint8_t *ids = append->ids;
+			uint64_t id = append->id_size == 4 ? load_u32(ids + 4 * (size_t)kept[i])
+			                                   : load_u64(ids + 8 * (size_t)kept[i]);
+
+			index[i] = id < state->declared ? (uint32_t)id : DICTIONARY_NO_INDEX;
+		}
+		if (index[i] == DICTIONARY_NO_INDEX)
+			continue;
+		kept[n] = kept[i];
+		index[n++] = index[i];
+	}
+	*count = n;
+	return 0;
+}
+
+static void
+fill_column(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count, uint32_t rows)
+{
+	if (count == rows) {
+		memcpy(to, from, column_bytes(column, rows));
+		if (column_is_bits(column) && rows % 8) /* the last byte may hold more than was meant */
+			to[rows / 8] &= (uint8_t)((1u << (rows % 8)) - 1);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (column_is_bits(column))
+			to[i / 8] |= (uint8_t)((from[kept[i] / 8] >> (kept[i] % 8) & 1) << (i % 8));
+		else
+			memcpy(to + 4 * (size_t)i, from + 4 * (size_t)kept[i], 4);
+	}
+}
+
+static int
+put_batch(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
+          const struct resolved *resolved, uint64_t position, uint32_t count, struct portolan_error *error)
+{
+	struct store_key key = store_key_log(run, append->epoch, position);
+	struct batch_record head = {
+	        .session = session, .rows = count, .sequence = append->sequence, .columns = resolved->columns};
+	size_t length = store_batch_size(count, resolved->columns);
+	uint8_t *record, *at;
+	int rc = store_writer_reserve(writer, DB_LOG, &key, length, &record, error);
+
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	at = record + RECORD_HEADER + sizeof(head);
+	memcpy(at, writer->index, (size_t)count * 4);
+	at += pad8((size_t)count * 4);
+	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
+		unsigned column = mask_first(mask);
+
+		fill_column(at, resolved->data[column], column, writer->kept, count, append->rows);
+		at += pad8(column_bytes(column, count));
+	}
+	store_record_seal(record, RECORD_BATCH, length);
+	return 0;
+}
+
+/* Appends the kept rows to the epoch's log and counts them. */
+static int
+append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
+            const struct resolved *resolved, uint32_t count, struct run_state_record *state,
+            struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, append->epoch);
+	struct epoch_record epoch;
+	int rc = store_catalog_epoch(&writer->view, run, append->epoch, &epoch, error);
+
+	if (!rc)
+		rc = put_batch(writer, run, session, append, resolved, epoch.log_end, count, error);
+	if (rc)
+		return rc;
+	state->epochs += epoch.observations == 0 && epoch.log_rows == 0;
+	state->log_rows += count;
+	state->columns |= resolved->columns;
+	state->id_kind = (uint32_t)append->id_kind;
+	epoch.log_end++;
+	epoch.log_rows += count;
+	epoch.log_bytes += store_batch_size(count, resolved->columns);
+	epoch.columns |= resolved->columns;
+	return store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error);
+}
+
+static int
+put_user_columns(struct store_writer *writer, uint32_t run, const struct resolved *resolved,
+                 struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
+	struct user_columns_record head = {.count = resolved->user_count};
+	size_t length = RECORD_HEADER + sizeof(head) + (size_t)head.count * USER_COLUMN_NAME;
+	uint8_t *record;
+	int rc = store_writer_reserve(writer, DB_RUN, &key, length, &record, error);
+
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	for (uint32_t i = 0; i < head.count; i++) {
+		uint8_t *name = record + RECORD_HEADER + sizeof(head) + (size_t)i * USER_COLUMN_NAME;
+
+		name[0] = (uint8_t)strlen(resolved->user_names[i]);
+		memcpy(name + 1, resolved->user_names[i], name[0]);
+	}
+	store_record_seal(record, RECORD_USER_COLUMNS, length);
+	return 0;
+}
+
+int
+store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
+                    uint32_t *refused, struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	struct resolved resolved = {0};
+	uint32_t count = 0;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	if (rc)
+		return rc;
+	assert(append->sequence == record.acknowledged + 1);
+	assert(append->epoch != STORE_EPOCH_RUN);
+	rc = check_ids(&state, append, error);
+	if (!rc)
+		rc = resolve_columns(writer, run, append, &resolved, error);
+	if (!rc)
+		rc = make_room(writer, append->rows, error);
+	if (!rc)
+		rc = choose_rows(writer, run, &state, append, &resolved, &count, error);
+	if (!rc && count && resolved.user_new)
+		rc = put_user_columns(writer, run, &resolved, error);
+	if (!rc && count)
+		rc = append_rows(writer, run, session, append, &resolved, count, &state, error);
+	free(resolved.user_names);
+	if (rc)
+		return rc;
+	record.acknowledged = append->sequence;
+	record.observations += count;
+	record.refused += append->rows - count;
+	state.refused += append->rows - count;
+	rc = store_writer_put_state(writer, run, &state, error);
+	if (!rc)
+		rc = store_writer_put_session(writer, run, session, &record, error);
+	if (!rc)
+		*refused = append->rows - count;
+	return rc;
+}
+
+int
+store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room, size_t *count,
+                 struct portolan_error *error)
+{
+	struct epoch_record *records;
+	struct run_state_record state;
+	uint32_t *numbers;
+	size_t all, n = 0;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_state(&writer->view, run, &state, error);
+	if (!rc)
+		rc = store_catalog_epochs(&writer->view, run, 0, UINT32_MAX, &numbers, &records, &all, error);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < all; i++) {
+		if (records[i].log_rows == 0)
+			continue;
+		if (n < room)
+			epochs[n] = (struct store_log_epoch){.epoch = numbers[i],
+			                                     .rows = records[i].log_rows,
+			                                     .bytes = records[i].log_bytes,
+			                                     .folded = records[i].observations};
+		n++;
+	}
+	free(numbers);
+	free(records);
+	*count = n;
+	return 0;
+}

@@ -1,0 +1,150 @@
+/*
+ * write_ids.c: making the segments of ids whole.
+ *
+ * Batches leave a segment each; once an epoch is folded the segments of a chunk become one record, which readers find
+ * by one look-up and which fills its pages. Ids never change, so readers see no difference. The last, unfinished chunk
+ * is done too, and again when there is more in it.
+ */
+#include "writer.h"
+
+#include <stdlib.h>
+
+struct gathered {
+	uint32_t segments, count, kind;
+	uint8_t *ids; /* integers, or text */
+	size_t used, room;
+	uint32_t *ends; /* STORE_ID_STR: where each string ends */
+};
+
+static int
+gather(struct gathered *all, const uint8_t *body, size_t size)
+{
+	struct ids_record head;
+	size_t base;
+
+	if (size < sizeof(head))
+		return STORE_E_CORRUPT;
+	memcpy(&head, body, sizeof(head));
+	body += sizeof(head);
+	size -= sizeof(head);
+	if (head.count == 0 || head.count > STORE_CHUNK - all->count || (all->kind && head.kind != all->kind))
+		return STORE_E_CORRUPT;
+	if (head.kind == STORE_ID_STR) {
+		size_t offsets = 4 * ((size_t)head.count + 1);
+
+		if (size < offsets || load_u32(body) != 0 || load_u32(body + offsets - 4) != size - offsets)
+			return STORE_E_CORRUPT;
+		for (uint32_t i = 0; i < head.count; i++)
+			all->ends[all->count + i] = (uint32_t)(all->used + load_u32(body + 4 * ((size_t)i + 1)));
+		body += offsets;
+		size -= offsets;
+	} else if (size != 8 * (size_t)head.count) {
+		return STORE_E_CORRUPT;
+	}
+	base = all->used;
+	if (base + size > all->room) {
+		size_t room = 2 * (base + size);
+		uint8_t *more = realloc(all->ids, room);
+
+		if (!more)
+			return STORE_E_MEMORY;
+		all->ids = more;
+		all->room = room;
+	}
+	memcpy(all->ids + base, body, size);
+	all->used += size;
+	all->kind = head.kind;
+	all->count += head.count;
+	all->segments++;
+	return 0;
+}
+
+static int
+put_whole(struct store_writer *writer, uint32_t run, uint32_t first, const struct gathered *all,
+          struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, first);
+	struct ids_record head = {.count = all->count, .kind = all->kind};
+	size_t offsets = all->kind == STORE_ID_STR ? 4 * ((size_t)all->count + 1) : 0;
+	size_t length = RECORD_HEADER + sizeof(head) + offsets + all->used;
+	uint8_t *record, *at;
+	int rc = store_writer_reserve(writer, DB_IDS, &key, length, &record, error);
+
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	at = record + RECORD_HEADER + sizeof(head);
+	if (offsets)
+		memcpy(at + 4, all->ends, 4 * (size_t)all->count);
+	memcpy(at + offsets, all->ids, all->used);
+	store_record_seal(record, RECORD_IDS, length);
+	return 0;
+}
+
+/* Reads the segments from `first` to the end of its chunk; removes them if `remove` is set. */
+static int
+walk_segments(struct store_writer *writer, uint32_t run, uint32_t first, bool remove, struct gathered *all,
+              struct portolan_error *error)
+{
+	struct store_key from = store_key_u32_u32(run, first);
+	struct view_walk walk;
+	const uint8_t *body;
+	size_t size;
+	int rc = store_walk_open(&walk, &writer->view, DB_IDS, &from, 4, error);
+
+	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
+		uint32_t at = walk.key.mv_size == 8 ? store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) : 0;
+
+		if (at >= first + STORE_CHUNK)
+			break;
+		if (remove) {
+			rc = store_walk_delete(&walk, error);
+			continue;
+		}
+		rc = at == first + all->count ? gather(all, body, size) : STORE_E_CORRUPT;
+		if (rc == STORE_E_CORRUPT)
+			store_view_corrupt(&writer->view, DB_IDS, walk.key.mv_data, walk.key.mv_size, error);
+		else if (rc)
+			error_set(error, rc, "store '%s': out of memory", writer->directory);
+	}
+	store_walk_close(&walk);
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
+static int
+consolidate_chunk(struct store_writer *writer, uint32_t run, uint32_t chunk, struct portolan_error *error)
+{
+	struct gathered all = {.ends = malloc(STORE_CHUNK * sizeof(uint32_t))};
+	uint32_t first = chunk * STORE_CHUNK;
+	int rc = all.ends ? 0 : error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
+
+	if (!rc)
+		rc = walk_segments(writer, run, first, false, &all, error);
+	if (!rc && all.segments > 1) {
+		rc = walk_segments(writer, run, first, true, &all, error);
+		if (!rc)
+			rc = put_whole(writer, run, first, &all, error);
+	}
+	free(all.ids);
+	free(all.ends);
+	return rc;
+}
+
+int
+store_dictionary_consolidate(struct store_writer *writer, uint32_t run, bool *more, struct portolan_error *error)
+{
+	struct run_state_record state;
+	uint32_t chunk;
+	int rc = store_catalog_state(&writer->view, run, &state, error);
+
+	*more = false;
+	if (rc || state.declared || state.whole_ids >= store_chunks_of(state.rows))
+		return rc;
+	chunk = state.whole_ids;
+	rc = consolidate_chunk(writer, run, chunk, error);
+	if (rc || state.rows < (uint64_t)(chunk + 1) * STORE_CHUNK)
+		return rc; /* an unfinished chunk is the last, and stays to be done */
+	state.whole_ids++;
+	*more = state.whole_ids < store_chunks_of(state.rows);
+	return store_writer_put_state(writer, run, &state, error);
+}

@@ -1,0 +1,280 @@
+/*
+ * write_run.c: runs: creation, joining, removal, and what is known of them.
+ *
+ * A run's number is never used again, so whatever is still filed under the number of a removed run, or is appended late
+ * by a session of it, can never be taken for another run's.
+ */
+#include "writer.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+int
+store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
+                       struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_STATE);
+
+	return store_writer_put(writer, DB_RUN, &key, RECORD_RUN_STATE, state, sizeof(*state), error);
+}
+
+static int
+next_number(struct store_writer *writer, uint32_t *run, struct portolan_error *error)
+{
+	struct store_key key = {.size = 0};
+	uint32_t next = 1, after;
+	int rc;
+
+	store_key_add_bytes(&key, "next-run", 8);
+	rc = store_view_read(&writer->view, DB_META, &key, RECORD_RUN_NUMBER, &next, sizeof(next), error);
+	if (rc < 0)
+		return rc;
+	after = next + 1;
+	rc = store_writer_put(writer, DB_META, &key, RECORD_RUN_NUMBER, &after, sizeof(after), error);
+	if (!rc)
+		*run = next;
+	return rc;
+}
+
+static int
+put_identity(struct store_writer *writer, uint32_t run, const struct store_run_request *request,
+             struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_IDENTITY);
+	struct run_identity_record identity = {.mode = (uint32_t)request->mode,
+	                                       .name_size = (uint32_t)request->name.size,
+	                                       .group_size = (uint32_t)request->group.size,
+	                                       .config_size = (uint32_t)request->config.size,
+	                                       .label_count = request->label_count,
+	                                       .created = (int64_t)time(NULL)};
+	size_t length =
+	        RECORD_HEADER + sizeof(identity) + request->name.size + request->group.size + request->config.size;
+	const struct store_text *texts[] = {&request->name, &request->group, &request->config};
+	uint8_t *record, *at;
+	int rc = store_writer_reserve(writer, DB_RUN, &key, length, &record, error);
+
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &identity, sizeof(identity));
+	at = record + RECORD_HEADER + sizeof(identity);
+	for (int i = 0; i < 3; i++) {
+		if (texts[i]->size)
+			memcpy(at, texts[i]->data, texts[i]->size);
+		at += texts[i]->size;
+	}
+	store_record_seal(record, RECORD_RUN_IDENTITY, length);
+	return 0;
+}
+
+static int
+put_labels(struct store_writer *writer, uint32_t run, const struct store_run_request *request,
+           struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_LABELS);
+	uint64_t count = request->label_count;
+	size_t length = RECORD_HEADER + 8 + 4 * request->label_count;
+	uint32_t end = 0;
+	uint8_t *record;
+	int rc;
+
+	if (count == 0)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		length += request->labels[i].size;
+	rc = store_writer_reserve(writer, DB_RUN, &key, length, &record, error);
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &count, sizeof(count));
+	for (size_t i = 0; i < count; i++) {
+		if (request->labels[i].size)
+			memcpy(record + RECORD_HEADER + 8 + 4 * count + end, request->labels[i].data,
+			       request->labels[i].size);
+		end += (uint32_t)request->labels[i].size;
+		memcpy(record + RECORD_HEADER + 8 + 4 * i, &end, sizeof(end));
+	}
+	store_record_seal(record, RECORD_LABELS, length);
+	return 0;
+}
+
+static int
+create(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
+       struct portolan_error *error)
+{
+	struct run_state_record state = {.state = STORE_RECORDING,
+	                                 .id_kind = request->examples ? STORE_ID_INT : STORE_ID_NONE,
+	                                 .rows = request->examples,
+	                                 .declared = request->examples};
+	struct store_key name = {.size = 0};
+	uint32_t number;
+	int rc = next_number(writer, &number, error);
+
+	store_key_add_bytes(&name, request->name.data, request->name.size);
+	if (!rc)
+		rc = store_writer_put(writer, DB_RUNS, &name, RECORD_RUN_NUMBER, &number, sizeof(number), error);
+	if (!rc)
+		rc = store_writer_put_state(writer, number, &state, error);
+	if (!rc)
+		rc = put_identity(writer, number, request, error);
+	if (!rc)
+		rc = put_labels(writer, number, request, error);
+	if (!rc)
+		*run = number;
+	return rc;
+}
+
+static int
+check_request(const struct store_run_request *request, struct portolan_error *error)
+{
+	if (request->name.size < 1 || request->name.size > 255 || request->group.size > 255)
+		return error_set(error, STORE_E_DIFFERS, "names of runs and groups have at most 255 bytes");
+	if (request->examples > STORE_MAX_EXAMPLES)
+		return error_set(error, STORE_E_DIFFERS, "run '%.*s': %llu examples are more than a run can have (%u)",
+		                 (int)request->name.size, request->name.data, (unsigned long long)request->examples,
+		                 STORE_MAX_EXAMPLES);
+	return 0;
+}
+
+static int
+check_same(const struct store_run_info *info, const struct store_run_request *request, struct portolan_error *error)
+{
+	if (info->mode != request->mode)
+		return error_set(error, STORE_E_DIFFERS,
+		                 "run '%s' is measured in mode %s: continue it in that mode, or give another name",
+		                 info->name, info->mode == PORTOLAN_TRAIN_FORWARD ? "train-forward" : "epoch-end");
+	if (info->declared != request->examples)
+		return error_set(
+		        error, STORE_E_DIFFERS,
+		        "run '%s' declares %llu examples, not %llu: continue it with the same number (0: not declared)",
+		        info->name, (unsigned long long)info->declared, (unsigned long long)request->examples);
+	return 0;
+}
+
+int
+store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
+                 struct portolan_error *error)
+{
+	struct store_run_info info;
+	uint32_t number;
+	bool joins;
+	int rc = check_request(request, error);
+
+	if (!rc)
+		rc = store_writer_begin(writer, error);
+	if (!rc)
+		rc = store_catalog_find(&writer->view, request->name.data, request->name.size, &number, error);
+	if (rc == VIEW_ABSENT)
+		return create(writer, request, run, error);
+	if (!rc)
+		rc = store_catalog_info(&writer->view, number, &info, error);
+	if (rc)
+		return rc;
+	joins = info.state == STORE_RECORDING && request->group.size && strlen(info.group) == request->group.size &&
+	        memcmp(info.group, request->group.data, request->group.size) == 0;
+	if (joins || request->resume) {
+		rc = check_same(&info, request, error);
+		if (!rc)
+			*run = number;
+		return rc;
+	}
+	if (!request->overwrite)
+		return error_set(error, STORE_E_EXISTS,
+		                 "run '%s' exists: give another name, or ask for resume or overwrite", info.name);
+	rc = store_writer_remove_run(writer, request->name, error);
+	return rc ? rc : create(writer, request, run, error);
+}
+
+int
+store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error)
+{
+	struct retired_record retired = {.kind = RETIRED_RUN};
+	struct run_state_record state;
+	struct store_key key = {.size = 0};
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_find(&writer->view, name.data, name.size, &retired.run, error);
+	if (rc == VIEW_ABSENT)
+		return error_set(error, STORE_E_NO_RUN, "no run '%.*s' in store '%s'; `portolan runs` lists them",
+		                 (int)name.size, name.data, writer->directory);
+	if (!rc)
+		rc = store_catalog_state(&writer->view, retired.run, &state, error);
+	if (rc)
+		return rc;
+	store_key_add_bytes(&key, name.data, name.size);
+	state.state = STORE_RUN_REMOVED;
+	rc = store_writer_delete(writer, DB_RUNS, &key, error);
+	if (!rc)
+		rc = store_writer_put_state(writer, retired.run, &state, error);
+	if (!rc)
+		rc = store_writer_retire(writer, &retired, false, error);
+	return rc;
+}
+
+int
+store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_run_info *info,
+                      struct portolan_error *error)
+{
+	int rc = store_writer_begin(writer, error);
+
+	return rc ? rc : store_catalog_info(&writer->view, run, info, error);
+}
+
+int
+store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_state new_state,
+                       struct portolan_error *error)
+{
+	struct run_state_record state;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_state(&writer->view, run, &state, error);
+	if (rc || state.state == (uint32_t)new_state)
+		return rc;
+	state.state = (uint32_t)new_state;
+	return store_writer_put_state(writer, run, &state, error);
+}
+
+/* The numbers are collected first, so that `each` may change the store. */
+int
+store_writer_each_run(struct store_writer *writer, int (*each)(void *context, uint32_t run, uint32_t sessions),
+                      void *context, struct portolan_error *error)
+{
+	struct store_key all = {.size = 0};
+	struct view_walk walk;
+	uint32_t *runs = NULL;
+	size_t count = 0, room = 0;
+	const uint8_t *body;
+	size_t size;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_walk_open(&walk, &writer->view, DB_RUNS, &all, 0, error);
+	if (rc)
+		return rc;
+	while ((rc = store_walk_record(&walk, RECORD_RUN_NUMBER, &body, &size, error)) == 0) {
+		if (count == room) {
+			uint32_t *more = realloc(runs, (2 * room + 64) * sizeof(*runs));
+
+			if (!more) {
+				rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
+				break;
+			}
+			runs = more;
+			room = 2 * room + 64;
+		}
+		runs[count++] = size == 4 ? load_u32(body) : 0;
+	}
+	store_walk_close(&walk);
+	rc = rc == VIEW_ABSENT ? 0 : rc;
+	for (size_t i = 0; i < count && !rc; i++) {
+		struct run_state_record state;
+
+		rc = store_writer_begin(writer, error); /* `each` may have committed */
+		if (!rc)
+			rc = store_catalog_state(&writer->view, runs[i], &state, error);
+		if (!rc)
+			rc = each(context, runs[i], state.sessions);
+	}
+	free(runs);
+	return rc;
+}

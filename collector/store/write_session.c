@@ -1,0 +1,172 @@
+/*
+ * write_session.c: sessions: who wrote, how far, and in which order they count (see the winner rule in store.h).
+ */
+#include "writer.h"
+
+int
+store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
+                         const struct session_record *record, struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, session);
+
+	return store_writer_put(writer, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
+}
+
+int
+store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
+                  struct session_record *record, struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, session);
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_state(&writer->view, run, state, error);
+	if (!rc)
+		rc = store_view_read(&writer->view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
+	if (rc == VIEW_ABSENT)
+		rc = error_set(error, STORE_E_NO_RUN, "store '%s': run number %u has no session %u", writer->directory,
+		               run, session);
+	return rc;
+}
+
+static struct store_key
+id_key(const uint8_t id[16], uint32_t run)
+{
+	struct store_key key = {.size = 0};
+
+	store_key_add_bytes(&key, id, 16);
+	store_key_add_u32(&key, run);
+	return key;
+}
+
+int
+store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started, uint32_t rank,
+                     uint32_t *session, struct portolan_error *error)
+{
+	struct store_key key = id_key(id, run);
+	struct session_record record = {.started = started, .rank = rank};
+	struct run_state_record state;
+	uint32_t number;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_state(&writer->view, run, &state, error);
+	if (rc)
+		return rc;
+	rc = store_view_read(&writer->view, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number, sizeof(number),
+	                     error);
+	if (rc == VIEW_ABSENT) {
+		number = state.sessions++;
+		memcpy(record.id, id, sizeof(record.id));
+		rc = store_writer_put_state(writer, run, &state, error);
+		if (!rc)
+			rc = store_writer_put_session(writer, run, number, &record, error);
+		if (!rc)
+			rc = store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number,
+			                      sizeof(number), error);
+	}
+	if (!rc)
+		*session = number;
+	return rc;
+}
+
+/* A session that is known to several runs (its run was overwritten) is that of the newest run. */
+int
+store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
+                          struct portolan_error *error)
+{
+	struct store_key from = id_key(id, 0);
+	struct view_walk walk;
+	const uint8_t *body;
+	bool found = false;
+	size_t size;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_walk_open(&walk, &writer->view, DB_SESSION_IDS, &from, 16, error);
+	if (rc)
+		return rc;
+	while ((rc = store_walk_record(&walk, RECORD_SESSION_NUMBER, &body, &size, error)) == 0) {
+		uint32_t number =
+		        walk.key.mv_size == 20 ? store_key_read_u32((const uint8_t *)walk.key.mv_data + 16) : 0;
+		struct run_state_record state;
+
+		if (store_catalog_state(&writer->view, number, &state, NULL) != 0 || size != 4)
+			continue;
+		*run = number;
+		*session = load_u32(body);
+		found = true;
+	}
+	store_walk_close(&walk);
+	if (rc < 0)
+		return rc;
+	return found ? 0 : error_set(error, STORE_E_NO_RUN, "store '%s' does not know this session", writer->directory);
+}
+
+int
+store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_t session, struct store_session_info *info,
+                          struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	if (rc)
+		return rc;
+	*info = (struct store_session_info){.started = record.started,
+	                                    .rank = record.rank,
+	                                    .acknowledged = record.acknowledged,
+	                                    .frontier = record.frontier,
+	                                    .live = record.live != 0,
+	                                    .observations = record.observations,
+	                                    .replaced = record.replaced,
+	                                    .refused = record.refused};
+	memcpy(info->id, record.id, sizeof(info->id));
+	return 0;
+}
+
+int
+store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_t session, bool live,
+                          struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	if (rc || (record.live != 0) == live)
+		return rc;
+	record.live = live;
+	return store_writer_put_session(writer, run, session, &record, error);
+}
+
+int
+store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
+                       uint64_t frontier, struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	if (rc)
+		return rc;
+	record.frontier = frontier > record.frontier ? frontier : record.frontier;
+	record.acknowledged = sequence ? sequence : record.acknowledged;
+	return store_writer_put_session(writer, run, session, &record, error);
+}
+
+int
+store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
+                    struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	if (rc)
+		return rc;
+	record.refused += rows;
+	record.acknowledged = sequence ? sequence : record.acknowledged;
+	state.refused += rows;
+	rc = store_writer_put_state(writer, run, &state, error);
+	return rc ? rc : store_writer_put_session(writer, run, session, &record, error);
+}

@@ -1,0 +1,58 @@
+/*
+ * writer.h: inside the writing half: the writer, its transaction, and puts.
+ *
+ * Nothing the writer hands out is kept outside the pending transaction, except the dictionary's cache: giving up the
+ * transaction gives everything back.
+ */
+#ifndef STORE_WRITER_H
+#define STORE_WRITER_H
+
+#include "write.h"
+
+#include "catalog.h"
+#include "dictionary.h"
+
+struct store_writer {
+	struct environment environment;
+	struct view view; /* txn NULL: nothing pending */
+	size_t pending;   /* bytes put */
+	uint64_t aborts;  /* so that a fold notices that its transaction is gone */
+	bool reopen;      /* a commit failed: LMDB's environment is not to be trusted */
+	bool enlarge;     /* the map was full */
+	int lock;         /* descriptor of portoland.lock */
+	char *directory;
+	struct dictionary dictionary;
+	uint32_t *index; /* working space of an append: index and kept rows */
+	uint32_t *kept;
+	size_t row_room;
+};
+
+/* Begins the pending transaction unless there is one. */
+int store_writer_begin(struct store_writer *writer, struct portolan_error *error);
+
+/* Room for a record of `length` bytes, header included, zeroed; to be filled and sealed before the next call. */
+int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                         uint8_t **record, struct portolan_error *error);
+/* Puts a record with this body. */
+int store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
+                     const void *body, size_t size, struct portolan_error *error);
+int store_writer_delete(struct store_writer *writer, enum store_db db, const struct store_key *key,
+                        struct portolan_error *error); /* absent: 0 */
+
+int store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
+                           struct portolan_error *error);
+
+/* Begins the transaction and reads a session of a run; STORE_E_NO_RUN if either is unknown. */
+int store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
+                      struct session_record *record, struct portolan_error *error);
+int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
+                             const struct session_record *record, struct portolan_error *error);
+
+/* Puts something on the list of what is to be removed; `at_once`: no reader can need it. */
+int store_writer_retire(struct store_writer *writer, const struct retired_record *record, bool at_once,
+                        struct portolan_error *error);
+
+/* Retires what unfinished folds left: of every run, or (run ≠ 0) of one run's epoch. */
+int store_writer_drop_folds(struct store_writer *writer, uint32_t run, uint32_t epoch, struct portolan_error *error);
+
+#endif
