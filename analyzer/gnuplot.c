@@ -43,7 +43,7 @@ spawn(const char *folder, char *const arguments[], int said, pid_t *child)
 	if (result == 0)
 		result = posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
 	if (result == 0)
-		result = posix_spawnp(child, "gnuplot", &actions, &attributes, arguments, environ);
+		result = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
@@ -72,7 +72,8 @@ int
 gnuplot_run(const char *folder, const char *script, const char *picture, struct portolan_error *error)
 {
 	char said[300], set_picture[300], script_path[300];
-	char *arguments[] = {"gnuplot", "-d", "-e", set_picture, script_path, NULL};
+	char program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
+	char *arguments[] = {program, defaults, execute, set_picture, script_path, NULL};
 	int pipe_ends[2], result, status = 0;
 	pid_t child;
 
