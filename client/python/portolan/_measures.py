@@ -60,7 +60,7 @@ def _program() -> str:
 
 
 def _bare(line: str) -> str:
-    return line.removeprefix("portolan: ")
+    return line.removeprefix("portolan: ").removeprefix("warning: ")
 
 
 def _epoch_range(epochs: Epochs) -> str:
