@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define LONGEST_PATH 100
+#define FILE_LENGTH 22 /* slash, 16 digits, ".sock" */
 
 static uint64_t
 fnv1a(const char *text)
@@ -49,14 +50,12 @@ static int
 runtime_endpoint(const char *directory, char endpoint[ENDPOINT_SIZE], struct portolan_error *error)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	char parent[LONGEST_PATH + 1];
-	int length, status;
+	char parent[LONGEST_PATH - FILE_LENGTH + 1];
+	int length = -1, status;
 
-	/* 16 digits, ".sock" and the slash take 22 bytes. */
-	length = runtime && runtime[0] == '/'
-	                 ? snprintf(parent, sizeof(parent) - 22, "%s/portolan-%u", runtime, geteuid())
-	                 : -1;
-	if (length < 0 || (size_t)length >= sizeof(parent) - 22)
+	if (runtime && runtime[0] == '/')
+		length = snprintf(parent, sizeof(parent), "%s/portolan-%u", runtime, geteuid());
+	if (length < 0 || (size_t)length >= sizeof(parent))
 		snprintf(parent, sizeof(parent), "/tmp/portolan-%u", geteuid());
 	status = private_directory(parent, error);
 	if (status == 0)

@@ -24,7 +24,7 @@ NAME(peak_init)(struct NAME(peak) * peak)
 /* Looks at one score per lane. Written so (two loops, a mask) that the compiler makes no branches of it. */
 static void
 NAME(peak_add)(struct NAME(peak) *restrict peak, const REAL *restrict z, const int32_t *restrict index,
-	       const int32_t *restrict gold)
+               const int32_t *restrict gold)
 {
 	for (int j = 0; j < LANES; j++) {
 		int32_t larger = -(int32_t)(z[j] > peak->top[j]);
@@ -118,15 +118,12 @@ NAME(block_load)(const struct block *block, size_t step, REAL *z)
 {
 	if (block->wide)
 		NAME(gather)
-		(z, block->data + (ptrdiff_t)(step * LANES) * block->column_stride, block->column_stride,
-		 block->classes - step * LANES < LANES ? block->classes - step * LANES : LANES, block->pad);
-	else if (block->classes > 1)
-		NAME(gather)
-		(z, block->data + (ptrdiff_t)step * block->column_stride, block->row_stride, block->rows, 0);
-	else if (step == 1 || block->probs)
-		NAME(gather)(z, block->data, block->row_stride, block->rows, 0);
-	else
-		memset(z, 0, LANES * sizeof(*z));
+	(z, block->data + (ptrdiff_t)(step * LANES) * block->column_stride, block->column_stride,
+	 block->classes - step * LANES < LANES ? block->classes - step * LANES : LANES, block->pad);
+	else if (block->classes > 1) NAME(gather)(z, block->data + (ptrdiff_t)step * block->column_stride,
+	                                          block->row_stride, block->rows, 0);
+	else if (step == 1 || block->probs) NAME(gather)(z, block->data, block->row_stride, block->rows, 0);
+	else memset(z, 0, LANES * sizeof(*z));
 	/* One score is class 1 against class 0, whose logit is 0 and whose probability is the rest. */
 	if (block->classes == 1 && block->probs && step == 0)
 		for (int j = 0; j < LANES; j++)

@@ -274,6 +274,14 @@ store_snapshot_user_column(const struct store_snapshot *snapshot, const char *na
 }
 
 const char *
+store_snapshot_column_name(const struct store_snapshot *snapshot, unsigned column)
+{
+	if (column < STORE_COLUMN_USER || column - STORE_COLUMN_USER >= snapshot->texts.user_column_count)
+		return NULL;
+	return snapshot->texts.user_columns[column - STORE_COLUMN_USER];
+}
+
+const char *
 store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index)
 {
 	if (class_index >= snapshot->texts.label_count)

@@ -105,9 +105,11 @@ const struct store_run_info *store_snapshot_info(const struct store_snapshot *sn
 /* The epochs with observations within the range asked for, ascending. */
 size_t store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **epochs);
 
-/* Columns (of those asked for) that hold at least one value; a user column's number by its name, or -1. */
+/* Columns (of those asked for) that hold at least one value; a user column's number by its name, or -1; and its name,
+ * or NULL. */
 uint64_t store_snapshot_columns(const struct store_snapshot *snapshot);
 int store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name);
+const char *store_snapshot_column_name(const struct store_snapshot *snapshot, unsigned column);
 
 const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
 const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSON text, or NULL */

@@ -1,0 +1,14 @@
+/* commands.h: the subcommands, one file each. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include "../command.h"
+
+extern const struct command runs_command;
+extern const struct command metrics_command;
+extern const struct command map_command;
+extern const struct command select_command;
+extern const struct command import_command;
+extern const struct command rm_command;
+
+#endif

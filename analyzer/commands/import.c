@@ -1,0 +1,23 @@
+/* import.c: portolan import: recorded files become a run; portoland does it. */
+#include "commands.h"
+
+#include "../handover.h"
+
+static const struct command_option options[] = {
+        {"run", OPTION_KEY, "NAME", "The name of the new run."},
+        {0},
+};
+
+const struct command import_command = {
+        .name = "import",
+        .operands = "DIR|FILE --run NAME",
+        .summary = "make a run of recorded files",
+        .examples = "training dynamics in the format of Dataset Cartography\n"
+                    "portolan import training_dynamics --run snli/published\n",
+        .help = "Reads dynamics_epoch_N.jsonl files (guid, logits_epoch_N, gold) from DIR, in numeric order of N, or a "
+                "spool FILE "
+                "that a client left. Handed over to portoland, which writes stores; exit status 3: lines were refused.",
+        .common = COMMON_STORE,
+        .options = options,
+        .run = handover_to_collector,
+};

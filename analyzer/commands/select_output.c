@@ -1,0 +1,182 @@
+/* select_output.c: ids, tables, arrays, or the user's own lines. */
+#include "select_output.h"
+
+#include "../join.h"
+#include "../message.h"
+#include "../npy.h"
+#include "../number.h"
+#include "../table.h"
+#include "../text.h"
+
+#include <portolan/error.h>
+
+#include <string.h>
+
+const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy"};
+
+static void
+write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (dynamics->ids.kind == STORE_ID_INT) {
+			text_integer(output, dynamics->ids.integers[chosen[i]]);
+		} else {
+			size_t length;
+			const char *text = ids_text(&dynamics->ids, chosen[i], &length);
+
+			output_bytes(output, text, length);
+		}
+		output_bytes(output, "\n", 1);
+	}
+}
+
+static void
+write_id_table(struct output *output, const struct dynamics *dynamics, bool json, const uint32_t *chosen, size_t count)
+{
+	if (!json)
+		output_text(output, "id\n");
+	for (size_t i = 0; i < count; i++) {
+		if (json) {
+			output_text(output, "{\"id\":");
+			table_write_id_json(output, dynamics, chosen[i]);
+			output_text(output, "}\n");
+		} else {
+			table_write_id_csv(output, dynamics, chosen[i]);
+			output_bytes(output, "\n", 1);
+		}
+	}
+}
+
+static void
+write_table(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
+            const uint32_t *chosen, size_t count)
+{
+	bool json = options->format == SELECT_JSONL;
+
+	if (!options->with_measures)
+		write_id_table(output, dynamics, json, chosen, count);
+	else if (json)
+		table_write_jsonl(output, dynamics, chosen, count);
+	else
+		table_write_csv(output, dynamics, chosen, count);
+}
+
+/* A line with the measures before the brace that closes it, or after its last column. */
+static void
+write_extended(struct output *output, const struct join *join, const struct record *record,
+               const struct dynamics *dynamics, uint32_t index)
+{
+	size_t length = record->length;
+
+	if (join->format != RECORDS_JSONL) {
+		output_bytes(output, record->at, length);
+		table_write_values(output, dynamics, index, join->format == RECORDS_CSV ? ',' : '\t');
+		return;
+	}
+	while (length > 0 && record->at[length - 1] != '}')
+		length--;
+	output_bytes(output, record->at, length - 1);
+	table_write_members(output, dynamics, index);
+	output_bytes(output, "}", 1);
+}
+
+static void
+write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
+            bool with_measures)
+{
+	if (join->format != RECORDS_JSONL) {
+		output_bytes(output, join->header.at, join->header.length);
+		if (with_measures)
+			table_write_names(output, dynamics, join->format == RECORDS_CSV ? ',' : '\t');
+		output_bytes(output, join->header.at + join->header.length, join->header.next - join->header.length);
+		if (join->header.next == join->header.length)
+			output_bytes(output, "\n", 1);
+	}
+	for (size_t i = 0; i < join->count; i++) {
+		const struct join_match *match = &join->matches[i];
+		const struct record *record = &match->record;
+
+		if (with_measures)
+			write_extended(output, join, record, dynamics, chosen[match->position]);
+		else
+			output_bytes(output, record->at, record->length);
+		output_bytes(output, record->at + record->length, record->next - record->length);
+		if (record->next == record->length || record->at[record->next - 1] != '\n')
+			output_bytes(output, "\n", 1);
+	}
+}
+
+static void
+write_numbers(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
+              size_t count)
+{
+	npy_write_header(output, join ? "<i8" : "<u8", join ? join->count : count);
+	for (size_t i = 0; join && i < join->count; i++)
+		output_bytes(output, &join->matches[i].number, 8);
+	for (size_t i = 0; !join && i < count; i++)
+		output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
+}
+
+static int
+write_selection(struct output *output, const struct select_output_options *options, const struct join *join,
+                const struct dynamics *dynamics, const uint32_t *chosen, size_t count, struct portolan_error *error)
+{
+	switch (options->format) {
+	case SELECT_IDS:
+		write_ids(output, dynamics, chosen, count);
+		break;
+	case SELECT_CSV:
+	case SELECT_JSONL:
+		write_table(output, options, dynamics, chosen, count);
+		break;
+	case SELECT_NPY:
+		if (output_is_terminal(output))
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "npy is binary: say where it goes with -o FILE.npy");
+		write_numbers(output, join, dynamics, chosen, count);
+		break;
+	case SELECT_LINES:
+		write_lines(output, join, dynamics, chosen, options->with_measures);
+		break;
+	}
+	return 0;
+}
+
+static int
+report_missing(const struct join *join, const char *path, size_t count)
+{
+	char missing[NUMBER_ROOM], all[NUMBER_ROOM];
+
+	if (join->missing == 0)
+		return STATUS_DONE;
+	number_print_grouped(join->missing, missing);
+	number_print_grouped(count, all);
+	message_warning("%s of the %s selected ids are not in %s", missing, all, path);
+	return STATUS_INCOMPLETE;
+}
+
+int
+select_output(const struct select_output_options *options, const struct dynamics *dynamics, const uint32_t *chosen,
+              size_t count, struct portolan_error *error)
+{
+	struct join join = {0};
+	struct output output;
+	int code = 0, status = STATUS_DONE;
+
+	if (options->join) {
+		code = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
+		if (code < 0)
+			return code;
+		status = report_missing(&join, options->join, count);
+	}
+	code = output_open(&output, options->path, error);
+	if (code >= 0) {
+		code = write_selection(&output, options, options->join ? &join : NULL, dynamics, chosen, count, error);
+		if (code >= 0)
+			code = output_finish(&output, error);
+		else
+			output_discard(&output);
+	}
+	join_free(&join);
+	return code < 0 ? code : status;
+}

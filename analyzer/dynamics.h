@@ -1,0 +1,65 @@
+/*
+ * dynamics.h: a run's training dynamics in memory: ids, labels and measures of every example.
+ *
+ * Read from one snapshot, so a run that is still being written gives one consistent answer. Examples not observed in the
+ * range of epochs have a dense index, but stand in no list.
+ */
+#ifndef DYNAMICS_H
+#define DYNAMICS_H
+
+#include "ids.h"
+#include "measures.h"
+#include "options.h"
+
+struct dynamics_column {
+	char name[272]; /* a measure's, or a user column's; the latter with mean_ before it where the two are the same */
+	bool integer;   /* whole numbers */
+	bool sometimes; /* may be empty (NaN) for an observed example */
+	double *values; /* by dense index */
+};
+#define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
+
+struct dynamics_request {
+	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for are left out */
+	bool gold;         /* gold labels, where known */
+	bool user;         /* means of the users' own columns */
+};
+
+struct dynamics {
+	struct store *store;
+	struct store_snapshot *snapshot;
+	const struct store_run_info *info;
+	const uint32_t *epochs; /* with observations, in the range; ascending */
+	size_t epoch_count;
+	struct ids ids;
+	uint32_t *order; /* observed examples (dense indices) by ascending id */
+	size_t count;
+	int32_t *gold;   /* by dense index; -1: not known. NULL when not asked for */
+	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
+	size_t column_count;
+	uint64_t gaps;   /* examples that miss at least one of the epochs */
+	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
+	bool range_given;
+};
+
+/* Everything is the dynamics' own until dynamics_free(). A run without observations in the range is an error that says
+ * which there are. */
+int dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
+                  const struct dynamics_request *request, struct portolan_error *error);
+void dynamics_free(struct dynamics *dynamics);
+
+/* NULL: not asked for, or the run has no signals for it. */
+const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
+const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
+
+/* The class name of example `index`, or NULL. */
+const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
+
+/* Warns of what is incomplete (still recording, examples or epochs missing); answers STATUS_INCOMPLETE under `strict`
+ * if anything was, else STATUS_DONE. */
+int dynamics_report_gaps(const struct dynamics *dynamics, bool strict);
+
+/* Warns when variability mostly shows the first epoch, unless the user chose the epochs. */
+void dynamics_report_first_epoch(const struct dynamics *dynamics);
+
+#endif

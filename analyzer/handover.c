@@ -1,0 +1,83 @@
+/*
+ * handover.c: finds portoland and becomes it.
+ *
+ * $PORTOLAND, when set, is the program. Otherwise it stands beside this one (installed), in ../collector (a build
+ * tree), or on $PATH. The arguments go over untouched: portoland reads the same ones, and judges them.
+ */
+#include "handover.h"
+
+#include "help.h"
+#include "message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The folder this program stands in. */
+static bool
+own_folder(char folder[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	char *slash;
+
+	if (length < 0)
+		return false;
+	folder[length] = '\0';
+	slash = strrchr(folder, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* Does not return when the program could be started. */
+static void
+become(const char *program, int argc, char **argv)
+{
+	char **arguments = calloc((size_t)argc + 2, sizeof(*arguments));
+
+	if (!arguments)
+		return;
+	arguments[0] = (char *)program;
+	memcpy(arguments + 1, argv, (size_t)argc * sizeof(*arguments));
+	signal(SIGPIPE, SIG_DFL);
+	execvp(program, arguments);
+	free(arguments);
+}
+
+static int
+become_collector(int argc, char **argv)
+{
+	static const char *const places[] = {"portoland", "../collector/portoland"};
+	const char *chosen = getenv("PORTOLAND");
+	char folder[PATH_MAX], program[PATH_MAX + 32];
+
+	if (chosen && *chosen) {
+		become(chosen, argc, argv);
+		message_error("cannot start %s ($PORTOLAND): %s", chosen, strerror(errno));
+		return STATUS_FAILED;
+	}
+	for (size_t i = 0; own_folder(folder) && i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(program, sizeof(program), "%s/%s", folder, places[i]);
+		if (access(program, X_OK) == 0)
+			become(program, argc, argv);
+	}
+	become("portoland", argc, argv);
+	message_error("cannot start portoland: %s (it stands beside portolan, or say where with $PORTOLAND)",
+	              strerror(errno));
+	return STATUS_FAILED;
+}
+
+int
+handover_to_collector(const struct command *command, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return help_command(command);
+	return become_collector(argc, argv);
+}

@@ -1,0 +1,45 @@
+/* ids.h: the users' ids of a run's examples, by dense index. One owner; reading is safe from several threads. */
+#ifndef IDS_H
+#define IDS_H
+
+#include <portolan/store.h>
+
+struct ids {
+	enum store_id_kind kind;
+	size_t rows;
+	uint64_t *integers; /* STORE_ID_INT */
+	char *text;         /* STORE_ID_STR: id i is text + offsets[i] … offsets[i+1] */
+	uint64_t *offsets;
+	size_t room, text_room;
+};
+
+void ids_free(struct ids *ids); /* may be called twice */
+
+/* Appends a block of the store; blocks come in order. PORTOLAN_E_MEMORY. */
+int ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error);
+
+/* String id `index`; STORE_ID_STR only. */
+static inline const char *
+ids_text(const struct ids *ids, uint32_t index, size_t *length)
+{
+	*length = (size_t)(ids->offsets[index + 1] - ids->offsets[index]);
+	return ids->text + ids->offsets[index];
+}
+
+/* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
+int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);
+
+/* Finds ids among n chosen examples; keeps pointers to `ids` and `chosen`. */
+struct ids_index {
+	const struct ids *ids;
+	const uint32_t *chosen;
+	uint32_t *slots; /* position in `chosen` + 1; 0: free */
+	size_t mask;
+};
+int ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *chosen, size_t n,
+                   struct portolan_error *error);
+void ids_index_free(struct ids_index *index);
+/* The position in `chosen` of the id whose text is given (digits, for integer ids); -1: not there. */
+int64_t ids_index_find(const struct ids_index *index, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * join.c: one pass over the file, then the matches sorted by rank.
+ *
+ * A regular file is mapped: its pages need not fit in memory, and lines are printed from where they lie. What is not a
+ * regular file (a pipe) is read into memory first.
+ */
+#include "join.h"
+
+#include "sort.h"
+#include "suggest.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define COLUMNS_MAX 4096
+
+void
+join_free(struct join *join)
+{
+	if (join->mapped)
+		munmap((void *)join->text, join->size);
+	else
+		free((void *)join->text);
+	free(join->matches);
+	*join = (struct join){0};
+}
+
+static int
+read_all(struct join *join, int fd)
+{
+	size_t room = 1 << 20;
+	char *text = malloc(room);
+
+	while (text) {
+		ssize_t got = read(fd, text + join->size, room - join->size);
+
+		if (got == 0) {
+			join->text = text;
+			return 0;
+		}
+		if (got < 0 && errno != EINTR)
+			break;
+		join->size += got > 0 ? (size_t)got : 0;
+		if (join->size == room) {
+			char *larger = realloc(text, room *= 2);
+
+			if (!larger)
+				break;
+			text = larger;
+		}
+	}
+	free(text);
+	return -1;
+}
+
+static int
+read_file(struct join *join, const char *path)
+{
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	int result = -1;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		goto out;
+	if (S_ISDIR(status.st_mode)) {
+		errno = EISDIR;
+	} else if (S_ISREG(status.st_mode) && status.st_size > 0 && strcmp(path, "-") != 0) {
+		void *mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (mapping == MAP_FAILED)
+			goto out;
+		join->text = mapping;
+		join->size = (size_t)status.st_size;
+		join->mapped = true;
+		result = 0;
+	} else {
+		result = read_all(join, fd);
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/* The number of the header's column `name`; -1: none. The nearest name goes to `near`. */
+static long
+find_column(const struct join *join, const char *name, char near[64], char *text)
+{
+	size_t least = SIZE_MAX;
+
+	near[0] = '\0';
+	for (size_t c = 0; c < COLUMNS_MAX; c++) {
+		long length = records_field(join->format, &join->header, c, text);
+		size_t distance;
+
+		if (length < 0)
+			break;
+		text[length] = '\0';
+		if (strcmp(text, name) == 0)
+			return (long)c;
+		distance = suggest_distance(name, text);
+		if (distance < least && length < 64) {
+			least = distance;
+			snprintf(near, 64, "%s", text);
+		}
+	}
+	return -1;
+}
+
+static int
+read_header(struct join *join, const char *path, const char *id_field, size_t *at, long *column,
+            struct portolan_error *error)
+{
+	char near[64], *text;
+
+	if (join->size >= 3 && memcmp(join->text, BYTE_ORDER_MARK, 3) == 0)
+		*at = 3;
+	if (join->format == RECORDS_JSONL)
+		return 0;
+	join->header = records_next(join->format, join->text + *at, join->size - *at);
+	*at += join->header.next;
+	text = malloc(join->header.length + 1);
+	if (!text)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the header of %s", path);
+	*column = find_column(join, id_field, near, text);
+	free(text);
+	if (*column >= 0)
+		return 0;
+	return near[0] ? error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean --id-field %s?",
+	                           path, id_field, near)
+	               : error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'", path, id_field);
+}
+
+static int
+add_match(struct join *join, size_t *room, const struct join_match *match)
+{
+	if (join->count == *room) {
+		size_t larger = *room ? *room * 2 : 4096;
+		struct join_match *grown = realloc(join->matches, larger * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		join->matches = grown;
+		*room = larger;
+	}
+	join->matches[join->count++] = *match;
+	return 0;
+}
+
+/* Room for any field of a record. */
+static int
+make_room(char **text, size_t *room, const struct record *record)
+{
+	if (record->length < *room)
+		return 0;
+	free(*text);
+	*room = 2 * record->length + 1;
+	*text = malloc(*room);
+	return *text ? 0 : -1;
+}
+
+static int
+find_matches(struct join *join, const char *path, const char *id_field, const struct ids_index *index,
+             struct portolan_error *error)
+{
+	size_t at = 0, room = 0, text_room = 0, fields = 0;
+	char *text = NULL;
+	long column = 0;
+	int code = read_header(join, path, id_field, &at, &column, error);
+
+	for (uint64_t number = 0; code >= 0 && at < join->size; number++) {
+		struct join_match match = {.record = records_next(join->format, join->text + at, join->size - at)};
+		int64_t position = -1;
+		long length;
+
+		at += match.record.next;
+		if (match.record.length == 0)
+			continue;
+		if (make_room(&text, &text_room, &match.record) < 0) {
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", path);
+			break;
+		}
+		length = join->format == RECORDS_JSONL
+		                 ? records_json_field(&match.record, id_field, text)
+		                 : records_field(join->format, &match.record, (size_t)column, text);
+		if (length == -2)
+			code = error_set(error, PORTOLAN_E_INVALID, "%s: record %llu is not well-formed %s", path,
+			                 (unsigned long long)number + 1,
+			                 join->format == RECORDS_JSONL ? "JSON" : "CSV");
+		if (length >= 0) {
+			fields++;
+			position = ids_index_find(index, text, (size_t)length);
+		}
+		match.number = number;
+		match.position = (uint32_t)position;
+		if (position >= 0 && add_match(join, &room, &match) < 0)
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the lines of %s", path);
+	}
+	free(text);
+	if (code >= 0 && fields == 0 && join->size > 0 && join->format == RECORDS_JSONL)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: no line has a field '%s' (see --id-field)", path,
+		                 id_field);
+	return code;
+}
+
+/* Puts the matches into rank order, and counts the examples that have none. */
+static int
+order_matches(struct join *join, size_t n, struct portolan_error *error)
+{
+	struct sort_item *items = malloc((2 * join->count + 1) * sizeof(*items));
+	struct join_match *ordered = malloc((join->count + 1) * sizeof(*ordered));
+	size_t found = 0;
+
+	if (!items || !ordered) {
+		free(items);
+		free(ordered);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to order %zu lines", join->count);
+	}
+	for (size_t i = 0; i < join->count; i++)
+		items[i] = (struct sort_item){join->matches[i].position, (uint32_t)i};
+	sort_by_key(items, items + join->count, join->count);
+	for (size_t i = 0; i < join->count; i++) {
+		ordered[i] = join->matches[items[i].value];
+		found += i == 0 || ordered[i].position != ordered[i - 1].position;
+	}
+	free(items);
+	free(join->matches);
+	join->matches = ordered;
+	join->missing = n - found;
+	return 0;
+}
+
+int
+join_open(struct join *join, const char *path, const char *id_field, const struct ids *ids, const uint32_t *chosen,
+          size_t n, struct portolan_error *error)
+{
+	struct ids_index index;
+	int code;
+
+	*join = (struct join){0};
+	if (read_file(join, path) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
+	join->format = records_format_of(path, join->text, join->size);
+	code = ids_index_init(&index, ids, chosen, n, error);
+	if (code >= 0) {
+		code = find_matches(join, path, id_field, &index, error);
+		ids_index_free(&index);
+	}
+	if (code >= 0)
+		code = order_matches(join, n, error);
+	if (code < 0)
+		join_free(join);
+	return code;
+}

@@ -1,0 +1,66 @@
+/* main.c: the program portolan: finds the command and runs it. */
+#include "command.h"
+#include "help.h"
+#include "message.h"
+
+#include <portolan/portolan.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static int
+wrong_command(const char *name)
+{
+	const char *nearest = command_nearest(name);
+
+	if (nearest)
+		message_error("no command '%s'; did you mean %s?", name, nearest);
+	else
+		message_error("no command '%s' (see: portolan help)", name);
+	return STATUS_USAGE;
+}
+
+static int
+finish_stdout(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return STATUS_DONE;
+	message_error("cannot write standard output: %s", strerror(errno));
+	return STATUS_FAILED;
+}
+
+static int
+help(const char *name)
+{
+	const struct command *command;
+
+	if (!name) {
+		help_overview(stdout);
+		return finish_stdout();
+	}
+	command = command_find(name);
+	return command ? help_command(command) : wrong_command(name);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	const struct command *command;
+
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), which is reported */
+	if (!name) {
+		help_overview(stderr);
+		return STATUS_USAGE;
+	}
+	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return help(argc > 2 ? argv[2] : NULL);
+	if (strcmp(name, "--version") == 0) {
+		puts("portolan " PORTOLAN_VERSION);
+		return finish_stdout();
+	}
+	command = command_find(name);
+	return command ? command->run(command, argc - 1, argv + 1) : wrong_command(name);
+}

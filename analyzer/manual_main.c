@@ -1,0 +1,121 @@
+/* manual_main.c: a build-time program that prints a man page for scdoc: `manual` for portolan(1), `manual NAME` for a
+ * command. */
+#include "command.h"
+#include "message.h"
+#include "options.h"
+
+#include <portolan/portolan.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* scdoc gives these a meaning: they are escaped. */
+static void
+print_escaped(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] == '_' || text[i] == '*' || text[i] == '\\' || text[i] == '#' || text[i] == '~' ||
+		    text[i] == '<')
+			putchar('\\');
+		putchar(text[i]);
+	}
+}
+
+static void
+print_text(const char *text)
+{
+	print_escaped(text, strlen(text));
+}
+
+static void
+print_option(const struct command_option *option)
+{
+	putchar('\n');
+	if (option->key < OPTION_KEY)
+		printf("*-%c*, ", option->key);
+	printf("*--%s*", option->name);
+	if (option->argument) {
+		fputs(" _", stdout);
+		print_text(option->argument);
+		putchar('_');
+	}
+	fputs("\n\t", stdout);
+	print_text(option->help);
+	putchar('\n');
+}
+
+static void
+print_examples(const char *examples)
+{
+	bool comment = true;
+
+	fputs("\n# EXAMPLES\n", stdout);
+	while (*examples) {
+		size_t bytes = strcspn(examples, "\n");
+
+		fputs(comment ? "\n" : "\n\t", stdout);
+		print_escaped(examples, bytes);
+		fputs(comment ? ":\n" : "\n", stdout);
+		comment = !comment;
+		examples += bytes + (examples[bytes] == '\n');
+	}
+}
+
+static void
+print_command(const struct command *command)
+{
+	printf("portolan-%s(1) \"Portolan " PORTOLAN_VERSION "\"\n\n# NAME\n\nportolan-%s - ", command->name,
+	       command->name);
+	print_text(command->summary);
+	printf("\n\n# SYNOPSIS\n\n*portolan %s* %s [_OPTION_]...\n", command->name, command->operands);
+	print_examples(command->examples);
+	fputs("\n# DESCRIPTION\n\n", stdout);
+	print_text(command->help);
+	fputs("\n\n# OPTIONS\n", stdout);
+	for (const struct command_option *option = command->options; option && option->name; option++)
+		print_option(option);
+	for (size_t i = 0;; i++) {
+		struct command_option option = options_common(command->common, i);
+
+		if (!option.name)
+			break;
+		print_option(&option);
+	}
+	fputs("\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n\n# SEE "
+	      "ALSO\n\n*portolan*(1)\n",
+	      stdout);
+}
+
+static void
+print_overview(void)
+{
+	fputs("portolan(1) \"Portolan " PORTOLAN_VERSION
+	      "\"\n\n# NAME\n\nportolan - reads recorded training dynamics: data maps, "
+	      "measures, subsets\n\n# SYNOPSIS\n\n*portolan* _COMMAND_ [_OPTION_]...\n\n# COMMANDS\n",
+	      stdout);
+	for (size_t i = 0; command_table[i]; i++) {
+		printf("\n*portolan-%s*(1)\n\t", command_table[i]->name);
+		print_text(command_table[i]->summary);
+		putchar('\n');
+	}
+	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
+	      "\n*PORTOLAND*\n\tThe collector program that import and rm hand over to.\n"
+	      "\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n",
+	      stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_overview();
+	} else if ((command = command_find(argv[1])) != NULL) {
+		print_command(command);
+	} else {
+		message_error("no command '%s'", argv[1]);
+		return STATUS_USAGE;
+	}
+	return fflush(stdout) == 0 ? STATUS_DONE : STATUS_FAILED;
+}

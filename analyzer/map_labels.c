@@ -1,0 +1,154 @@
+/*
+ * map_labels.c: places the three labels.
+ *
+ * A label should lie near the middle of its region and hide few points; where it cannot have both, it trades one for
+ * the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING times the
+ * fraction of the points under it. Points are counted once on a fine grid of running sums, so a place costs four
+ * look-ups.
+ */
+#include "map.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HIDING 6.0
+#define CELL 6.0 /* units */
+#define COLUMNS 100
+#define ROWS 92
+#define GAP 8.0 /* between labels, and to the frame */
+#define BOX_HEIGHT 21.0
+#define BOX_RADIUS 4.0
+#define CORNER_POINTS 6
+
+_Static_assert(COLUMNS *CELL <= MAP_RIGHT - MAP_LEFT && ROWS * CELL <= MAP_TOP - MAP_BOTTOM, "grid within the frame");
+_Static_assert(4 * CORNER_POINTS == MAP_BOX_CORNERS, "corners");
+
+/* In units, of the names in the script's font, with their margins. */
+static const double box_widths[REGION_COUNT] = {99, 87, 99};
+
+struct extent {
+	double half_width, half_height;
+};
+
+static struct extent
+extent_of(unsigned region)
+{
+	double angle = fabs(MAP_LABEL_ANGLE) * M_PI / 180;
+	double width = box_widths[region];
+
+	return (struct extent){
+	        .half_width = (width * cos(angle) + BOX_HEIGHT * sin(angle)) / 2,
+	        .half_height = (width * sin(angle) + BOX_HEIGHT * cos(angle)) / 2,
+	};
+}
+
+struct sums {
+	uint32_t below[ROWS + 1][COLUMNS + 1]; /* points left of and below a corner of the grid */
+};
+
+static unsigned
+grid_index(double distance, unsigned cells)
+{
+	double cell = distance / CELL;
+
+	return cell <= 0 ? 0 : cell >= cells ? cells : (unsigned)cell;
+}
+
+static void
+sum_points(const struct map_data *data, struct sums *sums)
+{
+	memset(sums, 0, sizeof(*sums));
+	for (size_t i = 0; i < data->point_count; i++) {
+		unsigned column = grid_index(map_x(data, (double)data->points[i].variability) - MAP_LEFT, COLUMNS - 1);
+		unsigned row = grid_index(map_y((double)data->points[i].confidence) - MAP_BOTTOM, ROWS - 1);
+
+		sums->below[row + 1][column + 1]++;
+	}
+	for (unsigned row = 1; row <= ROWS; row++)
+		for (unsigned column = 1; column <= COLUMNS; column++)
+			sums->below[row][column] += sums->below[row - 1][column] + sums->below[row][column - 1] -
+			                            sums->below[row - 1][column - 1];
+}
+
+static double
+hidden(const struct sums *sums, double x, double y, struct extent extent)
+{
+	unsigned left = grid_index(x - extent.half_width - MAP_LEFT, COLUMNS);
+	unsigned right = grid_index(x + extent.half_width - MAP_LEFT + CELL, COLUMNS);
+	unsigned bottom = grid_index(y - extent.half_height - MAP_BOTTOM, ROWS);
+	unsigned top = grid_index(y + extent.half_height - MAP_BOTTOM + CELL, ROWS);
+
+	return (double)(sums->below[top][right] - sums->below[bottom][right]) -
+	       (double)(sums->below[top][left] - sums->below[bottom][left]);
+}
+
+static bool
+is_free(const struct map_data *data, unsigned region, double x, double y)
+{
+	struct extent extent = extent_of(region);
+
+	for (unsigned other = 0; other < region; other++) {
+		struct extent its = extent_of(other);
+
+		if (data->labels[other].shown &&
+		    fabs(x - data->labels[other].x) < extent.half_width + its.half_width + GAP &&
+		    fabs(y - data->labels[other].y) < extent.half_height + its.half_height + GAP)
+			return false;
+	}
+	return true;
+}
+
+static void
+place_label(struct map_data *data, unsigned region, const double centre[2], const struct sums *sums)
+{
+	struct extent extent = extent_of(region);
+	double least = INFINITY;
+
+	for (double x = MAP_LEFT + extent.half_width + GAP; x <= MAP_RIGHT - extent.half_width - GAP; x += CELL) {
+		for (double y = MAP_BOTTOM + extent.half_height + GAP; y <= MAP_TOP - extent.half_height - GAP;
+		     y += CELL) {
+			double away = hypot(x - centre[0], y - centre[1]) / (MAP_RIGHT - MAP_LEFT);
+			double cost = away + HIDING * hidden(sums, x, y, extent) / (double)data->point_count;
+
+			if (cost < least && is_free(data, region, x, y)) {
+				least = cost;
+				data->labels[region].x = x;
+				data->labels[region].y = y;
+			}
+		}
+	}
+}
+
+void
+map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
+{
+	struct sums sums;
+
+	sum_points(data, &sums);
+	for (unsigned r = 0; r < REGION_COUNT; r++)
+		if (data->labels[r].shown)
+			place_label(data, r, centres[r], &sums);
+}
+
+size_t
+map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2])
+{
+	static const double signs[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
+	double angle = MAP_LABEL_ANGLE * M_PI / 180;
+	size_t count = 0;
+
+	for (unsigned corner = 0; corner < 4; corner++) {
+		double x = signs[corner][0] * (box_widths[region] / 2 - BOX_RADIUS);
+		double y = signs[corner][1] * (BOX_HEIGHT / 2 - BOX_RADIUS);
+
+		for (unsigned k = 0; k < CORNER_POINTS; k++) {
+			double turn = (corner + (double)k / (CORNER_POINTS - 1)) * M_PI / 2;
+			double px = x + BOX_RADIUS * cos(turn), py = y + BOX_RADIUS * sin(turn);
+
+			corners[count][0] = label->x + px * cos(angle) - py * sin(angle);
+			corners[count][1] = label->y + px * sin(angle) + py * cos(angle);
+			count++;
+		}
+	}
+	return count;
+}

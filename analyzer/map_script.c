@@ -1,0 +1,346 @@
+/*
+ * map_script.c: the gnuplot script of a data map, as text.
+ *
+ * gnuplot has no safe mode, so no user text gets where it could mean something: titles stand in single quotes, doubled,
+ * without control characters, and "noenhanced"; file names are made of harmless characters by the caller.
+ * Every position is given on the whole picture, so nothing moves with the length of a number. The script draws the same
+ * picture when it is run by hand beside its data; `picture` may be set before to draw it elsewhere.
+ */
+#include "map.h"
+
+#include "number.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FONT "DejaVu Sans"
+#define INK "#33363d"
+#define PALE "#8a8f99"
+
+/* Where things stand right of the scatter. */
+#define LEGEND_LEFT 690.0
+#define PANEL_LEFT 838.0
+#define PANEL_RIGHT 984.0
+
+/* From never correct to always: blue, dark, red, told apart by lightness too, and by shape. */
+static const char *const colours[MAP_LEVELS_MAX] = {"#5f7fe8", "#3f55b5", "#2f3a70", "#26262c",
+                                                    "#5e2f2b", "#963c31", "#d0452f"};
+static const int shapes[MAP_LEVELS_MAX] = {7, 2, 5, 1, 13, 9, 11};
+static const double sizes[MAP_LEVELS_MAX] = {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15};
+static const char *const region_colours[REGION_COUNT] = {"#d0452f", "#26262c", "#3f55b5"};
+
+static double
+width_of(const struct map_script *script)
+{
+	return script->compact ? MAP_COMPACT_WIDTH : MAP_WIDTH;
+}
+
+static void
+write_margins(FILE *stream, const struct map_script *script, double left, double right, double bottom, double top)
+{
+	double width = width_of(script);
+
+	fprintf(stream, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", left / width, right / width);
+	fprintf(stream, "set bmargin at screen %.5f\nset tmargin at screen %.5f\n", bottom / MAP_HEIGHT,
+	        top / MAP_HEIGHT);
+}
+
+static void
+write_terminal(FILE *stream, const struct map_script *script)
+{
+	double width = width_of(script);
+
+	fprintf(stream,
+	        "# A data map, drawn by portolan " PORTOLAN_VERSION
+	        ". To draw it again, in this folder: gnuplot SCRIPT\n"
+	        "if (!exists('picture')) picture = '%s'\n"
+	        "set encoding utf8\n",
+	        script->picture);
+	switch (script->format) {
+	case MAP_PNG:
+		fprintf(stream,
+		        "set terminal pngcairo size %.0f,%.0f noenhanced font '" FONT
+		        ",11' fontscale 2 pointscale 2 linewidth 2\n",
+		        2 * width, 2 * MAP_HEIGHT);
+		break;
+	case MAP_SVG:
+		fprintf(stream,
+		        "set terminal svg size %.0f,%.0f dynamic noenhanced font '" FONT
+		        ",11' fontscale 1.33 background '#ffffff'\n",
+		        width, MAP_HEIGHT);
+		break;
+	case MAP_PDF:
+		fprintf(stream,
+		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" FONT
+		        ",11' fontscale 1 linewidth 1\n",
+		        width / 96, MAP_HEIGHT / 96);
+		break;
+	}
+	fputs("set output picture\nset multiplot\n", stream);
+}
+
+static void
+write_style(FILE *stream)
+{
+	fputs("set border 15 linecolor rgb '#c4c8cf' linewidth 1\n"
+	      "set grid linetype 1 linecolor rgb '#e4e6ea' linewidth 1\n"
+	      "set tics scale 0 textcolor rgb '" INK "'\n"
+	      "unset key\n",
+	      stream);
+}
+
+static void
+write_titles(FILE *stream, const struct map_script *script)
+{
+	double width = width_of(script);
+
+	fputs("set label 101 ", stream);
+	map_script_quote(stream, script->title, (size_t)((width - 2 * MAP_LEFT) / 11));
+	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",16' textcolor rgb '" INK "'\n",
+	        MAP_LEFT / width, (MAP_HEIGHT - 34) / MAP_HEIGHT);
+	fputs("set label 102 ", stream);
+	map_script_quote(stream, script->caption, (size_t)((width - MAP_LEFT) / 7));
+	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",10' textcolor rgb '" PALE "'\n",
+	        MAP_LEFT / width, (MAP_HEIGHT - 60) / MAP_HEIGHT);
+}
+
+static void
+write_region_labels(FILE *stream, const struct map_script *script)
+{
+	double width = width_of(script);
+
+	for (unsigned r = 0; r < REGION_COUNT; r++) {
+		const struct map_label *label = &script->data->labels[r];
+		double corners[MAP_BOX_CORNERS][2];
+		size_t count;
+
+		if (!label->shown)
+			continue;
+		count = map_label_box((enum region)r, label, corners);
+		fprintf(stream, "set object %u polygon", r + 1);
+		for (size_t c = 0; c <= count; c++)
+			fprintf(stream, " %s screen %.5f,%.5f", c == 0 ? "from" : "to", corners[c % count][0] / width,
+			        corners[c % count][1] / MAP_HEIGHT);
+		fprintf(stream,
+		        " front fillcolor rgb '#ffffff' fillstyle solid border linecolor rgb '%s' linewidth 1.6\n",
+		        region_colours[r]);
+		fprintf(stream,
+		        "set label %u '%s' at screen %.5f,%.5f center rotate by %g front font '" FONT
+		        ",10' textcolor rgb '#16181d'\n",
+		        r + 1, region_names[r], label->x / width, label->y / MAP_HEIGHT, MAP_LABEL_ANGLE);
+	}
+}
+
+static void
+write_scatter_axes(FILE *stream, const struct map_script *script)
+{
+	double margin = 0.024 * script->data->variability_max;
+
+	write_margins(stream, script, MAP_LEFT, MAP_RIGHT, MAP_BOTTOM, MAP_TOP);
+	fprintf(stream, "set xrange [%.6g:%.6g]\nset yrange [%g:%g]\n", -margin, script->data->variability_max + margin,
+	        MAP_CONFIDENCE_MIN, MAP_CONFIDENCE_MAX);
+	fprintf(stream, "set xtics %g format '%%.%df'\nset ytics 0.2 format '%%.1f'\n",
+	        script->data->variability_max > 0.25  ? 0.1
+	        : script->data->variability_max > 0.1 ? 0.05
+	                                              : 0.01,
+	        script->data->variability_max > 0.25 ? 1 : 2);
+	fputs("set xlabel 'variability' textcolor rgb '" INK
+	      "' offset 0,0.2\nset ylabel 'confidence' textcolor rgb '" INK "' offset 0.6,0\n",
+	      stream);
+}
+
+/* Smaller where there are more: 10 points are seen, and 25,000 told apart. */
+static double
+point_size(size_t shown)
+{
+	double size = 1.9 - 0.36 * log10((double)(shown > 10 ? shown : 10) / 10);
+
+	return size > 0.35 ? size : 0.35;
+}
+
+static void
+write_points(FILE *stream, const struct map_script *script)
+{
+	const struct map_data *data = script->data;
+	double size = point_size(data->shown);
+
+	fprintf(stream, "array Shape[%d] = [", MAP_LEVELS_MAX);
+	for (unsigned k = 0; k < data->level_count; k++)
+		fprintf(stream, "%s%d", k ? ", " : "", shapes[data->levels[k].slot]);
+	fprintf(stream, "]\narray Colour[%d] = [", MAP_LEVELS_MAX);
+	for (unsigned k = 0; k < data->level_count; k++)
+		fprintf(stream, "%s0x%s", k ? ", " : "", colours[data->levels[k].slot] + 1);
+	fprintf(stream, "]\narray Size[%d] = [", MAP_LEVELS_MAX);
+	for (unsigned k = 0; k < data->level_count; k++)
+		fprintf(stream, "%s%.3g", k ? ", " : "", size * sizes[data->levels[k].slot]);
+	fprintf(stream,
+	        "]\n"
+	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (crosses "
+	        "have none).\n"
+	        "level(k) = int(k) %% %d + 1\n"
+	        "shape(k) = Shape[level(k)]\n"
+	        "colour(k) = k < %d ? Colour[level(k)] : 0xffffff\n"
+	        "size(k) = k < %d ? Size[level(k)] : shape(k) < 4 ? 0 : 1.38 * Size[level(k)]\n",
+	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
+	fprintf(stream,
+	        "set key at screen %.5f,%.5f left top Left reverse samplen 0.6 spacing 1.3 width 0 noenhanced "
+	        "textcolor rgb '" INK "' title 'correctness' left\n",
+	        LEGEND_LEFT / width_of(script), (MAP_TOP + 2) / MAP_HEIGHT);
+	fprintf(stream,
+	        "plot '%s' binary record=%zu format='%%float32%%float32%%float32' endian=little "
+	        "using 1:2:(size($3)):(shape($3)):(colour($3)) with points pointsize variable pointtype variable "
+	        "linecolor rgb variable linewidth 1 notitle",
+	        script->data_file, data->point_count);
+	for (unsigned k = data->level_count; k-- > 0;)
+		fprintf(stream,
+		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1 title "
+		        "'%s'",
+		        1.2 * sizes[data->levels[k].slot], shapes[data->levels[k].slot], colours[data->levels[k].slot],
+		        data->levels[k].name);
+	fputs("\n", stream);
+}
+
+static void
+write_cells(FILE *stream, const struct map_script *script)
+{
+	const struct map_data *data = script->data;
+	double margin = 0.024 * data->variability_max, width = width_of(script);
+	double dx = (data->variability_max + 2 * margin) / MAP_CELLS_X;
+	double dy = (MAP_CONFIDENCE_MAX - MAP_CONFIDENCE_MIN) / MAP_CELLS_Y;
+
+	fprintf(stream,
+	        "set palette defined (0 '#f6e3b4', 0.3 '#9fcf9e', 0.6 '#358f9c', 1 '#1d2a5f')\n"
+	        "set logscale cb\n"
+	        "set cbrange [1:%llu]\n"
+	        "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f border linecolor rgb '#c4c8cf'\n"
+	        "set cbtics format '%%.0f' textcolor rgb '" INK "' offset -0.6,0\n"
+	        "set label 103 'examples' at screen %.5f,%.5f left front textcolor rgb '" INK "'\n",
+	        (unsigned long long)(data->most_per_cell > 10 ? data->most_per_cell : 10), (LEGEND_LEFT + 4) / width,
+	        (MAP_TOP - 230) / MAP_HEIGHT, 16 / width, 200 / MAP_HEIGHT, LEGEND_LEFT / width,
+	        (MAP_TOP - 10) / MAP_HEIGHT);
+	fprintf(stream,
+	        "plot '%s' binary array=(%d,%d) format='%%float32' endian=little dx=%.8g dy=%.8g origin=(%.8g,%.8g) "
+	        "with image %snotitle\nunset colorbox\nunset label 103\n",
+	        script->data_file, MAP_CELLS_X, MAP_CELLS_Y, dx, dy, -margin + dx / 2, MAP_CONFIDENCE_MIN + dy / 2,
+	        script->format == MAP_SVG ? "pixels " : "");
+}
+
+/* "1.5M", "20k", "300". */
+static void
+write_count(FILE *stream, double count)
+{
+	if (count >= 1e6)
+		fprintf(stream, "'%gM' %.0f", count / 1e6, count);
+	else if (count >= 1e4)
+		fprintf(stream, "'%gk' %.0f", count / 1e3, count);
+	else
+		fprintf(stream, "'%.0f' %.0f", count, count);
+}
+
+/* Three to five round marks up to the highest bar; the axis ends a little above it. */
+static void
+write_count_axis(FILE *stream, uint64_t highest)
+{
+	double most = highest > 0 ? (double)highest : 1, rough = most / 3.2, unit = pow(10, floor(log10(rough)));
+	double step = rough / unit >= 5 ? 5 * unit : rough / unit >= 2 ? 2 * unit : unit;
+
+	step = step > 1 ? step : 1;
+	fprintf(stream, "set yrange [0:%g]\nset ytics (", most * 1.06);
+	for (double at = 0; at <= most * 1.06; at += step) {
+		fputs(at > 0 ? ", " : "", stream);
+		write_count(stream, at);
+	}
+	fputs(") font '" FONT ",9' offset 0.7,0\n", stream);
+}
+
+static uint64_t
+highest_of(const uint64_t *bins, size_t count)
+{
+	uint64_t highest = 0;
+
+	for (size_t b = 0; b < count; b++)
+		highest = bins[b] > highest ? bins[b] : highest;
+	return highest;
+}
+
+/* The frame of panel 0, 1 or 2, from above. */
+static void
+write_panel_frame(FILE *stream, const struct map_script *script, unsigned panel, const char *name)
+{
+	double height = (MAP_TOP - MAP_BOTTOM - 2 * 62) / 3, top = MAP_TOP - panel * (height + 62);
+
+	write_margins(stream, script, PANEL_LEFT, PANEL_RIGHT, top - height, top);
+	fprintf(stream,
+	        "set xlabel '%s' textcolor rgb '" INK "' offset 0,0.5\nunset ylabel\nset boxwidth 0.9 relative\n"
+	        "set style fill solid noborder\n",
+	        name);
+}
+
+static void
+write_histogram(FILE *stream, const struct map_script *script, unsigned panel, const char *name, const char *colour,
+                const uint64_t bins[MAP_BINS], double end)
+{
+	write_panel_frame(stream, script, panel, name);
+	write_count_axis(stream, highest_of(bins, MAP_BINS));
+	fprintf(stream,
+	        "set xrange [0:%g]\nset xtics autofreq %g format '%%g' font '" FONT ",9' offset 0,0.3\n$%s << EOD\n",
+	        end,
+	        end > 0.5    ? 0.5
+	        : end > 0.25 ? 0.25
+	                     : end / 2,
+	        name);
+	for (unsigned b = 0; b < MAP_BINS; b++)
+		fprintf(stream, "%g %llu\n", (b + 0.5) * end / MAP_BINS, (unsigned long long)bins[b]);
+	fprintf(stream, "EOD\nplot $%s using 1:2 with boxes linecolor rgb '%s'\n", name, colour);
+}
+
+static void
+write_correctness(FILE *stream, const struct map_script *script)
+{
+	const struct map_data *data = script->data;
+	uint64_t bins[MAP_LEVELS_MAX] = {0};
+	double end = data->level_count - 1;
+
+	for (unsigned k = 0; k < data->level_count; k++)
+		bins[k] = data->levels[k].examples;
+	write_panel_frame(stream, script, 2, "correctness");
+	write_count_axis(stream, highest_of(bins, MAP_LEVELS_MAX));
+	fprintf(stream,
+	        "set xrange [-0.6:%g]\nset xtics ('0' 0, '0.5' %g, '1' %g) font '" FONT
+	        ",9' offset 0,0.3\n$correctness << EOD\n",
+	        end + 0.6, end / 2, end);
+	for (unsigned k = 0; k < data->level_count; k++)
+		fprintf(stream, "%u %llu\n", k, (unsigned long long)bins[k]);
+	fputs("EOD\nplot $correctness using 1:2 with boxes linecolor rgb '#93b48f'\n", stream);
+}
+
+static void
+write_panels(FILE *stream, const struct map_script *script)
+{
+	fputs("unset label\nunset object\nunset key\n", stream);
+	fprintf(stream,
+	        "set label 104 'examples' at screen %.5f,%.5f left front font '" FONT ",9' textcolor rgb '" PALE "'\n",
+	        PANEL_LEFT / width_of(script), (MAP_TOP + 10) / MAP_HEIGHT);
+	write_histogram(stream, script, 0, "confidence", "#5d3a8e", script->data->confidence_bins, 1);
+	fputs("unset label\n", stream);
+	write_histogram(stream, script, 1, "variability", "#3f8785", script->data->variability_bins,
+	                script->data->variability_max);
+	write_correctness(stream, script);
+}
+
+void
+map_script_write(FILE *stream, const struct map_script *script)
+{
+	write_terminal(stream, script);
+	write_style(stream);
+	write_titles(stream, script);
+	write_region_labels(stream, script);
+	write_scatter_axes(stream, script);
+	if (script->density)
+		write_cells(stream, script);
+	else
+		write_points(stream, script);
+	if (!script->compact)
+		write_panels(stream, script);
+	fputs("unset multiplot\nunset output\n", stream);
+}

@@ -1,0 +1,374 @@
+/*
+ * measures.c: the formulas of measures.h over one block.
+ *
+ * The block is worked through in tiles of 64 rows, one word of its bitmaps. Within a tile the epochs are the outer loop
+ * and the rows the inner one, whose length is a constant: the compiler makes vector code of it, and the second pass
+ * over a tile finds it in the first-level cache. So variability is computed in two passes, mean first, which is exact
+ * where a one-pass formula cancels: for nearly equal values. An absent value is replaced, as it is loaded, by one that
+ * adds nothing.
+ *
+ * Correct and forgotten epochs are counted for 64 rows at once, in bit planes: plane k holds bit k of 64 counters.
+ */
+#include "measures.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE 64u
+#define ALL UINT64_MAX
+#define PLANES 32
+
+#define COLUMN(column) STORE_COLUMN_BIT(column)
+
+const struct measure_info measure_infos[MEASURE_COUNT] = {
+        [MEASURE_EPOCHS] = {"epochs", true, false, 0},
+        [MEASURE_CONFIDENCE] = {"confidence", false, false, 0},
+        [MEASURE_VARIABILITY] = {"variability", false, false, 0},
+        [MEASURE_CORRECTNESS] = {"correctness", false, false, 0},
+        [MEASURE_FORGETTING_EVENTS] = {"forgetting_events", true, false, 0},
+        [MEASURE_NEVER_LEARNED] = {"never_learned", true, false, 0},
+        [MEASURE_FIRST_LEARNED] = {"first_learned", true, true, 0},
+        [MEASURE_THRESHOLD_CLOSENESS] = {"threshold_closeness", false, false, 0},
+        [MEASURE_VARIABILITY_CI] = {"variability_ci", false, true, 0},
+        [MEASURE_ALWAYS_RIGHT_AFTER] = {"always_right_after", true, true, 0},
+        [MEASURE_ALWAYS_WRONG_AFTER] = {"always_wrong_after", true, true, 0},
+        [MEASURE_AUM] = {"aum", false, true, COLUMN(STORE_MARGIN)},
+        [MEASURE_EL2N] = {"el2n", false, true, COLUMN(STORE_OTHER_SQ)},
+        [MEASURE_ALEATORIC] = {"aleatoric", false, false, 0},
+        [MEASURE_ENTROPY] = {"entropy", false, true, COLUMN(STORE_ENTROPY)},
+};
+
+/* 64 rows of a block; `valid` has a bit for each that exists. */
+struct tile {
+	const struct store_block *block;
+	size_t word;
+	unsigned rows;
+	uint64_t valid;
+};
+
+struct counters {
+	uint64_t plane[PLANES];
+};
+
+static struct tile
+tile_at(const struct store_block *block, size_t word)
+{
+	unsigned rest = block->rows - (unsigned)word * TILE;
+	unsigned rows = rest < TILE ? rest : TILE;
+
+	return (struct tile){block, word, rows, rows == TILE ? ALL : (UINT64_C(1) << rows) - 1};
+}
+
+static uint64_t
+tile_present(const struct tile *tile, size_t epoch, unsigned column)
+{
+	const struct store_values *values = &tile->block->columns[epoch * STORE_COLUMN_MAX + column];
+
+	return values->present ? values->present[tile->word] & tile->valid : 0;
+}
+
+static uint64_t
+tile_bits(const struct tile *tile, size_t epoch, unsigned column)
+{
+	const struct store_values *values = &tile->block->columns[epoch * STORE_COLUMN_MAX + column];
+
+	return values->present ? ((const uint64_t *)values->values)[tile->word] & tile_present(tile, epoch, column) : 0;
+}
+
+/* The tile's values of a float column as doubles, fill[r] where row r is not in `present`. */
+static void
+tile_load(const struct tile *tile, size_t epoch, unsigned column, uint64_t present, const double *fill, double *values)
+{
+	const struct store_values *stored = &tile->block->columns[epoch * STORE_COLUMN_MAX + column];
+	const float *from = stored->values ? (const float *)stored->values + tile->word * TILE : NULL;
+
+	if (present == ALL) {
+		for (unsigned r = 0; r < TILE; r++)
+			values[r] = (double)from[r];
+		return;
+	}
+	memcpy(values, fill, TILE * sizeof(*values));
+	for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(rest);
+
+		values[r] = (double)from[r];
+	}
+}
+
+/* Adds one to the counters whose bit is set: a carry goes up through the planes. */
+static void
+counters_add(struct counters *counters, uint64_t bits)
+{
+	for (unsigned k = 0; bits != 0; k++) {
+		uint64_t carry = counters->plane[k] & bits;
+
+		counters->plane[k] ^= bits;
+		bits = carry;
+	}
+}
+
+static void
+counters_read(const struct counters *counters, double *values)
+{
+	uint32_t sums[TILE] = {0};
+
+	for (unsigned k = 0; k < PLANES; k++) {
+		uint64_t plane = counters->plane[k];
+
+		if (plane == 0)
+			continue;
+		for (unsigned r = 0; r < TILE; r++)
+			sums[r] += (uint32_t)(plane >> r & 1) << k;
+	}
+	for (unsigned r = 0; r < TILE; r++)
+		values[r] = sums[r];
+}
+
+static void
+tile_store(const struct tile *tile, double *out, const double *values)
+{
+	if (out)
+		memcpy(out + tile->word * TILE, values, tile->rows * sizeof(*values));
+}
+
+static void
+tile_fill(double *values, double value)
+{
+	for (unsigned r = 0; r < TILE; r++)
+		values[r] = value;
+}
+
+/* In how many epochs all of the given columns are present (`second` may be the same as `first`). */
+static void
+tile_count(const struct tile *tile, unsigned first, unsigned second, double *counts)
+{
+	struct counters counters = {0};
+
+	for (size_t e = 0; e < tile->block->epoch_count; e++)
+		counters_add(&counters, tile_present(tile, e, first) & tile_present(tile, e, second));
+	counters_read(&counters, counts);
+}
+
+static void
+tile_mean(const struct tile *tile, unsigned column, const double *counts, double *mean)
+{
+	double zero[TILE] = {0}, values[TILE];
+
+	tile_fill(mean, 0);
+	for (size_t e = 0; e < tile->block->epoch_count; e++) {
+		tile_load(tile, e, column, tile_present(tile, e, column), zero, values);
+		for (unsigned r = 0; r < TILE; r++)
+			mean[r] += values[r];
+	}
+	for (unsigned r = 0; r < TILE; r++)
+		mean[r] /= counts[r];
+}
+
+static void
+tile_variance(const struct tile *tile, const double *counts, const double *mean, double *variance)
+{
+	double values[TILE];
+
+	tile_fill(variance, 0);
+	for (size_t e = 0; e < tile->block->epoch_count; e++) {
+		tile_load(tile, e, STORE_GOLD_PROB, tile_present(tile, e, STORE_GOLD_PROB), mean, values);
+		for (unsigned r = 0; r < TILE; r++)
+			variance[r] += (values[r] - mean[r]) * (values[r] - mean[r]);
+	}
+	for (unsigned r = 0; r < TILE; r++)
+		variance[r] /= counts[r];
+}
+
+static void
+tile_aleatoric(const struct tile *tile, const double *counts, double *mean)
+{
+	double zero[TILE] = {0}, p[TILE];
+
+	tile_fill(mean, 0);
+	for (size_t e = 0; e < tile->block->epoch_count; e++) {
+		tile_load(tile, e, STORE_GOLD_PROB, tile_present(tile, e, STORE_GOLD_PROB), zero, p);
+		for (unsigned r = 0; r < TILE; r++)
+			mean[r] += p[r] * (1 - p[r]);
+	}
+	for (unsigned r = 0; r < TILE; r++)
+		mean[r] /= counts[r];
+}
+
+static void
+tile_el2n(const struct tile *tile, double *mean)
+{
+	double zero[TILE] = {0}, one[TILE], p[TILE], others[TILE], counts[TILE];
+
+	tile_fill(one, 1);
+	tile_fill(mean, 0);
+	tile_count(tile, STORE_GOLD_PROB, STORE_OTHER_SQ, counts);
+	for (size_t e = 0; e < tile->block->epoch_count; e++) {
+		uint64_t present = tile_present(tile, e, STORE_GOLD_PROB) & tile_present(tile, e, STORE_OTHER_SQ);
+
+		tile_load(tile, e, STORE_GOLD_PROB, present, one, p);
+		tile_load(tile, e, STORE_OTHER_SQ, present, zero, others);
+		for (unsigned r = 0; r < TILE; r++)
+			mean[r] += sqrt((1 - p[r]) * (1 - p[r]) + others[r]);
+	}
+	for (unsigned r = 0; r < TILE; r++)
+		mean[r] /= counts[r];
+}
+
+static void
+tile_probabilities(const struct tile *tile, double *const out[MEASURE_COUNT])
+{
+	double counts[TILE], mean[TILE], variance[TILE], values[TILE];
+
+	tile_count(tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
+	tile_store(tile, out[MEASURE_EPOCHS], counts);
+	if (out[MEASURE_CONFIDENCE]) {
+		tile_mean(tile, STORE_GOLD_PROB, counts, mean);
+		tile_store(tile, out[MEASURE_CONFIDENCE], mean);
+	}
+	if (out[MEASURE_THRESHOLD_CLOSENESS]) {
+		for (unsigned r = 0; r < TILE; r++)
+			values[r] = mean[r] * (1 - mean[r]);
+		tile_store(tile, out[MEASURE_THRESHOLD_CLOSENESS], values);
+	}
+	if (out[MEASURE_VARIABILITY]) {
+		tile_variance(tile, counts, mean, variance);
+		for (unsigned r = 0; r < TILE; r++)
+			values[r] = sqrt(variance[r]);
+		tile_store(tile, out[MEASURE_VARIABILITY], values);
+	}
+	if (out[MEASURE_VARIABILITY_CI]) {
+		for (unsigned r = 0; r < TILE; r++)
+			values[r] =
+			        counts[r] > 1 ? sqrt(variance[r] + variance[r] * variance[r] / (counts[r] - 1)) : NAN;
+		tile_store(tile, out[MEASURE_VARIABILITY_CI], values);
+	}
+	if (out[MEASURE_ALEATORIC]) {
+		tile_aleatoric(tile, counts, values);
+		tile_store(tile, out[MEASURE_ALEATORIC], values);
+	}
+	if (out[MEASURE_EL2N]) {
+		tile_el2n(tile, values);
+		tile_store(tile, out[MEASURE_EL2N], values);
+	}
+}
+
+/* Sets values[r] for each row r whose bit is set. */
+static void
+tile_set(double *values, uint64_t bits, double value)
+{
+	for (; bits != 0; bits &= bits - 1)
+		values[__builtin_ctzll(bits)] = value;
+}
+
+static void
+tile_learning(const struct tile *tile, const uint32_t *epochs, double *const out[MEASURE_COUNT])
+{
+	struct counters correct_count = {0}, forgotten_count = {0}, epoch_count = {0};
+	uint64_t observed = 0, right = 0, learned = 0; /* so far: seen, correct when last seen, ever correct */
+	double first_learned[TILE], since[TILE], values[TILE], counts[TILE];
+
+	tile_fill(first_learned, NAN);
+	tile_fill(since, NAN);
+	for (size_t e = 0; e < tile->block->epoch_count; e++) {
+		uint64_t present = tile_present(tile, e, STORE_GOLD_PROB);
+		uint64_t correct = tile_bits(tile, e, STORE_CORRECT) & present;
+
+		counters_add(&epoch_count, present);
+		counters_add(&correct_count, correct);
+		counters_add(&forgotten_count, right & present & ~correct);
+		tile_set(first_learned, correct & ~learned, epochs[e]);
+		tile_set(since, present & (~observed | (right ^ correct)), epochs[e]);
+		right = (right & ~present) | correct;
+		learned |= correct;
+		observed |= present;
+	}
+	if (out[MEASURE_CORRECTNESS]) {
+		counters_read(&epoch_count, counts);
+		counters_read(&correct_count, values);
+		for (unsigned r = 0; r < TILE; r++)
+			values[r] /= counts[r];
+		tile_store(tile, out[MEASURE_CORRECTNESS], values);
+	}
+	counters_read(&forgotten_count, values);
+	tile_store(tile, out[MEASURE_FORGETTING_EVENTS], values);
+	tile_store(tile, out[MEASURE_FIRST_LEARNED], first_learned);
+	for (unsigned r = 0; r < TILE; r++)
+		values[r] = learned >> r & 1 ? 0 : 1;
+	tile_store(tile, out[MEASURE_NEVER_LEARNED], values);
+	for (unsigned r = 0; r < TILE; r++)
+		values[r] = right >> r & 1 ? since[r] : NAN;
+	tile_store(tile, out[MEASURE_ALWAYS_RIGHT_AFTER], values);
+	for (unsigned r = 0; r < TILE; r++)
+		values[r] = right >> r & 1 ? NAN : since[r];
+	tile_store(tile, out[MEASURE_ALWAYS_WRONG_AFTER], values);
+}
+
+void
+measures_mean(const struct store_block *block, unsigned column, double *mean)
+{
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+		double counts[TILE], values[TILE];
+
+		tile_count(&tile, column, column, counts);
+		tile_mean(&tile, column, counts, values);
+		tile_store(&tile, mean, values);
+	}
+}
+
+void
+measures_block(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT])
+{
+	bool learning = out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED] ||
+	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||
+	                out[MEASURE_ALWAYS_WRONG_AFTER];
+
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+
+		tile_probabilities(&tile, out);
+		if (learning)
+			tile_learning(&tile, epochs, out);
+	}
+	if (out[MEASURE_AUM])
+		measures_mean(block, STORE_MARGIN, out[MEASURE_AUM]);
+	if (out[MEASURE_ENTROPY])
+		measures_mean(block, STORE_ENTROPY, out[MEASURE_ENTROPY]);
+}
+
+void
+measures_first_epoch(const struct store_block *block, const double *confidence, const double *variability,
+                     struct measures_first_epoch *sums)
+{
+	if (block->epoch_count < 3)
+		return;
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+		uint64_t present = tile_present(&tile, 0, STORE_GOLD_PROB);
+		double counts[TILE], zero[TILE] = {0}, p[TILE];
+
+		tile_count(&tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
+		tile_load(&tile, 0, STORE_GOLD_PROB, present, zero, p);
+		for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
+			unsigned r = (unsigned)__builtin_ctzll(rest);
+			double away = p[r] - confidence[word * TILE + r], deviation = variability[word * TILE + r];
+
+			if (counts[r] < 3)
+				continue;
+			sums->first += counts[r] / (counts[r] - 1) * away * away;
+			sums->total += counts[r] * deviation * deviation;
+			sums->examples++;
+		}
+	}
+}
+
+bool
+measures_first_epoch_dominates(const struct measures_first_epoch *sums, size_t epochs)
+{
+	double expected;
+
+	if (epochs < 3 || !(sums->total > 0))
+		return false;
+	expected = 1 / ((double)epochs - 1);
+	return sums->first / sums->total > (1 + expected) / 2;
+}

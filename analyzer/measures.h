@@ -1,0 +1,83 @@
+/*
+ * measures.h: the statistics of training dynamics, per example over its observed epochs e = 1 … E.
+ *
+ * Pure functions over a block of the store: no I/O, no allocation, no globals; safe from any thread. Accumulated in
+ * float64. Epochs at which an example was not observed do not exist for it. Results are doubles, NaN where a measure is
+ * not defined ("empty"); counts and epochs are whole numbers. p is the gold probability, c its mean, v its population variance.
+ *
+ *   epochs              E
+ *   confidence          c = Σ p / E                                     Swayamdipta et al. 2020, §2.1
+ *   variability         √v, v = Σ (p − c)² / E                          Swayamdipta et al. 2020, §2.1
+ *   correctness         fraction of the epochs with argmax = gold       Swayamdipta et al. 2020, §2.1
+ *   forgetting_events   correct → incorrect between consecutive observed epochs      Toneva et al. 2019, §3
+ *   never_learned       1: correct at no epoch                          Toneva et al. 2019, §3
+ *   first_learned       first epoch correct; empty: none                Toneva et al. 2019, §3
+ *   threshold_closeness c (1 − c)                                       Chang et al. 2017 ("threshold closeness")
+ *   variability_ci      √(v + v² / (E − 1)); empty for E = 1            Chang et al. 2017 (its variance with a confidence interval)
+ *   always_right_after  epoch from which it is correct to the end; empty: not so     after Maini et al. 2022
+ *   always_wrong_after  epoch from which it is incorrect to the end; empty: not so   after Maini et al. 2022
+ *   aum                 mean of z_gold − max other z                    Pleiss et al. 2020
+ *   el2n                mean of √((1 − p)² + Σ over others of p_k²)     Paul et al. 2021
+ *   aleatoric           mean of p (1 − p)                               Seedat et al. 2022
+ *   entropy             mean of −Σ p_k ln p_k
+ */
+#ifndef MEASURES_H
+#define MEASURES_H
+
+#include <portolan/store.h>
+
+enum measure {
+	MEASURE_EPOCHS = 0,
+	MEASURE_CONFIDENCE,
+	MEASURE_VARIABILITY,
+	MEASURE_CORRECTNESS,
+	MEASURE_FORGETTING_EVENTS,
+	MEASURE_NEVER_LEARNED,
+	MEASURE_FIRST_LEARNED,
+	MEASURE_THRESHOLD_CLOSENESS,
+	MEASURE_VARIABILITY_CI,
+	MEASURE_ALWAYS_RIGHT_AFTER,
+	MEASURE_ALWAYS_WRONG_AFTER,
+	MEASURE_AUM,
+	MEASURE_EL2N,
+	MEASURE_ALEATORIC,
+	MEASURE_ENTROPY,
+	MEASURE_COUNT,
+};
+#define MEASURE_BIT(measure) (UINT32_C(1) << (measure))
+#define MEASURE_ALL (MEASURE_BIT(MEASURE_COUNT) - 1)
+
+struct measure_info {
+	const char *name;
+	bool integer;   /* counts and epochs */
+	bool sometimes; /* may be empty for an example that was observed */
+	uint64_t needs; /* store columns it is computed from, besides those every observation has */
+};
+extern const struct measure_info measure_infos[MEASURE_COUNT];
+
+/* Fills out[m][0 … block->rows−1] for every measure m whose out[m] is not NULL. `epochs` are the numbers of the block's
+ * epochs. confidence is needed for variability, threshold_closeness and variability_ci, variability for variability_ci:
+ * out[] must then have them too. The block must hold gold_prob, correct and what measure_infos[m].needs. */
+void measures_block(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT]);
+
+/* The mean of any float column over the epochs that have it; NaN where none has. */
+void measures_mean(const struct store_block *block, unsigned column, double *mean);
+
+/*
+ * How much of the variance within examples comes from the block's first epoch alone: of Σ (p − c)², the part
+ * E / (E − 1) · (p_1 − c)² is the difference between the first epoch and the mean of the others. Adds the sums over examples
+ * observed at the first epoch and at least at two others; `confidence` and `variability` are the block's.
+ */
+struct measures_first_epoch {
+	double first, total;
+	uint64_t examples;
+};
+void measures_first_epoch(const struct store_block *block, const double *confidence, const double *variability,
+                          struct measures_first_epoch *sums);
+
+/* Does the first of `epochs` epochs dominate? Were all epochs alike, its share first/total would be 1/(epochs − 1); it
+ * dominates when the share is more than half-way from there to 1. (A classifier trained from scratch and recorded
+ * from its first round on: 0.8 and more.) */
+bool measures_first_epoch_dominates(const struct measures_first_epoch *sums, size_t epochs);
+
+#endif

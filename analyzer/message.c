@@ -1,0 +1,47 @@
+/*
+ * message.c: lines for stderr.
+ *
+ * A line is put together first and written with one call, so that lines of programs that share a terminal or a
+ * log file do not mix. Failures to write them are ignored: there is nowhere left to report them.
+ */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MESSAGE_MAX 2048
+
+__attribute__((format(printf, 2, 0))) static void
+message_line(const char *prefix, const char *format, va_list arguments)
+{
+	char line[MESSAGE_MAX];
+	size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+
+	vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
+	used = strlen(line);
+	line[used++] = '\n';
+	if (write(STDERR_FILENO, line, used) < 0)
+		return;
+}
+
+void
+message_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_line("portolan: ", format, arguments);
+	va_end(arguments);
+}
+
+void
+message_warning(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_line("portolan: warning: ", format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,11 @@
+/* message.h: what the program says on stderr. One line each; standard output carries data alone. */
+#ifndef MESSAGE_H
+#define MESSAGE_H
+
+/* "portolan: …" and a newline. */
+__attribute__((format(printf, 1, 2))) void message_error(const char *format, ...);
+
+/* "portolan: warning: …" and a newline. */
+__attribute__((format(printf, 1, 2))) void message_warning(const char *format, ...);
+
+#endif

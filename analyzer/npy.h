@@ -1,0 +1,20 @@
+/* npy.h: headers of NumPy's .npy files (format 1.0; 3.0 where a field name is not ASCII). The data follow, little-endian. */
+#ifndef NPY_H
+#define NPY_H
+
+#include "output.h"
+
+#include <stdint.h>
+
+struct npy_field {
+	const char *name;
+	char type[24]; /* "<f8", "<u8", "<i8", "<u4", "S12" */
+};
+
+/* A one-dimensional structured array of `rows` records. */
+void npy_write_records_header(struct output *output, const struct npy_field *fields, size_t count, uint64_t rows);
+
+/* A one-dimensional array of one type. */
+void npy_write_header(struct output *output, const char *type, uint64_t rows);
+
+#endif

@@ -1,0 +1,23 @@
+/* number.h: numbers as text, and text as numbers. Pure; independent of the locale. */
+#ifndef NUMBER_H
+#define NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NUMBER_ROOM 32 /* bytes that `text` must have below; the NUL is among them */
+
+/* The shortest decimal that strtod() reads back as exactly `value`, which must be finite; returns its length. */
+size_t number_print(double value, char *text);
+size_t number_print_u64(uint64_t value, char *text);
+
+/* "25,000": for people. */
+size_t number_print_grouped(uint64_t value, char *text);
+
+/* The whole of `text` (length bytes, digits only) as a number. */
+bool number_parse_u64(const char *text, size_t length, uint64_t *value);
+/* The whole of `text` as a finite decimal number. */
+bool number_parse(const char *text, double *value);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * output.c: buffered output with one sticky error.
+ *
+ * A file is written under a temporary name in the folder of its target and renamed when all of it is there, so that
+ * whoever finds the name finds a whole file, and a failed command leaves the old one untouched. A symbolic link is
+ * followed first: the link stays, the file behind it is replaced. close() is checked too: some file systems
+ * report a full disk only there. SIGPIPE is ignored in main(), so a closed pipe arrives here as EPIPE.
+ */
+#include "output.h"
+
+#include <portolan/error.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+#define OUTPUT_BUFFER (1u << 20)
+
+static const char *
+output_name(const struct output *output)
+{
+	return output->path ? output->path : "standard output";
+}
+
+static void
+output_release(struct output *output)
+{
+	if (output->fd >= 0 && output->path != NULL)
+		close(output->fd);
+	if (output->temporary)
+		unlink(output->temporary);
+	free(output->temporary);
+	free(output->target);
+	free(output->buffer);
+	*output = (struct output){.fd = -1};
+}
+
+/* Opens the temporary file beside output->target, readable as the user's umask says. */
+static int
+open_temporary(struct output *output)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (asprintf(&output->temporary, "%s.XXXXXX", output->target) < 0) {
+		output->temporary = NULL;
+		return -1;
+	}
+	output->fd = mkostemp(output->temporary, O_CLOEXEC);
+	if (output->fd < 0) {
+		free(output->temporary);
+		output->temporary = NULL;
+		return -1;
+	}
+	return fchmod(output->fd, 0666 & ~mask);
+}
+
+static int
+open_path(struct output *output, const char *path)
+{
+	struct stat status;
+
+	output->path = path;
+	if (stat(path, &status) == 0) {
+		if (S_ISDIR(status.st_mode)) {
+			errno = EISDIR;
+			return -1;
+		}
+		if (!S_ISREG(status.st_mode)) {
+			output->fd = open(path, O_WRONLY | O_CLOEXEC);
+			return output->fd < 0 ? -1 : 0;
+		}
+		output->target = realpath(path, NULL);
+	} else {
+		output->target = strdup(path);
+	}
+	return output->target ? open_temporary(output) : -1;
+}
+
+int
+output_open(struct output *output, const char *path, struct portolan_error *error)
+{
+	*output = (struct output){.fd = STDOUT_FILENO};
+	output->buffer = malloc(OUTPUT_BUFFER);
+	if (!output->buffer)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (path && strcmp(path, "-") != 0) {
+		output->fd = -1;
+		if (open_path(output, path) < 0) {
+			int code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+
+			output_release(output);
+			return code;
+		}
+	}
+	return 0;
+}
+
+static void
+output_flush(struct output *output)
+{
+	const char *at = output->buffer;
+
+	while (output->used > 0 && output->failure == 0) {
+		ssize_t written = write(output->fd, at, output->used);
+
+		if (written < 0 && errno != EINTR)
+			output->failure = errno;
+		if (written > 0) {
+			at += written;
+			output->used -= (size_t)written;
+		}
+	}
+	output->used = 0;
+}
+
+void
+output_bytes(struct output *output, const void *data, size_t size)
+{
+	const char *from = data;
+
+	while (size > 0) {
+		size_t room = OUTPUT_BUFFER - output->used;
+		size_t part = size < room ? size : room;
+
+		memcpy(output->buffer + output->used, from, part);
+		output->used += part;
+		from += part;
+		size -= part;
+		if (output->used == OUTPUT_BUFFER)
+			output_flush(output);
+	}
+}
+
+void
+output_text(struct output *output, const char *text)
+{
+	output_bytes(output, text, strlen(text));
+}
+
+void
+output_printf(struct output *output, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		output_fail(output);
+		return;
+	}
+	output_bytes(output, text, (size_t)length);
+	free(text);
+}
+
+void
+output_fail(struct output *output)
+{
+	if (output->failure == 0)
+		output->failure = ENOMEM;
+}
+
+char *
+output_reserve(struct output *output, size_t size)
+{
+	assert(size <= OUTPUT_RESERVE_MAX);
+	if (OUTPUT_BUFFER - output->used < size)
+		output_flush(output);
+	return output->buffer + output->used;
+}
+
+void
+output_commit(struct output *output, const char *end)
+{
+	assert(end >= output->buffer + output->used && end <= output->buffer + OUTPUT_BUFFER);
+	output->used = (size_t)(end - output->buffer);
+}
+
+int
+output_finish(struct output *output, struct portolan_error *error)
+{
+	int failure, code = 0;
+
+	output_flush(output);
+	failure = output->failure;
+	if (output->path && close(output->fd) < 0 && failure == 0)
+		failure = errno;
+	output->fd = -1;
+	if (failure == 0 && output->temporary) {
+		if (rename(output->temporary, output->target) < 0) {
+			failure = errno;
+		} else {
+			free(output->temporary);
+			output->temporary = NULL;
+		}
+	}
+	if (failure != 0)
+		code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", output_name(output),
+		                 strerror(failure));
+	output_release(output);
+	return code;
+}
+
+void
+output_discard(struct output *output)
+{
+	output_release(output);
+}
+
+bool
+output_is_terminal(const struct output *output)
+{
+	return isatty(output->fd);
+}

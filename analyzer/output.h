@@ -1,0 +1,46 @@
+/*
+ * output.h: where a command's data goes: standard output, or a file that appears only when it is complete.
+ *
+ * Errors are sticky: write everything, then ask output_finish() once. Nothing is lost silently: a full disk or a
+ * closed pipe is its error. One owner, one thread.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+
+struct output {
+	const char *path; /* as the user gave it; NULL: standard output */
+	char *target;     /* what the finished file is renamed to; NULL: written in place */
+	char *temporary;
+	char *buffer;
+	size_t used;
+	int fd;
+	int failure; /* errno of the first write that failed; 0: none */
+};
+
+/* path NULL or "-": standard output. A path that exists and is no regular file (a pipe, a device) is written in place;
+ * any other is written to a temporary file beside it. On success call output_finish() or output_discard(). */
+int output_open(struct output *output, const char *path, struct portolan_error *error);
+
+void output_bytes(struct output *output, const void *data, size_t size);
+void output_text(struct output *output, const char *text);
+__attribute__((format(printf, 2, 3))) void output_printf(struct output *output, const char *format, ...);
+
+/* At least `size` (≤ OUTPUT_RESERVE_MAX) bytes to write at; tell how far with output_commit(). */
+#define OUTPUT_RESERVE_MAX 65536u
+char *output_reserve(struct output *output, size_t size);
+void output_commit(struct output *output, const char *end);
+
+/* Makes output_finish() fail for lack of memory. */
+void output_fail(struct output *output);
+
+/* Writes what is buffered and gives the file its name. PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
+int output_finish(struct output *output, struct portolan_error *error);
+void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */
+
+bool output_is_terminal(const struct output *output);
+
+#endif

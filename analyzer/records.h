@@ -1,0 +1,33 @@
+/*
+ * records.h: the lines of a user's file: splitting CSV, TSV and JSON lines into records, and taking one field out.
+ * Pure: works on memory, changes nothing.
+ */
+#ifndef RECORDS_H
+#define RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum records_format { RECORDS_JSONL, RECORDS_CSV, RECORDS_TSV };
+
+/* By the file's name (.jsonl, .ndjson, .json, .csv, .tsv), else by its first line. */
+enum records_format records_format_of(const char *path, const char *text, size_t size);
+
+struct record {
+	const char *at;
+	size_t length; /* without the line end */
+	size_t next;   /* bytes to the next record */
+};
+
+/* The record that begins at `text`; size > 0. In CSV a quoted field may hold line ends. */
+struct record records_next(enum records_format format, const char *text, size_t size);
+
+/*
+ * Takes a field's text: of CSV and TSV by its number from 0, unquoted; of JSON by its name: the text of a string, or
+ * a number as it is written. `text` has room for record->length + 1 bytes. Returns its length, -1 when the record has no such
+ * field (JSON: or it is neither string nor number), -2 when it is not well-formed.
+ */
+long records_field(enum records_format format, const struct record *record, size_t number, char *text);
+long records_json_field(const struct record *record, const char *name, char *text);
+
+#endif

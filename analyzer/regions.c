@@ -1,0 +1,27 @@
+/* regions.c: where the cuts lie; see regions.h. */
+#include "regions.h"
+
+#include <math.h>
+
+const char *const region_names[REGION_COUNT] = {"easy-to-learn", "ambiguous", "hard-to-learn"};
+
+struct region_cuts
+regions_default_cuts(const double *descending_variability, size_t n)
+{
+	size_t third = n / 3;
+
+	/* With fewer than three examples none is the top third. */
+	return (struct region_cuts){
+	        .variability = third > 0 ? descending_variability[third - 1] : INFINITY,
+	        .confidence = 0.5,
+	};
+}
+
+enum region
+region_of(double variability, double confidence, const struct region_cuts *cuts)
+{
+	/* Where nothing varies (one epoch), nothing is ambiguous. */
+	if (variability >= cuts->variability && variability > 0)
+		return REGION_AMBIGUOUS;
+	return confidence >= cuts->confidence ? REGION_EASY : REGION_HARD;
+}

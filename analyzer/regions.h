@@ -1,0 +1,25 @@
+/*
+ * regions.h: the three regions of a data map, where a command must name an example's. Pure.
+ *
+ * Swayamdipta et al. 2020 rank and do not cut; ours: ambiguous is the third of the examples with the highest variability; of
+ * the rest, easy-to-learn has confidence ≥ 0.5, hard-to-learn has less.
+ */
+#ifndef REGIONS_H
+#define REGIONS_H
+
+#include <stddef.h>
+
+enum region { REGION_EASY = 0, REGION_AMBIGUOUS, REGION_HARD, REGION_COUNT };
+extern const char *const region_names[REGION_COUNT];
+
+struct region_cuts {
+	double variability; /* from here on: ambiguous */
+	double confidence;  /* from here on: easy-to-learn */
+};
+
+/* The cuts above for n ≥ 1 examples whose variability is listed in descending order. */
+struct region_cuts regions_default_cuts(const double *descending_variability, size_t n);
+
+enum region region_of(double variability, double confidence, const struct region_cuts *cuts);
+
+#endif

@@ -1,0 +1,64 @@
+/* text.c: quoting and numbers for CSV and JSON, written straight into the output's buffer. */
+#include "text.h"
+
+#include "number.h"
+
+#include <string.h>
+
+void
+text_csv(struct output *output, const char *text, size_t length)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < length && !quoted; i++)
+		quoted = text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
+	if (!quoted) {
+		output_bytes(output, text, length);
+		return;
+	}
+	output_bytes(output, "\"", 1);
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '"')
+			output_bytes(output, "\"", 1);
+		output_bytes(output, text + i, 1);
+	}
+	output_bytes(output, "\"", 1);
+}
+
+void
+text_json(struct output *output, const char *text, size_t length)
+{
+	size_t plain = 0;
+
+	output_bytes(output, "\"", 1);
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		output_bytes(output, text + plain, i - plain);
+		plain = i + 1;
+		if (c >= 0x20)
+			output_bytes(output, (const char[]){'\\', (char)c}, 2);
+		else
+			output_printf(output, "\\u%04x", c);
+	}
+	output_bytes(output, text + plain, length - plain);
+	output_bytes(output, "\"", 1);
+}
+
+void
+text_number(struct output *output, double value)
+{
+	char *at = output_reserve(output, NUMBER_ROOM);
+
+	output_commit(output, at + number_print(value, at));
+}
+
+void
+text_integer(struct output *output, uint64_t value)
+{
+	char *at = output_reserve(output, NUMBER_ROOM);
+
+	output_commit(output, at + number_print_u64(value, at));
+}

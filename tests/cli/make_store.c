@@ -1,0 +1,118 @@
+/*
+ * make_store.c: a program for tests: writes a store from arrays on standard input.
+ *
+ *     make_store DIRECTORY < description
+ *
+ * The description is lines of text, some followed by raw little-endian arrays:
+ *     run NAME DECLARED LABELS          then LABELS lines, one class name each; begins a run
+ *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4), correct (u1),
+ *                                       gold (i4) if GOLD, and each column (f4)
+ *     end                               folds and closes the run; without it the run stays in progress
+ */
+#include "store_fixture.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_LABELS 64
+
+static void *
+read_array(size_t count, size_t size)
+{
+	void *array = malloc(count * size + 1);
+
+	if (!array || fread(array, size, count, stdin) != count)
+		errx(1, "the description ends early");
+	return array;
+}
+
+static char *
+read_line(void)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length = getline(&line, &room, stdin);
+
+	if (length < 0)
+		errx(1, "the description ends early");
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+static char **
+read_lines(size_t count)
+{
+	char **lines = calloc(count + 1, sizeof(*lines));
+
+	for (size_t i = 0; lines && i < count; i++)
+		lines[i] = read_line();
+	return lines;
+}
+
+static uint32_t
+begin_run(struct fixture *fixture, char *arguments)
+{
+	const char *name = strtok(arguments, " ");
+	uint64_t declared = strtoull(strtok(NULL, " "), NULL, 10);
+	size_t labels = strtoul(strtok(NULL, " "), NULL, 10);
+	char **names = read_lines(labels);
+
+	return fixture_run(fixture, name, declared, (const char *const *)names, labels);
+}
+
+static void
+log_batch(struct fixture *fixture, uint32_t run, char *arguments)
+{
+	struct fixture_batch batch = {0};
+	bool strings, gold;
+	char *name;
+	size_t columns = 0;
+
+	batch.epoch = (uint32_t)strtoul(strtok(arguments, " "), NULL, 10);
+	batch.n = (uint32_t)strtoul(strtok(NULL, " "), NULL, 10);
+	strings = strcmp(strtok(NULL, " "), "str") == 0;
+	gold = strcmp(strtok(NULL, " "), "1") == 0;
+	while ((name = strtok(NULL, " ")) != NULL && columns < 8)
+		batch.floats[columns++].name = name;
+	if (strings)
+		batch.strings = (const char *const *)read_lines(batch.n);
+	else
+		batch.ids = read_array(batch.n, 8);
+	batch.gold_prob = read_array(batch.n, 4);
+	batch.correct = read_array(batch.n, 1);
+	if (gold)
+		batch.gold = read_array(batch.n, 4);
+	for (size_t c = 0; c < columns; c++)
+		batch.floats[c].values = read_array(batch.n, 4);
+	fixture_log(fixture, run, &batch);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	if (argc != 2)
+		errx(2, "make_store DIRECTORY");
+	while (getline(&line, &room, stdin) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "run ", 4) == 0)
+			run = begin_run(fixture, line + 4);
+		else if (strncmp(line, "log ", 4) == 0)
+			log_batch(fixture, run, line + 4);
+		else if (strcmp(line, "end") == 0)
+			fixture_end(fixture, run);
+		else
+			errx(1, "unknown line: %s", line);
+	}
+	fixture_close(fixture);
+	if (rename(fixture_directory(fixture), argv[1]) != 0)
+		err(1, "cannot rename %s", fixture_directory(fixture));
+	_exit(0); /* the directory is no longer the fixture's to remove */
+}
