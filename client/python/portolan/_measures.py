@@ -40,7 +40,10 @@ def measures(name: str, store: str | os.PathLike[str] | None = None, epochs: Epo
     command = [_program(), "metrics", name, "--format", "npy", "--store", os.fspath(store or _programs.default_store())]
     if epochs is not None:
         command += ["--epochs", _epoch_range(epochs)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as error:
+        raise Error(f"cannot run {command[0]}: {error.strerror}") from None
     messages = done.stderr.decode(errors="replace").strip()
     if done.returncode != 0:
         raise Error(_bare(messages.splitlines()[-1]) if messages else f"portolan metrics ended with status {done.returncode}")
@@ -57,7 +60,7 @@ def _program() -> str:
 
 
 def _bare(line: str) -> str:
-    return line.removeprefix("portolan: ")
+    return line.removeprefix("portolan: ").removeprefix("warning: ")
 
 
 def _epoch_range(epochs: Epochs) -> str:
