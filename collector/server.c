@@ -189,7 +189,7 @@ is_idle(struct server *server, int64_t now)
 static bool
 is_done(const struct server *server)
 {
-	return server->ingest.health != INGEST_READY || !folder_has_work(&server->ingest.folder);
+	return server->ingest.health != INGEST_READY || !ingest_has_work(&server->ingest);
 }
 
 static int
