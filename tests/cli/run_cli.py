@@ -167,6 +167,11 @@ def write_files():
     os.chmod("portoland", 0o755)
 
 
+def read_text(path):
+    with open(path, newline="") as file:
+        return file.read()
+
+
 def execute(portolan, words):
     shown = [w[5:] for w in words if w.startswith("FILE>")]
     words = [w for w in words if not w.startswith("FILE>")]
@@ -177,8 +182,7 @@ def execute(portolan, words):
         if content:
             text += f"--- {name}\n{content.decode()}"
     for name in shown:
-        with open(name) as file:
-            text += f"--- {name}\n{file.read()}"
+        text += f"--- {name}\n{read_text(name)}"
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "CREATED", text)
 
 
@@ -204,8 +208,7 @@ def check_pipes(portolan):
 
 def check_script_again():
     """The script draws the same picture by hand, and leaves nothing else behind."""
-    with open("it_s.gp") as file:
-        name = re.search(r"picture = '(.*)'", file.read()).group(1)
+    name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
     subprocess.run(["gnuplot", "it_s.gp"], check=True)
     with open(name, "rb") as again, open("it's.svg", "rb") as first:
         same = again.read() == first.read()
@@ -225,10 +228,10 @@ def main():
             path = os.path.join(EXPECTED, name + ".txt")
             got = execute(portolan, line.split())
             if regenerate:
-                with open(path, "w") as file:
+                with open(path, "w", newline="") as file:
                     file.write(got)
                 continue
-            expected = open(path).read() if os.path.exists(path) else "(no such file)\n"
+            expected = read_text(path) if os.path.exists(path) else "(no such file)\n"
             if got != expected:
                 problems.append(f"{name}:\n--- expected\n{expected}--- got\n{got}")
         problems += check_pipes(portolan)
