@@ -1,6 +1,6 @@
 /*
  * wire.h: frames between client and collector: limits, version, and the codec's interface. Private.
- * The protocol itself is described in client/WIRE.md; the codec is client/wire.c, the one file that includes msgpack.
+ * The protocol itself is described in client/WIRE.md; the codec is client/wire_*.c, the only files that include msgpack.
  *
  * Thread rule: no shared state; one encoder or decoder per thread.
  */
@@ -36,6 +36,7 @@ enum wire_kind {
 	WIRE_END_EPOCH,  /* carries a sequence number */
 	WIRE_CLOSE,      /* carries a sequence number: the last of its session */
 	WIRE_PING,
+	WIRE_REMOVE, /* remove a run: taken only at the store's own local endpoint; `session` is any 16 bytes */
 	/* collector → client */
 	WIRE_OPENED,
 	WIRE_ACK,
@@ -109,6 +110,7 @@ enum wire_error_code {
 	WIRE_E_REFUSED,       /* "refused": these rows can never be stored; the sequence number is used up */
 	WIRE_E_UNAVAILABLE,   /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
 	WIRE_E_RUN_REMOVED,   /* "run-removed": removed or overwritten while the session was live */
+	WIRE_E_NO_RUN,        /* "no-run": nothing to remove */
 	WIRE_E_OTHER,         /* any code this version does not know */
 };
 
@@ -126,6 +128,7 @@ struct wire_frame {
 		struct wire_batch batch;
 		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
 		struct { uint64_t sequence; } close;
+		struct { struct wire_bytes run; } remove;
 		struct wire_opened opened;
 		struct wire_ack ack;
 		struct wire_error error;

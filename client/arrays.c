@@ -1,0 +1,123 @@
+/*
+ * arrays.c: one loop per element type, so that the type is chosen once per array and not once per row. Elements are
+ * read with memcpy, which the compiler turns into a plain load: callers' arrays need not be aligned.
+ */
+#include "arrays.h"
+
+#include <string.h>
+
+#define EACH_INTEGER_TYPE(DO)                                                                                          \
+	DO(PORTOLAN_I8, int8_t)                                                                                        \
+	DO(PORTOLAN_U8, uint8_t)                                                                                       \
+	DO(PORTOLAN_I16, int16_t)                                                                                      \
+	DO(PORTOLAN_U16, uint16_t)                                                                                     \
+	DO(PORTOLAN_I32, int32_t)                                                                                      \
+	DO(PORTOLAN_U32, uint32_t)                                                                                     \
+	DO(PORTOLAN_I64, int64_t)                                                                                      \
+	DO(PORTOLAN_U64, uint64_t)
+
+/* x < 0, without a comparison that is a tautology for unsigned types. */
+#define NEGATIVE(ctype, x) ((ctype)-1 < (ctype)1 ? (uint64_t)(x) >> 63 : 0)
+
+bool
+arrays_is_integer(enum portolan_type type)
+{
+	return type >= PORTOLAN_I8 && type <= PORTOLAN_U64;
+}
+
+size_t
+arrays_element_size(enum portolan_type type)
+{
+	static const size_t sizes[] = {
+	        [PORTOLAN_F32] = 4, [PORTOLAN_F64] = 8, [PORTOLAN_I8] = 1,  [PORTOLAN_U8] = 1,  [PORTOLAN_I16] = 2,
+	        [PORTOLAN_U16] = 2, [PORTOLAN_I32] = 4, [PORTOLAN_U32] = 4, [PORTOLAN_I64] = 8, [PORTOLAN_U64] = 8,
+	};
+
+	return (unsigned)type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
+}
+
+static const char *
+row_at(const struct portolan_array *array, size_t row)
+{
+	return (const char *)array->data + (ptrdiff_t)row * array->row_stride;
+}
+
+static bool
+outside(const struct portolan_array *array, size_t row, uint64_t most, bool *negative, uint64_t *value)
+{
+	switch (array->type) {
+#define CASE(TYPE, ctype)                                                                                              \
+	case TYPE: {                                                                                                   \
+		ctype x;                                                                                               \
+                                                                                                                       \
+		memcpy(&x, row_at(array, row), sizeof(x));                                                             \
+		*negative = NEGATIVE(ctype, x) != 0;                                                                   \
+		*value = (uint64_t)x;                                                                                  \
+		break;                                                                                                 \
+	}
+		EACH_INTEGER_TYPE(CASE)
+#undef CASE
+	default:
+		return true;
+	}
+	return *negative || *value > most;
+}
+
+/* The common case decided without looking for the row; a negative number is the same as one beyond INT64_MAX,
+ * which the sign bit alone tells for signed types. */
+static bool
+any_outside(const struct portolan_array *array, size_t n, uint64_t most)
+{
+	uint64_t any = 0;
+
+	switch (array->type) {
+#define CASE(TYPE, ctype)                                                                                              \
+	case TYPE:                                                                                                     \
+		for (size_t r = 0; r < n; r++) {                                                                       \
+			ctype x;                                                                                       \
+                                                                                                                       \
+			memcpy(&x, row_at(array, r), sizeof(x));                                                       \
+			any |= NEGATIVE(ctype, x) | (uint64_t)((uint64_t)x > most);                                    \
+		}                                                                                                      \
+		break;
+		EACH_INTEGER_TYPE(CASE)
+#undef CASE
+	default:
+		return true;
+	}
+	return any != 0;
+}
+
+bool
+arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative, uint64_t *value)
+{
+	if (!any_outside(array, n, most))
+		return true;
+	for (*row = 0; *row < n; (*row)++)
+		if (outside(array, *row, most, negative, value))
+			return false;
+	return true; /* the caller changed the array meanwhile: what is read later is cut to its type */
+}
+
+#define DEFINE_READ(name, result)                                                                                      \
+	void name(const struct portolan_array *array, size_t first, size_t n, result *values)                          \
+	{                                                                                                              \
+		switch (array->type) {                                                                                 \
+			EACH_INTEGER_TYPE(CASE)                                                                        \
+		default:                                                                                               \
+			break;                                                                                         \
+		}                                                                                                      \
+	}
+#define CASE(TYPE, ctype)                                                                                              \
+	case TYPE:                                                                                                     \
+		for (size_t r = 0; r < n; r++) {                                                                       \
+			ctype x;                                                                                       \
+                                                                                                                       \
+			memcpy(&x, row_at(array, first + r), sizeof(x));                                               \
+			values[r] = (typeof(values[0]))x;                                                              \
+		}                                                                                                      \
+		break;
+
+DEFINE_READ(arrays_read_u64, uint64_t)
+DEFINE_READ(arrays_read_i32, int32_t)
+DEFINE_READ(arrays_read_u8, uint8_t)

@@ -1,0 +1,26 @@
+/*
+ * arrays.h: reading integers out of a struct portolan_array, of whatever type, stride and alignment. Pure functions.
+ */
+#ifndef CLIENT_ARRAYS_H
+#define CLIENT_ARRAYS_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+
+bool arrays_is_integer(enum portolan_type type);
+
+/* Bytes of one element; 0 for a value that is no type. */
+size_t arrays_element_size(enum portolan_type type);
+
+/* Every one of n integers is within 0 … most. If not, *row is the first that is not, *negative and *value tell which
+ * (*value holds the bits of a negative number as int64_t). */
+bool arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative,
+                   uint64_t *value);
+
+/* Rows first … first+n−1, as they are or cut to the width of the result. */
+void arrays_read_u64(const struct portolan_array *array, size_t first, size_t n, uint64_t *values);
+void arrays_read_i32(const struct portolan_array *array, size_t first, size_t n, int32_t *values);
+void arrays_read_u8(const struct portolan_array *array, size_t first, size_t n, uint8_t *values);
+
+#endif

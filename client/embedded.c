@@ -1,0 +1,328 @@
+/*
+ * embedded.c: starting portoland. The child gets a session of its own (Ctrl-C in the training loop does not reach
+ * it), default signals, no descriptors but the three standard ones, and stderr in a pipe that is read here: what it
+ * says there becomes the error message. The application may ignore SIGCHLD or reap our child itself: then its exit
+ * status is lost, and whether the store is served decides.
+ */
+#include "embedded.h"
+
+#include "clock.h"
+
+#include <portolan/error.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define IDLE_SECONDS "2"
+#define SLICE_MS 50
+#define RETRY_MS 20
+#define TRIES 3
+#define MAX_SAID 400
+
+static int
+make_directories(const char *path, struct portolan_error *error)
+{
+	char *copy = strdup(path);
+	int status = 0;
+
+	if (!copy)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (char *slash = copy + 1; slash && *copy; slash++) {
+		slash = strchr(slash, '/');
+		if (slash)
+			*slash = '\0';
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
+			status = error_set(error, PORTOLAN_E_INVALID, "store: cannot make %s: %s", copy,
+			                   strerror(errno));
+			break;
+		}
+		if (!slash)
+			break;
+		*slash = '/';
+	}
+	free(copy);
+	return status;
+}
+
+int
+embedded_init(struct embedded *embedded, const char *store, const char *program, struct portolan_error *error)
+{
+	int status;
+
+	*embedded = (struct embedded){0};
+	status = make_directories(store, error);
+	if (status == 0)
+		status = endpoint_of_store(store, embedded->endpoint, error);
+	if (status < 0)
+		return status;
+	embedded->store = realpath(store, NULL);
+	embedded->program = program ? strdup(program) : NULL;
+	if (!embedded->store || (program && !embedded->program)) {
+		embedded_deinit(embedded);
+		return error_set(error, PORTOLAN_E_MEMORY, "store %s: %s", store, strerror(errno));
+	}
+	return 0;
+}
+
+void
+embedded_deinit(struct embedded *embedded)
+{
+	free(embedded->store);
+	free(embedded->program);
+	embedded->store = embedded->program = NULL;
+}
+
+bool
+embedded_is_served(const struct embedded *embedded)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	bool served;
+	int probe;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", embedded->endpoint + strlen("ipc://"));
+	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (probe < 0)
+		return false;
+	served = connect(probe, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN;
+	close(probe);
+	return served;
+}
+
+/* Held also while a collector starts, or ends, and does not listen. */
+static bool
+lock_is_held(const struct embedded *embedded)
+{
+	char path[PATH_MAX];
+	bool held;
+	int file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/" ENDPOINT_LOCK_FILE, embedded->store) >= sizeof(path))
+		return false;
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	held = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	close(file); /* and with it our lock */
+	return held;
+}
+
+/* portoland beside this library, as installed, in a wheel, or in a build tree. */
+static bool
+beside_library(char path[PATH_MAX])
+{
+	static const char *const places[] = {"portoland", "../bin/portoland", "../../bin/portoland",
+	                                     "../collector/portoland"};
+	Dl_info library;
+	const char *slash;
+
+	if (!dladdr((void *)(uintptr_t)&embedded_start, &library) || !library.dli_fname)
+		return false;
+	slash = strrchr(library.dli_fname, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
+		int length = snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - library.dli_fname), library.dli_fname,
+		                      places[i]);
+		struct stat status;
+
+		if (length < PATH_MAX && stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *
+find_program(const struct embedded *embedded, char path[PATH_MAX])
+{
+	const char *variable = getenv("PORTOLAND");
+
+	if (embedded->program)
+		return embedded->program;
+	if (variable && variable[0])
+		return variable;
+	return beside_library(path) ? path : "portoland";
+}
+
+/* Returns 0 or an errno. */
+static int
+spawn(const struct embedded *embedded, const char *program, int stderr_pipe, pid_t *child)
+{
+	char *arguments[] = {(char *)(uintptr_t)program,
+	                     (char *)(uintptr_t) "--store",
+	                     embedded->store,
+	                     (char *)(uintptr_t) "--listen",
+	                     (char *)(uintptr_t)embedded->endpoint,
+	                     (char *)(uintptr_t) "--exit-when-idle",
+	                     (char *)(uintptr_t)IDLE_SECONDS,
+	                     (char *)(uintptr_t) "--detach",
+	                     NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t all, none;
+	int status;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	status = posix_spawn_file_actions_init(&files);
+	if (status != 0)
+		return status;
+	status = posix_spawnattr_init(&attributes);
+	if (status != 0) {
+		posix_spawn_file_actions_destroy(&files);
+		return status;
+	}
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	status = posix_spawn_file_actions_adddup2(&files, stderr_pipe, STDERR_FILENO);
+	if (status == 0)
+		status = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (status == 0)
+		status = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	if (status == 0)
+		status = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+	if (status == 0)
+		status = posix_spawnp(child, program, &files, &attributes, arguments, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return status;
+}
+
+struct wait {
+	int64_t deadline;
+	bool (*cancelled)(void *context);
+	void *context;
+};
+
+static bool
+time_is_up(const struct wait *wait)
+{
+	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context));
+}
+
+/* Collects what the child says until it closes its stderr; one line of it. False: time is up. */
+static bool
+listen_to(int pipe, const struct wait *wait, char said[MAX_SAID])
+{
+	size_t length = 0;
+
+	for (;;) {
+		struct pollfd item = {.fd = pipe, .events = POLLIN};
+		char chunk[256];
+		ssize_t count;
+
+		if (time_is_up(wait))
+			return false;
+		if (poll(&item, 1, SLICE_MS) <= 0)
+			continue;
+		count = read(pipe, chunk, sizeof(chunk));
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			break;
+		for (ssize_t i = 0; i < count && length + 1 < MAX_SAID; i++)
+			said[length++] = (unsigned char)chunk[i] < 0x20 ? ' ' : chunk[i];
+	}
+	while (length > 0 && said[length - 1] == ' ')
+		length--;
+	said[length] = '\0';
+	return true;
+}
+
+/* True once the child is gone; *status is its exit status, or 0 where somebody else has reaped it. */
+static bool
+wait_for(pid_t child, const struct wait *wait, int *status)
+{
+	for (;;) {
+		const struct timespec pause = {.tv_nsec = 1000000};
+		pid_t answer = waitpid(child, status, WNOHANG);
+
+		if (answer == child)
+			return true;
+		if (answer < 0 && errno != EINTR) {
+			*status = 0;
+			return true;
+		}
+		if (time_is_up(wait))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int
+await_start(const struct embedded *embedded, pid_t child, int pipe, const struct wait *wait,
+            struct portolan_error *error)
+{
+	char said[MAX_SAID] = "";
+	int status = 0;
+
+	if (!listen_to(pipe, wait, said) || !wait_for(child, wait, &status)) {
+		kill(child, SIGKILL);
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			continue;
+		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "portoland did not come up for store %s in time",
+		                 embedded->store);
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (said[0] == '\0' || embedded_is_served(embedded)))
+		return 0;
+	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot start a collector for store %s: %s", embedded->store,
+	                 said[0] ? said : "portoland ended without saying why");
+}
+
+static int
+start_once(const struct embedded *embedded, const char *program, const struct wait *wait, struct portolan_error *error)
+{
+	int pipes[2], status;
+	pid_t child;
+
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+	status = spawn(embedded, program, pipes[1], &child);
+	close(pipes[1]);
+	if (status != 0)
+		status = error_set(error, PORTOLAN_E_NO_COLLECTOR,
+		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND", program,
+		                   strerror(status));
+	else
+		status = await_start(embedded, child, pipes[0], wait, error);
+	close(pipes[0]);
+	return status;
+}
+
+/*
+ * A start that fails need not be a failure: another one may hold the lock, about to listen, or about to end. So while
+ * the lock is held it is tried again; when it is free, a few times only, as looking at the lock takes it for a moment,
+ * and may have kept somebody's collector from getting it.
+ */
+int
+embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancelled)(void *context), void *context,
+               struct portolan_error *error)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+	struct wait wait = {deadline, cancelled, context};
+	char path[PATH_MAX];
+	const char *program = find_program(embedded, path);
+
+	for (int left = TRIES;;) {
+		int status = start_once(embedded, program, &wait, error);
+
+		if (status == 0 || embedded_is_served(embedded))
+			return 0;
+		if (!lock_is_held(embedded) && --left == 0)
+			return status;
+		if (time_is_up(&wait))
+			return status;
+		nanosleep(&pause, NULL);
+	}
+}

@@ -1,0 +1,273 @@
+/*
+ * io.c: making, waiting for, and ending the thread of io_loop.c.
+ *
+ * Signals are blocked before context and thread are made, so that the application's handlers run in its own threads.
+ * The socket is made by the opening thread, to report a malformed endpoint at once; starting the thread hands it over.
+ */
+#include "io_loop.h"
+
+#include "clock.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include <zmq.h>
+
+static int
+connect_socket(struct io *io, const char *endpoint, struct portolan_error *error)
+{
+	const int one = 1, none = 0, heartbeat = WIRE_PING_MS, patience = SESSION_CONTACT_MS, soon = 50, late = 1000;
+	const int64_t largest = WIRE_MAX_FRAME;
+
+	io->context = zmq_ctx_new();
+	io->socket = io->context ? zmq_socket(io->context, ZMQ_DEALER) : NULL;
+	if (!io->socket)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
+	zmq_setsockopt(io->socket, ZMQ_LINGER, &none, sizeof(none));
+	zmq_setsockopt(io->socket, ZMQ_IMMEDIATE, &one, sizeof(one));
+	zmq_setsockopt(io->socket, ZMQ_SNDHWM, &none, sizeof(none)); /* credit bounds what is under way */
+	zmq_setsockopt(io->socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
+	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_IVL, &heartbeat, sizeof(heartbeat));
+	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_TIMEOUT, &patience, sizeof(patience));
+	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL, &soon, sizeof(soon));
+	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL_MAX, &late, sizeof(late));
+	if (zmq_connect(io->socket, endpoint) < 0)
+		return error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
+		                 endpoint, zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+static int
+start_thread(struct io *io, struct portolan_error *error)
+{
+	pthread_condattr_t attributes;
+	int status;
+
+	pthread_mutex_init(&io->mutex, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&io->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	status = pthread_create(&io->thread, NULL, io_main, io);
+	if (status != 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(status));
+	pthread_setname_np(io->thread, "portolan");
+	return 0;
+}
+
+static void
+free_memory(struct io *io)
+{
+	session_deinit(&io->session);
+	gather_deinit(&io->gather);
+	if (io->wake >= 0)
+		close(io->wake);
+	free(io->run);
+	free(io);
+}
+
+static void
+close_socket(struct io *io)
+{
+	if (io->socket)
+		zmq_close(io->socket);
+	if (io->context)
+		zmq_ctx_term(io->context);
+}
+
+static int
+prepare(struct io *io, const struct io_options *options, struct portolan_error *error)
+{
+	uint8_t id[WIRE_SESSION_SIZE];
+	int status;
+
+	io->run = strndup((const char *)options->request->run.data, options->request->run.size);
+	if (!io->run)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	io->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (io->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
+	status = session_init(&io->session, id, options->request, clock_ms(), error);
+	if (status == 0)
+		status = gather_init(&io->gather, error);
+	return status;
+}
+
+int
+io_create(struct io **io, const struct io_options *options, struct portolan_error *error)
+{
+	struct io *created = calloc(1, sizeof(*created));
+	sigset_t all, before;
+	int status;
+
+	if (!created)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	created->wake = -1;
+	created->ring = options->ring;
+	created->embedded = options->embedded;
+	status = prepare(created, options, error);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (status == 0)
+		status = connect_socket(created, options->endpoint, error);
+	if (status == 0)
+		status = start_thread(created, error);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (status < 0) {
+		close_socket(created);
+		free_memory(created);
+		return status;
+	}
+	*io = created;
+	return 0;
+}
+
+void
+io_destroy(struct io *io)
+{
+	if (!io)
+		return;
+	atomic_store(&io->command, COMMAND_ABORT);
+	io_wake(io);
+	pthread_join(io->thread, NULL);
+	close_socket(io);
+	pthread_cond_destroy(&io->changed);
+	pthread_mutex_destroy(&io->mutex);
+	free_memory(io);
+}
+
+void
+io_abandon(struct io *io)
+{
+	if (io)
+		free_memory(io);
+}
+
+void
+io_wake(struct io *io)
+{
+	const uint64_t one = 1;
+
+	if (write(io->wake, &one, sizeof(one)) < 0)
+		return; /* the counter is full: it is awake */
+}
+
+static bool
+has_ended(const struct io *io)
+{
+	int phase = atomic_load(&io->phase);
+
+	return phase == PHASE_FAILED || phase == PHASE_CLOSED;
+}
+
+/* Waits until `reached` or the thread has ended; false: the deadline came first. */
+static bool
+wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument), uint64_t argument, int64_t deadline)
+{
+	struct timespec until = {.tv_sec = (time_t)(deadline / 1000), .tv_nsec = (long)(deadline % 1000) * 1000000};
+	bool done;
+	int status = 0;
+
+	io_wake(io);
+	pthread_mutex_lock(&io->mutex);
+	for (;;) {
+		done = reached(io, argument) || has_ended(io);
+		if (done || status != 0)
+			break;
+		if (deadline == CLOCK_FOREVER)
+			pthread_cond_wait(&io->changed, &io->mutex);
+		else
+			status = pthread_cond_timedwait(&io->changed, &io->mutex, &until);
+	}
+	pthread_mutex_unlock(&io->mutex);
+	return done;
+}
+
+static bool
+has_opened(const struct io *io, uint64_t unused)
+{
+	(void)unused;
+	return atomic_load(&io->phase) != PHASE_OPENING;
+}
+
+static bool
+has_settled(const struct io *io, uint64_t position)
+{
+	return atomic_load(&io->settled_position) >= position;
+}
+
+static bool
+never(const struct io *io, uint64_t unused)
+{
+	(void)io;
+	(void)unused;
+	return false;
+}
+
+int
+io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error)
+{
+	if (!wait_until(io, has_opened, 0, deadline))
+		return PORTOLAN_E_NO_COLLECTOR;
+	if (io_has_failed(io))
+		return error_set(error, io->failure.code, "%s", io->failure.message);
+	*id_kind = io->id_kind;
+	return 0;
+}
+
+int
+io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error)
+{
+	if (!wait_until(io, has_settled, position, deadline))
+		return PORTOLAN_E_TIMEOUT;
+	if (has_settled(io, position))
+		return 0;
+	return error_set(error, PORTOLAN_E_CLOSED, "the run has ended: %s", io->failure.message);
+}
+
+int
+io_finish(struct io *io, int64_t deadline, struct portolan_error *error)
+{
+	atomic_store(&io->command, COMMAND_FINISH);
+	if (!wait_until(io, never, 0, deadline))
+		return PORTOLAN_E_TIMEOUT;
+	if (io_has_failed(io))
+		return error_set(error, PORTOLAN_E_CLOSED, "the run had ended: %s", io->failure.message);
+	return 0;
+}
+
+bool
+io_has_failed(const struct io *io)
+{
+	return atomic_load(&io->phase) == PHASE_FAILED;
+}
+
+const struct portolan_error *
+io_failure(const struct io *io)
+{
+	return &io->failure;
+}
+
+bool
+io_is_settled(const struct io *io, uint64_t position)
+{
+	return has_settled(io, position);
+}
+
+void
+io_get_counters(const struct io *io, struct io_counters *counters)
+{
+	*counters = (struct io_counters){
+	        .settled_observations = atomic_load(&io->settled_observations),
+	        .replaced = atomic_load(&io->replaced),
+	        .refused = atomic_load(&io->refused),
+	        .bytes_sent = atomic_load(&io->bytes_sent),
+	        .opened = atomic_load(&io->opened),
+	};
+}

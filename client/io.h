@@ -1,0 +1,59 @@
+/*
+ * io.h: the thread that sends. It alone reads the ring, drives the session and, once it runs, touches the socket.
+ *
+ * The functions here are for the threads that own the run. Waiting is done on a condition the thread signals when
+ * something was acknowledged, opened, closed or failed; counters are atomics.
+ */
+#ifndef CLIENT_IO_H
+#define CLIENT_IO_H
+
+#include "embedded.h"
+#include "ring.h"
+
+#include <portolan/wire.h>
+
+#include <stdbool.h>
+
+struct io;
+
+struct io_options {
+	const char *endpoint;            /* of the collector */
+	const struct embedded *embedded; /* NULL, or who may start it again; must outlive the io */
+	struct ring *ring;               /* must outlive the io */
+	const struct wire_open *request; /* used during io_create() only */
+};
+
+struct io_counters {
+	uint64_t settled_observations; /* acknowledged, refused ones among them */
+	uint64_t replaced, refused;    /* by the collector */
+	uint64_t bytes_sent, opened;
+};
+
+/* Connects and starts the thread. PORTOLAN_E_INVALID: the endpoint is malformed. */
+int io_create(struct io **io, const struct io_options *options, struct portolan_error *error);
+
+/* Ends the thread at once and frees everything; NULL accepted. */
+void io_destroy(struct io *io);
+
+/* In a forked child: frees memory and nothing else, as thread and socket belong to the parent. */
+void io_abandon(struct io *io);
+
+/* Until the collector has agreed; the kind of id it has for the run. PORTOLAN_E_NO_COLLECTOR (no message), or the
+ * collector's refusal. */
+int io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error);
+
+/* Until everything before `position` of the ring is acknowledged. PORTOLAN_E_TIMEOUT (no message), PORTOLAN_E_CLOSED.
+ */
+int io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error);
+
+/* Sends what is left, then `close`, and waits for its acknowledgement. Errors as io_wait_settled(). */
+int io_finish(struct io *io, int64_t deadline, struct portolan_error *error);
+
+bool io_has_failed(const struct io *io);                      /* for good; a plain load */
+const struct portolan_error *io_failure(const struct io *io); /* once it has failed */
+bool io_is_settled(const struct io *io, uint64_t position);
+
+void io_wake(struct io *io); /* look at the ring now: a system call */
+void io_get_counters(const struct io *io, struct io_counters *counters);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * handle.c: the type Handle: one open portolan_run.
+ *
+ * Every call into the library is made without the GIL: any of them may wait (for the collector, for the disk, for room
+ * in the ring), and other threads of the interpreter should not wait with it. `active` counts the calls under way; it
+ * is read and written only with the GIL held, and close() frees the run when it is 0.
+ *
+ * After a fork the child's handle is abandoned: nothing of the library is touched any more, since a thread of the
+ * parent may have held its locks at that moment.
+ */
+#include "batch.h"
+
+#include <portolan/error.h>
+
+#include <stdbool.h>
+#include <time.h>
+
+struct handle {
+	PyObject_HEAD portolan_run *run; /* NULL: closed, or never opened */
+	unsigned active;
+	bool abandoned;
+};
+
+static const struct module_state *
+state_of(struct handle *handle)
+{
+	return PyType_GetModuleState(Py_TYPE((PyObject *)handle));
+}
+
+static PyObject *
+raise_code(struct handle *handle, int code, const char *message)
+{
+	struct portolan_error error;
+
+	error_set(&error, code, "%s", message);
+	return module_raise(state_of(handle), &error);
+}
+
+/* The run, for one call that ends with handle_leave(); NULL with an exception. */
+static portolan_run *
+handle_enter(struct handle *handle)
+{
+	if (handle->abandoned)
+		return (void *)raise_code(
+		        handle, PORTOLAN_E_FORKED,
+		        "this run was opened by the parent process: open a run of its own in this process");
+	if (!handle->run)
+		return (void *)raise_code(handle, PORTOLAN_E_CLOSED,
+		                          "the run is closed: open it again with resume=True");
+	handle->active++;
+	return handle->run;
+}
+
+static void
+handle_leave(struct handle *handle)
+{
+	handle->active--;
+}
+
+/* NULL-terminated strings of a list of str; the pointers belong to the strings. *labels is the caller's to
+ * PyMem_Free(). */
+static int
+read_labels(PyObject *list, const char ***labels, size_t *count)
+{
+	Py_ssize_t n = PyList_Size(list);
+
+	if (n < 0)
+		return -1;
+	*labels = PyMem_Calloc((size_t)n + 1, sizeof(**labels));
+	if (!*labels) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	for (Py_ssize_t i = 0; i < n; i++) {
+		(*labels)[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), NULL);
+		if (!(*labels)[i]) {
+			PyMem_Free(*labels);
+			return -1;
+		}
+	}
+	*count = (size_t)n;
+	return 0;
+}
+
+static const char *
+null_if_empty(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+PyDoc_STRVAR(open_doc,
+             "open(name, store, endpoint, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
+             "when_full, ring_bytes, open_timeout_ms, collector_program)\n\n"
+             "Paths are bytes; an empty string stands for 'not given'. labels is a list of str.");
+
+static PyObject *
+handle_open(struct handle *self, PyObject *args)
+{
+	struct portolan_options options = {0};
+	struct portolan_error error = {0};
+	const char *name, *store, *endpoint, *config, *group, *program, **labels;
+	unsigned long long examples;
+	Py_ssize_t ring_bytes;
+	PyObject *label_list;
+	int mode, when_full, code;
+
+	if (!PyArg_ParseTuple(args, "sysiKO!ssIpppiniy:open", &name, &store, &endpoint, &mode, &examples, &PyList_Type,
+	                      &label_list, &config, &group, &options.rank, &options.resume, &options.overwrite,
+	                      &options.strict, &when_full, &ring_bytes, &options.open_timeout_ms, &program))
+		return NULL;
+	if (self->run)
+		return raise_code(self, PORTOLAN_E_INVALID, "the run is open already");
+	if (read_labels(label_list, &labels, &options.label_count) < 0)
+		return NULL;
+	options.store = null_if_empty(store);
+	options.endpoint = null_if_empty(endpoint);
+	options.mode = (enum portolan_mode)mode;
+	options.examples = examples;
+	options.labels = options.label_count ? labels : NULL;
+	options.config = null_if_empty(config);
+	options.group = null_if_empty(group);
+	options.when_full = (enum portolan_when_full)when_full;
+	options.ring_bytes = (size_t)ring_bytes;
+	options.collector_program = null_if_empty(program);
+
+	portolan_run *run = NULL;
+
+	Py_BEGIN_ALLOW_THREADS code = portolan_open(name, &options, &run, &error);
+	Py_END_ALLOW_THREADS PyMem_Free(labels);
+	if (code < 0)
+		return module_raise(state_of(self), &error);
+	self->run = run;
+	Py_RETURN_NONE;
+}
+
+static int
+read_epoch(PyObject *object, void *out)
+{
+	int overflow = 0;
+	PyObject *number = PyNumber_Index(object);
+	long long value;
+
+	if (!number) {
+		PyErr_Format(PyExc_TypeError, "epoch must be an integer, not %R", object);
+		return 0;
+	}
+	value = PyLong_AsLongLongAndOverflow(number, &overflow);
+	Py_DECREF(number);
+	if (overflow || value < 0 || value > UINT32_MAX) {
+		PyErr_Format(PyExc_ValueError, "epoch must be a number from 0 on that fits 32 bits, not %R", object);
+		return 0;
+	}
+	*(uint32_t *)out = (uint32_t)value;
+	return 1;
+}
+
+PyDoc_STRVAR(log_doc,
+             "log(epoch, kind, scores_name, ids, scores, gold, correct)\n\n"
+             "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.");
+
+static PyObject *
+handle_log(struct handle *self, PyObject *args)
+{
+	struct pinned_batch pinned = {0};
+	struct portolan_error error = {0};
+	const char *scores_name;
+	PyObject *ids, *scores, *gold, *correct;
+	portolan_run *run;
+	int kind, code;
+
+	if (!PyArg_ParseTuple(args, "O&isOOOO:log", read_epoch, &pinned.batch.epoch, &kind, &scores_name, &ids, &scores,
+	                      &gold, &correct))
+		return NULL;
+	pinned.batch.kind = (enum portolan_scores)kind;
+	if (batch_open(&pinned, scores_name, ids, scores, gold, correct) < 0 || !(run = handle_enter(self))) {
+		batch_close(&pinned);
+		return NULL;
+	}
+	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
+	Py_END_ALLOW_THREADS handle_leave(self);
+	batch_close(&pinned);
+	if (code < 0)
+		return module_raise(state_of(self), &error);
+	Py_RETURN_NONE;
+}
+
+static PyObject *
+handle_end_epoch(struct handle *self, PyObject *object)
+{
+	struct portolan_error error = {0};
+	portolan_run *run;
+	uint32_t epoch;
+	int code;
+
+	if (!read_epoch(object, &epoch) || !(run = handle_enter(self)))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS code = portolan_end_epoch(run, epoch, &error);
+	Py_END_ALLOW_THREADS handle_leave(self);
+	if (code < 0)
+		return module_raise(state_of(self), &error);
+	Py_RETURN_NONE;
+}
+
+/* True: everything is on disk; False: not yet. */
+static PyObject *
+handle_flush(struct handle *self, PyObject *args)
+{
+	struct portolan_error error = {0};
+	portolan_run *run;
+	int timeout_ms, code;
+
+	if (!PyArg_ParseTuple(args, "i:flush", &timeout_ms) || !(run = handle_enter(self)))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS code = portolan_flush(run, timeout_ms, &error);
+	Py_END_ALLOW_THREADS handle_leave(self);
+	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
+		return module_raise(state_of(self), &error);
+	return PyBool_FromLong(code == 0);
+}
+
+/* Lets calls of other threads come back; they hold neither a lock of ours nor the GIL, so there is nothing to wait on.
+ */
+static void
+wait_until_unused(struct handle *self)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	while (self->active > 0) {
+		Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
+		Py_END_ALLOW_THREADS
+	}
+}
+
+static PyObject *
+handle_close(struct handle *self, PyObject *args)
+{
+	struct portolan_error error = {0};
+	portolan_run *run = self->run;
+	int timeout_ms, code;
+
+	if (!PyArg_ParseTuple(args, "i:close", &timeout_ms))
+		return NULL;
+	if (!run || self->abandoned)
+		Py_RETURN_NONE;
+	self->run = NULL; /* from here on no other call begins */
+	wait_until_unused(self);
+	Py_BEGIN_ALLOW_THREADS code = portolan_close(run, timeout_ms, &error);
+	Py_END_ALLOW_THREADS if (code < 0) return module_raise(state_of(self), &error);
+	Py_RETURN_NONE;
+}
+
+static PyObject *
+handle_stats(struct handle *self, PyObject *Py_UNUSED(none))
+{
+	struct portolan_stats stats;
+	portolan_run *run = handle_enter(self);
+	int code;
+
+	if (!run)
+		return NULL;
+	code = portolan_get_stats(run, &stats);
+	handle_leave(self);
+	if (code < 0)
+		return raise_code(self, code, "the run has no counters");
+	return Py_BuildValue("{sKsKsKsKsKsKsKsKsK}", "logged", (unsigned long long)stats.logged, "acknowledged",
+	                     (unsigned long long)stats.acknowledged, "refused", (unsigned long long)stats.refused,
+	                     "replaced", (unsigned long long)stats.replaced, "dropped",
+	                     (unsigned long long)stats.dropped, "spooled", (unsigned long long)stats.spooled,
+	                     "bytes_sent", (unsigned long long)stats.bytes_sent, "reconnects",
+	                     (unsigned long long)stats.reconnects, "waits", (unsigned long long)stats.waits);
+}
+
+static PyObject *
+handle_abandon(struct handle *self, PyObject *Py_UNUSED(none))
+{
+	self->abandoned = true;
+	Py_RETURN_NONE;
+}
+
+/* A handle that is dropped without close() loses what is not yet sent: portolan.Run never lets that happen. */
+static void
+handle_dealloc(struct handle *self)
+{
+	PyTypeObject *type = Py_TYPE((PyObject *)self);
+	freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+	if (!self->abandoned)
+		portolan_close(self->run, 0, NULL);
+	release(self);
+	Py_DECREF(type);
+}
+
+static PyMethodDef handle_methods[] = {
+        {"open", (PyCFunction)handle_open, METH_VARARGS, open_doc},
+        {"log", (PyCFunction)handle_log, METH_VARARGS, log_doc},
+        {"end_epoch", (PyCFunction)handle_end_epoch, METH_O, "end_epoch(epoch)"},
+        {"flush", (PyCFunction)handle_flush, METH_VARARGS, "flush(timeout_ms) -> bool: all of it is on disk"},
+        {"close", (PyCFunction)handle_close, METH_VARARGS, "close(timeout_ms); again: nothing happens"},
+        {"stats", (PyCFunction)handle_stats, METH_NOARGS, "stats() -> dict of counters"},
+        {"abandon", (PyCFunction)handle_abandon, METH_NOARGS, "abandon(): in a forked child, give the run up"},
+        {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot handle_slots[] = {
+        {Py_tp_dealloc, handle_dealloc},
+        {Py_tp_methods, handle_methods},
+        {Py_tp_doc, (void *)"One open run of libportolan; portolan.Run is the interface."},
+        {0, NULL},
+};
+
+static PyType_Spec handle_spec = {
+        .name = "portolan._portolan.Handle",
+        .basicsize = sizeof(struct handle),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+        .slots = handle_slots,
+};
+
+PyObject *
+handle_type_new(PyObject *module)
+{
+	return PyType_FromModuleAndSpec(module, &handle_spec, NULL);
+}

@@ -1,0 +1,43 @@
+"""Portolan: record how a model sees every training example, epoch after epoch.
+
+    import portolan
+
+    with portolan.Run("snli/seed1", store="portolan-store") as run:
+        for epoch in range(6):
+            ...train...
+            for ids, inputs, gold in batches:
+                run.log_logits(epoch, ids, model(inputs), gold)
+            run.end_epoch(epoch)
+
+    m = portolan.measures("snli/seed1", store="portolan-store")
+    m["id"][m["variability"].argsort()[::-1][:100]]      # the hundred most ambiguous examples
+
+Ids are your own, integers from 0 on or strings. Arrays are NumPy arrays, torch tensors on any device, anything else
+that exports a buffer or ``__array__``, or plain lists; none of these packages is needed to record.
+"""
+
+from portolan._measures import measures
+from portolan._portolan import (
+    Closed,
+    Error,
+    Forked,
+    NoCollector,
+    Refused,
+    RowsRefused,
+    TimedOut,
+)
+from portolan._portolan import version as __version__
+from portolan._run import Run
+
+__all__ = [
+    "Closed",
+    "Error",
+    "Forked",
+    "NoCollector",
+    "Refused",
+    "RowsRefused",
+    "Run",
+    "TimedOut",
+    "__version__",
+    "measures",
+]

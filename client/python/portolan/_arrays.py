@@ -1,0 +1,163 @@
+"""Brings what a training loop holds into the two forms the extension reads: a buffer, or a list of strings.
+
+Buffers pass through untouched. Tensors and arrays of other libraries are recognised by what they can do, so that none of
+those libraries is imported. Lists are copied into arrays of the standard library.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from portolan._portolan import is_ready
+
+# Buffers that hold Python objects or text: numpy's object, unicode and bytes arrays.
+_TEXT_FORMATS = ("O", "w", "s")
+
+
+def scores(values: Any, name: str) -> Any:
+    """A buffer of float32 or float64, of shape (n, classes) or (n,)."""
+    if is_ready(values):
+        return values
+    values = _plain(values, name)
+    return _floats(values, name) if _is_sequence(values) else values
+
+
+def integers(values: Any, name: str) -> Any:
+    """A buffer of integers, of shape (n,)."""
+    if is_ready(values):
+        return values
+    values = _plain(values, name)
+    return _integers(values, name) if _is_sequence(values) else values
+
+
+def identifiers(values: Any) -> Any:
+    """A buffer of integers, or a list or tuple of strings."""
+    if is_ready(values):
+        return values
+    values = _plain(values, "ids")
+    if not _is_sequence(values):
+        return values
+    if len(values) and isinstance(values[0], (str, bytes)):
+        return values if isinstance(values, (list, tuple)) else list(values)
+    return _integers(values, "ids")
+
+
+def _plain(values: Any, name: str) -> Any:
+    """A buffer, or a sequence of Python objects."""
+    if isinstance(values, (list, tuple, range)):
+        return values
+    if isinstance(values, (str, dict, set, frozenset)):
+        raise TypeError(f"{name} must be an array, a tensor or a list, not {type(values).__name__}")
+    if callable(getattr(values, "detach", None)):
+        values = _from_tensor(values)
+    elif not _exports_buffer(values) and callable(getattr(values, "__array__", None)):
+        values = values.__array__()
+    if _is_short_float(values):
+        return values.astype("f4")
+    try:
+        buffer = memoryview(values)
+    except (TypeError, ValueError, BufferError) as error:  # numpy: "cannot include dtype 'M' in a buffer"
+        if callable(getattr(values, "tolist", None)):
+            return values.tolist()
+        if _is_sequence(values):
+            return values
+        reason = "" if isinstance(error, TypeError) else f": {error}"
+        raise TypeError(f"{name} must be an array, a tensor or a list, not {type(values).__name__}{reason}") from None
+    if buffer.format.endswith(_TEXT_FORMATS):
+        return values.tolist()
+    return values
+
+
+def _exports_buffer(values: Any) -> bool:
+    try:
+        memoryview(values)
+    except TypeError:
+        return False
+    except (ValueError, BufferError):
+        pass
+    return True
+
+
+def _from_tensor(tensor: Any) -> Any:
+    """A torch tensor, or what behaves like one: off its device, out of its graph, in a type NumPy knows."""
+    tensor = tensor.detach()
+    dtype = str(getattr(tensor, "dtype", "")).rpartition(".")[2]
+    if "float" in dtype and dtype not in ("float32", "float64"):  # bfloat16 has no .numpy()
+        tensor = tensor.float()
+    tensor = tensor.cpu()
+    try:
+        return tensor.numpy()
+    except (RuntimeError, ImportError):  # built, or running, without NumPy
+        return tensor.tolist()
+
+
+def _is_short_float(values: Any) -> bool:
+    return getattr(getattr(values, "dtype", None), "name", None) in ("float16", "bfloat16")
+
+
+def _is_sequence(values: Any) -> bool:
+    if isinstance(values, (list, tuple, range)):
+        return True
+    return isinstance(values, Sequence) and not isinstance(values, (str, bytes, bytearray, memoryview, array))
+
+
+def _is_row(value: Any) -> bool:
+    try:
+        len(value)
+    except TypeError:  # a number, or an array without dimensions
+        return False
+    return True
+
+
+def _floats(values: Sequence[Any], name: str) -> Any:
+    if not len(values) or not _is_row(values[0]):
+        return _float_array(values, name)
+    rows = [_float_row(row, f"{name}[{i}]") for i, row in enumerate(values)]
+    width = len(rows[0])
+    if width == 0:
+        raise ValueError(f"{name}[0] is empty: a row needs at least one class")
+    flat = array("d")
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            raise ValueError(f"{name}[{i}] has {len(row)} entries, {name}[0] has {width}")
+        flat.extend(row)
+    return memoryview(flat).cast("B").cast("d", (len(rows), width))
+
+
+def _float_row(row: Any, name: str) -> array[float]:
+    if not _is_row(row):
+        raise ValueError(f"{name} is a number where the rows before it are lists")
+    return _float_array(row.tolist() if callable(getattr(row, "tolist", None)) else row, name)
+
+
+def _float_array(values: Sequence[Any], name: str) -> array[float]:
+    try:
+        return array("d", values)
+    except (TypeError, ValueError):
+        for i, value in enumerate(values):
+            if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+                raise TypeError(f"{name}[{i}] must be a number, not {type(value).__name__}") from None
+        raise
+
+
+def _integers(values: Sequence[Any], name: str) -> array[int]:
+    for code in ("q", "Q"):
+        try:
+            return array(code, values)
+        except OverflowError:
+            continue
+        except TypeError:
+            break
+    for i, value in enumerate(values):
+        if not hasattr(value, "__index__"):
+            raise TypeError(f"{name}[{i}] must be an integer, not {value!r}{_hint(name, values)}")
+        if not -(2**63) <= value.__index__() < 2**64:
+            raise ValueError(f"{name}[{i}] = {value!r} does not fit 64 bits")
+    raise ValueError(f"{name} mixes negative numbers with numbers above 2**63")
+
+
+def _hint(name: str, values: Sequence[Any]) -> str:
+    mixed = any(isinstance(value, (str, bytes)) for value in values)
+    return ": one kind of id per run" if name == "ids" and mixed else ""

@@ -1,0 +1,87 @@
+"""Reading back: the function measures()."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from portolan import _programs
+from portolan._portolan import Error
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Epochs = str | slice | range | tuple[int | None, int | None]
+
+
+def measures(name: str, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> np.recarray[Any, Any]:
+    """The measures of every example of run `name`, by ascending id; also of a run in progress.
+
+    Args:
+        name: the run.
+        store: the store's directory. Default: ``$PORTOLAN_STORE``, then ``./portolan-store``.
+        epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
+
+    Returns:
+        A NumPy record array of shape (n,) with the fields id (uint64 or str), gold, epochs, confidence, variability, correctness,
+        forgetting_events, never_learned, first_learned, ...: ``m["confidence"]`` and ``m.confidence`` are columns, ``m[0]``
+        is one example. It needs NumPy, and the program ``portolan``, which computes them.
+
+    Example::
+
+        m = portolan.measures("words", epochs="2:")
+        ambiguous = m["id"][m["variability"].argsort()[::-1][: len(m) // 3]]
+    """
+    import numpy
+
+    command = [_program(), "metrics", name, "--format", "npy", "--store", os.fspath(store or _programs.default_store())]
+    if epochs is not None:
+        command += ["--epochs", _epoch_range(epochs)]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as error:
+        raise Error(f"cannot run {command[0]}: {error.strerror}") from None
+    messages = done.stderr.decode(errors="replace").strip()
+    if done.returncode != 0:
+        raise Error(_bare(messages.splitlines()[-1]) if messages else f"portolan metrics ended with status {done.returncode}")
+    for line in messages.splitlines():
+        warnings.warn(_bare(line), stacklevel=2)
+    return _text_ids(numpy.load(io.BytesIO(done.stdout), allow_pickle=False)).view(numpy.recarray)
+
+
+def _program() -> str:
+    program = _programs.find("portolan")
+    if program is None:
+        raise Error("the program portolan was not found: build it, or set $PORTOLAN to its path")
+    return program
+
+
+def _bare(line: str) -> str:
+    return line.removeprefix("portolan: ").removeprefix("warning: ")
+
+
+def _epoch_range(epochs: Epochs) -> str:
+    if isinstance(epochs, str):
+        return epochs
+    if isinstance(epochs, (slice, range)):
+        if epochs.step not in (None, 1):
+            raise ValueError(f"epochs must be without a step, not {epochs!r}")
+        epochs = (epochs.start, epochs.stop)
+    first, last = epochs
+    return f"{'' if first is None else int(first)}:{'' if last is None else int(last)}"
+
+
+def _text_ids(table: Any) -> Any:
+    """String ids come as UTF-8 bytes; they went in as str, and so they come out."""
+    import numpy
+
+    if table.dtype["id"].kind != "S":
+        return table
+    ids = numpy.char.decode(table["id"], "utf-8")
+    out = numpy.empty(table.shape, [("id", ids.dtype)] + [(name, table.dtype[name]) for name in table.dtype.names if name != "id"])
+    for name in table.dtype.names:
+        out[name] = ids if name == "id" else table[name]
+    return out

@@ -1,0 +1,75 @@
+"""Checks a run's options and brings them into the form the extension takes; every error names the argument."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def choice(argument: str, value: str, choices: dict[str, int]) -> int:
+    if value not in choices:
+        raise ValueError(f"{argument} must be {' or '.join(repr(choice) for choice in choices)}, not {value!r}")
+    return choices[value]
+
+
+def count(argument: str, value: int | None) -> int:
+    if value is None:
+        return 0
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{argument} must be an integer, not {value!r}")
+    if not 0 < value.__index__() < 2**63:
+        raise ValueError(f"{argument} must be above 0 and fit 63 bits, not {value!r}")
+    return value.__index__()
+
+
+def labels(labels: Sequence[str] | None) -> list[str]:
+    if labels is None:
+        return []
+    if isinstance(labels, (str, bytes)):
+        raise TypeError(f"labels must be a list of class names, not {labels!r}")
+    names = list(labels)
+    for i, label in enumerate(names):
+        if not isinstance(label, str):
+            raise TypeError(f"labels[{i}] must be a string, not {label!r}")
+        if "\0" in label:
+            raise ValueError(f"labels[{i}] holds a NUL character")
+    return names
+
+
+def config(config: Mapping[str, Any] | None) -> str:
+    if config is None:
+        return ""
+    if not isinstance(config, Mapping):
+        raise TypeError(f"config must be a dict, not {type(config).__name__}")
+    try:
+        return json.dumps(dict(config), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"config: {error}") from None
+
+
+def rank(rank: int | None, group: str | None) -> int:
+    argument = "rank"
+    if rank is None:
+        if group is None:
+            return 0
+        argument, text = "$RANK", os.environ.get("RANK", "0")
+        if not text.isdecimal():
+            raise ValueError(f"$RANK must be a number, not {text!r}; or give rank=")
+        rank = int(text)
+    if not 0 <= rank < 2**32:
+        raise ValueError(f"{argument} must be from 0 to 4294967295, not {rank!r}")
+    return int(rank)
+
+
+def seconds(argument: str, value: float) -> float:
+    if not value >= 0:
+        raise ValueError(f"{argument} must be a number of seconds, 0 or more, not {value!r}")
+    return value
+
+
+def milliseconds(argument: str, value: float) -> int:
+    """At most what a C int holds: 24 days."""
+    return math.ceil(min(seconds(argument, value) * 1000, 2**31 - 1))

@@ -1,0 +1,245 @@
+"""Recording: the class Run."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, SupportsIndex
+
+from portolan import _arrays, _options, _programs
+from portolan._portolan import Error, Forked, Handle
+
+_MODES = {"epoch-end": 0, "train-forward": 1}
+_WHEN_FULL = {"wait": 0, "drop": 1}
+_LOGITS, _PROBS, _GOLD_PROBS = 1, 2, 3
+
+# Waits are cut into pieces so that Ctrl-C is heard between them.
+_PIECE = 0.2
+_CLOSE_AT_EXIT = 60.0
+
+# What a forked child has to give up.
+_open_runs: weakref.WeakSet[Run] = weakref.WeakSet()
+
+
+class Run:
+    """One recorded training run.
+
+    Args:
+        name: the run's name, for example ``"snli/roberta-large/seed1"``.
+        store: a directory. A collector for it is started, or the one that runs is joined. Default: ``$PORTOLAN_STORE``,
+            then ``./portolan-store``.
+        endpoint: a running collector instead: ``"tcp://127.0.0.1:5757"`` or ``"ipc://PATH"``.
+        keys: not in this version.
+        mode: ``"epoch-end"`` (observations are taken in a pass of their own after each epoch) or ``"train-forward"`` (as
+            the mini-batches pass). The two differ; the run remembers which it was.
+        examples: how many examples there are, when their ids are 0 ... examples-1.
+        labels: class names, in the order of the class numbers.
+        config: what to keep with the run (seed, model, hyper-parameters): anything JSON can hold. Nothing is added to it.
+        group: the ranks of one job give the same group and share the run.
+        rank: this process's rank; default ``$RANK`` when a group is given, else 0.
+        resume: the run may exist: go on with it. An epoch seen again replaces.
+        overwrite: the run may exist: remove it first.
+        strict: a row that cannot be used (NaN, ...) raises RowsRefused, after the others are logged; otherwise such rows are
+            left out, counted and warned about once.
+        spool: not in this version.
+        when_full: ``"wait"`` or ``"drop"``: what a log call does when the collector cannot keep up and memory is used up.
+        ring_bytes: memory for what is not yet sent (default 32 MiB).
+        open_timeout: seconds to wait for the collector.
+
+    A run is closed by ``close()``, by the end of a ``with`` block, when it is garbage-collected, or when the interpreter
+    exits; each waits until what was logged is on disk. In a forked child it is inert.
+
+    Example::
+
+        with portolan.Run("words", store="demo-store", labels=["de", "en"], config={"seed": 1}) as run:
+            run.log_probs(0, ["haus", "gift"], [[0.9, 0.1], [0.4, 0.6]], [0, 0])
+            run.end_epoch(0)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        store: str | os.PathLike[str] | None = None,
+        endpoint: str | None = None,
+        keys: str | os.PathLike[str] | None = None,
+        mode: str = "epoch-end",
+        examples: int | None = None,
+        labels: Sequence[str] | None = None,
+        config: Mapping[str, Any] | None = None,
+        group: str | None = None,
+        rank: int | None = None,
+        resume: bool = False,
+        overwrite: bool = False,
+        strict: bool = False,
+        spool: str | os.PathLike[str] | None = None,
+        when_full: str = "wait",
+        ring_bytes: int | None = None,
+        open_timeout: float = 10.0,
+    ) -> None:
+        if keys is not None:
+            raise NotImplementedError("keys: encryption is not in this version; use store=, or a loopback or ipc:// endpoint")
+        if spool is not None:
+            raise NotImplementedError("spool: spool files are not in this version; what is not sent waits in memory (ring_bytes)")
+        if store is not None and endpoint is not None:
+            raise ValueError("give store or endpoint, not both")
+        if store is None and endpoint is None:
+            store = _programs.default_store()
+        self._name = name
+        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
+        self._last_stats: dict[str, int] | None = None
+        self._handle = Handle()
+        self._handle.open(
+            name,
+            os.fsencode(store) if store is not None else b"",
+            endpoint or "",
+            _options.choice("mode", mode, _MODES),
+            _options.count("examples", examples),
+            _options.labels(labels),
+            _options.config(config),
+            group or "",
+            _options.rank(rank, group),
+            resume,
+            overwrite,
+            strict,
+            _options.choice("when_full", when_full, _WHEN_FULL),
+            _options.count("ring_bytes", ring_bytes),
+            _options.milliseconds("open_timeout", open_timeout),
+            os.fsencode(_programs.find("portoland") or "") if store is not None else b"",
+        )
+        _open_runs.add(self)
+        # Called at the interpreter's exit too, while modules are still whole.
+        self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def log_logits(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any) -> None:
+        """Log n observations of `epoch` from raw scores.
+
+        Args:
+            epoch: number of the epoch, from 0.
+            ids: (n,) integers >= 0, or n strings.
+            logits: (n, classes); or (n,) or (n, 1): the logit of class 1 against class 0 (sigmoid). -inf is allowed off the
+                gold label (masked choices).
+            gold: (n,) class numbers, 0 ... classes-1.
+
+        Example: ``run.log_logits(epoch, batch["id"], model(batch["x"]), batch["y"])``
+        """
+        gold = _arrays.integers(gold, "gold")
+        self._handle.log(epoch, _LOGITS, "logits", _arrays.identifiers(ids), _arrays.scores(logits, "logits"), gold, None)
+
+    def log_probs(self, epoch: SupportsIndex, ids: Any, probs: Any, gold: Any) -> None:
+        """Log n observations of `epoch` from probabilities: (n, classes), rows that sum to 1; or (n,), (n, 1): p(class 1).
+
+        Example: ``run.log_probs(epoch, ids, classifier.predict_proba(X), y)``
+        """
+        gold = _arrays.integers(gold, "gold")
+        self._handle.log(epoch, _PROBS, "probs", _arrays.identifiers(ids), _arrays.scores(probs, "probs"), gold, None)
+
+    def log_gold(self, epoch: SupportsIndex, ids: Any, gold_probs: Any, correct: Any, gold: Any = None) -> None:
+        """Log n observations of `epoch` when the gold label's probability and correctness are all there is.
+
+        Args:
+            gold_probs: (n,) p(gold), in [0, 1].
+            correct: (n,) booleans, or 0 and 1: was the gold label predicted?
+            gold: (n,) class numbers, if known.
+
+        Example: ``run.log_gold(epoch, ids, p[range(n), y], p.argmax(1) == y, gold=y)``
+        """
+        if gold is not None:
+            gold = _arrays.integers(gold, "gold")
+        correct = _arrays.integers(correct, "correct")
+        gold_probs = _arrays.scores(gold_probs, "gold_probs")
+        self._handle.log(epoch, _GOLD_PROBS, "gold_probs", _arrays.identifiers(ids), gold_probs, gold, correct)
+
+    def end_epoch(self, epoch: SupportsIndex) -> None:
+        """Say that everything of `epoch` has been logged. Does not wait."""
+        self._handle.end_epoch(epoch)
+
+    def flush(self, timeout: float | None = 60.0) -> bool:
+        """Wait until everything logged so far is on the collector's disk; False when `timeout` seconds (None: no limit)
+        were not enough."""
+        return _flush(self._handle, _deadline(timeout))
+
+    def close(self, timeout: float | None = 60.0) -> None:
+        """Flush and end the run; TimedOut when `timeout` seconds (None: no limit) were not enough. Again: nothing happens."""
+        if not self._finalizer.alive:
+            return
+        deadline = _deadline(timeout)
+        try:
+            _flush(self._handle, deadline)  # the long wait; Ctrl-C ends it, and the run is then still open
+            self._last_stats = self._handle.stats()
+        except Error:
+            pass  # said again by what follows, which also frees the run
+        self._finalizer.detach()
+        self._handle.close(_milliseconds_left(deadline))
+
+    def stats(self) -> dict[str, int]:
+        """Counters, of observations unless the name says otherwise: logged, acknowledged, refused, replaced, dropped, spooled,
+        bytes_sent, reconnects, waits. After close(): as they were at the end."""
+        if self._last_stats is not None:
+            return dict(self._last_stats)
+        return self._handle.stats()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+            return
+        try:
+            self.close()
+        except Error as error:  # what happened in the block is what the caller must see
+            _warn(self._name, error)
+
+    def __repr__(self) -> str:
+        state = "open" if self._finalizer.alive else "closed"
+        return f"<portolan.Run {self._name!r} {state}, {self._where}>"
+
+
+def _warn(name: str, error: Error) -> None:
+    print(f"portolan: run {name}: {error}", file=sys.stderr, flush=True)
+
+
+def _deadline(timeout: float | None) -> float:
+    return math.inf if timeout is None else time.monotonic() + _options.seconds("timeout", timeout)
+
+
+def _milliseconds_left(deadline: float, limit: float = math.inf) -> int:
+    return _options.milliseconds("timeout", max(0.0, min(deadline - time.monotonic(), limit)))
+
+
+def _flush(handle: Any, deadline: float) -> bool:
+    while not handle.flush(_milliseconds_left(deadline, _PIECE)):
+        if time.monotonic() >= deadline:
+            return False
+    return True
+
+
+def _close_forgotten(handle: Any, name: str) -> None:
+    deadline = _deadline(_CLOSE_AT_EXIT)
+    try:
+        try:
+            _flush(handle, deadline)
+        finally:
+            handle.close(_milliseconds_left(deadline))
+    except Forked:
+        pass
+    except Error as error:
+        _warn(name, error)
+
+
+def _abandon_all() -> None:
+    for run in list(_open_runs):
+        run._handle.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_all)

@@ -1,0 +1,45 @@
+/*
+ * run.h: one open run, as its parts see it. Private to the library.
+ *
+ * Locks: log_mutex serialises the threads that log (the ring has one producer at a time); the sending thread never
+ * takes it.
+ */
+#ifndef CLIENT_RUN_H
+#define CLIENT_RUN_H
+
+#include "embedded.h"
+#include "io.h"
+#include "record.h"
+#include "ring.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct portolan_run {
+	char *name;
+	unsigned generation; /* of the process that opened it: see fork.h */
+	bool strict;
+	enum portolan_when_full when_full;
+	uint64_t examples; /* declared; 0: not */
+	struct ring ring;
+	struct io *io;
+	struct embedded embedded; /* used if its store is set */
+
+	pthread_mutex_t log_mutex;
+	uint8_t leave_out[RECORD_MAX_ROWS]; /* under log_mutex */
+
+	_Atomic bool closed;
+	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector, or by the first rows logged */
+	_Atomic bool warned_refused, warned_full;
+	_Atomic uint64_t logged, refused, dropped, waits;
+};
+
+/* PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED, PORTOLAN_E_INVALID (NULL) or 0: what every call on a run asks first. */
+int run_check(const struct portolan_run *run, struct portolan_error *error);
+
+/* Under log_mutex: room for a record in the ring, by the policy for a full one. NULL with *status 0: dropped (not
+ * counted yet); NULL with *status < 0: the run has ended. `may_drop` is false for what must not get lost. */
+void *run_reserve(struct portolan_run *run, size_t bytes, bool may_drop, int *status, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * session.h: the client's side of the protocol (WIRE.md) as a state machine, without socket, clock or thread.
+ *
+ * It is given frames that arrived and the time, and gives frames to send. Every sequenced frame is kept until it is
+ * acknowledged, and is given out again after the session had to be opened again. Memory is bounded: session_has_room()
+ * says when another frame may be added, which is when it may be sent at once.
+ *
+ * Times are milliseconds of a clock that never goes back. One thread.
+ */
+#ifndef CLIENT_SESSION_H
+#define CLIENT_SESSION_H
+
+#include <portolan/wire.h>
+
+#define SESSION_OPEN_RETRY_MS 1000   /* without an answer `open` is sent again */
+#define SESSION_CONTACT_MS 5000      /* nothing heard for so long: open again */
+#define SESSION_PAUSE_MS 1000        /* after `unavailable` */
+#define SESSION_MAX_KEPT (16u << 20) /* bytes of frames not acknowledged, whatever the credit */
+
+enum session_state {
+	SESSION_OPENING, /* `open` is to be sent, or was and has no answer yet */
+	SESSION_OPEN,
+	SESSION_PAUSED, /* the collector could not take it; opens again after a pause */
+	SESSION_CLOSED, /* `close` is acknowledged */
+	SESSION_FAILED, /* `failure` says why; for good */
+};
+
+/* What is added together with a frame, and comes back when it is acknowledged. */
+struct session_mark {
+	uint64_t position;     /* of the ring: everything before it is in this frame or an earlier one */
+	uint64_t observations; /* in this frame */
+};
+
+struct session_frame;
+
+struct session {
+	enum session_state state;
+	uint8_t id[WIRE_SESSION_SIZE];
+	uint8_t *open; /* the encoded `open` frame */
+	size_t open_size;
+	wire_encoder *encoder;
+	wire_decoder *decoder;
+
+	struct session_frame *first, *last; /* kept, by ascending sequence */
+	struct session_frame *next;         /* to be sent; NULL: all are under way */
+	uint64_t sequence;                  /* of the last frame added */
+	uint64_t acknowledged, credit;
+	uint64_t kept_bytes, under_way_bytes;
+	bool closing; /* `close` was added: nothing may follow */
+
+	enum wire_kind offered; /* what session_next() gave out last */
+	int64_t last_sent, last_heard, open_sent, paused_until;
+	bool open_is_out;
+
+	/* For the user. */
+	enum wire_id_kind id_kind; /* as `opened` told */
+	uint64_t opened_count;     /* times `opened` began or began again */
+	uint64_t settled_position; /* marks of what is acknowledged */
+	uint64_t settled_observations;
+	uint64_t replaced, refused;      /* by the collector, of this session */
+	struct portolan_error failure;   /* SESSION_FAILED */
+	struct portolan_error complaint; /* the last `refused` or `unavailable`; code 0: none */
+};
+
+/* `request` becomes the `open` frame; `id` are 16 random bytes. */
+int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request,
+                 int64_t now, struct portolan_error *error);
+void session_deinit(struct session *session); /* twice does no harm */
+
+/* The session is open, everything kept is under way, and credit is left for a frame of `bytes`. */
+bool session_has_room(const struct session *session, size_t bytes);
+
+/* Adds a frame, giving it the next sequence number. Fails for lack of memory only, and then nothing has changed. */
+int session_add_batch(struct session *session, const struct wire_batch *batch, struct session_mark mark,
+                      struct portolan_error *error);
+int session_add_end_epoch(struct session *session, uint32_t epoch, struct session_mark mark,
+                          struct portolan_error *error);
+int session_add_close(struct session *session, struct session_mark mark, struct portolan_error *error);
+
+/* A frame from the collector. What is no frame of this session is ignored. */
+void session_receive(struct session *session, const void *data, size_t size, int64_t now);
+
+/* The collector is known to be another one now: opens again. */
+void session_lost(struct session *session);
+
+/* Lets time pass, then: the frame to send now, if any. It stays the next one until session_sent(); it is valid until
+ * the next call of any function but session_sent(). */
+bool session_next(struct session *session, int64_t now, struct wire_bytes *frame);
+void session_sent(struct session *session, int64_t now);
+
+#endif

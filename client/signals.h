@@ -1,0 +1,43 @@
+/*
+ * signals.h: what is derived from a row of logits or probabilities (the signal table of the design).
+ *
+ * Pure functions: no I/O, no allocation, no globals. Scores are float32 or float64 with any strides, in any alignment.
+ * The maximum is subtracted in the precision of the input; what follows is float32 arithmetic, so results are
+ * within some ulp of float32. Values below FLT_MIN become 0.
+ *
+ * A row of one score is a class 1 against a class 0: its logit against 0 (sigmoid), or its probability.
+ *
+ * Rows that cannot be used are refused: NaN or +inf anywhere, −inf at the gold label; probabilities outside
+ * [−1e-6, 1 + 1e-6], or with a sum (classes ≥ 2) that is off 1 by more than 0.01. Within that they are cut to [0, 1].
+ */
+#ifndef CLIENT_SIGNALS_H
+#define CLIENT_SIGNALS_H
+
+#include <portolan/portolan.h>
+
+/* One array of n values for each signal, all given. Rows refused have unspecified values. */
+struct signals_columns {
+	float *gold_prob; /* p(gold) */
+	float *margin; /* z_gold − max other z (Pleiss et al. 2020, §3.1), cut to ±FLT_MAX; not used for probabilities
+	                */
+	float *other_sq; /* Σ p² over the classes other than gold */
+	float *entropy;  /* −Σ p ln p, in nats */
+	float *max_prob;
+	int32_t *predicted; /* argmax, ties to the lowest class */
+	uint8_t *correct;   /* predicted = gold: 0 or 1 */
+};
+
+/* n rows of `classes` scores; gold[r] is within 0 … classes−1 (0 or 1 when classes = 1): the caller has checked.
+ * refused[r] becomes 1 for rows left out, else 0; returns how many. */
+size_t signals_from_logits(const struct portolan_array *logits, size_t n, size_t classes, const int32_t *gold,
+                           const struct signals_columns *columns, uint8_t *refused);
+size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes, const int32_t *gold,
+                          const struct signals_columns *columns, uint8_t *refused);
+
+/* The elementary functions within, for their tests: e^x for x ≤ 0 (0 below FLT_MIN); ln x for x ≥ FLT_MIN; ln(1 + x), x
+ * ≥ 0. */
+float signals_exp(float x);
+float signals_log(float x);
+float signals_log1p(float x);
+
+#endif

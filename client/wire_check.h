@@ -1,0 +1,48 @@
+/*
+ * wire_check.h: what must hold of a frame, apart from msgpack: the walk over its tokens, text, names and columns.
+ * Private to the codec. Pure functions; nothing is allocated.
+ */
+#ifndef CLIENT_WIRE_CHECK_H
+#define CLIENT_WIRE_CHECK_H
+
+#include <portolan/wire.h>
+
+/* Objects of a whole frame, containers and map keys counted: labels, and room for everything else. */
+#define WIRE_MAX_OBJECTS (WIRE_MAX_LABELS + 1024u)
+/* Keys of the frame's own map, unknown ones counted. */
+#define WIRE_MAX_KEYS 64u
+#define WIRE_MAX_MESSAGE 1000u /* bytes of an error's message */
+
+/* The words of the wire, by enum wire_kind, enum portolan_mode and enum wire_id_kind. */
+extern const char *const wire_kind_names[WIRE_ERROR + 1];
+extern const char *const wire_mode_names[PORTOLAN_TRAIN_FORWARD + 1];
+extern const char *const wire_id_kind_names[WIRE_ID_STR + 1];
+
+/* Walks the tokens of `data` without building anything: one msgpack object, that ends where the data ends, with
+ * containers no deeper than WIRE_MAX_DEPTH and no more than WIRE_MAX_OBJECTS objects. PORTOLAN_E_INVALID otherwise. */
+int wire_scan(const uint8_t *data, size_t size, struct portolan_error *error);
+
+/* Valid UTF-8 (no surrogates, no overlong forms), no U+0000; without control characters unless `multi_line`. */
+bool wire_text_is_valid(const void *data, size_t size, bool multi_line);
+
+/* 1–32 bytes, [a-z][a-z0-9_]*. */
+bool wire_column_name_is_valid(const void *data, size_t size);
+
+/* The type a column of this name has: that of the built-in columns, f4 for every other name. */
+enum wire_type wire_column_type(struct wire_bytes name);
+
+/* "f4", "i4", …; 0 where the name is none of them. */
+const char *wire_type_name(enum wire_type type);
+enum wire_type wire_type_from_name(struct wire_bytes name);
+
+/* `size` bytes are right for `rows` values of a type of fixed size (every type but WIRE_STR). */
+bool wire_size_is_right(enum wire_type type, uint32_t rows, size_t size);
+
+/* Checks a WIRE_STR column of ids: lengths, the sum of lengths, and every string. */
+int wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *error);
+
+enum wire_error_code wire_error_code_from_name(struct wire_bytes name);
+
+bool wire_bytes_equal(struct wire_bytes a, const char *b);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * admit.c: who records into which run.
+ *
+ * A session that is known, here or in the store, goes on whatever its `open` asks for. A new one gets its run by the
+ * rule of store_writer_run(). Overwriting or removing a run ends the sessions that record into it: they are told so
+ * after the commit, and for one timeout whenever they send something.
+ */
+#include "admit.h"
+
+#include "reply.h"
+#include "settle.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct store_text
+text_of(struct wire_bytes bytes)
+{
+	return (struct store_text){(const char *)bytes.data, bytes.size};
+}
+
+static void
+copy_name(char name[256], struct wire_bytes bytes)
+{
+	size_t size = bytes.size < 255 ? bytes.size : 255;
+
+	memcpy(name, bytes.data, size);
+	name[size] = '\0';
+}
+
+/* Ends what records into an earlier run of this name. */
+static void
+end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
+{
+	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
+		if (run->number == except || strcmp(run->name, name) != 0)
+			continue;
+		if (ingest->folder.run == run)
+			folder_drop(&ingest->folder);
+		for (struct session *session = run->sessions; session; session = session->next_in_run) {
+			sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
+			session->owes_removed = true;
+			sessions_change(&ingest->sessions, session);
+		}
+	}
+}
+
+static int
+find_run(struct ingest *ingest, const struct wire_open *open, uint32_t *number, struct portolan_error *error)
+{
+	struct store_run_request request = {
+	        .name = text_of(open->run),
+	        .group = text_of(open->group),
+	        .config = text_of(open->config),
+	        .label_count = open->label_count,
+	        .mode = open->mode,
+	        .examples = open->examples,
+	        .resume = open->resume,
+	        .overwrite = open->overwrite,
+	};
+	struct store_text *labels = NULL;
+	int result;
+
+	if (open->label_count) {
+		labels = calloc(open->label_count, sizeof(*labels));
+		if (!labels)
+			return error_set(error, STORE_E_MEMORY, "out of memory");
+		for (size_t i = 0; i < open->label_count; i++)
+			labels[i] = text_of(open->labels[i]);
+	}
+	request.labels = labels;
+	result = store_writer_run(ingest->writer, &request, number, error);
+	free(labels);
+	return result;
+}
+
+/* Brings a session of the store into the table, live. */
+static int
+bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const char *name, int64_t now,
+         struct session **session, struct portolan_error *error)
+{
+	struct store_session_info info;
+	struct run *run;
+	int result = store_writer_session_info(ingest->writer, number, session_number, &info, error);
+
+	if (result < 0)
+		return result;
+	run = sessions_add_run(&ingest->sessions, number, name);
+	*session = run ? sessions_add(&ingest->sessions, info.id, run) : NULL;
+	if (!*session)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	(*session)->number = session_number;
+	(*session)->heard = now;
+	(*session)->replaced = info.replaced;
+	(*session)->refused = info.refused;
+	(*session)->now.sequence = info.acknowledged;
+	sessions_set_frontier(*session, info.frontier);
+	(*session)->stored = (*session)->now;
+	return 0;
+}
+
+static int
+make_live(struct ingest *ingest, struct session *session, struct portolan_error *error)
+{
+	int result = store_writer_session_live(ingest->writer, session->run->number, session->number, true, error);
+
+	if (result == 0)
+		result = store_writer_set_state(ingest->writer, session->run->number, STORE_RECORDING, error);
+	if (result == 0)
+		sessions_set_state(&ingest->sessions, session, SESSION_LIVE);
+	return result;
+}
+
+/* A session that is not in the table: from the store, or new. */
+static int
+admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct session **session,
+      struct portolan_error *error)
+{
+	struct store_run_info info;
+	uint32_t number, session_number;
+	char name[256];
+	int result = store_writer_find_session(ingest->writer, frame->session, &number, &session_number, error);
+
+	if (result == 0) {
+		result = store_writer_run_info(ingest->writer, number, &info, error);
+		if (result == 0)
+			result = bring_in(ingest, number, session_number, info.name, now, session, error);
+	} else if (result == STORE_E_NO_RUN) {
+		copy_name(name, frame->open.run);
+		result = find_run(ingest, &frame->open, &number, error);
+		if (result < 0)
+			return result;
+		end_earlier_run(ingest, name, number);
+		result = store_writer_session(ingest->writer, number, frame->session, frame->open.started,
+		                              frame->open.rank, &session_number, error);
+		if (result == 0)
+			result = bring_in(ingest, number, session_number, name, now, session, error);
+		if (result == 0)
+			ingest->totals.sessions++;
+	}
+	if (result < 0)
+		return result;
+	(*session)->fresh = true;
+	sessions_change(&ingest->sessions, *session);
+	return make_live(ingest, *session, error);
+}
+
+static enum wire_error_code
+code_of(int result)
+{
+	switch (result) {
+	case STORE_E_EXISTS:
+		return WIRE_E_RUN_EXISTS;
+	case STORE_E_DIFFERS:
+		return WIRE_E_RUN_DIFFERS;
+	default:
+		return settle_is_fatal(result) ? WIRE_E_UNAVAILABLE : WIRE_E_REFUSED;
+	}
+}
+
+void
+admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+{
+	struct session *session = sessions_find(&ingest->sessions, frame->session);
+	struct portolan_error error = {0};
+	int result = 0;
+
+	if (ingest->leaving)
+		return;
+	if (session && session->now.state == SESSION_REMOVED) {
+		reply_error(ingest, peer, frame->session, WIRE_E_RUN_REMOVED, 0, "run '%s' was removed or overwritten",
+		            session->run->name);
+		return;
+	}
+	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= SESSIONS_MAX)) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "%s; try again",
+		            ingest->health == INGEST_UNAVAILABLE ? "the store cannot be written now"
+		                                                 : "too many sessions");
+		return;
+	}
+	if (!session)
+		result = admit(ingest, frame, now, &session, &error);
+	else if (session->now.state == SESSION_GONE)
+		result = make_live(ingest, session, &error);
+	if (result < 0) {
+		reply_error(ingest, peer, frame->session, code_of(result), 0, "%s", error.message);
+		if (settle_is_fatal(result))
+			settle_failure(ingest, &error, now);
+		return;
+	}
+	session->peer = *peer;
+	session->heard = now;
+	session->gap = false;
+	session->owes_opened = true;
+	sessions_change(&ingest->sessions, session);
+}
+
+void
+admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+{
+	struct portolan_error error = {0};
+	char name[256];
+	int result = store_writer_remove_run(ingest->writer, text_of(frame->remove.run), &error);
+	struct session caller = {.peer = *peer};
+
+	if (result < 0) {
+		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
+		            0, "%s", error.message);
+		if (settle_is_fatal(result))
+			settle_failure(ingest, &error, now);
+		return;
+	}
+	copy_name(name, frame->remove.run);
+	end_earlier_run(ingest, name, UINT32_MAX);
+	ingest->garbage = true;
+	ingest_commit(ingest, now);
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
+		return;
+	}
+	memcpy(caller.id, frame->session, WIRE_SESSION_SIZE);
+	reply_ack(ingest, &caller);
+}
+
+int
+admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int64_t now, struct portolan_error *error)
+{
+	struct store_run_info run_info;
+	struct store_session_info info;
+	struct session *session;
+	struct run *run;
+	int result = store_writer_run_info(ingest->writer, number, &run_info, error);
+
+	if (result < 0)
+		return result;
+	run = sessions_add_run(&ingest->sessions, number, run_info.name);
+	if (!run)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	for (uint32_t i = 0; i < sessions; i++) {
+		result = store_writer_session_info(ingest->writer, number, i, &info, error);
+		if (result == 0 && info.live)
+			result = bring_in(ingest, number, i, run_info.name, now, &session, error);
+		if (result < 0)
+			return result;
+	}
+	/* Whatever an earlier collector did not get to: closed epochs and their patches. */
+	run_make_due(run, 0, run->frontier);
+	if (!run_is_live(run) && run_info.state == STORE_RECORDING)
+		return store_writer_set_state(ingest->writer, number, STORE_CLOSED, error);
+	return 0;
+}

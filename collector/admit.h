@@ -1,0 +1,19 @@
+/*
+ * admit.h: letting sessions in, and runs out. Used by ingest.c.
+ */
+#ifndef COLLECTOR_ADMIT_H
+#define COLLECTOR_ADMIT_H
+
+#include "ingest.h"
+
+/* An `open`: goes on with the session, or begins it. Answered after the commit, or with an error at once. */
+void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
+
+/* Removes the run of this name; its live sessions get `run-removed`. Commits, then answers. */
+void admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
+
+/* At start-up: one run of the store with its `sessions` sessions. */
+int admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int64_t now,
+                     struct portolan_error *error);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * dynamics.h: the files of training dynamics that the code published with Dataset Cartography (Swayamdipta et al. 2020)
+ * writes: a directory of dynamics_epoch_N.jsonl, one JSON object per line with guid, gold and logits_epoch_N.
+ */
+#ifndef COLLECTOR_DYNAMICS_H
+#define COLLECTOR_DYNAMICS_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dynamics_file {
+	char *path;
+	uint32_t epoch;
+	uint64_t bytes;
+};
+
+/* The files at `path` (a directory, or one file), ascending by epoch; *files is the caller's, for
+ * dynamics_files_free(). PORTOLAN_E_INVALID: none there, or a name without an epoch. */
+int dynamics_files(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error);
+void dynamics_files_free(struct dynamics_file *files, size_t count);
+
+/* One line. Zero-initialise before the first, dynamics_row_deinit() after the last. */
+struct dynamics_row {
+	bool is_text; /* which kind of id */
+	uint64_t integer;
+	char text[256]; /* 1–255 bytes, NUL-terminated */
+	int32_t gold;   /* 0 … classes−1 (0 or 1 when classes = 1) */
+	double *logits; /* owned, grows */
+	size_t classes, room;
+};
+
+/* PORTOLAN_E_INVALID: the message names the field. PORTOLAN_E_MEMORY. */
+int dynamics_parse(const char *line, size_t size, uint32_t epoch, struct dynamics_row *row,
+                   struct portolan_error *error);
+void dynamics_row_deinit(struct dynamics_row *row);
+
+#endif

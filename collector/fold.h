@@ -1,0 +1,47 @@
+/*
+ * fold.h: turns the log of closed epochs into columns, a few milliseconds at a time.
+ *
+ * Which epochs: those below the run's frontier that have something in the log and
+ *   - were never folded, or
+ *   - were ended (again) since, or belong to a run that no live session records into, or
+ *   - whose patch has outgrown max(4 MB, a quarter of what is folded).
+ *
+ * Works through the same writer as ingest.c, and only when nothing is pending there: a step commits.
+ * Not thread-safe: it belongs to the event loop.
+ */
+#ifndef COLLECTOR_FOLD_H
+#define COLLECTOR_FOLD_H
+
+#include "sessions.h"
+#include "store/write.h"
+
+#define FOLD_PATCH_BYTES (4u << 20)
+
+struct folder {
+	struct store_writer *writer;
+	struct sessions *sessions;
+	size_t memory;           /* bound for the columns built at a time */
+	struct store_fold *fold; /* the one in progress, or NULL */
+	struct run *run;         /* its run and epoch */
+	uint32_t epoch;
+	struct store_log_epoch *epochs; /* scratch */
+	size_t room;
+};
+
+void folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory);
+void folder_deinit(struct folder *folder);
+
+/* Whether folder_work() has something to do, as far as is known without reading the store. */
+bool folder_has_work(const struct folder *folder);
+
+/* Does one step. A failure has dropped the fold in progress, which starts anew at a later call; the caller aborts the
+ * writer's transaction. After STORE_E_CORRUPT the run is left alone until the next start. */
+int folder_work(struct folder *folder, struct portolan_error *error);
+
+/* Drops the fold in progress, if any: before the writer's transaction is aborted or its run removed. */
+void folder_drop(struct folder *folder);
+
+/* The rule for one epoch; pure, for tests. */
+bool fold_is_due(const struct run *run, bool live, const struct store_log_epoch *epoch);
+
+#endif

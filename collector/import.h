@@ -1,0 +1,29 @@
+/*
+ * import.h: `portoland import`: training dynamics written by other tools become a run.
+ */
+#ifndef COLLECTOR_IMPORT_H
+#define COLLECTOR_IMPORT_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct import_options {
+	const char *store, *path, *run;
+	bool overwrite;
+	FILE *messages; /* lines that were refused; and a progress bar if it is a terminal */
+};
+
+struct import_report {
+	uint64_t examples, epochs, observations; /* as the run then holds them */
+	uint64_t replaced;                       /* lines about an example seen before in the same epoch */
+	uint64_t refused;                        /* lines left out */
+};
+
+/* All or nothing: a failure leaves no run. Lines that cannot be used are left out, reported (the first ten) and
+ * counted, and are no failure; a mixture of integer and string guids is. */
+int import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * ingest.c: takes frames.
+ *
+ * A numbered frame (batch, end, close) is taken when its number is the one after the last taken; what was taken before
+ * is acknowledged again and changes nothing; a gap is answered once, and silently skipped until the missing frame
+ * comes. What is taken goes into the store's pending transaction at once: a frame is never held in memory here.
+ */
+#include "ingest.h"
+
+#include "admit.h"
+#include "reply.h"
+#include "settle.h"
+
+#include <portolan/error.h>
+
+struct start {
+	struct ingest *ingest;
+	int64_t now;
+	struct portolan_error *error;
+};
+
+static int
+take_over(void *context, uint32_t run, uint32_t sessions)
+{
+	const struct start *start = context;
+
+	return admit_stored_run(start->ingest, run, sessions, start->now, start->error);
+}
+
+int
+ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error)
+{
+	struct start start = {.ingest = ingest, .now = now, .error = error};
+	int result;
+
+	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
+	if (sessions_init(&ingest->sessions) < 0)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, options->max_memory / 4);
+	result = store_writer_each_run(ingest->writer, take_over, &start, error);
+	if (result == 0)
+		result = store_writer_commit(ingest->writer, error);
+	if (result < 0)
+		ingest_deinit(ingest);
+	return result;
+}
+
+void
+ingest_deinit(struct ingest *ingest)
+{
+	folder_deinit(&ingest->folder);
+	sessions_deinit(&ingest->sessions);
+}
+
+bool
+ingest_is_full(const struct ingest *ingest)
+{
+	return store_writer_pending(ingest->writer) >= INGEST_COMMIT_BYTES;
+}
+
+/* Uses the batch's number up without its rows, and says why. */
+static int
+refuse_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch, const char *reason,
+             struct portolan_error *error)
+{
+	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence,
+	                                 batch->rows, error);
+
+	if (result == 0)
+		reply_error(ingest, &session->peer, session->id, WIRE_E_REFUSED, batch->sequence, "%s", reason);
+	return result;
+}
+
+static void
+fill_append(const struct wire_batch *batch, struct store_append *append, struct store_append_column *columns)
+{
+	for (size_t i = 0; i < batch->column_count; i++) {
+		const struct wire_column *from = &batch->columns[i];
+
+		columns[i].name = (struct store_text){(const char *)from->name.data, from->name.size};
+		columns[i].type = from->type == WIRE_F4   ? STORE_TYPE_F4
+		                  : from->type == WIRE_I4 ? STORE_TYPE_I4
+		                                          : STORE_TYPE_BIT;
+		columns[i].data = from->data.data;
+	}
+	*append = (struct store_append){
+	        .sequence = batch->sequence,
+	        .epoch = batch->epoch,
+	        .rows = batch->rows,
+	        .id_kind = batch->id_type == WIRE_STR ? STORE_ID_STR : STORE_ID_INT,
+	        .id_size = batch->id_type == WIRE_STR  ? 1
+	                   : batch->id_type == WIRE_U4 ? 4
+	                                               : 8,
+	        .ids = batch->ids.data,
+	        .ids_bytes = batch->ids.size,
+	        .columns = columns,
+	        .column_count = batch->column_count,
+	};
+}
+
+static int
+take_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch, struct portolan_error *error)
+{
+	struct store_append_column columns[WIRE_MAX_COLUMNS];
+	struct store_append append;
+	struct run *run = session->run;
+	uint32_t refused = 0;
+	int result;
+
+	fill_append(batch, &append, columns);
+	result = store_writer_append(ingest->writer, run->number, session->number, &append, &refused, error);
+	if (settle_is_fatal(result))
+		return result;
+	if (result < 0)
+		return refuse_batch(ingest, session, batch, error->message, error);
+	ingest->totals.observations += batch->rows - refused;
+	if (batch->epoch < run->frontier)
+		run->touched = true;
+	if (batch->epoch <= session->now.frontier)
+		return 0;
+	/* Whoever logs an epoch has ended those before it. */
+	sessions_set_frontier(session, batch->epoch);
+	return store_writer_end_epoch(ingest->writer, run->number, session->number, 0, batch->epoch, error);
+}
+
+static int
+take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence, uint32_t epoch,
+               struct portolan_error *error)
+{
+	uint64_t frontier = (uint64_t)epoch + 1;
+
+	if (frontier > session->now.frontier)
+		sessions_set_frontier(session, frontier);
+	else
+		run_make_due(session->run, epoch, frontier);
+	return store_writer_end_epoch(ingest->writer, session->run->number, session->number, sequence,
+	                              session->now.frontier, error);
+}
+
+static int
+take_close(struct ingest *ingest, struct session *session, uint64_t sequence, struct portolan_error *error)
+{
+	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number, sequence,
+	                                    session->now.frontier, error);
+
+	return result < 0 ? result : settle_end_session(ingest, session, SESSION_CLOSED, error);
+}
+
+static uint64_t
+sequence_of(const struct wire_frame *frame)
+{
+	switch (frame->kind) {
+	case WIRE_BATCH:
+		return frame->batch.sequence;
+	case WIRE_END_EPOCH:
+		return frame->end_epoch.sequence;
+	case WIRE_CLOSE:
+		return frame->close.sequence;
+	default:
+		return 0;
+	}
+}
+
+/* A frame whose number is the next. */
+static void
+take_next(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
+{
+	struct portolan_error error = {0};
+	int result;
+
+	/* Before the call: a failure finds the session among those to be told. */
+	sessions_change(&ingest->sessions, session);
+	session->now.sequence = sequence_of(frame);
+	session->owes_ack = true;
+	session->gap = false;
+	if (frame->kind == WIRE_BATCH)
+		result = take_batch(ingest, session, &frame->batch, &error);
+	else if (frame->kind == WIRE_END_EPOCH)
+		result = take_end_epoch(ingest, session, frame->end_epoch.sequence, frame->end_epoch.epoch, &error);
+	else
+		result = take_close(ingest, session, frame->close.sequence, &error);
+	if (result < 0)
+		settle_failure(ingest, &error, now);
+}
+
+static void
+report_gap(struct ingest *ingest, const struct session *session, uint64_t sequence)
+{
+	if (ingest->health == INGEST_UNAVAILABLE)
+		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, sequence,
+		            "the store cannot be written now; repeat from %llu when there is credit again",
+		            (unsigned long long)session->stored.sequence + 1);
+	else
+		reply_error(ingest, &session->peer, session->id, WIRE_E_SEQUENCE, sequence,
+		            "expected sequence number %llu", (unsigned long long)session->now.sequence + 1);
+}
+
+static void
+take_numbered(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
+{
+	uint64_t sequence = sequence_of(frame);
+
+	if (sequence <= session->now.sequence) {
+		session->owes_ack = true;
+		sessions_change(&ingest->sessions, session);
+	} else if (session->now.state == SESSION_CLOSED) {
+		reply_error(ingest, &session->peer, session->id, WIRE_E_MALFORMED, sequence,
+		            "the session was closed with sequence number %llu",
+		            (unsigned long long)session->now.sequence);
+	} else if (ingest->health == INGEST_UNAVAILABLE || sequence != session->now.sequence + 1) {
+		if (!session->gap)
+			report_gap(ingest, session, sequence);
+		session->gap = true;
+	} else {
+		take_next(ingest, session, frame, now);
+	}
+}
+
+static void
+take_ping(struct ingest *ingest, struct session *session)
+{
+	/* The answer comes after everything that was received before the ping is on disk. */
+	session->owes_ack = true;
+	sessions_change(&ingest->sessions, session);
+	if (session->gap)
+		report_gap(ingest, session, 0);
+}
+
+static void
+take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+{
+	struct session *session = sessions_find(&ingest->sessions, frame->session);
+
+	if (!session || session->now.state == SESSION_GONE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),
+		            "the session is not live here; open it again");
+		return;
+	}
+	session->peer = *peer;
+	session->heard = now;
+	if (session->now.state == SESSION_REMOVED)
+		reply_error(ingest, peer, frame->session, WIRE_E_RUN_REMOVED, sequence_of(frame),
+		            "run '%s' was removed or overwritten while this session recorded into it",
+		            session->run->name);
+	else if (frame->kind == WIRE_PING)
+		take_ping(ingest, session);
+	else
+		take_numbered(ingest, session, frame, now);
+}
+
+void
+ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, size_t size,
+             int64_t now)
+{
+	ingest->totals.bytes += size;
+	switch (frame->kind) {
+	case WIRE_OPEN:
+		admit_open(ingest, peer, frame, now);
+		break;
+	case WIRE_REMOVE:
+		if (trusted)
+			admit_remove(ingest, peer, frame, now);
+		else
+			reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
+			            "runs are removed only through the socket in the store's directory");
+		break;
+	case WIRE_BATCH:
+	case WIRE_END_EPOCH:
+	case WIRE_CLOSE:
+	case WIRE_PING:
+		take_session_frame(ingest, peer, frame, now);
+		break;
+	default:
+		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
+		            "only a collector sends frames of this kind");
+	}
+}
+
+void
+ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message)
+{
+	static const uint8_t nobody[WIRE_SESSION_SIZE];
+
+	reply_error(ingest, peer, nobody, code, 0, "%s", message);
+}

@@ -1,0 +1,80 @@
+/*
+ * ingest.h: frames in, store and replies out. Knows nothing of sockets: the server hands it decoded frames with the
+ * peer they came from, and it answers through a callback.
+ *
+ * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
+ * acknowledged. ingest_tick() about once a second. Between them ingest.folder may work, when nothing is pending.
+ *
+ * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
+ * reply.c answers and gives credit.
+ *
+ * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
+ */
+#ifndef COLLECTOR_INGEST_H
+#define COLLECTOR_INGEST_H
+
+#include "fold.h"
+#include "sessions.h"
+#include "store/write.h"
+
+#define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
+#define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
+#define INGEST_RETRY_MS 1000           /* pause after the store has failed */
+
+struct ingest_options {
+	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
+	size_t max_memory;           /* half of it is given out as credit, a quarter to folds */
+	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
+	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
+	/* One line about trouble with the store, or its end. */
+	void (*trouble)(void *context, const char *line);
+	void *context;
+};
+
+enum ingest_health {
+	INGEST_READY,
+	INGEST_TRYING,      /* after a failure: one frame at a time, until a commit succeeds */
+	INGEST_UNAVAILABLE, /* the store has just failed: no credit, until retry_at */
+};
+
+struct ingest_totals {
+	uint64_t sessions, observations, bytes; /* since the start; repeats count as bytes only */
+};
+
+struct ingest {
+	struct ingest_options options;
+	struct store_writer *writer;
+	struct sessions sessions;
+	struct folder folder;
+	struct ingest_totals totals;
+	enum ingest_health health;
+	int64_t retry_at, ticked, garbage_at;
+	bool garbage; /* there may be old records to remove */
+	bool leaving; /* an `open` is left unanswered: its client starts another collector */
+};
+
+/* Takes over the sessions the store records as live, and looks for folds left to do. */
+int ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error);
+void ingest_deinit(struct ingest *ingest);
+
+/* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which is its owner's. */
+void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
+                  size_t size, int64_t now);
+
+/* Answers what wire_decode() did not accept. */
+void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);
+
+/* Whether a commit is worth its sync although more can be read. */
+bool ingest_is_full(const struct ingest *ingest);
+
+/* Commits what is pending and sends the replies that waited for it. */
+void ingest_commit(struct ingest *ingest, int64_t now);
+
+/* Time-outs, and trying again after a failure. */
+void ingest_tick(struct ingest *ingest, int64_t now);
+
+/* Does one step of folding or of removing old records, if there is one; false: nothing to do now.
+ * Call only right after ingest_commit(). */
+bool ingest_work(struct ingest *ingest, int64_t now);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
+ */
+#include "channel.h"
+#include "detach.h"
+#include "import.h"
+#include "options.h"
+#include "server.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INCOMPLETE = 3 };
+
+static int
+fail(int code, const struct portolan_error *error)
+{
+	fprintf(stderr, "portoland: %s\n", error->message);
+	return code;
+}
+
+static int
+serve(const struct options *options)
+{
+	struct detach detach = {.pipe = -1};
+	struct server_options server = {
+	        .store = options->store,
+	        .listen = options->listen,
+	        .listen_count = options->listen_count,
+	        .max_memory = options->max_memory,
+	        .idle_ms = options->idle_ms,
+	};
+	struct portolan_error error = {0};
+
+	if (options->detach) {
+		if (detach_begin(&detach, options->store, &error) < 0)
+			return fail(EXIT_FAILED, &error);
+		server.ready = detach_ready;
+		server.context = &detach;
+	}
+	if (server_run(&server, &error) == 0)
+		return EXIT_DONE;
+	if (detach.pipe < 0)
+		return fail(EXIT_FAILED, &error);
+	detach_failed(&detach, EXIT_FAILED, error.message);
+	return EXIT_FAILED;
+}
+
+static int
+import(const struct options *options)
+{
+	struct import_options import = {.store = options->store,
+	                                .path = options->path,
+	                                .run = options->run,
+	                                .overwrite = options->overwrite,
+	                                .messages = stderr};
+	struct import_report report;
+	struct portolan_error error = {0};
+
+	if (import_run(&import, &report, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (report.examples * report.epochs == report.observations)
+		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
+		       report.examples, report.epochs, report.observations, options->run);
+	else
+		printf("imported %" PRIu64 " observations of %" PRIu64 " examples in %" PRIu64
+		       " epochs into run '%s'\n",
+		       report.observations, report.examples, report.epochs, options->run);
+	if (report.replaced)
+		printf("replaced: %" PRIu64 " observations of an example seen again later in the same epoch\n",
+		       report.replaced);
+	if (report.refused)
+		fprintf(stderr, "portoland: %" PRIu64 " lines were left out\n", report.refused);
+	return report.refused ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static int
+remove_run(const struct options *options)
+{
+	struct portolan_error error = {0};
+	struct channel *channel = NULL;
+	int result = channel_open(options->store, false, &channel, &error);
+
+	if (result == 0)
+		result = channel_remove(channel, options->run, &error);
+	channel_close(channel);
+	return result < 0 ? fail(EXIT_FAILED, &error) : EXIT_DONE;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct portolan_error error = {0};
+	struct options options;
+
+	if (options_parse(&options, argc, argv, &error) < 0)
+		return fail(EXIT_USAGE, &error);
+	switch (options.command) {
+	case OPTIONS_SERVE:
+		return serve(&options);
+	case OPTIONS_IMPORT:
+		return import(&options);
+	case OPTIONS_REMOVE:
+		return remove_run(&options);
+	case OPTIONS_HELP:
+		fputs(options_help, stdout);
+		return EXIT_DONE;
+	case OPTIONS_VERSION:
+		puts("portoland " PORTOLAN_VERSION);
+		return EXIT_DONE;
+	}
+	return EXIT_FAILED;
+}

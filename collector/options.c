@@ -1,0 +1,257 @@
+/*
+ * options.c: the command line, checked to the end before anything is done.
+ */
+#include "options.h"
+
+#include <portolan/error.h>
+#include <portolan/wire.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_DEFAULT ((size_t)256 << 20)
+#define MEMORY_LEAST ((size_t)32 << 20)
+#define IDLE_MOST 31536000.0 /* a year of seconds */
+#define LISTEN_DEFAULT "tcp://127.0.0.1:5757"
+
+const char options_help[] =
+        "Examples:\n"
+        "  portoland --store ./portolan-store            collect at tcp://127.0.0.1:5757 until stopped\n"
+        "  portoland --store s --listen tcp://127.0.0.1:6000 --listen ipc:///run/user/1000/portolan\n"
+        "  portoland --store s --detach --exit-when-idle 60\n"
+        "                                                in the background, until nobody records for a minute\n"
+        "  portoland import training_dynamics --run snli/roberta --store s\n"
+        "  portoland rm snli/roberta --store s\n"
+        "\n"
+        "portoland collects training dynamics from clients and keeps them in a store.\n"
+        "\n"
+        "Usage: portoland [OPTION]...\n"
+        "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
+        "       portoland rm RUN [--store DIR]\n"
+        "\n"
+        "  --store DIR            the store; default $PORTOLAN_STORE, else ./portolan-store\n"
+        "  --listen ENDPOINT      tcp://127.0.0.1:PORT or ipc://PATH; may be repeated; default " LISTEN_DEFAULT "\n"
+        "                         (the store's own socket, DIR/collector.sock, is always served)\n"
+        "  --exit-when-idle SECONDS\n"
+        "                         leave when no client has recorded for so long\n"
+        "  --max-memory SIZE      cap for what clients may have under way, for example 512M; default 256M\n"
+        "  --detach               go on in the background once clients can connect; log to DIR/portoland.log\n"
+        "  --help, --version\n"
+        "\n"
+        "  import                 PATH is a directory of dynamics_epoch_N.jsonl, or one such file; lines hold guid,\n"
+        "                         gold and logits_epoch_N\n"
+        "  --run NAME             the run to make of it\n"
+        "  --overwrite            remove the run of that name first\n"
+        "  rm                     removes a run\n"
+        "\n"
+        "Other machines connect through ssh (ssh -L 5757:127.0.0.1:5757 host): encrypted endpoints (--keys) are not "
+        "in\n"
+        "this version.\n"
+        "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
+
+enum {
+	OPTION_STORE = 256,
+	OPTION_LISTEN,
+	OPTION_IDLE,
+	OPTION_MEMORY,
+	OPTION_DETACH,
+	OPTION_KEYS,
+	OPTION_RUN,
+	OPTION_OVERWRITE,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option serve_options[] = {
+        {"store", required_argument, NULL, OPTION_STORE},
+        {"listen", required_argument, NULL, OPTION_LISTEN},
+        {"exit-when-idle", required_argument, NULL, OPTION_IDLE},
+        {"max-memory", required_argument, NULL, OPTION_MEMORY},
+        {"detach", no_argument, NULL, OPTION_DETACH},
+        {"keys", required_argument, NULL, OPTION_KEYS},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {"version", no_argument, NULL, OPTION_VERSION},
+        {0},
+};
+static const struct option import_options[] = {
+        {"store", required_argument, NULL, OPTION_STORE},
+        {"run", required_argument, NULL, OPTION_RUN},
+        {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {0},
+};
+static const struct option remove_options[] = {
+        {"store", required_argument, NULL, OPTION_STORE},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {0},
+};
+
+static int
+parse_seconds(const char *text, int64_t *ms, struct portolan_error *error)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > IDLE_MOST)
+		return error_set(error, PORTOLAN_E_INVALID, "--exit-when-idle: '%.40s' is not a number of seconds",
+		                 text);
+	*ms = (int64_t)(seconds * 1000);
+	return 0;
+}
+
+static int
+parse_size(const char *text, size_t *size, struct portolan_error *error)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	unsigned shift = 0;
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (end != text && *end && (unit = strchr(units, *end & ~0x20))) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+	}
+	if (*text < '0' || *text > '9' || *end || errno || number > (SIZE_MAX >> 1 >> shift))
+		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: '%.40s' is not a size like 512M or 2G",
+		                 text);
+	*size = (size_t)number << shift;
+	if (*size < MEMORY_LEAST)
+		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: give at least %zuM", MEMORY_LEAST >> 20);
+	return 0;
+}
+
+static int
+add_listen(struct options *options, const char *text, struct portolan_error *error)
+{
+	if (options->listen_count == OPTIONS_MAX_LISTEN)
+		return error_set(error, PORTOLAN_E_INVALID, "--listen: more than %d endpoints", OPTIONS_MAX_LISTEN);
+	return address_parse(text, &options->listen[options->listen_count++], error);
+}
+
+static int
+apply(struct options *options, int option, const char *argument, struct portolan_error *error)
+{
+	switch (option) {
+	case OPTION_STORE:
+		options->store = argument;
+		return 0;
+	case OPTION_LISTEN:
+		return add_listen(options, argument, error);
+	case OPTION_IDLE:
+		return parse_seconds(argument, &options->idle_ms, error);
+	case OPTION_MEMORY:
+		return parse_size(argument, &options->max_memory, error);
+	case OPTION_DETACH:
+		options->detach = true;
+		return 0;
+	case OPTION_KEYS:
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "--keys: encrypted endpoints are not in this version; listen on 127.0.0.1 and connect "
+		                 "from other machines with ssh -L");
+	case OPTION_RUN:
+		options->run = argument;
+		return 0;
+	case OPTION_OVERWRITE:
+		options->overwrite = true;
+		return 0;
+	case OPTION_HELP:
+		options->command = OPTIONS_HELP;
+		return 0;
+	case OPTION_VERSION:
+		options->command = OPTIONS_VERSION;
+		return 0;
+	default:
+		return PORTOLAN_E_INVALID;
+	}
+}
+
+/* Every option of one command; *rest is the first argument that is none. */
+static int
+parse_options(struct options *options, const struct option *known, int argc, char **argv, int *rest,
+              struct portolan_error *error)
+{
+	int option, result = 0;
+
+	opterr = 0;
+	optind = 0;
+	while (result == 0 && (option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+		if (option == '?')
+			result = error_set(error, PORTOLAN_E_INVALID, "unknown option '%.100s'; see portoland --help",
+			                   argv[optind - 1]);
+		else if (option == ':')
+			result =
+			        error_set(error, PORTOLAN_E_INVALID, "option '%.100s' needs a value", argv[optind - 1]);
+		else
+			result = apply(options, option, optarg, error);
+	}
+	*rest = optind;
+	return result;
+}
+
+static int
+check_run(const char *name, struct portolan_error *error)
+{
+	if (!name)
+		return error_set(error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
+	if (!wire_name_is_valid(name, strlen(name), false))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "a run's name is 1 to %d bytes of UTF-8 without control characters", WIRE_MAX_NAME);
+	return 0;
+}
+
+static int
+take_arguments(struct options *options, int count, char **arguments, struct portolan_error *error)
+{
+	if (options->command == OPTIONS_SERVE) {
+		if (count > 0)
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "unexpected argument '%.100s'; see portoland --help", arguments[0]);
+		return options->listen_count ? 0 : add_listen(options, LISTEN_DEFAULT, error);
+	}
+	if (options->command != OPTIONS_IMPORT && options->command != OPTIONS_REMOVE)
+		return 0;
+	if (count != 1)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s",
+		                 options->command == OPTIONS_IMPORT ? "import" : "rm",
+		                 options->command == OPTIONS_IMPORT ? "directory or file" : "run");
+	if (options->command == OPTIONS_IMPORT)
+		options->path = arguments[0];
+	else
+		options->run = arguments[0];
+	return check_run(options->run, error);
+}
+
+int
+options_parse(struct options *options, int argc, char **argv, struct portolan_error *error)
+{
+	const char *store = getenv("PORTOLAN_STORE");
+	const struct option *known = serve_options;
+	int rest, result;
+
+	*options = (struct options){
+	        .store = store && *store ? store : "./portolan-store",
+	        .max_memory = MEMORY_DEFAULT,
+	        .idle_ms = -1,
+	};
+	if (argc > 1 && strcmp(argv[1], "import") == 0) {
+		options->command = OPTIONS_IMPORT;
+		known = import_options;
+	} else if (argc > 1 && strcmp(argv[1], "rm") == 0) {
+		options->command = OPTIONS_REMOVE;
+		known = remove_options;
+	}
+	if (known != serve_options) {
+		argc--;
+		argv++;
+	}
+	result = parse_options(options, known, argc, argv, &rest, error);
+	if (result == 0 && *options->store == '\0')
+		result = error_set(error, PORTOLAN_E_INVALID, "--store: give a directory");
+	return result < 0 ? result : take_arguments(options, argc - rest, argv + rest, error);
+}

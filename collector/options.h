@@ -1,0 +1,35 @@
+/*
+ * options.h: what portoland is asked to do, from its command line. Pure: prints nothing.
+ */
+#ifndef COLLECTOR_OPTIONS_H
+#define COLLECTOR_OPTIONS_H
+
+#include "address.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPTIONS_MAX_LISTEN 16
+
+enum options_command { OPTIONS_SERVE, OPTIONS_IMPORT, OPTIONS_REMOVE, OPTIONS_HELP, OPTIONS_VERSION };
+
+struct options {
+	enum options_command command;
+	const char *store;
+	/* serve */
+	struct address listen[OPTIONS_MAX_LISTEN];
+	size_t listen_count;
+	size_t max_memory;
+	int64_t idle_ms; /* < 0: never leave */
+	bool detach;
+	/* import and rm */
+	const char *path, *run;
+	bool overwrite;
+};
+
+extern const char options_help[];
+
+/* `argv` is permuted, and outlives the options. Any failure means wrong usage: one line in `error`. */
+int options_parse(struct options *options, int argc, char **argv, struct portolan_error *error);
+
+#endif

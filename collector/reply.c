@@ -1,0 +1,94 @@
+/*
+ * reply.c: answers and credit.
+ *
+ * Every number in an answer is one of the last commit's: nothing is promised that is not on disk.
+ */
+#include "reply.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+uint64_t
+reply_credit(const struct ingest *ingest)
+{
+	size_t live = ingest->sessions.live ? ingest->sessions.live : 1;
+	uint64_t share = ingest->options.max_memory / 2 / live;
+
+	if (ingest->health == INGEST_UNAVAILABLE)
+		return 0;
+	if (ingest->health == INGEST_TRYING || share == 0)
+		return 1;
+	return share < INGEST_WINDOW_MAX ? share : INGEST_WINDOW_MAX;
+}
+
+static void
+send_frame(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame)
+{
+	if (!peer->size)
+		return;
+	memcpy(frame->session, session, WIRE_SESSION_SIZE);
+	ingest->options.reply(ingest->options.context, peer, frame);
+}
+
+void
+reply_ack(struct ingest *ingest, const struct session *session)
+{
+	struct wire_frame frame = {
+	        .kind = WIRE_ACK,
+	        .ack =
+	                {
+	                        .acknowledged = session->stored.sequence,
+	                        .credit = reply_credit(ingest),
+	                        .replaced = session->replaced,
+	                        .refused = session->refused,
+	                },
+	};
+
+	send_frame(ingest, &session->peer, session->id, &frame);
+}
+
+void
+reply_opened(struct ingest *ingest, const struct session *session, enum store_id_kind id_kind)
+{
+	struct wire_frame frame = {
+	        .kind = WIRE_OPENED,
+	        .opened =
+	                {
+	                        .acknowledged = session->stored.sequence,
+	                        .credit = reply_credit(ingest),
+	                        .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
+	                                   : id_kind == STORE_ID_STR ? WIRE_ID_STR
+	                                                             : WIRE_ID_NONE,
+	                },
+	};
+
+	send_frame(ingest, &session->peer, session->id, &frame);
+}
+
+void
+reply_ack_all(struct ingest *ingest)
+{
+	for (const struct run *run = ingest->sessions.runs; run; run = run->next)
+		for (const struct session *session = run->sessions; session; session = session->next_in_run)
+			if (session->now.state == SESSION_LIVE)
+				reply_ack(ingest, session);
+}
+
+void
+reply_error(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+            enum wire_error_code code, uint64_t sequence, const char *format, ...)
+{
+	char message[sizeof(((struct portolan_error *)0)->message)];
+	struct wire_frame frame = {.kind = WIRE_ERROR};
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	frame.error.code = code;
+	frame.error.sequence = sequence;
+	frame.error.message.data = (const uint8_t *)message;
+	frame.error.message.size = strlen(message);
+	send_frame(ingest, peer, session, &frame);
+}

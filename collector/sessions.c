@@ -1,0 +1,232 @@
+/*
+ * sessions.c: the table of sessions and of the runs they record into.
+ *
+ * Always true: sessions.live counts the sessions in state SESSION_LIVE; a run's frontier is the least frontier of its
+ * live sessions, or SESSIONS_NO_FRONTIER without any; whenever that frontier passes an epoch, the epoch is due.
+ *
+ * Session ids come from the network, so the hash is seeded: nobody can choose ids that share a bucket.
+ */
+#include "sessions.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#define BUCKETS 4096
+
+int
+sessions_init(struct sessions *sessions)
+{
+	*sessions = (struct sessions){.bucket_mask = BUCKETS - 1};
+	sessions->buckets = calloc(BUCKETS, sizeof(*sessions->buckets));
+	if (!sessions->buckets)
+		return PORTOLAN_E_MEMORY;
+	/* Without randomness the table still works; it is only easier to slow down. */
+	if (getrandom(&sessions->seed, sizeof(sessions->seed), GRND_NONBLOCK) < 0)
+		sessions->seed = (uintptr_t)sessions->buckets;
+	return 0;
+}
+
+void
+sessions_deinit(struct sessions *sessions)
+{
+	for (size_t i = 0; sessions->buckets && i <= sessions->bucket_mask; i++) {
+		while (sessions->buckets[i]) {
+			struct session *session = sessions->buckets[i];
+
+			sessions->buckets[i] = session->next_in_bucket;
+			free(session);
+		}
+	}
+	free(sessions->buckets);
+	while (sessions->runs) {
+		struct run *run = sessions->runs;
+
+		sessions->runs = run->next;
+		free(run);
+	}
+	*sessions = (struct sessions){0};
+}
+
+static struct session **
+bucket_of(const struct sessions *sessions, const uint8_t *id)
+{
+	return &sessions->buckets[XXH3_64bits_withSeed(id, WIRE_SESSION_SIZE, sessions->seed) & sessions->bucket_mask];
+}
+
+struct session *
+sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE])
+{
+	struct session *session = *bucket_of(sessions, id);
+
+	while (session && memcmp(session->id, id, WIRE_SESSION_SIZE) != 0)
+		session = session->next_in_bucket;
+	return session;
+}
+
+static void
+update_frontier(struct run *run)
+{
+	uint64_t before = run->frontier;
+
+	run->frontier = SESSIONS_NO_FRONTIER;
+	for (const struct session *session = run->sessions; session; session = session->next_in_run)
+		if (session->now.state == SESSION_LIVE && session->now.frontier < run->frontier)
+			run->frontier = session->now.frontier;
+	if (run->frontier == SESSIONS_NO_FRONTIER && before != run->frontier)
+		run_make_due(run, 0, run->frontier);
+	else if (run->frontier > before)
+		run_make_due(run, before, run->frontier);
+}
+
+struct session *
+sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run)
+{
+	struct session **bucket = bucket_of(sessions, id), *session;
+
+	if (sessions->count >= SESSIONS_MAX)
+		return NULL;
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return NULL;
+	memcpy(session->id, id, WIRE_SESSION_SIZE);
+	session->run = run;
+	session->now.state = SESSION_LIVE;
+	session->next_in_bucket = *bucket;
+	*bucket = session;
+	session->next_in_run = run->sessions;
+	run->sessions = session;
+	sessions->count++;
+	sessions->live++;
+	update_frontier(run);
+	return session;
+}
+
+void
+sessions_remove(struct sessions *sessions, struct session *session)
+{
+	struct session **link;
+
+	sessions_set_state(sessions, session, SESSION_GONE);
+	for (link = bucket_of(sessions, session->id); *link != session; link = &(*link)->next_in_bucket)
+		;
+	*link = session->next_in_bucket;
+	for (link = &session->run->sessions; *link != session; link = &(*link)->next_in_run)
+		;
+	*link = session->next_in_run;
+	if (session->changed) {
+		for (link = &sessions->changed; *link != session; link = &(*link)->next_changed)
+			;
+		*link = session->next_changed;
+	}
+	sessions->count--;
+	free(session);
+}
+
+struct run *
+sessions_find_run(const struct sessions *sessions, uint32_t number)
+{
+	struct run *run = sessions->runs;
+
+	while (run && run->number != number)
+		run = run->next;
+	return run;
+}
+
+struct run *
+sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
+{
+	struct run *run = sessions_find_run(sessions, number);
+
+	if (run)
+		return run;
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return NULL;
+	run->number = number;
+	run->frontier = SESSIONS_NO_FRONTIER;
+	snprintf(run->name, sizeof(run->name), "%s", name);
+	run->next = sessions->runs;
+	sessions->runs = run;
+	return run;
+}
+
+void
+sessions_remove_run(struct sessions *sessions, struct run *run)
+{
+	struct run **link = &sessions->runs;
+
+	assert(!run->sessions);
+	while (*link != run)
+		link = &(*link)->next;
+	*link = run->next;
+	free(run);
+}
+
+bool
+run_is_live(const struct run *run)
+{
+	for (const struct session *session = run->sessions; session; session = session->next_in_run)
+		if (session->now.state == SESSION_LIVE)
+			return true;
+	return false;
+}
+
+void
+sessions_change(struct sessions *sessions, struct session *session)
+{
+	if (session->changed)
+		return;
+	session->changed = true;
+	session->next_changed = sessions->changed;
+	sessions->changed = session;
+}
+
+struct session *
+sessions_take_changed(struct sessions *sessions)
+{
+	struct session *session = sessions->changed;
+
+	if (session) {
+		sessions->changed = session->next_changed;
+		session->changed = false;
+	}
+	return session;
+}
+
+void
+sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state)
+{
+	bool was_live = session->now.state == SESSION_LIVE;
+	bool is_live = state == SESSION_LIVE;
+
+	session->now.state = state;
+	if (was_live == is_live)
+		return;
+	sessions->live = is_live ? sessions->live + 1 : sessions->live - 1;
+	update_frontier(session->run);
+}
+
+void
+sessions_set_frontier(struct session *session, uint64_t frontier)
+{
+	if (session->now.frontier == frontier)
+		return;
+	session->now.frontier = frontier;
+	update_frontier(session->run);
+}
+
+void
+run_make_due(struct run *run, uint64_t from, uint64_t to)
+{
+	bool empty = run->due_from >= run->due_to;
+
+	run->touched = true;
+	if (empty || from < run->due_from)
+		run->due_from = from;
+	if (empty || to > run->due_to)
+		run->due_to = to;
+}

@@ -1,0 +1,108 @@
+/*
+ * sessions.h: who is recording into which run, and which epochs that closes. In memory only; ingest.c keeps it in step
+ * with the store.
+ *
+ * A session stays in the table while it is live, and for one timeout after it closed or its run was removed, so that a
+ * repeated frame gets the right answer. A run is in the table while it has a session there or a fold may be due.
+ *
+ * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
+ */
+#ifndef COLLECTOR_SESSIONS_H
+#define COLLECTOR_SESSIONS_H
+
+#include <portolan/wire.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SESSIONS_MAX 65536              /* sessions in the table; more are refused for the time being */
+#define SESSIONS_NO_FRONTIER UINT64_MAX /* nobody holds an epoch open */
+
+/* Where replies go: a socket of the server, and the routing id of one connection to it. */
+struct peer {
+	uint32_t socket;
+	uint32_t size; /* 0: not known (a session taken over from an earlier collector) */
+	uint8_t id[256];
+};
+
+enum session_state {
+	SESSION_LIVE = 1,
+	SESSION_CLOSED,  /* ended by its client */
+	SESSION_GONE,    /* not heard of for too long; leaves the table at the next commit */
+	SESSION_REMOVED, /* its run was removed; the session is no longer in the store */
+};
+
+/* What a commit makes lasting and an abort takes back. */
+struct session_mark {
+	uint64_t sequence; /* highest taken; 0: none */
+	uint64_t frontier; /* epochs below it are ended for this session */
+	enum session_state state;
+};
+
+struct session {
+	uint8_t id[WIRE_SESSION_SIZE];
+	struct run *run;
+	uint32_t number; /* in the run, as the store counts */
+	struct peer peer;
+	int64_t heard;
+	struct session_mark now, stored;
+	uint64_t replaced, refused; /* as of the last commit */
+	bool fresh;                 /* created by the transaction that is pending */
+	bool gap;                   /* told that frames are missing; not again until one fits */
+	bool owes_opened;           /* replies due after the commit */
+	bool owes_ack;
+	bool owes_removed;
+	bool changed; /* is in sessions.changed */
+	struct session *next_changed, *next_in_bucket, *next_in_run;
+};
+
+struct run {
+	uint32_t number;
+	bool removed;
+	bool touched;    /* something happened that may make a fold due */
+	bool unfoldable; /* a fold found damage; left alone until the next start */
+	char name[256];
+	uint64_t frontier;         /* the least of its live sessions: epochs below it are closed */
+	uint64_t due_from, due_to; /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
+	struct session *sessions;
+	struct run *next;
+};
+
+struct sessions {
+	struct session **buckets;
+	size_t bucket_mask;
+	uint64_t seed;
+	size_t count, live;
+	struct run *runs;
+	struct session *changed; /* touched by the pending transaction */
+};
+
+int sessions_init(struct sessions *sessions); /* 0, or PORTOLAN_E_MEMORY */
+void sessions_deinit(struct sessions *sessions);
+
+struct session *sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE]);
+/* A live session with nothing received yet, which must not be in the table. NULL: no memory, or SESSIONS_MAX. */
+struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
+void sessions_remove(struct sessions *sessions, struct session *session);
+
+struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
+/* Finds the run or adds it; `name` is NUL-terminated. NULL: out of memory. */
+struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const char *name);
+void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
+
+bool run_is_live(const struct run *run);
+
+/* Puts the session among those the next commit, or abort, will look at. */
+void sessions_change(struct sessions *sessions, struct session *session);
+/* Takes the first of them, or NULL. */
+struct session *sessions_take_changed(struct sessions *sessions);
+
+/* All changes of session->now go through these two, which keep the counts and the run's frontier. */
+void sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state);
+void sessions_set_frontier(struct session *session, uint64_t frontier);
+
+/* Epochs [from, to) were ended (again): what the log holds of them is to be folded. */
+void run_make_due(struct run *run, uint64_t from, uint64_t to);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * settle.c: commit, failure, recovery and time-outs.
+ *
+ * Every session that the pending transaction changed is in sessions.changed, with `stored` still as the last commit
+ * left it. A commit copies `now` to `stored` and answers; a failure copies `stored` back to `now`. So memory and disk
+ * never disagree, and nothing has to be read back from a store that has just failed.
+ *
+ * After a failure nobody has credit for a second; then every client may send one frame at a time, and the first commit
+ * that succeeds with something in it opens the windows again. A full disk thus costs one failing commit a second.
+ */
+#include "settle.h"
+
+#include "reply.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* The loop was held up (a suspended machine, a stopped process): frames wait unread, so nobody's silence counts. */
+#define STALL_MS 5000
+/* How often old records are looked for that a reader kept from being removed. */
+#define GARBAGE_MS 10000
+
+bool
+settle_is_fatal(int code)
+{
+	return code == STORE_E_FULL || code == STORE_E_SYSTEM || code == STORE_E_MEMORY || code == STORE_E_CORRUPT;
+}
+
+int
+settle_end_session(struct ingest *ingest, struct session *session, enum session_state state,
+                   struct portolan_error *error)
+{
+	struct run *run = session->run;
+	int result = store_writer_session_live(ingest->writer, run->number, session->number, false, error);
+
+	if (result < 0)
+		return result;
+	sessions_set_state(&ingest->sessions, session, state);
+	sessions_change(&ingest->sessions, session);
+	if (!run_is_live(run))
+		result = store_writer_set_state(ingest->writer, run->number, STORE_CLOSED, error);
+	return result;
+}
+
+/* Reads what the answer needs and sends it. */
+static int
+answer(struct ingest *ingest, struct session *session, struct portolan_error *error)
+{
+	struct store_session_info info;
+	struct store_run_info run;
+	int result = store_writer_session_info(ingest->writer, session->run->number, session->number, &info, error);
+
+	if (result < 0)
+		return result;
+	session->replaced = info.replaced;
+	session->refused = info.refused;
+	if (session->owes_opened) {
+		result = store_writer_run_info(ingest->writer, session->run->number, &run, error);
+		if (result < 0)
+			return result;
+		reply_opened(ingest, session, run.id_kind);
+	}
+	if (session->owes_ack)
+		reply_ack(ingest, session);
+	session->owes_opened = session->owes_ack = false;
+	return 0;
+}
+
+/* What follows for one session from a commit that is already marked in memory. */
+static int
+conclude(struct ingest *ingest, struct session *session, struct portolan_error *error)
+{
+	if (session->owes_removed) {
+		session->owes_removed = session->owes_opened = session->owes_ack = false;
+		reply_error(ingest, &session->peer, session->id, WIRE_E_RUN_REMOVED, 0,
+		            "run '%s' was removed or overwritten while this session recorded into it",
+		            session->run->name);
+	} else if (session->now.state == SESSION_GONE) {
+		sessions_remove(&ingest->sessions, session);
+	} else if (session->owes_opened || session->owes_ack) {
+		return answer(ingest, session, error);
+	}
+	return 0;
+}
+
+void
+ingest_commit(struct ingest *ingest, int64_t now)
+{
+	bool wrote = store_writer_pending(ingest->writer) > 0;
+	struct portolan_error error = {0};
+	struct session *session;
+	int result = store_writer_commit(ingest->writer, &error);
+
+	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
+	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
+		session->stored = session->now;
+		session->fresh = false;
+	}
+	while (result == 0 && (session = sessions_take_changed(&ingest->sessions)))
+		result = conclude(ingest, session, &error);
+	if (result < 0) {
+		settle_failure(ingest, &error, now);
+		return;
+	}
+	if (ingest->health == INGEST_TRYING && wrote) {
+		ingest->health = INGEST_READY;
+		ingest->options.trouble(ingest->options.context, "the store can be written again; collection goes on");
+		reply_ack_all(ingest);
+	}
+}
+
+static void
+take_back(struct ingest *ingest, struct session *session, const char *reason)
+{
+	session->owes_removed = session->owes_opened = session->owes_ack = false;
+	if (session->fresh) {
+		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
+		sessions_remove(&ingest->sessions, session);
+		return;
+	}
+	sessions_set_frontier(session, session->stored.frontier);
+	sessions_set_state(&ingest->sessions, session, session->stored.state);
+	session->gap = session->now.sequence != session->stored.sequence;
+	session->now = session->stored;
+	if (session->gap)
+		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
+}
+
+void
+settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+{
+	struct session *session;
+	char line[sizeof(error->message) + 64];
+
+	folder_drop(&ingest->folder);
+	store_writer_abort(ingest->writer);
+	if (ingest->health == INGEST_READY) {
+		snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
+		ingest->options.trouble(ingest->options.context, line);
+	}
+	ingest->health = INGEST_UNAVAILABLE;
+	ingest->retry_at = now + INGEST_RETRY_MS;
+	while ((session = sessions_take_changed(&ingest->sessions)))
+		take_back(ingest, session, error->message);
+	reply_ack_all(ingest);
+}
+
+/* A session that has not been heard of for WIRE_SESSION_TIMEOUT_MS. */
+static int
+expire(struct ingest *ingest, struct session *session, struct portolan_error *error)
+{
+	if (session->now.state == SESSION_LIVE)
+		return settle_end_session(ingest, session, SESSION_GONE, error);
+	if (!session->changed)
+		sessions_remove(&ingest->sessions, session);
+	return 0;
+}
+
+static int
+expire_all(struct ingest *ingest, int64_t now, struct portolan_error *error)
+{
+	int result = 0;
+
+	for (struct run *run = ingest->sessions.runs, *next_run; run && result == 0; run = next_run) {
+		next_run = run->next;
+		for (struct session *session = run->sessions, *next; session && result == 0; session = next) {
+			next = session->next_in_run;
+			if (now - session->heard > WIRE_SESSION_TIMEOUT_MS)
+				result = expire(ingest, session, error);
+		}
+		if (!run->sessions && (!run->touched || run->removed || run->unfoldable))
+			sessions_remove_run(&ingest->sessions, run);
+	}
+	return result;
+}
+
+static void
+forgive_silence(struct ingest *ingest, int64_t ms)
+{
+	for (struct run *run = ingest->sessions.runs; run; run = run->next)
+		for (struct session *session = run->sessions; session; session = session->next_in_run)
+			session->heard += ms;
+}
+
+void
+ingest_tick(struct ingest *ingest, int64_t now)
+{
+	struct portolan_error error = {0};
+	int result;
+
+	if (now - ingest->ticked > STALL_MS)
+		forgive_silence(ingest, now - ingest->ticked);
+	ingest->ticked = now;
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		if (now < ingest->retry_at)
+			return;
+		ingest->health = INGEST_TRYING;
+		reply_ack_all(ingest);
+	}
+	if (now >= ingest->garbage_at) {
+		ingest->garbage = true;
+		ingest->garbage_at = now + GARBAGE_MS;
+	}
+	result = expire_all(ingest, now, &error);
+	if (result < 0)
+		settle_failure(ingest, &error, now);
+}
+
+/* A step that failed has taken its transaction with it; ingest had nothing in it. Damage in one run must not stop the
+ * recording of others: that run is no longer folded, and stays readable from its log. */
+static void
+fold_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+{
+	if (error->code != STORE_E_CORRUPT) {
+		settle_failure(ingest, error, now);
+		return;
+	}
+	store_writer_abort(ingest->writer);
+	ingest->options.trouble(ingest->options.context, error->message);
+}
+
+bool
+ingest_work(struct ingest *ingest, int64_t now)
+{
+	struct portolan_error error = {0};
+	int result;
+
+	assert(!ingest->sessions.changed);
+	if (ingest->health == INGEST_UNAVAILABLE)
+		return false;
+	if (folder_has_work(&ingest->folder)) {
+		result = folder_work(&ingest->folder, &error);
+		ingest->garbage = true;
+	} else if (ingest->garbage) {
+		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
+	} else {
+		return false;
+	}
+	if (result < 0)
+		fold_failed(ingest, &error, now);
+	return true;
+}

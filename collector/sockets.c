@@ -1,0 +1,221 @@
+/*
+ * sockets.c: libzmq ROUTER sockets and their options.
+ *
+ * Messages are bounded by WIRE_MAX_FRAME before they are in memory (a longer one costs its sender the connection), and
+ * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence.
+ */
+#include "sockets.h"
+
+#include <portolan/error.h>
+#include <portolan/wire.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define ENDPOINTS_MAX 32
+#define RECEIVE_QUEUE 128 /* messages per connection, before TCP holds the sender back */
+#define SEND_QUEUE 1000
+#define LINGER_MS 1000
+#define HEARTBEAT_MS 5000
+#define HEARTBEAT_TIMEOUT_MS 15000
+#define HANDSHAKE_MS 5000
+
+struct endpoint {
+	void *socket;
+	char text[256];
+	char path[128]; /* of the socket file, which libzmq leaves behind; empty: none */
+};
+
+struct sockets {
+	void *context;
+	void *routers[SOCKETS_COUNT];
+	struct endpoint endpoints[ENDPOINTS_MAX];
+	size_t endpoint_count;
+	unsigned turn; /* which router is asked first */
+	zmq_msg_t body;
+};
+
+static int
+set_option(void *socket, int option, int value)
+{
+	return zmq_setsockopt(socket, option, &value, sizeof(value));
+}
+
+static int
+make_router(void *context, void **router)
+{
+	int64_t most = WIRE_MAX_FRAME;
+
+	*router = zmq_socket(context, ZMQ_ROUTER);
+	if (!*router)
+		return -1;
+	return zmq_setsockopt(*router, ZMQ_MAXMSGSIZE, &most, sizeof(most)) ||
+	       set_option(*router, ZMQ_ROUTER_MANDATORY, 1) || set_option(*router, ZMQ_LINGER, LINGER_MS) ||
+	       set_option(*router, ZMQ_RCVHWM, RECEIVE_QUEUE) || set_option(*router, ZMQ_SNDHWM, SEND_QUEUE) ||
+	       set_option(*router, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS) ||
+	       set_option(*router, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS) ||
+	       set_option(*router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+}
+
+int
+sockets_open(struct sockets **sockets, struct portolan_error *error)
+{
+	struct sockets *opened = calloc(1, sizeof(*opened));
+	int result = -1;
+
+	if (!opened)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	zmq_msg_init(&opened->body);
+	opened->context = zmq_ctx_new();
+	if (opened->context)
+		result = make_router(opened->context, &opened->routers[SOCKETS_LOCAL]) ||
+		         make_router(opened->context, &opened->routers[SOCKETS_LISTEN]);
+	if (result) {
+		error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
+		sockets_close(opened);
+		return PORTOLAN_E_SYSTEM;
+	}
+	*sockets = opened;
+	return 0;
+}
+
+void
+sockets_unbind(struct sockets *sockets)
+{
+	for (size_t i = 0; i < sockets->endpoint_count; i++) {
+		const struct endpoint *endpoint = &sockets->endpoints[i];
+
+		/* First the file: whoever looks for a collector from now on shall find none. */
+		if (endpoint->path[0])
+			unlink(endpoint->path);
+		zmq_unbind(endpoint->socket, endpoint->text);
+	}
+	sockets->endpoint_count = 0;
+}
+
+void
+sockets_close(struct sockets *sockets)
+{
+	if (!sockets)
+		return;
+	sockets_unbind(sockets);
+	zmq_msg_close(&sockets->body);
+	for (unsigned i = 0; i < SOCKETS_COUNT; i++)
+		if (sockets->routers[i])
+			zmq_close(sockets->routers[i]);
+	while (sockets->context && zmq_ctx_term(sockets->context) < 0 && zmq_errno() == EINTR)
+		;
+	free(sockets);
+}
+
+static int
+bind_failed(const struct address *address, struct portolan_error *error)
+{
+	int code = zmq_errno();
+
+	if (code == EADDRINUSE)
+		return error_set(error, PORTOLAN_E_SYSTEM,
+		                 "address %s is in use; stop what listens there, or give another with --listen",
+		                 address->text);
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s: %s", address->text, zmq_strerror(code));
+}
+
+int
+sockets_bind(struct sockets *sockets, unsigned which, const struct address *address, char *bound, size_t size,
+             struct portolan_error *error)
+{
+	void *router = sockets->routers[which];
+	struct endpoint *endpoint = &sockets->endpoints[sockets->endpoint_count];
+	size_t length = sizeof(endpoint->text);
+	mode_t mask;
+	int result;
+
+	if (sockets->endpoint_count == ENDPOINTS_MAX)
+		return error_set(error, PORTOLAN_E_INVALID, "more than %d endpoints", ENDPOINTS_MAX);
+	result = address_check_free(address, error);
+	if (result < 0)
+		return result;
+	set_option(router, ZMQ_IPV6, address->ipv6);
+	/* The file is made by this call, in this thread. */
+	mask = umask(0177);
+	result = zmq_bind(router, address->text);
+	umask(mask);
+	if (result < 0)
+		return bind_failed(address, error);
+	if (zmq_getsockopt(router, ZMQ_LAST_ENDPOINT, endpoint->text, &length) < 0)
+		snprintf(endpoint->text, sizeof(endpoint->text), "%s", address->text);
+	endpoint->socket = router;
+	snprintf(endpoint->path, sizeof(endpoint->path), "%s", address->path ? address->path : "");
+	sockets->endpoint_count++;
+	snprintf(bound, size, "%s", endpoint->text);
+	return 0;
+}
+
+int
+sockets_wait(struct sockets *sockets, int fd, int timeout_ms, bool *fd_ready, struct portolan_error *error)
+{
+	zmq_pollitem_t items[] = {
+	        {.socket = sockets->routers[SOCKETS_LOCAL], .events = ZMQ_POLLIN},
+	        {.socket = sockets->routers[SOCKETS_LISTEN], .events = ZMQ_POLLIN},
+	        {.fd = fd, .events = ZMQ_POLLIN},
+	};
+
+	*fd_ready = false;
+	if (zmq_poll(items, 3, timeout_ms) < 0) {
+		if (zmq_errno() == EINTR)
+			return 0;
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for messages: %s", zmq_strerror(zmq_errno()));
+	}
+	*fd_ready = items[2].revents & ZMQ_POLLIN;
+	return 0;
+}
+
+/* The part after the routing id; a message of several parts is read to its end and given as NULL. */
+static void
+receive_body(struct sockets *sockets, void *router, struct sockets_message *message)
+{
+	bool single = true;
+
+	message->data = NULL;
+	message->size = 0;
+	if (zmq_msg_recv(&sockets->body, router, ZMQ_DONTWAIT) < 0)
+		return;
+	while (zmq_msg_more(&sockets->body) && zmq_msg_recv(&sockets->body, router, ZMQ_DONTWAIT) >= 0)
+		single = false;
+	if (single) {
+		message->data = zmq_msg_data(&sockets->body);
+		message->size = zmq_msg_size(&sockets->body);
+	}
+}
+
+bool
+sockets_receive(struct sockets *sockets, struct sockets_message *message)
+{
+	for (unsigned i = 0; i < SOCKETS_COUNT; i++) {
+		unsigned which = (sockets->turn + i) % SOCKETS_COUNT;
+		void *router = sockets->routers[which];
+		int size = zmq_recv(router, message->peer.id, sizeof(message->peer.id), ZMQ_DONTWAIT);
+
+		if (size < 0)
+			continue;
+		message->peer.socket = which;
+		message->peer.size = (uint32_t)size;
+		receive_body(sockets, router, message);
+		sockets->turn = which + 1;
+		return true;
+	}
+	return false;
+}
+
+bool
+sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size)
+{
+	void *router = sockets->routers[peer->socket];
+
+	return zmq_send(router, peer->id, peer->size, ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0 &&
+	       zmq_send(router, data, size, ZMQ_DONTWAIT) >= 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * sockets.h: the collector's sockets: one for the store's local endpoint, one for everything else it listens on.
+ * The two are apart because only the first is its owner's alone.
+ *
+ * Nothing here waits but sockets_wait(): a peer that does not read loses its replies, and asks again.
+ * Not thread-safe: it belongs to the event loop. Fork before, not after.
+ */
+#ifndef COLLECTOR_SOCKETS_H
+#define COLLECTOR_SOCKETS_H
+
+#include "address.h"
+#include "sessions.h"
+
+enum { SOCKETS_LOCAL = 0, SOCKETS_LISTEN = 1, SOCKETS_COUNT };
+
+struct sockets;
+
+int sockets_open(struct sockets **sockets, struct portolan_error *error);
+
+/* Flushes replies for at most a second, closes, frees. NULL accepted. */
+void sockets_close(struct sockets *sockets);
+
+/* Binds; `bound` (of `size` bytes) gets the endpoint with its real port. Socket files are made for their owner only. */
+int sockets_bind(struct sockets *sockets, unsigned which, const struct address *address, char *bound, size_t size,
+                 struct portolan_error *error);
+
+/* Takes no new connections from now on; those there are stay. */
+void sockets_unbind(struct sockets *sockets);
+
+/* Waits until something can be received, `fd` can be read, or `timeout_ms` have passed. */
+int sockets_wait(struct sockets *sockets, int fd, int timeout_ms, bool *fd_ready, struct portolan_error *error);
+
+struct sockets_message {
+	struct peer peer;
+	const void *data; /* valid until the next call of sockets_receive(); NULL: not a message of one part */
+	size_t size;
+};
+
+/* Takes one message if there is one; both sockets get their turn. */
+bool sockets_receive(struct sockets *sockets, struct sockets_message *message);
+
+/* false: not delivered, because the peer has gone or does not read. */
+bool sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size);
+
+#endif

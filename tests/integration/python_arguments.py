@@ -1,0 +1,349 @@
+"""What the log calls take, in every form, and what they refuse, by name."""
+
+import array
+import math
+
+import numpy as np
+import pytest
+
+import portolan
+
+LOGITS = np.array([[2.0, -1.0, 0.5], [0.25, 0.25, 3.0], [-4.0, 1.0, 1.0], [0.0, 0.5, -0.5]])
+GOLD = np.array([0, 1, 1, 2])
+IDS = np.array([10, 3, 7, 250])
+
+
+def softmax(z):
+    p = np.exp(z - z.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+P_GOLD = softmax(LOGITS)[np.arange(4), GOLD]
+CORRECT = LOGITS.argmax(axis=1) == GOLD  # row 2 ties: the lowest index wins
+
+
+class Tensor:
+    """Behaves like a torch tensor: no buffer, .detach().cpu().numpy(), which half precision and graphs refuse."""
+
+    def __init__(self, values, dtype="torch.float32", graph=True):
+        self.values, self.dtype, self.graph = np.asarray(values), dtype, graph
+
+    def detach(self):
+        return Tensor(self.values, self.dtype, graph=False)
+
+    def float(self):
+        return Tensor(self.values.astype("f4"), "torch.float32", self.graph)
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        if self.graph:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+        if self.dtype == "torch.bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.values
+
+    def tolist(self):
+        return self.values.tolist()
+
+
+class OnlyArray:
+    """Like a data frame's column."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None):
+        return self.values
+
+
+def every_second(values):
+    """The same values, strided."""
+    wide = np.zeros((2 * values.shape[0], 3 * values.shape[1]), dtype=values.dtype)
+    wide[::2, 1::3] = values
+    return wide[::2, 1::3]
+
+
+def unaligned(values):
+    raw = np.zeros(values.nbytes + 1, dtype="u1")
+    view = raw[1:].view(values.dtype).reshape(values.shape)
+    view[...] = values
+    return view
+
+
+def read_only(values):
+    values = values.copy()
+    values.setflags(write=False)
+    return values
+
+
+FORMS = {
+    "float64": LOGITS,
+    "float32": LOGITS.astype("f4"),
+    "float16": LOGITS.astype("f2"),
+    "fortran": np.asfortranarray(LOGITS),
+    "strided": every_second(LOGITS),
+    "reversed": LOGITS[::-1, ::-1].copy()[::-1, ::-1],
+    "unaligned": unaligned(LOGITS),
+    "read-only": read_only(LOGITS),
+    "lists": LOGITS.tolist(),
+    "tuples": tuple(map(tuple, LOGITS.tolist())),
+    "list of rows": list(LOGITS.astype("f4")),
+    "list of tensors": [Tensor(row, graph=False).numpy() for row in LOGITS],
+    "memoryview": memoryview(array.array("d", LOGITS.ravel())).cast("B").cast("d", (4, 3)),
+    "tensor": Tensor(LOGITS.astype("f4")),
+    "bfloat16 tensor": Tensor(LOGITS.astype("f4"), "torch.bfloat16"),
+    "float16 tensor": Tensor(LOGITS.astype("f2"), "torch.float16"),
+    "__array__": OnlyArray(LOGITS),
+    "object array": LOGITS.astype(object),
+}
+INTEGER_TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
+
+
+def check(epoch, store, ids=IDS, p=P_GOLD, correct=CORRECT, gold=GOLD):
+    """What arrived is what an independent softmax says."""
+    m = portolan.measures("run", store=store, epochs=(epoch, epoch + 1))
+    order = np.argsort(ids)
+    assert m["id"].tolist() == np.asarray(ids)[order].tolist()
+    assert np.abs(m["confidence"] - np.asarray(p)[order]).max() < 1e-6
+    assert m["correctness"].tolist() == np.asarray(correct, dtype=float)[order].tolist()
+    assert m["gold"].tolist() == np.asarray(gold)[order].tolist()
+
+
+def test_every_form_of_scores_arrives(store):
+    with portolan.Run("run", store=store) as run:
+        for epoch, values in enumerate(FORMS.values()):
+            run.log_logits(epoch, IDS, values, GOLD)
+            run.end_epoch(epoch)
+    for epoch in range(len(FORMS)):
+        check(epoch, store)
+
+
+def test_probabilities_arrive(store):
+    probs = softmax(LOGITS)
+    with portolan.Run("run", store=store) as run:
+        for epoch, values in enumerate([probs, probs.astype("f4"), probs.tolist(), Tensor(probs.astype("f4"))]):
+            run.log_probs(epoch, IDS, values, GOLD)
+    for epoch in range(4):
+        check(epoch, store)
+
+
+def test_every_integer_type_arrives(store):
+    forms = [np.dtype(t) for t in INTEGER_TYPES]
+    with portolan.Run("run", store=store) as run:
+        for epoch, dtype in enumerate(forms):
+            ids = np.array([10, 3, 7, 100]).astype(dtype)
+            run.log_logits(epoch, ids, LOGITS, GOLD.astype(dtype))
+            run.log_gold(100 + epoch, ids[::-1], P_GOLD[::-1], CORRECT[::-1].astype(dtype), gold=GOLD[::-1].astype(dtype))
+        run.log_logits(50, [10, 3, 7, 100], LOGITS, GOLD.tolist())
+        run.log_logits(51, array.array("H", [10, 3, 7, 100]), LOGITS, Tensor(GOLD, "torch.int64"))
+        run.log_logits(52, IDS.reshape(4, 1) * 0 + [[10], [3], [7], [100]], LOGITS, GOLD.reshape(4, 1))
+        run.log_gold(53, [10, 3, 7, 100], P_GOLD.tolist(), CORRECT.tolist(), gold=None)
+        run.log_gold(54, [10, 3, 7, 100], Tensor(P_GOLD.astype("f4"), "torch.bfloat16"), Tensor(CORRECT), gold=GOLD)
+    for epoch in [*range(8), *range(100, 108), *range(50, 55)]:
+        check(epoch, store, ids=[10, 3, 7, 100])
+
+
+def test_sigmoid_of_one_column(store):
+    z = np.array([1.5, -2.0, 0.25, -0.5])
+    gold = np.array([1, 0, 0, 1])
+    p = 1 / (1 + np.exp(-z))
+    p_gold = np.where(gold == 1, p, 1 - p)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, IDS, z, gold)
+        run.log_logits(1, IDS, z.reshape(4, 1), gold.astype(bool))
+        run.log_logits(2, IDS, z.tolist(), gold)
+        run.log_probs(3, IDS, p, gold)
+        run.log_probs(4, IDS, p.reshape(4, 1).tolist(), gold)
+    for epoch in range(5):
+        check(epoch, store, p=p_gold, correct=p_gold > 0.5, gold=gold)
+
+
+def test_minus_infinity_masks_a_choice(store):
+    masked = LOGITS.copy()
+    masked[0, 2] = masked[3, 0] = -np.inf
+    p = softmax(masked)[np.arange(4), GOLD]
+    with portolan.Run("run", store=store, strict=True) as run:
+        run.log_logits(0, IDS, masked, GOLD)
+    check(0, store, p=p, correct=masked.argmax(axis=1) == GOLD)
+
+
+def test_nan_rows_are_left_out_and_counted(store, capfd):
+    broken = LOGITS.copy()
+    broken[1, 0] = np.nan
+    broken[3, 1] = np.inf
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, IDS, broken, GOLD)
+        run.log_logits(1, IDS, broken, GOLD)
+    stats = run.stats()
+    assert (stats["logged"], stats["refused"], stats["acknowledged"]) == (4, 4, 4)
+    check(0, store, ids=IDS[::2], p=P_GOLD[::2], correct=CORRECT[::2], gold=GOLD[::2])
+    assert capfd.readouterr().err.count("refused") <= 1, "a warning is said once"
+
+
+def test_strict_raises_after_logging_the_good_rows(store):
+    broken = LOGITS.copy()
+    broken[1, 0] = np.nan
+    with portolan.Run("run", store=store, strict=True) as run:
+        with pytest.raises(portolan.RowsRefused):
+            run.log_logits(0, IDS, broken, GOLD)
+        with pytest.raises(ValueError):
+            run.log_logits(1, IDS, broken, GOLD)
+    keep = [0, 2, 3]
+    check(0, store, ids=IDS[keep], p=P_GOLD[keep], correct=CORRECT[keep], gold=GOLD[keep])
+
+
+STRINGS = ["b", "é-ü", "日本", "a" * 255]
+
+
+@pytest.mark.parametrize("ids", [
+    STRINGS,
+    tuple(STRINGS),
+    np.array(STRINGS),
+    np.array(STRINGS, dtype=object),
+    [s.encode() for s in STRINGS[:3]] + [STRINGS[3].encode()],
+    OnlyArray(np.array(STRINGS, dtype=object)),
+], ids=["list", "tuple", "numpy U", "numpy object", "bytes", "__array__"])
+def test_string_ids(store, ids):
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, LOGITS, GOLD)
+    m = portolan.measures("run", store=store)
+    order = sorted(range(4), key=lambda i: STRINGS[i].encode())
+    assert m["id"].tolist() == [STRINGS[i] for i in order]
+    assert np.abs(m["confidence"] - P_GOLD[order]).max() < 1e-6
+
+
+def test_bytes_array_ids(store):
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, np.array([b"x", b"yy", b"z", b"w"]), LOGITS, GOLD)
+    assert portolan.measures("run", store=store)["id"].tolist() == ["w", "x", "yy", "z"]
+
+
+def test_nothing_to_log(store):
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, [], [], [])
+        run.log_logits(0, np.zeros(0, int), np.zeros((0, 3)), np.zeros(0, int))
+        run.log_gold(0, [], [], [])
+        assert run.stats()["logged"] == 0
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    with portolan.Run("run", store=tmp_path_factory.mktemp("arguments") / "store") as run:
+        yield run
+        assert run.stats()["logged"] == 0, "a refused call logs nothing"
+
+
+WRONG = [
+    # error, words of its message, epoch, ids, logits, gold
+    (ValueError, "gold has 3 entries, logits 4 rows", 0, IDS, LOGITS, GOLD[:3]),
+    (ValueError, "ids has 5 entries, logits 4 rows", 0, range(5), LOGITS, GOLD),
+    (ValueError, "ids has 3 entries, logits 4 rows", 0, ["a", "b", "c"], LOGITS, GOLD),
+    (ValueError, "logits", 0, [1], np.zeros((1, 2, 3)), [0]),
+    (ValueError, "logits", 0, [1], np.zeros((1, 0)), [0]),
+    (ValueError, "logits", 0, [1], np.array(1.0), [0]),
+    (ValueError, r"logits\[1\]", 0, [1, 2], [[1, 2], [1]], [0, 0]),
+    (ValueError, r"logits\[1\]", 0, [1, 2], [[1, 2], 1], [0, 0]),
+    (ValueError, r"logits\[0\]", 0, [1], [[]], [0]),
+    (ValueError, "gold must have the shape", 0, [1], [[1, 2]], np.zeros((1, 2), int)),
+    (ValueError, "ids must have the shape", 0, np.zeros((2, 2), int), LOGITS[:2], GOLD[:2]),
+    (TypeError, "logits must be float", 0, IDS, LOGITS.astype(">f8"), GOLD),
+    (TypeError, "logits must be float", 0, IDS, LOGITS.astype(int), GOLD),
+    (TypeError, "logits must be float", 0, IDS, LOGITS.astype(complex), GOLD),
+    (TypeError, "logits", 0, [1], 3.0, [0]),
+    (TypeError, "logits", 0, [1], "3.0", [0]),
+    (TypeError, r"logits\[0\]", 0, [1], [["1", 2]], [0]),
+    (TypeError, r"logits\[1\]", 0, [1, 2], [1, [2]], [0, 0]),
+    (TypeError, "ids must be integers", 0, IDS.astype(float), LOGITS, GOLD),
+    (TypeError, "ids must be integers", 0, IDS.astype(">i8"), LOGITS, GOLD),
+    (TypeError, "ids", 0, "abcd", LOGITS, GOLD),
+    (TypeError, "ids", 0, {1, 2, 3, 4}, LOGITS, GOLD),
+    (TypeError, "ids", 0, {1: 1, 2: 2, 3: 3, 4: 4}, LOGITS, GOLD),
+    (TypeError, "ids", 0, iter(IDS), LOGITS, GOLD),
+    (TypeError, "ids", 0, None, LOGITS, GOLD),
+    (TypeError, r"ids\[1\].*one kind", 0, [1, "b", 3, 4], LOGITS, GOLD),
+    (TypeError, r"ids\[1\].*one kind", 0, ["a", 2, 3, 4], LOGITS, GOLD),
+    (TypeError, r"ids\[2\]", 0, [1, 2, 3.5, 4], LOGITS, GOLD),
+    (TypeError, "ids", 0, np.array(["2020-01-01"], dtype="M8[D]"), LOGITS[:1], GOLD[:1]),
+    (ValueError, "ids", 0, [1, 2, -3, 4], LOGITS, GOLD),
+    (ValueError, "ids", 0, np.array([1, 2, -3, 4], dtype="i2"), LOGITS, GOLD),
+    (ValueError, "ids", 0, [1, 2, 2**64, 4], LOGITS, GOLD),
+    (ValueError, "ids", 0, [-1, 2, 2**63, 4], LOGITS, GOLD),
+    (ValueError, r"ids\[1\]", 0, ["a", "\ud800", "b", "c"], LOGITS, GOLD),
+    (ValueError, "id", 0, ["a", "", "b", "c"], LOGITS, GOLD),
+    (ValueError, "id", 0, ["a", "b" * 256, "b", "c"], LOGITS, GOLD),
+    (ValueError, "id", 0, ["a", "new\nline", "b", "c"], LOGITS, GOLD),
+    (ValueError, "id", 0, ["a", "nul\0", "b", "c"], LOGITS, GOLD),
+    (ValueError, "gold.*2", 0, IDS, LOGITS, [0, 1, 3, 2]),
+    (ValueError, "gold.*1", 0, IDS, LOGITS, [0, -1, 1, 2]),
+    (ValueError, "gold.*3", 0, IDS, LOGITS[:, 0], [0, 1, 1, 2]),
+    (TypeError, "gold must be integers", 0, IDS, LOGITS, GOLD.astype(float)),
+    (TypeError, r"gold\[3\]", 0, IDS, LOGITS, [0, 1, 1, None]),
+    (TypeError, "gold", 0, IDS, LOGITS, None),
+    (ValueError, "epoch", -1, IDS, LOGITS, GOLD),
+    (ValueError, "epoch", 2**32, IDS, LOGITS, GOLD),
+    (ValueError, "epoch", 2**32 - 1, IDS, LOGITS, GOLD),
+    (TypeError, "epoch", 0.5, IDS, LOGITS, GOLD),
+    (TypeError, "epoch", "0", IDS, LOGITS, GOLD),
+]
+
+
+@pytest.mark.parametrize("error, words, epoch, ids, logits, gold", WRONG, ids=range(len(WRONG)))
+def test_wrong_arguments_are_named(run, error, words, epoch, ids, logits, gold):
+    with pytest.raises(error, match=words):
+        run.log_logits(epoch, ids, logits, gold)
+
+
+@pytest.mark.parametrize("error, words, gold_probs, correct, gold", [
+    (ValueError, "correct has 3 entries, gold_probs 4 rows", P_GOLD, CORRECT[:3], None),
+    (ValueError, "correct", P_GOLD, [0, 1, 2, 0], None),
+    (ValueError, "correct", P_GOLD, np.array([0, 1, 256, 0]), None),
+    (ValueError, "correct", P_GOLD, np.array([0, 1, -1, 0], dtype="i1"), None),
+    (TypeError, "correct", P_GOLD, P_GOLD, None),
+    (TypeError, "correct", P_GOLD, None, None),
+    (ValueError, "gold has 2 entries", P_GOLD, CORRECT, [0, 1]),
+    (ValueError, "gold_probs must have the shape", LOGITS, CORRECT, None),
+])
+def test_wrong_arguments_of_log_gold_are_named(run, error, words, gold_probs, correct, gold):
+    with pytest.raises(error, match=words):
+        run.log_gold(0, IDS, gold_probs, correct, gold=gold)
+
+
+@pytest.mark.parametrize("error, words, options", [
+    (NotImplementedError, "keys", {"keys": "DIR"}),
+    (NotImplementedError, "spool", {"spool": "DIR"}),
+    (ValueError, "mode", {"mode": "sometimes"}),
+    (ValueError, "when_full", {"when_full": "panic"}),
+    (ValueError, "examples", {"examples": 0}),
+    (TypeError, "examples", {"examples": "many"}),
+    (TypeError, "labels", {"labels": "ab"}),
+    (TypeError, r"labels\[1\]", {"labels": ["a", 1]}),
+    (TypeError, "config", {"config": [1]}),
+    (TypeError, "config", {"config": {"a": object()}}),
+    (ValueError, "config", {"config": {"a": math.nan}}),
+    (ValueError, "rank", {"rank": -1}),
+    (ValueError, "store or endpoint", {"endpoint": "tcp://127.0.0.1:1"}),
+    (ValueError, "open_timeout", {"open_timeout": -1}),
+])
+def test_wrong_options_are_named(tmp_path, error, words, options):
+    with pytest.raises(error, match=words):
+        portolan.Run("run", store=tmp_path / "store", **options)
+    assert not (tmp_path / "store").exists()
+
+
+def test_rank_comes_from_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANK", "two")
+    with pytest.raises(ValueError, match="RANK"):
+        portolan.Run("run", store=tmp_path / "store", group="job")
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x" * 256, "nul\0"])
+def test_wrong_names(tmp_path, name):
+    with pytest.raises(ValueError):
+        portolan.Run(name, store=tmp_path / "store")
+
+
+def test_a_collector_that_is_not_there():
+    with pytest.raises(portolan.NoCollector, match="127.0.0.1:1"):
+        portolan.Run("run", endpoint="tcp://127.0.0.1:1", open_timeout=0.3)

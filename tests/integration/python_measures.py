@@ -1,0 +1,125 @@
+"""portolan.measures() against an independent calculation, on random data with every irregularity."""
+
+import numpy as np
+import pytest
+
+import portolan
+
+TOLERANCE = 1e-6
+
+
+def random_run(seed, examples, epochs, classes, missing):
+    """Logits and which of them are seen. Example 0 is never learned, 1 is seen once, 2 is always right, 3 only at the end."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(0, 2, (epochs, examples, classes)) + rng.normal(0, 2, (1, examples, classes))
+    gold = rng.integers(0, classes, examples)
+    seen = rng.random((epochs, examples)) >= missing
+    logits[:, 0, gold[0]] = -9
+    logits[:, 2, gold[2]] = 30
+    seen[:, 1] = False
+    seen[epochs // 2, 1] = True
+    seen[:, 3] = False
+    seen[-1, 3] = True
+    seen[:, (0, 2)] = True
+    return logits.astype(np.float32), gold, seen
+
+
+def record(store, ids, logits, gold, seen, seed):
+    """In shuffled order and uneven batches."""
+    rng = np.random.default_rng(seed + 1)
+    with portolan.Run("run", store=store) as run:
+        for epoch, here in enumerate(seen):
+            order = rng.permutation(np.flatnonzero(here))
+            for rows in np.array_split(order, 7):
+                run.log_logits(epoch, [ids[i] for i in rows], logits[epoch, rows], gold[rows])
+            run.end_epoch(epoch)
+
+
+def expected(logits, gold, seen):
+    """Example by example, in float64, as the definitions read."""
+    for i in range(logits.shape[1]):
+        epochs = np.flatnonzero(seen[:, i])
+        z = logits[epochs, i].astype(np.float64)
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        gold_prob = p[:, gold[i]]
+        correct = z.argmax(axis=1) == gold[i]
+        others = np.delete(z, gold[i], axis=1)
+        one_hot = np.eye(z.shape[1])[gold[i]]
+        c = gold_prob.mean()
+        right_after = [e for k, e in enumerate(epochs) if correct[k:].all()]
+        wrong_after = [e for k, e in enumerate(epochs) if not correct[k:].any()]
+        yield {
+            "epochs": len(epochs),
+            "gold": gold[i],
+            "confidence": c,
+            "variability": np.sqrt(((gold_prob - c) ** 2).mean()),
+            "correctness": correct.mean(),
+            "forgetting_events": int((correct[:-1] & ~correct[1:]).sum()),
+            "never_learned": int(not correct.any()),
+            "first_learned": epochs[correct][0] if correct.any() else None,
+            "threshold_closeness": c * (1 - c),
+            "always_right_after": right_after[0] if right_after else None,
+            "always_wrong_after": wrong_after[0] if wrong_after else None,
+            "aum": (z[:, gold[i]] - others.max(axis=1)).mean(),
+            "el2n": np.sqrt(((p - one_hot) ** 2).sum(axis=1)).mean(),
+            "aleatoric": (gold_prob * (1 - gold_prob)).mean(),
+            "entropy": -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1).mean(),
+        }
+
+
+EXACT = ("epochs", "gold", "correctness", "forgetting_events", "never_learned")
+EPOCHS_OR_EMPTY = ("first_learned", "always_right_after", "always_wrong_after")
+CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "aum": 10}
+
+
+def check(m, ids, rows):
+    assert m["id"].tolist() == ids
+    for name in EXACT:
+        assert m[name].tolist() == [row[name] for row in rows], name
+    for name in EPOCHS_OR_EMPTY:
+        got = [None if np.isnan(x) or x < 0 else int(x) for x in m[name].astype(float)]
+        assert got == [row[name] for row in rows], name
+    for name, scale in CLOSE.items():
+        if name not in m.dtype.names:
+            continue
+        difference = np.abs(m[name].astype(float) - [row[name] for row in rows]).max()
+        assert difference <= TOLERANCE * scale, f"{name} differs by {difference}"
+
+
+@pytest.mark.parametrize("kind", ["int", "str"])
+@pytest.mark.parametrize("examples, epochs, classes, missing", [(700, 9, 4, 0.35), (50, 1, 3, 0.0), (300, 6, 2, 0.0)])
+def test_random_runs(store, kind, examples, epochs, classes, missing):
+    seed = examples + epochs
+    logits, gold, seen = random_run(seed, examples, epochs, classes, missing)
+    rng = np.random.default_rng(seed)
+    numbers = sorted(rng.choice(2**40, examples, replace=False).tolist())
+    ids = numbers if kind == "int" else sorted((f"wört-{n}" for n in numbers), key=str.encode)
+    record(store, ids, logits, gold, seen, seed)
+    rows = list(expected(logits, gold, seen))
+    observed = [i for i in range(examples) if seen[:, i].any()]
+    m = portolan.measures("run", store=store)
+    assert m["variability_ci"].shape == (len(observed),)
+    check(m, [ids[i] for i in observed], [rows[i] for i in observed])
+
+
+@pytest.mark.parametrize("epochs, first, last", [("2:", 2, 6), ((None, 4), 0, 4), (slice(1, 5), 1, 5), (range(3, 4), 3, 4)])
+def test_a_range_of_epochs(store, epochs, first, last):
+    logits, gold, seen = random_run(5, 120, 6, 3, 0.3)
+    record(store, list(range(120)), logits, gold, seen, 5)
+    seen[:first] = seen[last:] = False
+    observed = [i for i in range(120) if seen[:, i].any()]
+    rows = list(expected(logits[:, observed], gold[observed], seen[:, observed]))
+    check(portolan.measures("run", store=store, epochs=epochs), observed, rows)
+
+
+def test_a_record_array(store):
+    logits, gold, seen = random_run(1, 40, 3, 3, 0.0)
+    record(store, list(range(40)), logits, gold, seen, 1)
+    m = portolan.measures("run", store=store)
+    assert (m.confidence == m["confidence"]).all()
+    assert m["id"].dtype == np.uint64
+    assert m.dtype.names[:9] == ("id", "gold", "epochs", "confidence", "variability", "correctness", "forgetting_events",
+                                 "never_learned", "first_learned")
+    with pytest.raises(ValueError, match="step"):
+        portolan.measures("run", store=store, epochs=slice(0, 4, 2))

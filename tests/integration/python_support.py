@@ -1,0 +1,85 @@
+"""What the tests of the Python package share; loaded as a pytest plugin."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# Long enough for a slow machine: nothing waits for as long as this unless something is wrong.
+PATIENCE = 60
+
+
+@pytest.fixture(scope="session")
+def stores():
+    """Every store used; at the end no collector may be left for any. They leave together, so the wait is short."""
+    used = []
+    yield used
+    left_behind = [str(path) for path in used if not collector_has_left(path)]
+    assert not left_behind, "collectors were left behind"
+
+
+@pytest.fixture
+def store(tmp_path, stores):
+    """A store's directory."""
+    stores.append(tmp_path / "store")
+    return stores[-1]
+
+
+def collector_has_left(path):
+    """Waits on the lock that a collector holds for as long as it lives."""
+    lock = path / "portoland.lock"
+    if not lock.exists():
+        return True
+    waiting = subprocess.run(["flock", "--timeout", str(PATIENCE), str(lock), "true"], check=False)
+    return waiting.returncode == 0
+
+
+def collectors(path):
+    """Process ids of the collectors that serve this store."""
+    found = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as cmdline:
+                words = cmdline.read().split(b"\0")
+        except OSError:
+            continue
+        if words and words[0].endswith(b"portoland") and os.fsencode(os.path.realpath(path)) in map(os.path.realpath, words):
+            found.append(int(pid))
+    return found
+
+
+class Script:
+    """A Python program in a process of its own, whose lines on stdout are its signs of life."""
+
+    def __init__(self, code, *arguments):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+
+    def wait_for(self, line):
+        for got in self.process.stdout:
+            if got.strip() == line:
+                return
+        raise AssertionError(f"it ended before it said {line!r}: {self.process.stderr.read()}")
+
+    def end(self):
+        """(status, what it said on stderr)."""
+        _, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, errors
+
+
+@pytest.fixture
+def script():
+    started = []
+
+    def start(code, *arguments):
+        started.append(Script(code, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+        one.process.communicate()

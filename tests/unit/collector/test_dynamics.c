@@ -1,0 +1,161 @@
+/* test_dynamics.c: lines and files of training dynamics. */
+#include "dynamics.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct dynamics_row row;
+static struct portolan_error error;
+
+static int
+parse(const char *line, uint32_t epoch)
+{
+	return dynamics_parse(line, strlen(line), epoch, &row, &error);
+}
+
+static void
+good_lines(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("{\"guid\":4734364254410,\"logits_epoch_2\":[-0.5,1,2.25],\"gold\":2}\n", 2), 0);
+	assert_false(row.is_text);
+	assert_true(row.integer == UINT64_C(4734364254410));
+	assert_int_equal(row.gold, 2);
+	assert_int_equal(row.classes, 3);
+	assert_true(row.logits[0] == -0.5 && row.logits[1] == 1 && row.logits[2] == 2.25);
+	/* one logit: class 1 against class 0 */
+	assert_int_equal(parse("{\"gold\": 1, \"guid\": \"7\", \"logits_epoch_0\": [3], \"more\": {}}", 0), 0);
+	assert_true(row.is_text);
+	assert_string_equal(row.text, "7");
+	assert_int_equal(row.classes, 1);
+	dynamics_row_deinit(&row);
+}
+
+static void
+bad_lines(void **state)
+{
+	static const struct {
+		const char *line, *part;
+	} cases[] = {
+	        {"{\"guid\":1", "not JSON"},
+	        {"[1]", "not a JSON object"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[NaN,1],\"gold\":0}", "not JSON"},
+	        {"{\"guid\":1,\"guid\":2,\"logits_epoch_0\":[0,1],\"gold\":0}", "not JSON"},
+	        {"{\"logits_epoch_0\":[0,1],\"gold\":0}", "no \"guid\""},
+	        {"{\"guid\":-1,\"logits_epoch_0\":[0,1],\"gold\":0}", "negative"},
+	        {"{\"guid\":1.5,\"logits_epoch_0\":[0,1],\"gold\":0}", "neither"},
+	        {"{\"guid\":\"\",\"logits_epoch_0\":[0,1],\"gold\":0}", "\"guid\""},
+	        {"{\"guid\":\"a\\tb\",\"logits_epoch_0\":[0,1],\"gold\":0}", "\"guid\""},
+	        {"{\"guid\":1,\"logits_epoch_1\":[0,1],\"gold\":0}", "\"logits_epoch_0\" is missing"},
+	        {"{\"guid\":1,\"logits_epoch_0\":3,\"gold\":0}", "not an array"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[],\"gold\":0}", "0 numbers"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,\"1\"],\"gold\":0}", "not a number"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,1]}", "\"gold\" is missing"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,1],\"gold\":2}", "\"gold\" is 2, not within 0 to 1"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0],\"gold\":2}", "\"gold\" is 2, not within 0 to 1"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,1],\"gold\":-1}", "\"gold\" is -1"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,1],\"gold\":\"0\"}", "not an integer"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (parse(cases[i].line, 0) != PORTOLAN_E_INVALID)
+			fail_msg("accepted: %s", cases[i].line);
+		if (!strstr(error.message, cases[i].part))
+			fail_msg("%s: '%s' does not say '%s'", cases[i].line, error.message, cases[i].part);
+	}
+	dynamics_row_deinit(&row);
+}
+
+struct directory {
+	char path[64];
+};
+
+static void
+touch(const struct directory *directory, const char *name)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory->path, name);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "x\n", 2), 2);
+	close(fd);
+}
+
+static void
+drop(const struct directory *directory, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", directory->path, name);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void
+files_in_numeric_order(void **state)
+{
+	static const char *const names[] = {"dynamics_epoch_10.jsonl", "dynamics_epoch_2.jsonl",
+	                                    "dynamics_epoch_0.jsonl"};
+	static const char *const others[] = {"dynamics_epoch_x.jsonl", "dynamics_epoch_3.json", "notes.txt",
+	                                     "dynamics_epoch_-1.jsonl", "dynamics_epoch_99999999999.jsonl"};
+	struct directory directory = {"/tmp/portolan-test-XXXXXX"};
+	struct dynamics_file *files;
+	char path[256];
+	size_t count;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory.path));
+	assert_int_equal(dynamics_files(directory.path, &files, &count, &error), PORTOLAN_E_INVALID);
+	assert_non_null(strstr(error.message, directory.path));
+	for (size_t i = 0; i < 3; i++)
+		touch(&directory, names[i]);
+	for (size_t i = 0; i < 5; i++)
+		touch(&directory, others[i]);
+	assert_int_equal(dynamics_files(directory.path, &files, &count, &error), 0);
+	assert_int_equal(count, 3);
+	assert_int_equal(files[0].epoch, 0);
+	assert_int_equal(files[1].epoch, 2);
+	assert_int_equal(files[2].epoch, 10);
+	assert_int_equal(files[2].bytes, 2);
+	dynamics_files_free(files, count);
+	snprintf(path, sizeof(path), "%s/%s", directory.path, names[1]);
+	assert_int_equal(dynamics_files(path, &files, &count, &error), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(files[0].epoch, 2);
+	dynamics_files_free(files, count);
+	snprintf(path, sizeof(path), "%s/notes.txt", directory.path);
+	assert_int_equal(dynamics_files(path, &files, &count, &error), PORTOLAN_E_INVALID);
+	touch(&directory, "dynamics_epoch_02.jsonl");
+	assert_int_equal(dynamics_files(directory.path, &files, &count, &error), PORTOLAN_E_INVALID);
+	assert_non_null(strstr(error.message, "same epoch"));
+	drop(&directory, "dynamics_epoch_02.jsonl");
+	for (size_t i = 0; i < 3; i++)
+		drop(&directory, names[i]);
+	for (size_t i = 0; i < 5; i++)
+		drop(&directory, others[i]);
+	rmdir(directory.path);
+	assert_int_equal(dynamics_files(directory.path, &files, &count, &error), PORTOLAN_E_INVALID);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(good_lines),
+	        cmocka_unit_test(bad_lines),
+	        cmocka_unit_test(files_in_numeric_order),
+	};
+
+	return cmocka_run_group_tests_name("dynamics", tests, NULL, NULL);
+}

@@ -1,0 +1,492 @@
+/* test_ingest.c: the rules of the wire on a real store: numbers, acknowledgement, liveness, epochs, folds, failure. */
+#include "ingest_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static unsigned
+count_errors(const struct fixture *f, uint8_t session, enum wire_error_code code)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < f->reply_count; i++)
+		count += f->replies[i].session == session && f->replies[i].kind == WIRE_ERROR &&
+		         f->replies[i].code == code;
+	return count;
+}
+
+static void
+acknowledges_after_the_commit_only(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	assert_int_equal(f->reply_count, 0);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->acknowledged, 0);
+	assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->id_kind, WIRE_ID_NONE);
+	assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->credit, 8u << 20);
+	fixture_forget(f);
+	fixture_batch(f, 1, 1, 0, 10, 3, 0.25f, true);
+	fixture_batch(f, 1, 2, 0, 20, 3, 0.5f, false);
+	assert_int_equal(f->reply_count, 0);
+	fixture_commit(f);
+	assert_int_equal(f->reply_count, 1); /* one ack for both */
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
+	assert_int_equal(f->ingest.totals.observations, 6);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	assert_true(fixture_gold_prob(f, "run", 11, 0) == 0.25f);
+	assert_true(fixture_gold_prob(f, "run", 22, 0) == 0.5f);
+	assert_true(fixture_gold_prob(f, "run", 13, 0) < 0);
+}
+
+static void
+repeats_change_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 4, 0.25f, true);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_batch(f, 1, 1, 0, 0, 4, 0.75f, false);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->replaced, 0);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 4);
+	assert_int_equal(f->ingest.totals.observations, 4);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.25f);
+}
+
+static void
+a_gap_is_told_once(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_batch(f, 1, 3, 0, 2, 1, 0.25f, true);
+	fixture_batch(f, 1, 4, 0, 3, 1, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(f->reply_count, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->sequence, 3);
+	/* The error may be lost on its way: a ping brings it again. */
+	fixture_forget(f);
+	fixture_ping(f, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	fixture_forget(f);
+	for (uint64_t sequence = 2; sequence <= 4; sequence++)
+		fixture_batch(f, 1, sequence, 0, sequence - 1, 1, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 4);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 4);
+}
+
+static void
+refused_rows_use_the_number_up(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open declared = {.examples = 10};
+
+	fixture_open(f, 1, "run", &declared);
+	fixture_batch(f, 1, 1, 0, 8, 4, 0.25f, true); /* 8, 9, and two beyond */
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->refused, 2);
+	assert_int_equal(f->ingest.totals.observations, 2);
+	/* The other kind of id: the whole batch. */
+	fixture_forget(f);
+	fixture_text_batch(f, 1, 2, "word");
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_REFUSED);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->sequence, 2);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->refused, 3);
+	fixture_batch(f, 1, 3, 0, 0, 1, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 3);
+}
+
+static void
+an_epoch_closes_when_every_session_has_left_it(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open group = {.group = {(const uint8_t *)"job", 3}}, second = group;
+
+	second.rank = 1;
+	fixture_open(f, 1, "run", &group);
+	fixture_commit(f);
+	fixture_open(f, 2, "run", &second);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_batch(f, 2, 1, 0, 2, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 1);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 4);
+	assert_int_equal(fixture_log(f, "run", 0).folded, 0);
+	/* Logging a later epoch ends the earlier ones. */
+	fixture_batch(f, 2, 2, 1, 2, 2, 0.5f, true);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 2);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	/* Closing lets go of everything. */
+	fixture_close(f, 1, 3);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 2);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	fixture_close(f, 2, 3);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 0);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+	assert_int_equal(fixture_run(f, "run").observations, 6);
+	assert_true(fixture_gold_prob(f, "run", 3, 0) == 0.25f);
+	assert_true(fixture_gold_prob(f, "run", 3, 1) == 0.5f);
+}
+
+static void
+a_small_patch_waits_until_its_epoch_is_ended_again(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 8, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	fixture_batch(f, 1, 3, 0, 0, 2, 0.75f, true);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 2);
+	assert_int_equal(fixture_log(f, "run", 0).folded, 8);
+	fixture_end(f, 1, 4, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	fixture_ping(f, 1);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->replaced, 2);
+	assert_true(fixture_gold_prob(f, "run", 1, 0) == 0.75f);
+	assert_true(fixture_gold_prob(f, "run", 2, 0) == 0.25f);
+}
+
+static void
+silence_ends_a_session(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS - 1000);
+	fixture_ping(f, 1);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS);
+	assert_int_equal(f->ingest.sessions.live, 1);
+	fixture_wait(f, 1000);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	/* Heard again, it opens again, and goes on where it was. */
+	fixture_batch(f, 1, 2, 0, 2, 2, 0.5f, true);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_NO_SESSION);
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->acknowledged, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->id_kind, WIRE_ID_INT);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	fixture_batch(f, 1, 2, 0, 2, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
+}
+
+static void
+a_stalled_collector_blames_nobody(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	f->now += 3600 * 1000;
+	ingest_tick(&f->ingest, f->now);
+	fixture_commit(f);
+	assert_int_equal(f->ingest.sessions.live, 1);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS + 1000);
+	assert_int_equal(f->ingest.sessions.live, 0);
+}
+
+static void
+unknown_sessions_are_told_to_open(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.5f, true);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_NO_SESSION);
+	fixture_ping(f, 2);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_NO_SESSION);
+}
+
+static void
+a_closed_session_may_repeat_its_close(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_close(f, 1, 1);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_close(f, 1, 1);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->acknowledged, 1);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	fixture_batch(f, 1, 2, 0, 0, 1, 0.5f, true);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_MALFORMED);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+}
+
+static void
+runs_are_joined_resumed_overwritten_or_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open resume = {.resume = true}, overwrite = {.overwrite = true};
+	struct wire_open other_mode = {.resume = true, .mode = PORTOLAN_TRAIN_FORWARD};
+	uint32_t number;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 4, 0.25f, true);
+	fixture_commit(f);
+	number = fixture_run(f, "run").number;
+	fixture_open(f, 2, "run", NULL);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	fixture_open(f, 3, "run", &other_mode);
+	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_RUN_DIFFERS);
+	fixture_open(f, 4, "run", &resume);
+	fixture_commit(f);
+	fixture_last(f, 4, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	/* What is overwritten is gone, and its sessions learn it. */
+	fixture_open(f, 5, "run", &overwrite);
+	fixture_commit(f);
+	fixture_last(f, 5, WIRE_OPENED);
+	assert_int_not_equal(fixture_run(f, "run").number, number);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	fixture_forget(f);
+	fixture_batch(f, 1, 2, 0, 0, 4, 0.5f, true);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	fixture_open(f, 1, "run", NULL);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").observations, 0);
+	assert_int_equal(f->ingest.sessions.live, 1);
+}
+
+static void
+a_later_session_wins_over_an_earlier_one(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open earlier = {.started = 5}, later = {.resume = true, .started = 9};
+
+	fixture_open(f, 1, "run", &earlier);
+	fixture_open(f, 2, "run", &later);
+	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true); /* arrives later, but is not */
+	fixture_close(f, 1, 2);
+	fixture_close(f, 2, 2);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").replaced, 1);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.75f);
+}
+
+static void
+goes_on_after_a_restart(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_commit(f);
+	fixture_batch(f, 1, 3, 1, 0, 2, 0.5f, true); /* not committed */
+	fixture_restart(f);
+	assert_int_equal(f->ingest.sessions.live, 1);
+	fixture_work(f); /* the fold that was due */
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	fixture_batch(f, 1, 4, 1, 2, 2, 0.5f, true);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
+	fixture_batch(f, 1, 3, 1, 0, 2, 0.5f, true);
+	fixture_batch(f, 1, 4, 1, 2, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 4);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 4);
+	/* Nobody comes back: the run closes by itself. */
+	fixture_restart(f);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS + 1000);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+	assert_int_equal(fixture_run(f, "run").observations, 6);
+}
+
+static void
+a_full_disk_takes_nothing_and_loses_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_fail_commits(2);
+	fixture_batch(f, 1, 2, 0, 2, 2, 0.5f, true);
+	fixture_open(f, 2, "other", NULL);
+	fixture_commit(f);
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "no space"));
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_int_equal(count_errors(f, 1, WIRE_E_UNAVAILABLE), 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 0);
+	/* While it lasts, everybody is told, once. */
+	fixture_forget(f);
+	fixture_batch(f, 1, 3, 0, 4, 2, 0.5f, true);
+	fixture_batch(f, 1, 4, 0, 6, 2, 0.5f, true);
+	assert_int_equal(f->reply_count, 0);
+	fixture_open(f, 3, "third", NULL);
+	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	/* After a second one frame may be tried; it fails again, without another line. */
+	fixture_wait(f, INGEST_RETRY_MS);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 1);
+	fixture_batch(f, 1, 2, 0, 2, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 0);
+	assert_int_equal(f->troubles, 0);
+	/* Then there is room, and it goes on by itself. */
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_batch(f, 1, 2, 0, 2, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 8u << 20);
+	assert_int_equal(f->troubles, 1); /* says that it goes on */
+	fixture_batch(f, 1, 3, 0, 4, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 6);
+}
+
+static void
+a_failed_commit_takes_back_close_and_time_out(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	fixture_fail_commits(1);
+	fixture_end(f, 1, 1, 4);
+	fixture_close(f, 1, 2);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	fixture_commit(f);
+	assert_int_equal(f->ingest.sessions.live, 1);
+	assert_int_equal(f->ingest.sessions.runs->frontier, 0);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS);
+	fixture_fail_commits(1);
+	fixture_wait(f, 1000);
+	assert_int_equal(f->ingest.sessions.live, 1);
+	fixture_wait(f, 2000);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+}
+
+static void
+credit_is_a_share_of_the_memory_cap(void **state)
+{
+	struct fixture *f = *state; /* cap 64 MB: 32 for credit */
+
+	for (uint8_t session = 1; session <= 8; session++) {
+		char name[8] = {'r', (char)('0' + session)};
+
+		fixture_open(f, session, name, NULL);
+	}
+	fixture_commit(f);
+	fixture_ping(f, 1);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 4u << 20);
+}
+
+static void
+runs_are_removed_by_the_owner_only(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_remove(f, "run", false);
+	assert_int_equal(fixture_last(f, 99, WIRE_ERROR)->code, WIRE_E_MALFORMED);
+	fixture_remove(f, "nun", true);
+	assert_int_equal(fixture_last(f, 99, WIRE_ERROR)->code, WIRE_E_NO_RUN);
+	assert_int_equal(fixture_run(f, "run").observations, 2);
+	fixture_remove(f, "run", true);
+	fixture_last(f, 99, WIRE_ACK);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	/* Its sessions leave the table, and the name is free. */
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS + 1000);
+	fixture_work(f);
+	fixture_wait(f, 1000);
+	assert_int_equal(f->ingest.sessions.count, 0);
+	assert_null(f->ingest.sessions.runs);
+	fixture_open(f, 2, "run", NULL);
+	fixture_commit(f);
+	fixture_last(f, 2, WIRE_OPENED);
+}
+
+static void
+an_open_is_left_unanswered_while_leaving(void **state)
+{
+	struct fixture *f = *state;
+
+	f->ingest.leaving = true;
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	assert_int_equal(f->reply_count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(acknowledges_after_the_commit_only),
+	        TEST(repeats_change_nothing),
+	        TEST(a_gap_is_told_once),
+	        TEST(refused_rows_use_the_number_up),
+	        TEST(an_epoch_closes_when_every_session_has_left_it),
+	        TEST(a_small_patch_waits_until_its_epoch_is_ended_again),
+	        TEST(silence_ends_a_session),
+	        TEST(a_stalled_collector_blames_nobody),
+	        TEST(unknown_sessions_are_told_to_open),
+	        TEST(a_closed_session_may_repeat_its_close),
+	        TEST(runs_are_joined_resumed_overwritten_or_refused),
+	        TEST(a_later_session_wins_over_an_earlier_one),
+	        TEST(goes_on_after_a_restart),
+	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
+	        TEST(a_failed_commit_takes_back_close_and_time_out),
+	        TEST(credit_is_a_share_of_the_memory_cap),
+	        TEST(runs_are_removed_by_the_owner_only),
+	        TEST(an_open_is_left_unanswered_while_leaving),
+	};
+
+	return cmocka_run_group_tests_name("ingest", tests, NULL, NULL);
+}

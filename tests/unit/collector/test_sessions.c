@@ -1,0 +1,163 @@
+/* test_sessions.c: the table of sessions, run frontiers, and which epochs become due. */
+#include "fold.h"
+#include "sessions.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const uint8_t *
+id_of(uint8_t number)
+{
+	static uint8_t id[WIRE_SESSION_SIZE];
+
+	memset(id, number, sizeof(id));
+	return id;
+}
+
+static int
+set_up(void **state)
+{
+	static struct sessions sessions;
+
+	*state = &sessions;
+	return sessions_init(&sessions);
+}
+
+static int
+tear_down(void **state)
+{
+	sessions_deinit(*state);
+	return 0;
+}
+
+static void
+finds_what_was_added(void **state)
+{
+	struct sessions *sessions = *state;
+	struct run *run = sessions_add_run(sessions, 7, "a");
+	struct session *first = sessions_add(sessions, id_of(1), run);
+	struct session *second = sessions_add(sessions, id_of(2), run);
+
+	assert_ptr_equal(sessions_find(sessions, id_of(1)), first);
+	assert_ptr_equal(sessions_find(sessions, id_of(2)), second);
+	assert_null(sessions_find(sessions, id_of(3)));
+	assert_ptr_equal(sessions_add_run(sessions, 7, "a"), run);
+	assert_int_equal(sessions->live, 2);
+	sessions_change(sessions, second);
+	sessions_remove(sessions, second);
+	assert_null(sessions_find(sessions, id_of(2)));
+	assert_null(sessions_take_changed(sessions));
+	assert_int_equal(sessions->live, 1);
+	assert_int_equal(sessions->count, 1);
+}
+
+static void
+frontier_is_the_least_of_live_sessions(void **state)
+{
+	struct sessions *sessions = *state;
+	struct run *run = sessions_add_run(sessions, 1, "a");
+	struct session *first = sessions_add(sessions, id_of(1), run);
+	struct session *second = sessions_add(sessions, id_of(2), run);
+
+	assert_int_equal(run->frontier, 0);
+	sessions_set_frontier(first, 5);
+	assert_int_equal(run->frontier, 0);
+	sessions_set_frontier(second, 3);
+	assert_int_equal(run->frontier, 3);
+	sessions_set_state(sessions, second, SESSION_CLOSED);
+	assert_int_equal(run->frontier, 5);
+	assert_true(run_is_live(run));
+	sessions_set_state(sessions, first, SESSION_GONE);
+	assert_true(run->frontier == SESSIONS_NO_FRONTIER);
+	assert_false(run_is_live(run));
+	assert_int_equal(sessions->live, 0);
+	/* A failed commit takes the time-out back. */
+	sessions_set_state(sessions, first, SESSION_LIVE);
+	assert_int_equal(run->frontier, 5);
+	assert_int_equal(sessions->live, 1);
+}
+
+static void
+passing_an_epoch_makes_it_due(void **state)
+{
+	struct sessions *sessions = *state;
+	struct run *run = sessions_add_run(sessions, 1, "a");
+	struct session *session = sessions_add(sessions, id_of(1), run);
+
+	assert_false(run->touched);
+	sessions_set_frontier(session, 2);
+	assert_true(run->touched);
+	assert_int_equal(run->due_from, 0);
+	assert_int_equal(run->due_to, 2);
+	run->due_from = run->due_to = 0;
+	run_make_due(run, 7, 8);
+	sessions_set_frontier(session, 4);
+	assert_int_equal(run->due_from, 2);
+	assert_int_equal(run->due_to, 8);
+}
+
+static void
+changed_sessions_are_taken_once(void **state)
+{
+	struct sessions *sessions = *state;
+	struct run *run = sessions_add_run(sessions, 1, "a");
+	struct session *session = sessions_add(sessions, id_of(1), run);
+
+	sessions_change(sessions, session);
+	sessions_change(sessions, session);
+	assert_ptr_equal(sessions_take_changed(sessions), session);
+	assert_null(sessions_take_changed(sessions));
+}
+
+static void
+which_epochs_are_folded(void **state)
+{
+	enum { PATCH = FOLD_PATCH_BYTES };
+	static const struct {
+		uint64_t frontier, due_from, due_to;
+		bool live;
+		struct store_log_epoch epoch;
+		bool expected;
+	} cases[] = {
+	        /* an open epoch, however large */
+	        {3, 0, 10, true, {.epoch = 3, .rows = 9, .bytes = 100u * PATCH}, false},
+	        /* a closed one that was never folded */
+	        {3, 0, 0, true, {.epoch = 2, .rows = 1, .bytes = 20}, true},
+	        /* a small patch waits, until its epoch is ended again, or nobody is left */
+	        {3, 0, 0, true, {.epoch = 2, .rows = 1, .bytes = 20, .folded = 100}, false},
+	        {3, 2, 3, true, {.epoch = 2, .rows = 1, .bytes = 20, .folded = 100}, true},
+	        {3, 0, 2, true, {.epoch = 2, .rows = 1, .bytes = 20, .folded = 100}, false},
+	        {SESSIONS_NO_FRONTIER, 0, 0, false, {.epoch = 2, .rows = 1, .bytes = 20, .folded = 100}, true},
+	        /* a patch over 4 MB and over a quarter */
+	        {3, 0, 0, true, {.epoch = 2, .rows = 26, .bytes = PATCH + 1, .folded = 100}, true},
+	        {3, 0, 0, true, {.epoch = 2, .rows = 26, .bytes = PATCH, .folded = 100}, false},
+	        {3, 0, 0, true, {.epoch = 2, .rows = 25, .bytes = PATCH + 1, .folded = 100}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct run run = {
+		        .frontier = cases[i].frontier, .due_from = cases[i].due_from, .due_to = cases[i].due_to};
+
+		if (fold_is_due(&run, cases[i].live, &cases[i].epoch) != cases[i].expected)
+			fail_msg("case %zu", i);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(finds_what_was_added, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(frontier_is_the_least_of_live_sessions, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(passing_an_epoch_makes_it_due, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(changed_sessions_are_taken_once, set_up, tear_down),
+	        cmocka_unit_test(which_epochs_are_folded),
+	};
+
+	return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
+}
