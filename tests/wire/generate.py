@@ -53,6 +53,7 @@ FRAMES = {
     "end": frame("end", q=3, e=1),
     "close": frame("close", q=4),
     "ping": frame("ping"),
+    "remove": frame("remove", run="snli/seed1"),
     "opened": frame("opened", a=0, c=8388608, ids="none"),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
@@ -103,9 +104,24 @@ def tokens(data):
     yield from element(0)
 
 
+def values(kind, data):
+    """What a column's bytes say, for the reader."""
+    if kind == "str":
+        return "two lengths, then the strings"
+    if kind == "bit":
+        return f"rows 0 … from the lowest bit of {data[0]:#010b}"
+    code = {"f4": "f", "i4": "i", "u4": "I", "u8": "Q"}[kind]
+    return " ".join(f"{value:g}" if code == "f" else str(value)
+                    for value in struct.unpack(f"<{len(data) // struct.calcsize('<' + code)}{code}", data))
+
+
 def dump(data):
-    lines = []
+    lines, kind = [], ""
     for piece, meaning in tokens(data):
+        word = meaning.strip().strip('"')
+        if word.startswith("bin of") and kind in ("f4", "i4", "u4", "u8", "bit", "str"):
+            meaning += ": " + values(kind, piece[2:])
+        kind = word
         for at in range(0, len(piece), 16):
             hexes = piece[at:at + 16].hex(" ")
             lines.append(f"{hexes:<48}; {meaning}" if at == 0 else hexes)
