@@ -87,8 +87,7 @@ unsigned map_level_of(double correctness, size_t epochs);
 double map_x(const struct map_data *data, double variability);
 double map_y(double confidence);
 
-/* Places the regions' labels: near the middle of each region, where they hide few points, and apart from one another.
- * centres[] are in units. */
+/* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
 /* The corners (count ≤ MAP_BOX_CORNERS) of the box around a region's label, rotated, with round corners; in units. */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HIDING 6.0
+#define HIDING 25.0
 #define CELL 6.0 /* units */
 #define COLUMNS 100
 #define ROWS 92

@@ -158,6 +158,13 @@ point_size(size_t shown)
 	return size > 0.35 ? size : 0.35;
 }
 
+/* Of the crosses. */
+static double
+line_width(double size)
+{
+	return size > 0.8 ? 1.4 * size : 1.1;
+}
+
 static void
 write_points(FILE *stream, const struct map_script *script)
 {
@@ -189,11 +196,12 @@ write_points(FILE *stream, const struct map_script *script)
 	fprintf(stream,
 	        "plot '%s' binary record=%zu format='%%float32%%float32%%float32' endian=little "
 	        "using 1:2:(size($3)):(shape($3)):(colour($3)) with points pointsize variable pointtype variable "
-	        "linecolor rgb variable linewidth 1 notitle",
-	        script->data_file, data->point_count);
+	        "linecolor rgb variable linewidth %.2g notitle",
+	        script->data_file, data->point_count, line_width(size));
 	for (unsigned k = data->level_count; k-- > 0;)
 		fprintf(stream,
-		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1 title "
+		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1.4 "
+		        "title "
 		        "'%s'",
 		        1.2 * sizes[data->levels[k].slot], shapes[data->levels[k].slot], colours[data->levels[k].slot],
 		        data->levels[k].name);
@@ -212,7 +220,7 @@ write_cells(FILE *stream, const struct map_script *script)
 	        "set palette defined (0 '#f6e3b4', 0.3 '#9fcf9e', 0.6 '#358f9c', 1 '#1d2a5f')\n"
 	        "set logscale cb\n"
 	        "set cbrange [1:%llu]\n"
-	        "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f border linecolor rgb '#c4c8cf'\n"
+	        "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f noborder\n"
 	        "set cbtics format '%%.0f' textcolor rgb '" INK "' offset -0.6,0\n"
 	        "set label 103 'examples' at screen %.5f,%.5f left front textcolor rgb '" INK "'\n",
 	        (unsigned long long)(data->most_per_cell > 10 ? data->most_per_cell : 10), (LEGEND_LEFT + 4) / width,
@@ -225,30 +233,30 @@ write_cells(FILE *stream, const struct map_script *script)
 	        script->format == MAP_SVG ? "pixels " : "");
 }
 
-/* "1.5M", "20k", "300". */
+/* "1.5M", "20k", "300": one unit for a whole axis, by its step. */
 static void
-write_count(FILE *stream, double count)
+write_count(FILE *stream, double count, double step)
 {
-	if (count >= 1e6)
-		fprintf(stream, "'%gM' %.0f", count / 1e6, count);
-	else if (count >= 1e4)
-		fprintf(stream, "'%gk' %.0f", count / 1e3, count);
+	if (step >= 2e5)
+		fprintf(stream, "'%g%s' %.0f", count / 1e6, count > 0 ? "M" : "", count);
+	else if (step >= 1e3)
+		fprintf(stream, "'%g%s' %.0f", count / 1e3, count > 0 ? "k" : "", count);
 	else
 		fprintf(stream, "'%.0f' %.0f", count, count);
 }
 
-/* Three to five round marks up to the highest bar; the axis ends a little above it. */
+/* Two to five round steps up to the highest bar; the axis ends a little above it. */
 static void
 write_count_axis(FILE *stream, uint64_t highest)
 {
-	double most = highest > 0 ? (double)highest : 1, rough = most / 3.2, unit = pow(10, floor(log10(rough)));
-	double step = rough / unit >= 5 ? 5 * unit : rough / unit >= 2 ? 2 * unit : unit;
+	double most = highest > 0 ? (double)highest : 1, rough = most / 4.5, unit = pow(10, floor(log10(rough)));
+	double step = rough <= unit ? unit : rough <= 2 * unit ? 2 * unit : rough <= 5 * unit ? 5 * unit : 10 * unit;
 
 	step = step > 1 ? step : 1;
 	fprintf(stream, "set yrange [0:%g]\nset ytics (", most * 1.06);
 	for (double at = 0; at <= most * 1.06; at += step) {
 		fputs(at > 0 ? ", " : "", stream);
-		write_count(stream, at);
+		write_count(stream, at, step);
 	}
 	fputs(") font '" FONT ",9' offset 0.7,0\n", stream);
 }
@@ -305,10 +313,10 @@ write_correctness(FILE *stream, const struct map_script *script)
 		bins[k] = data->levels[k].examples;
 	write_panel_frame(stream, script, 2, "correctness");
 	write_count_axis(stream, highest_of(bins, MAP_LEVELS_MAX));
-	fprintf(stream,
-	        "set xrange [-0.6:%g]\nset xtics ('0' 0, '0.5' %g, '1' %g) font '" FONT
-	        ",9' offset 0,0.3\n$correctness << EOD\n",
-	        end + 0.6, end / 2, end);
+	fprintf(stream, "set xrange [-0.6:%g]\nset xtics ('0' 0, ", end + 0.6);
+	if (end > 1)
+		fprintf(stream, "'0.5' %g, ", end / 2);
+	fprintf(stream, "'1' %g) font '" FONT ",9' offset 0,0.3\n$correctness << EOD\n", end);
 	for (unsigned k = 0; k < data->level_count; k++)
 		fprintf(stream, "%u %llu\n", k, (unsigned long long)bins[k]);
 	fputs("EOD\nplot $correctness using 1:2 with boxes linecolor rgb '#93b48f'\n", stream);

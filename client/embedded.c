@@ -20,12 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define IDLE_SECONDS "2"
 #define SLICE_MS 50
+#define RETRY_MS 20
+#define TRIES 3
 #define MAX_SAID 400
 
 static int
@@ -84,8 +88,25 @@ embedded_deinit(struct embedded *embedded)
 bool
 embedded_is_served(const struct embedded *embedded)
 {
-	char path[PATH_MAX];
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	bool served;
+	int probe;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", embedded->endpoint + strlen("ipc://"));
+	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (probe < 0)
+		return false;
+	served = connect(probe, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN;
+	close(probe);
+	return served;
+}
+
+/* Held also while a collector starts, or ends, and does not listen. */
+static bool
+lock_is_held(const struct embedded *embedded)
+{
+	char path[PATH_MAX];
+	bool held;
 	int file;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/" ENDPOINT_LOCK_FILE, embedded->store) >= sizeof(path))
@@ -93,9 +114,9 @@ embedded_is_served(const struct embedded *embedded)
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return false;
-	served = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	close(file); /* and with it the lock */
-	return served;
+	held = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	close(file); /* and with it our lock */
+	return held;
 }
 
 /* portoland beside this library, as installed, in a wheel, or in a build tree. */
@@ -253,21 +274,15 @@ await_start(const struct embedded *embedded, pid_t child, int pipe, const struct
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "portoland did not come up for store %s in time",
 		                 embedded->store);
 	}
-	if ((WIFEXITED(status) && WEXITSTATUS(status) == 0 && said[0] == '\0') || embedded_is_served(embedded))
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (said[0] == '\0' || embedded_is_served(embedded)))
 		return 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0; /* it only had a warning to give */
 	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot start a collector for store %s: %s", embedded->store,
 	                 said[0] ? said : "portoland ended without saying why");
 }
 
-int
-embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancelled)(void *context), void *context,
-               struct portolan_error *error)
+static int
+start_once(const struct embedded *embedded, const char *program, const struct wait *wait, struct portolan_error *error)
 {
-	struct wait wait = {deadline, cancelled, context};
-	char path[PATH_MAX];
-	const char *program = find_program(embedded, path);
 	int pipes[2], status;
 	pid_t child;
 
@@ -280,7 +295,34 @@ embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancell
 		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND", program,
 		                   strerror(status));
 	else
-		status = await_start(embedded, child, pipes[0], &wait, error);
+		status = await_start(embedded, child, pipes[0], wait, error);
 	close(pipes[0]);
 	return status;
+}
+
+/*
+ * A start that fails need not be a failure: another one may hold the lock, about to listen, or about to end. So while
+ * the lock is held it is tried again; when it is free, a few times only, as looking at the lock takes it for a moment,
+ * and may have kept somebody's collector from getting it.
+ */
+int
+embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancelled)(void *context), void *context,
+               struct portolan_error *error)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+	struct wait wait = {deadline, cancelled, context};
+	char path[PATH_MAX];
+	const char *program = find_program(embedded, path);
+
+	for (int left = TRIES;;) {
+		int status = start_once(embedded, program, &wait, error);
+
+		if (status == 0 || embedded_is_served(embedded))
+			return 0;
+		if (!lock_is_held(embedded) && --left == 0)
+			return status;
+		if (time_is_up(&wait))
+			return status;
+		nanosleep(&pause, NULL);
+	}
 }

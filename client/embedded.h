@@ -21,7 +21,7 @@ struct embedded {
 int embedded_init(struct embedded *embedded, const char *store, const char *program, struct portolan_error *error);
 void embedded_deinit(struct embedded *embedded); /* twice does no harm */
 
-/* Some collector holds the store's lock. */
+/* Somebody listens at the store's endpoint. */
 bool embedded_is_served(const struct embedded *embedded);
 
 /* Starts a collector and waits until it listens: at most until `deadline` (clock.h), or `cancelled` (may be NULL) says

@@ -53,6 +53,7 @@ FRAMES = {
     "end": frame("end", q=3, e=1),
     "close": frame("close", q=4),
     "ping": frame("ping"),
+    "remove": frame("remove", run="snli/seed1"),
     "opened": frame("opened", a=0, c=8388608, ids="none"),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),

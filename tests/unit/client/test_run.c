@@ -1,0 +1,498 @@
+/* test_run.c: the library against a collector that behaves as told: what arrives, what is repeated, what is counted. */
+#include "fake_collector.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int
+setup(void **state)
+{
+	*state = fake_new();
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	fake_free(*state);
+	return 0;
+}
+
+static portolan_run *
+open_with(struct fake *fake, struct portolan_options options)
+{
+	struct portolan_error error = {0};
+	portolan_run *run = NULL;
+
+	options.endpoint = fake->endpoint;
+	if (portolan_open("words/seed1", &options, &run, &error) < 0)
+		fail_msg("%s", error.message);
+	return run;
+}
+
+/* n observations of examples first … first+n−1 with classes 0 and 1: logits (0, 1), gold = id mod 2. */
+static void
+log_rows(portolan_run *run, uint32_t epoch, uint64_t first, size_t n)
+{
+	struct portolan_error error = {0};
+	uint64_t *ids = malloc(n * sizeof(*ids));
+	float *logits = malloc(2 * n * sizeof(*logits));
+	int32_t *gold = malloc(n * sizeof(*gold));
+
+	for (size_t i = 0; i < n; i++) {
+		ids[i] = first + i;
+		logits[2 * i] = 0;
+		logits[2 * i + 1] = 1;
+		gold[i] = (int32_t)(ids[i] % 2);
+	}
+	if (portolan_log_logits(run, epoch, n, 2, ids, logits, gold, &error) < 0)
+		fail_msg("%s", error.message);
+	free(ids);
+	free(logits);
+	free(gold);
+}
+
+static struct portolan_stats
+stats_of(const portolan_run *run)
+{
+	struct portolan_stats stats;
+
+	assert_int_equal(portolan_get_stats(run, &stats), 0);
+	return stats;
+}
+
+static void
+test_arrives(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+	struct portolan_stats stats;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.config = "{\"lr\": 0.1}", .group = "g", .rank = 2});
+	log_rows(run, 0, 0, 5);
+	assert_int_equal(portolan_end_epoch(run, 0, NULL), 0);
+	log_rows(run, 1, 5, 20000); /* several records and frames */
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	stats = stats_of(run);
+	assert_int_equal(stats.logged, 20005);
+	assert_int_equal(stats.acknowledged, 20005);
+	assert_int_equal(stats.dropped + stats.refused + stats.reconnects + stats.waits, 0);
+	assert_true(stats.bytes_sent > 20005 * 32);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 20005);
+	assert_int_equal(fake->ends, 1);
+	assert_int_equal(fake->closes, 1);
+	assert_int_equal(fake->undecodable + fake->gaps + fake->repeats, 0);
+	assert_int_equal(fake->id_type, WIRE_U4);
+	assert_string_equal(fake->run, "words/seed1");
+	assert_string_equal(fake->config, "{\"lr\": 0.1}");
+	assert_string_equal(fake->group, "g");
+	assert_int_equal(fake->rank, 2);
+	assert_string_equal(fake->column_names, "gold_prob margin other_sq entropy max_prob predicted gold correct ");
+	for (uint64_t i = 0; i < fake->rows; i++) {
+		assert_int_equal(fake->ids[i], i);
+		assert_int_equal(fake->epochs[i], i < 5 ? 0 : 1);
+		assert_int_equal(fake->correct[i], i % 2);
+		assert_float_equal(fake->gold_prob[i], (i % 2 ? 0.7310586f : 0.2689414f), 1e-6);
+	}
+}
+
+static void
+test_probs_gold_and_strings(void **state)
+{
+	struct fake *fake = *state;
+	const char *ids[] = {"a-1", "é", "x"};
+	const float gold_probs[] = {0.25f, 1.0f, 2.0f};
+	const uint8_t correct[] = {0, 1, 1};
+	struct portolan_batch batch = {
+	        .epoch = 3,
+	        .n = 3,
+	        .classes = 1,
+	        .kind = PORTOLAN_GOLD_PROBS,
+	        .scores = {gold_probs, PORTOLAN_F32, 4, 4},
+	        .string_ids = ids,
+	        .correct = {correct, PORTOLAN_U8, 1, 0},
+	};
+	struct portolan_error error;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.strict = 1});
+	assert_int_equal(portolan_log(run, &batch, &error), PORTOLAN_E_ROWS);
+	assert_string_equal(error.message, "1 of 3 rows refused; the first, row 2, has a gold probability that is not "
+	                                   "within 0 and 1");
+	assert_int_equal(portolan_log_gold(run, 3, 1, &(uint64_t){1}, gold_probs, correct, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message, "ids: run words/seed1 has string ids, and these are integers");
+	assert_int_equal(stats_of(run).refused, 1);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 2);
+	assert_string_equal(fake->first_string, "a-1");
+	assert_string_equal(fake->column_names, "gold_prob correct ");
+	assert_float_equal(fake->gold_prob[1], 1, 0);
+	assert_int_equal(fake->correct[0], 0);
+	assert_int_equal(fake->correct[1], 1);
+}
+
+static void
+test_wide_ids(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, UINT64_MAX - 1, 2);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->id_type, WIRE_U8);
+	assert_int_equal(fake->ids[0], UINT64_MAX - 1);
+	assert_int_equal(fake->ids[1], UINT64_MAX);
+}
+
+static void
+test_replay(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake->acknowledges = false;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, 0, 100);
+	fake_wait(fake, &fake->rows, 100);
+	fake_stop(fake); /* it has stored 1, and told nobody */
+	log_rows(run, 0, 100, 100);
+	fake->acknowledges = true;
+	fake_start(fake); /* knows no session: the ping, or what follows, is answered so */
+	assert_int_equal(portolan_flush(run, 20000, NULL), 0);
+	assert_int_equal(stats_of(run).acknowledged, 200);
+	assert_int_equal(stats_of(run).reconnects, 1);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 200);
+	assert_int_equal(fake->gaps, 0);
+	for (uint64_t i = 0; i < 200; i++)
+		assert_int_equal(fake->ids[i], i);
+}
+
+static void
+test_no_session_and_refused(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = WIRE_E_NO_SESSION;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 10);
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_int_equal(fake->rows, 10);
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = WIRE_E_REFUSED;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 10, 10);
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	log_rows(run, 0, 20, 10);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 20);
+	assert_int_equal(fake->ids[10], 20);
+	assert_int_equal(fake->opens, 2);
+}
+
+static void
+test_unavailable(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = WIRE_E_UNAVAILABLE;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 10);
+	assert_int_equal(portolan_flush(run, 0, NULL), PORTOLAN_E_TIMEOUT);
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 10);
+}
+
+static void
+test_removed(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_error error;
+	struct portolan_stats stats;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = WIRE_E_RUN_REMOVED;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 10);
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_CLOSED);
+	assert_string_equal(error.message, "the run has ended: as the test wants it");
+	assert_int_equal(portolan_log_gold(run, 0, 3, NULL, NULL, NULL, &error), PORTOLAN_E_CLOSED);
+	assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it");
+	stats = stats_of(run);
+	assert_int_equal(stats.logged, 10);
+	assert_int_equal(stats.acknowledged, 0);
+	assert_int_equal(stats.dropped, 13);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_CLOSED);
+	fake_stop(fake);
+}
+
+static void
+test_open_refused(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+
+	fake->open_error = WIRE_E_RUN_EXISTS;
+	fake_start(fake);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_REFUSED);
+	assert_string_equal(error.message, "as the test wants it");
+	assert_null(run);
+	fake_stop(fake);
+}
+
+static void
+test_nobody_answers(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 100};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+	char expected[300];
+
+	snprintf(expected, sizeof(expected),
+	         "no collector answered at %s within 0.1 s; start one with: portoland --store DIR", fake->endpoint);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_NO_COLLECTOR);
+	assert_string_equal(error.message, expected);
+	options.endpoint = "tcp://nowhere";
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message,
+	                    "endpoint \"tcp://nowhere\": Invalid argument; give tcp://HOST:PORT or ipc://PATH");
+}
+
+static void
+test_timeouts(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_error error;
+	portolan_run *run;
+
+	fake->acknowledges = false;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, 0, 7);
+	assert_int_equal(portolan_flush(run, 20, &error), PORTOLAN_E_TIMEOUT);
+	assert_string_equal(error.message,
+	                    "run words/seed1: 7 of 7 observations are not acknowledged by the collector yet");
+	assert_int_equal(portolan_flush(run, -3, &error), PORTOLAN_E_INVALID);
+	assert_int_equal(portolan_close(run, 20, &error), PORTOLAN_E_TIMEOUT);
+	assert_int_equal(error.code, PORTOLAN_E_TIMEOUT);
+	fake_stop(fake);
+}
+
+static void
+test_credit(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake->credit = 0;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, 0, 50000);
+	assert_int_equal(portolan_flush(run, 50, NULL), PORTOLAN_E_TIMEOUT);
+	assert_int_equal(fake->batches, 0);
+	pthread_mutex_lock(&fake->mutex);
+	fake->credit = 1; /* less than any frame: one at a time */
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), 0); /* the next ping's answer tells */
+	assert_true(fake->largest_under_way < 300000);
+	assert_true(fake->batches > 1);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 50000);
+}
+
+static void
+test_full_ring_drops(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_stats stats;
+	portolan_run *run;
+
+	fake->credit = 0;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20, .when_full = PORTOLAN_DROP});
+	log_rows(run, 0, 0, 100000); /* 37 bytes each: about 28,000 fit into a MiB */
+	assert_int_equal(portolan_end_epoch(run, 0, NULL), 0);
+	stats = stats_of(run);
+	assert_int_equal(stats.logged + stats.dropped, 100000);
+	assert_in_range(stats.logged, 4096 * 5, 1048576 / 37);
+	assert_int_equal(stats.waits, 0);
+	assert_int_equal(portolan_close(run, 0, NULL), PORTOLAN_E_TIMEOUT);
+	fake_stop(fake);
+}
+
+static void
+test_full_ring_waits(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake->credit = 1;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20});
+	for (uint64_t i = 0; i < 30; i++)
+		log_rows(run, 0, i * 10000, 10000);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 300000);
+	for (uint64_t i = 0; i < fake->rows; i++)
+		assert_int_equal(fake->ids[i], i);
+}
+
+static void *
+log_many(void *argument)
+{
+	for (int i = 0; i < 100; i++)
+		log_rows(argument, 0, 0, 100);
+	return NULL;
+}
+
+static void
+test_many_threads(void **state)
+{
+	struct fake *fake = *state;
+	pthread_t threads[3];
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, log_many, run), 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 30000);
+}
+
+static void
+test_fork(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+	pid_t child;
+	int status;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, 0, 10);
+	child = fork();
+	if (child == 0) {
+		struct portolan_stats stats;
+		float logits[2] = {0};
+		int wrong = 0;
+
+		wrong += portolan_log_logits(run, 0, 1, 2, &(uint64_t){1}, logits, &(int32_t){0}, NULL) !=
+		         PORTOLAN_E_FORKED;
+		wrong += portolan_end_epoch(run, 0, NULL) != PORTOLAN_E_FORKED;
+		wrong += portolan_flush(run, 1000, NULL) != PORTOLAN_E_FORKED;
+		wrong += portolan_get_stats(run, &stats) != PORTOLAN_E_FORKED;
+		wrong += portolan_close(run, 1000, NULL) != PORTOLAN_E_FORKED;
+		_exit(wrong);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	log_rows(run, 0, 10, 10);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 20);
+}
+
+static volatile sig_atomic_t signalled_thread_is_main;
+static pthread_t main_thread;
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	signalled_thread_is_main = pthread_equal(pthread_self(), main_thread);
+}
+
+static void
+test_signals_stay_away(void **state)
+{
+	struct fake *fake = *state;
+	struct sigaction action = {.sa_handler = on_signal}, before;
+	sigset_t usr1, mask;
+	portolan_run *run;
+
+	fake_start(fake);
+	main_thread = pthread_self();
+	sigaction(SIGUSR1, &action, &before);
+	run = open_with(fake, (struct portolan_options){0});
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	assert_false(sigismember(&mask, SIGUSR1)); /* opening leaves the caller's mask as it was */
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &usr1, &mask);
+	fake_stop(fake);         /* its thread does not block signals */
+	kill(getpid(), SIGUSR1); /* pending, unless one of the library's threads takes it */
+	assert_int_equal(portolan_close(run, 0, NULL), 0);
+	assert_int_equal(signalled_thread_is_main, 0);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	assert_int_equal(signalled_thread_is_main, 1);
+	sigaction(SIGUSR1, &before, NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_arrives, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_probs_gold_and_strings, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_wide_ids, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_no_session_and_refused, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_unavailable, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_removed, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_credit, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_full_ring_drops, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_full_ring_waits, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_many_threads, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_signals_stay_away, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,474 @@
+/*
+ * test_wire.c: the codec against golden frames made by another one: they decode to the expected fields, encode to the
+ * same bytes, and no damage to them (cut anywhere, any byte changed) does more than an error message.
+ */
+#include "wire_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct codec {
+	wire_decoder *decoder;
+	wire_encoder *encoder;
+};
+
+static int
+setup(void **state)
+{
+	struct codec *codec = calloc(1, sizeof(*codec));
+
+	codec->decoder = wire_decoder_new();
+	codec->encoder = wire_encoder_new();
+	*state = codec;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct codec *codec = *state;
+
+	wire_decoder_free(codec->decoder);
+	wire_encoder_free(codec->encoder);
+	free(codec);
+	return 0;
+}
+
+static struct wire_bytes
+text(const char *string)
+{
+	return (struct wire_bytes){(const uint8_t *)string, strlen(string)};
+}
+
+/* The golden frame `name`, in memory of exactly its size, so that reading beyond it is seen. */
+static uint8_t *
+golden(const char *name, size_t *size)
+{
+	char path[600];
+	uint8_t *data;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.bin", GOLDEN_FRAMES, name);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	fseek(file, 0, SEEK_END);
+	*size = (size_t)ftell(file);
+	rewind(file);
+	data = malloc(*size);
+	assert_int_equal(fread(data, 1, *size, file), *size);
+	fclose(file);
+	return data;
+}
+
+/* Decodes golden frame `name` and encodes the result again: the same bytes. */
+static struct wire_frame
+round_trip(struct codec *codec, const char *name, enum wire_kind kind, uint8_t **data)
+{
+	struct portolan_error error = {0};
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+	size_t size;
+
+	*data = golden(name, &size);
+	if (wire_decode(codec->decoder, *data, size, &frame, NULL, &error) < 0)
+		fail_msg("%s: %s", name, error.message);
+	assert_int_equal(frame.kind, kind);
+	if (strcmp(name, "error-version") != 0)
+		for (uint8_t i = 0; i < WIRE_SESSION_SIZE; i++)
+			assert_int_equal(frame.session[i], 0x10 + i);
+	assert_int_equal(wire_encode(codec->encoder, &frame, &bytes, &error), 0);
+	assert_int_equal(bytes.size, size);
+	assert_memory_equal(bytes.data, *data, size);
+	return frame;
+}
+
+static void
+test_open(void **state)
+{
+	uint8_t *data;
+	struct wire_open open = round_trip(*state, "open", WIRE_OPEN, &data).open;
+
+	assert_true(wire_bytes_equal(open.run, "snli/seed1"));
+	assert_int_equal(open.started, 1700000000000000000);
+	assert_int_equal(open.mode, PORTOLAN_EPOCH_END);
+	assert_int_equal(open.group.size + open.client.size + open.config.size + open.label_count, 0);
+	assert_int_equal(open.rank + open.examples + open.resume + open.overwrite, 0);
+	free(data);
+	open = round_trip(*state, "open-full", WIRE_OPEN, &data).open;
+	assert_true(wire_bytes_equal(open.client, "example/1.0"));
+	assert_true(wire_bytes_equal(open.group, "job 7"));
+	assert_true(wire_bytes_equal(open.config, "{\"lr\": 0.1}"));
+	assert_int_equal(open.rank, 3);
+	assert_int_equal(open.examples, 550152);
+	assert_int_equal(open.mode, PORTOLAN_TRAIN_FORWARD);
+	assert_true(open.resume && !open.overwrite);
+	assert_int_equal(open.label_count, 3);
+	assert_true(wire_bytes_equal(open.labels[2], "contradiction"));
+	free(data);
+	open = round_trip(*state, "open-overwrite", WIRE_OPEN, &data).open;
+	assert_true(wire_bytes_equal(open.run, "Übung"));
+	assert_true(open.overwrite && !open.resume);
+	free(data);
+}
+
+static void
+test_batch(void **state)
+{
+	static const char *const names[] = {"gold_prob", "correct",  "margin",    "other_sq",
+	                                    "entropy",   "max_prob", "predicted", "gold"};
+	static const float margin[] = {0.5f, 1, -2};
+	uint8_t *data;
+	struct wire_batch batch = round_trip(*state, "batch", WIRE_BATCH, &data).batch;
+
+	assert_int_equal(batch.sequence, 1);
+	assert_int_equal(batch.epoch, 0);
+	assert_int_equal(batch.rows, 3);
+	assert_int_equal(batch.id_type, WIRE_U4);
+	assert_memory_equal(batch.ids.data, ((uint32_t[]){7, 8, 4294967295}), 12);
+	assert_int_equal(batch.column_count, 8);
+	for (size_t i = 0; i < 8; i++)
+		assert_true(wire_bytes_equal(batch.columns[i].name, names[i]));
+	assert_int_equal(batch.columns[1].type, WIRE_BIT);
+	assert_int_equal(batch.columns[1].data.data[0], 3);
+	assert_memory_equal(batch.columns[2].data.data, margin, sizeof(margin));
+	assert_int_equal(batch.columns[7].type, WIRE_I4);
+	free(data);
+	batch = round_trip(*state, "batch-str", WIRE_BATCH, &data).batch;
+	assert_int_equal(batch.id_type, WIRE_STR);
+	assert_int_equal(batch.ids.size, 7);
+	assert_memory_equal(batch.ids.data + 2, "a-1é", 5);
+	assert_int_equal(batch.column_count, 2);
+	free(data);
+	batch = round_trip(*state, "batch-u8", WIRE_BATCH, &data).batch;
+	assert_int_equal(batch.sequence, 4294967296);
+	assert_int_equal(batch.epoch, WIRE_MAX_EPOCH);
+	assert_int_equal(batch.id_type, WIRE_U8);
+	assert_true(wire_bytes_equal(batch.columns[2].name, "my_loss"));
+	free(data);
+}
+
+static void
+test_small_frames(void **state)
+{
+	struct wire_frame frame;
+	uint8_t *data;
+
+	frame = round_trip(*state, "end", WIRE_END_EPOCH, &data);
+	assert_int_equal(frame.end_epoch.sequence, 3);
+	assert_int_equal(frame.end_epoch.epoch, 1);
+	free(data);
+	frame = round_trip(*state, "close", WIRE_CLOSE, &data);
+	assert_int_equal(frame.close.sequence, 4);
+	free(data);
+	round_trip(*state, "ping", WIRE_PING, &data);
+	free(data);
+	frame = round_trip(*state, "remove", WIRE_REMOVE, &data);
+	assert_true(wire_bytes_equal(frame.remove.run, "snli/seed1"));
+	free(data);
+	frame = round_trip(*state, "opened", WIRE_OPENED, &data);
+	assert_int_equal(frame.opened.acknowledged, 0);
+	assert_int_equal(frame.opened.credit, 8388608);
+	assert_int_equal(frame.opened.id_kind, WIRE_ID_NONE);
+	free(data);
+	frame = round_trip(*state, "ack", WIRE_ACK, &data);
+	assert_int_equal(frame.ack.acknowledged, 3);
+	assert_int_equal(frame.ack.replaced, 2);
+	free(data);
+	frame = round_trip(*state, "error", WIRE_ERROR, &data);
+	assert_int_equal(frame.error.code, WIRE_E_REFUSED);
+	assert_int_equal(frame.error.sequence, 2);
+	assert_true(wire_bytes_equal(frame.error.message, "batch 2: ids are strings, and the run has integers"));
+	free(data);
+	frame = round_trip(*state, "error-version", WIRE_ERROR, &data);
+	assert_int_equal(frame.error.code, WIRE_E_VERSION);
+	assert_int_equal(frame.session[0], 0);
+	free(data);
+}
+
+static const char *const all_frames[] = {"open",     "open-full", "open-overwrite", "batch",        "batch-str",
+                                         "batch-u8", "end",       "close",          "ping",         "remove",
+                                         "opened",   "ack",       "error",          "error-version"};
+#define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
+
+static void
+test_truncated(void **state)
+{
+	struct codec *codec = *state;
+
+	for (size_t f = 0; f < FRAME_COUNT; f++) {
+		size_t size;
+		uint8_t *data = golden(all_frames[f], &size);
+
+		for (size_t cut = 0; cut < size; cut++) {
+			uint8_t *piece = malloc(cut + 1); /* malloc(0) may be NULL */
+			struct wire_frame frame;
+			struct portolan_error error = {0};
+			enum wire_error_code code = 0;
+
+			memcpy(piece + 1, data, cut);
+			assert_int_equal(wire_decode(codec->decoder, piece + 1, cut, &frame, &code, &error),
+			                 PORTOLAN_E_INVALID);
+			assert_int_equal(code, WIRE_E_MALFORMED);
+			assert_int_not_equal(error.message[0], 0);
+			free(piece);
+		}
+		free(data);
+	}
+}
+
+/* Every byte takes every value: mostly an error; when not, encoding what was understood must work. */
+static void
+test_mutated(void **state)
+{
+	struct codec *codec = *state;
+	size_t accepted = 0;
+
+	for (size_t f = 0; f < FRAME_COUNT; f++) {
+		size_t size;
+		uint8_t *data = golden(all_frames[f], &size);
+
+		for (size_t at = 0; at < size; at++) {
+			uint8_t original = data[at];
+
+			for (unsigned value = 0; value < 256; value++) {
+				struct wire_frame frame;
+				struct wire_bytes bytes;
+				struct portolan_error error = {0};
+
+				data[at] = (uint8_t)value;
+				if (wire_decode(codec->decoder, data, size, &frame, NULL, &error) < 0) {
+					assert_int_equal(error.code, PORTOLAN_E_INVALID);
+					assert_null(strchr(error.message, '\n'));
+					continue;
+				}
+				accepted++;
+				assert_int_equal(wire_encode(codec->encoder, &frame, &bytes, NULL), 0);
+			}
+			data[at] = original;
+		}
+		free(data);
+	}
+	assert_true(accepted > 1000); /* the values of columns, names and numbers are free */
+}
+
+/* What a decoder says to a frame written down by hand. */
+static void
+assert_refused(struct codec *codec, const char *bytes, size_t size, enum wire_error_code expected, const char *message)
+{
+	struct portolan_error error = {0};
+	struct wire_frame frame;
+	enum wire_error_code code = 0;
+
+	assert_int_equal(wire_decode(codec->decoder, bytes, size, &frame, &code, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message, message);
+	assert_int_equal(code, expected);
+}
+
+#define SESSION                                                                                                        \
+	"\xa1s\xc4\x10"                                                                                                \
+	"0123456789abcdef"
+#define REFUSED(bytes, code, message) assert_refused(*state, bytes, sizeof(bytes) - 1, code, message)
+
+static void
+test_messages(void **state)
+{
+	REFUSED("\x80", WIRE_E_MALFORMED, "a frame: \"v\" is missing");
+	REFUSED("\x90", WIRE_E_MALFORMED, "frame is not a msgpack map");
+	REFUSED("\xc1", WIRE_E_MALFORMED, "frame is not msgpack at byte 0");
+	REFUSED("\x80\x80", WIRE_E_MALFORMED, "frame has 1 bytes after its end");
+	REFUSED("\x81\xa1v\x02", WIRE_E_VERSION,
+	        "frame is of wire version 2; this side speaks version 1: use the same release on both");
+	REFUSED("\x82\xa1v\x01\xa1v\x01", WIRE_E_MALFORMED, "frame has the same key twice (number 2)");
+	REFUSED("\x81\x01\x01", WIRE_E_MALFORMED, "frame has a key that is not a string");
+	REFUSED("\x82\xa1v\x01\xa1t\xa3"
+	        "abc",
+	        WIRE_E_MALFORMED, "a frame: \"t\" has a value this version does not know");
+	REFUSED("\x82\xa1v\x01\xa1t\xa4ping", WIRE_E_MALFORMED, "ping frame: \"s\" is missing");
+	REFUSED("\x83\xa1v\x01\xa1t\xa4ping\xa1s\xa1x", WIRE_E_MALFORMED, "ping frame: \"s\" is not bin of 16 bytes");
+	REFUSED("\x85\xa1v\x01\xa1t\xa3"
+	        "end" SESSION "\xa1q\x00\xa1"
+	        "e\x00",
+	        WIRE_E_MALFORMED, "end frame: \"q\" is 0, not within 1 to 18446744073709551615");
+	REFUSED("\x85\xa1v\x01\xa1t\xa3"
+	        "end" SESSION "\xa1q\xff\xa1"
+	        "e\x00",
+	        WIRE_E_MALFORMED, "end frame: \"q\" is not an unsigned integer");
+	REFUSED("\x85\xa1v\x01\xa1t\xa3"
+	        "end" SESSION "\xa1q\x01\xa1"
+	        "e\xce\xff\xff\xff\xfe",
+	        WIRE_E_MALFORMED, "end frame: \"e\" is 4294967294, not within 0 to 4294967293");
+	/* Containers that claim more than there is, or nest too deep. */
+	REFUSED("\xdf\xff\xff\xff\xff", WIRE_E_MALFORMED, "frame is cut short at byte 5");
+	REFUSED("\xc6\xff\xff\xff\xff", WIRE_E_MALFORMED, "frame is cut short at byte 5");
+	REFUSED("\x91\x91\x91\x91\x91\x01", WIRE_E_MALFORMED, "frame nests deeper than 4");
+}
+
+static void
+test_unknown_keys_are_skipped(void **state)
+{
+	struct codec *codec = *state;
+	static const char bytes[] =
+	        "\x86\xa1v\x01\xa5later\x92\x01\x81\xa1x\xc0\xa1t\xa4ping" SESSION "\xa4more\xcb@\t!\xfbTD-\x18\xa3"
+	        "ext\xd4\x05z";
+	struct wire_frame frame;
+
+	assert_int_equal(wire_decode(codec->decoder, bytes, sizeof(bytes) - 1, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.kind, WIRE_PING);
+	assert_memory_equal(frame.session, "0123456789abcdef", 16);
+}
+
+/* A batch of two rows that a test damages in one place. */
+static struct wire_frame
+small_batch(void)
+{
+	static const float gold_prob[2] = {0.5f, 0.25f};
+	static const uint8_t correct[1] = {1};
+	static const uint32_t ids[2] = {1, 2};
+	struct wire_frame frame = {.kind = WIRE_BATCH};
+
+	frame.batch = (struct wire_batch){
+	        .sequence = 1,
+	        .rows = 2,
+	        .id_type = WIRE_U4,
+	        .ids = {(const uint8_t *)ids, 8},
+	        .column_count = 2,
+	        .columns = {{text("gold_prob"), WIRE_F4, {(const uint8_t *)gold_prob, 8}},
+	                    {text("correct"), WIRE_BIT, {correct, 1}}},
+	};
+	return frame;
+}
+
+static void
+assert_batch_refused(struct codec *codec, const struct wire_frame *frame, const char *message)
+{
+	struct portolan_error error = {0};
+	struct wire_frame decoded;
+	struct wire_bytes bytes;
+
+	assert_int_equal(wire_encode(codec->encoder, frame, &bytes, NULL), 0);
+	assert_int_equal(wire_decode(codec->decoder, bytes.data, bytes.size, &decoded, NULL, &error),
+	                 PORTOLAN_E_INVALID);
+	assert_string_equal(error.message, message);
+}
+
+static void
+test_batches(void **state)
+{
+	struct wire_frame frame = small_batch();
+	uint8_t strings[] = {1, 1, 'a', 'b'};
+
+	frame.batch.ids.size = 4;
+	assert_batch_refused(*state, &frame, "batch frame: \"ids\" has 4 bytes, which is not 2 rows of u4");
+	frame = small_batch();
+	frame.batch.column_count = 1;
+	assert_batch_refused(*state, &frame, "batch frame: \"columns\" must hold gold_prob and correct");
+	frame = small_batch();
+	frame.batch.columns[2] = (struct wire_column){text("Loss"), WIRE_F4, {strings, 0}};
+	frame.batch.columns[2].data = frame.batch.columns[0].data;
+	frame.batch.column_count = 3;
+	assert_batch_refused(*state, &frame,
+	                     "batch frame: \"columns\" has a name that is not 1–32 of a–z, 0–9 and _ (number 3)");
+	frame.batch.columns[2].name = text("gold_prob");
+	assert_batch_refused(*state, &frame, "batch frame: \"columns\" has the same key twice (number 3)");
+	frame = small_batch();
+	frame.batch.id_type = WIRE_STR;
+	frame.batch.ids = (struct wire_bytes){strings, 4};
+	strings[1] = 2;
+	assert_batch_refused(*state, &frame, "\"ids\": string 1 ends beyond the column");
+	strings[1] = 0;
+	assert_batch_refused(*state, &frame, "\"ids\": string 1 is empty, not UTF-8, or has control characters");
+	strings[1] = 1;
+	strings[3] = 0x80;
+	assert_batch_refused(*state, &frame, "\"ids\": string 1 is empty, not UTF-8, or has control characters");
+	frame.batch.id_type = WIRE_F4;
+	frame.batch.ids.size = 8;
+	frame.batch.ids = frame.batch.columns[0].data;
+	assert_batch_refused(*state, &frame, "batch frame: \"ids\" must be u4, u8 or str");
+}
+
+static void
+test_object_limit(void **state)
+{
+	struct codec *codec = *state;
+	size_t count = WIRE_MAX_OBJECTS, size = 5 + count;
+	uint8_t *data = calloc(1, size);
+	struct portolan_error error;
+	struct wire_frame frame;
+
+	data[0] = 0xdd;
+	data[1] = (uint8_t)(count >> 24);
+	data[2] = (uint8_t)(count >> 16);
+	data[3] = (uint8_t)(count >> 8);
+	data[4] = (uint8_t)count;
+	assert_int_equal(wire_decode(codec->decoder, data, size, &frame, NULL, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message, "frame has more than 66560 msgpack objects");
+	free(data);
+}
+
+static void
+test_labels(void **state)
+{
+	struct codec *codec = *state;
+	struct wire_bytes *labels = calloc(WIRE_MAX_LABELS, sizeof(*labels));
+	struct wire_frame frame = {.kind = WIRE_OPEN}, decoded;
+	struct wire_bytes bytes;
+
+	for (size_t i = 0; i < WIRE_MAX_LABELS; i++)
+		labels[i] = text(i % 2 ? "odd" : "");
+	frame.open =
+	        (struct wire_open){.run = text("r"), .started = 1, .labels = labels, .label_count = WIRE_MAX_LABELS};
+	assert_int_equal(wire_encode(codec->encoder, &frame, &bytes, NULL), 0);
+	assert_int_equal(wire_decode(codec->decoder, bytes.data, bytes.size, &decoded, NULL, NULL), 0);
+	assert_int_equal(decoded.open.label_count, WIRE_MAX_LABELS);
+	assert_true(wire_bytes_equal(decoded.open.labels[WIRE_MAX_LABELS - 1], "odd"));
+	free(labels);
+}
+
+static void
+test_names(void **state)
+{
+	char long_name[256];
+
+	(void)state;
+	memset(long_name, 'a', sizeof(long_name));
+	assert_true(wire_name_is_valid(long_name, 255, false));
+	assert_false(wire_name_is_valid(long_name, 256, false));
+	assert_false(wire_name_is_valid("", 0, false));
+	assert_true(wire_name_is_valid("", 0, true));
+	assert_true(wire_name_is_valid("ä€😀", 9, false));
+	assert_false(wire_name_is_valid("a\tb", 3, false));
+	assert_false(wire_name_is_valid("\x7f", 1, false));
+	assert_false(wire_name_is_valid("\xc2\x85", 2, false));         /* U+0085 */
+	assert_false(wire_name_is_valid("\xc0\xaf", 2, false));         /* overlong */
+	assert_false(wire_name_is_valid("\xed\xa0\x80", 3, false));     /* surrogate */
+	assert_false(wire_name_is_valid("\xf4\x90\x80\x80", 4, false)); /* beyond U+10FFFF */
+	assert_false(wire_name_is_valid("\xe2\x82", 2, false));         /* cut */
+	assert_false(wire_name_is_valid("\xff", 1, false));
+	assert_true(wire_text_is_valid("{\n}", 3, true));
+	assert_false(wire_text_is_valid("{\0}", 3, true));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_open),
+	        cmocka_unit_test(test_batch),
+	        cmocka_unit_test(test_small_frames),
+	        cmocka_unit_test(test_truncated),
+	        cmocka_unit_test(test_mutated),
+	        cmocka_unit_test(test_messages),
+	        cmocka_unit_test(test_unknown_keys_are_skipped),
+	        cmocka_unit_test(test_batches),
+	        cmocka_unit_test(test_object_limit),
+	        cmocka_unit_test(test_labels),
+	        cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
