@@ -5,9 +5,9 @@
  *
  * The description is lines of text, some followed by raw little-endian arrays:
  *     run NAME DECLARED LABELS          then LABELS lines, one class name each; begins a run
- *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4), correct (u1),
- *                                       gold (i4) if GOLD, and each column (f4)
- *     end                               folds and closes the run; without it the run stays in progress
+ *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4),
+ * correct (u1), gold (i4) if GOLD, and each column (f4) end                               folds and closes the run;
+ * without it the run stays in progress
  */
 #include "store_fixture.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define MAX_LABELS 64
 
@@ -90,6 +90,30 @@ log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 	fixture_log(fixture, run, &batch);
 }
 
+/* The fixture's directory may be on another file system, and it removes it; all that was committed is in data.mdb. */
+static void
+copy_store(const char *from, const char *to)
+{
+	static char part[1 << 16];
+	char path[4096];
+	FILE *source, *target;
+	size_t got;
+
+	snprintf(path, sizeof(path), "%s/data.mdb", from);
+	source = fopen(path, "rb");
+	if (mkdir(to, 0777) < 0)
+		err(1, "cannot make %s", to);
+	snprintf(path, sizeof(path), "%s/data.mdb", to);
+	target = fopen(path, "wb");
+	if (!source || !target)
+		err(1, "cannot copy the store to %s", to);
+	while ((got = fread(part, 1, sizeof(part), source)) > 0)
+		fwrite(part, 1, got, target);
+	if (ferror(source) || fclose(target) != 0)
+		err(1, "cannot copy the store to %s", to);
+	fclose(source);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -112,7 +136,7 @@ main(int argc, char **argv)
 			errx(1, "unknown line: %s", line);
 	}
 	fixture_close(fixture);
-	if (rename(fixture_directory(fixture), argv[1]) != 0)
-		err(1, "cannot rename %s", fixture_directory(fixture));
-	_exit(0); /* the directory is no longer the fixture's to remove */
+	copy_store(fixture_directory(fixture), argv[1]);
+	fixture_free(fixture);
+	return 0;
 }
