@@ -306,14 +306,14 @@ dynamics_report_gaps(const struct dynamics *dynamics, bool strict)
 	if (info->declared > dynamics->count) {
 		number_print_grouped(info->declared - dynamics->count, some);
 		number_print_grouped(info->declared, all);
-		message_warning("%s of the %s declared examples were not observed in these epochs", some, all);
+		message_warning("not observed in these epochs: %s of the %s declared examples", some, all);
 		incomplete = true;
 	}
 	if (dynamics->gaps > 0) {
 		number_print_grouped(dynamics->gaps, some);
 		number_print_grouped(dynamics->count, all);
-		message_warning("%s of %s examples miss some of the %zu epochs; measures use what was seen", some, all,
-		                dynamics->epoch_count);
+		message_warning("not observed in all %zu epochs: %s of %s examples; their measures use what was seen",
+		                dynamics->epoch_count, some, all);
 		incomplete = true;
 	}
 	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;

@@ -200,7 +200,8 @@ write_points(FILE *stream, const struct map_script *script)
 	        script->data_file, data->point_count, line_width(size));
 	for (unsigned k = data->level_count; k-- > 0;)
 		fprintf(stream,
-		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1 title "
+		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1.4 "
+		        "title "
 		        "'%s'",
 		        1.2 * sizes[data->levels[k].slot], shapes[data->levels[k].slot], colours[data->levels[k].slot],
 		        data->levels[k].name);

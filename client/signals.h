@@ -3,7 +3,7 @@
  *
  * Pure functions: no I/O, no allocation, no globals. Scores are float32 or float64 with any strides, in any alignment.
  * The maximum is subtracted in the precision of the input; what follows is float32 arithmetic, so results are
- * within some ulp of float32. Values below FLT_MIN become 0.
+ * within some ulp of float32. Terms below FLT_MIN (an entropy below some 1e-36, therefore) become 0.
  *
  * A row of one score is a class 1 against a class 0: its logit against 0 (sigmoid), or its probability.
  *

@@ -190,9 +190,9 @@ test_small_frames(void **state)
 	free(data);
 }
 
-static const char *const all_frames[] = {"open",     "open-full", "open-overwrite", "batch", "batch-str",
-                                         "batch-u8", "end",       "close",          "ping",  "opened",
-                                         "ack",      "error",     "error-version"};
+static const char *const all_frames[] = {"open",     "open-full", "open-overwrite", "batch",        "batch-str",
+                                         "batch-u8", "end",       "close",          "ping",         "remove",
+                                         "opened",   "ack",       "error",          "error-version"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 
 static void

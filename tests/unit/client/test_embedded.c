@@ -1,0 +1,242 @@
+/* test_embedded.c: where a store's collector is, and starting one: here a shell script that behaves in various ways. */
+#include "clock.h"
+#include "embedded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct fixture {
+	char directory[64], program[128], store[128];
+	struct embedded embedded;
+};
+
+static int
+setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	char made[] = "/tmp/portolan-test-XXXXXX";
+
+	if (!mkdtemp(made))
+		return -1;
+	snprintf(fixture->directory, sizeof(fixture->directory), "%s", made);
+	snprintf(fixture->program, sizeof(fixture->program), "%s/program", made);
+	snprintf(fixture->store, sizeof(fixture->store), "%s/a/b/store", made);
+	*state = fixture;
+	return embedded_init(&fixture->embedded, fixture->store, fixture->program, NULL);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *fixture = *state;
+	char command[2][128];
+	pid_t child;
+
+	embedded_deinit(&fixture->embedded);
+	snprintf(command[0], sizeof(command[0]), "%s", fixture->directory);
+	child = fork();
+	if (child == 0) {
+		execl("/bin/rm", "rm", "-rf", command[0], (char *)NULL);
+		_exit(1);
+	}
+	waitpid(child, NULL, 0);
+	free(fixture);
+	return 0;
+}
+
+static void
+write_program(const struct fixture *fixture, const char *script)
+{
+	FILE *file = fopen(fixture->program, "w");
+
+	assert_non_null(file);
+	fprintf(file, "#!/bin/sh\n%s\n", script);
+	fclose(file);
+	assert_int_equal(chmod(fixture->program, 0755), 0);
+}
+
+static int
+start(const struct fixture *fixture, struct portolan_error *error)
+{
+	return embedded_start(&fixture->embedded, clock_ms() + 10000, NULL, NULL, error);
+}
+
+static void
+test_init(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stat status;
+	char expected[200];
+
+	assert_int_equal(stat(fixture->store, &status), 0); /* made, with its parents */
+	snprintf(expected, sizeof(expected), "ipc://%s/collector.sock", fixture->embedded.store);
+	assert_string_equal(fixture->embedded.endpoint, expected);
+	assert_false(embedded_is_served(&fixture->embedded));
+}
+
+static void
+test_arguments(void **state)
+{
+	struct fixture *fixture = *state;
+	char expected[512], got[512], path[160];
+	FILE *file;
+
+	write_program(fixture, "echo \"$@\" > \"$0.said\"; ls /proc/$$/fd | tr '\\n' ' ' >> \"$0.said\"");
+	assert_int_equal(start(fixture, NULL), 0);
+	snprintf(path, sizeof(path), "%s.said", fixture->program);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	got[fread(got, 1, sizeof(got) - 1, file)] = '\0';
+	fclose(file);
+	/* 10 is dash's own descriptor of the script. */
+	snprintf(expected, sizeof(expected), "--store %s --listen %s --exit-when-idle 2 --detach\n0 1 10 2 ",
+	         fixture->embedded.store, fixture->embedded.endpoint);
+	assert_string_equal(got, expected);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+	assert_int_equal(errno, ECHILD);
+}
+
+static void
+test_failure(void **state)
+{
+	struct fixture *fixture = *state;
+	struct portolan_error error;
+	char expected[400];
+
+	write_program(fixture, "echo 'portoland: the store is newer' >&2; exit 1");
+	assert_int_equal(start(fixture, &error), PORTOLAN_E_NO_COLLECTOR);
+	snprintf(expected, sizeof(expected), "cannot start a collector for store %s: portoland: the store is newer",
+	         fixture->embedded.store);
+	assert_string_equal(error.message, expected);
+	/* The same where the application does not want to know of its children. */
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(start(fixture, &error), PORTOLAN_E_NO_COLLECTOR);
+	assert_string_equal(error.message, expected);
+	signal(SIGCHLD, SIG_DFL);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	unlink(fixture->program);
+	assert_int_equal(start(fixture, &error), PORTOLAN_E_NO_COLLECTOR);
+	snprintf(expected, sizeof(expected),
+	         "cannot start %s: No such file or directory; install portoland, or name it in PORTOLAND",
+	         fixture->program);
+	assert_string_equal(error.message, expected);
+}
+
+static void
+test_loser_is_content(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	write_program(fixture, "echo 'already served' >&2; exit 1");
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fixture->embedded.endpoint + strlen("ipc://"));
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_false(embedded_is_served(&fixture->embedded)); /* a socket nobody listens at */
+	assert_int_equal(listen(listener, 5), 0);
+	assert_true(embedded_is_served(&fixture->embedded));
+	assert_int_equal(start(fixture, NULL), 0);
+	close(listener);
+	assert_false(embedded_is_served(&fixture->embedded));
+}
+
+static bool
+always(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void
+test_time_is_up(void **state)
+{
+	struct fixture *fixture = *state;
+	struct portolan_error error;
+
+	write_program(fixture, "exec sleep 100");
+	assert_int_equal(embedded_start(&fixture->embedded, clock_ms() + 100, NULL, NULL, &error),
+	                 PORTOLAN_E_NO_COLLECTOR);
+	assert_non_null(strstr(error.message, "did not come up"));
+	assert_int_equal(embedded_start(&fixture->embedded, CLOCK_FOREVER, always, NULL, &error),
+	                 PORTOLAN_E_NO_COLLECTOR);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* both were ended and reaped */
+}
+
+static void
+test_long_paths(void **state)
+{
+	struct fixture *fixture = *state;
+	char directory[220], runtime[100], expected[128], endpoint[ENDPOINT_SIZE], again[ENDPOINT_SIZE], link[100];
+	struct portolan_error error;
+	struct stat status;
+
+	snprintf(directory, sizeof(directory), "%s/%0*d", fixture->directory, 120, 0);
+	assert_int_equal(mkdir(directory, 0700), 0);
+	snprintf(link, sizeof(link), "%s/link", fixture->directory);
+	assert_int_equal(symlink(directory, link), 0);
+	setenv("XDG_RUNTIME_DIR", fixture->directory, 1);
+	assert_int_equal(endpoint_of_store(directory, endpoint, NULL), 0);
+	snprintf(runtime, sizeof(runtime), "%s/portolan-%u", fixture->directory, geteuid());
+	snprintf(expected, sizeof(expected), "ipc://%s/", runtime);
+	assert_memory_equal(endpoint, expected, strlen(expected));
+	assert_int_equal(strspn(endpoint + strlen(expected), "0123456789abcdef"), 16);
+	assert_string_equal(endpoint + strlen(expected) + 16, ".sock");
+	assert_int_equal(stat(runtime, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+	assert_int_equal(endpoint_of_store(link, again, NULL), 0); /* another way to the same place */
+	assert_string_equal(again, endpoint);
+	assert_int_equal(chmod(runtime, 0755), 0);
+	assert_int_equal(endpoint_of_store(directory, endpoint, &error), PORTOLAN_E_SYSTEM);
+	assert_non_null(strstr(error.message, "mode 0700"));
+	unsetenv("XDG_RUNTIME_DIR");
+	assert_int_equal(endpoint_of_store("/does/not/exist", endpoint, &error), PORTOLAN_E_INVALID);
+}
+
+/* The hash is part of the rule: another program may compute it. */
+static void
+test_known_hash(void **state)
+{
+	struct fixture *fixture = *state;
+	char directory[200], endpoint[ENDPOINT_SIZE], expected[17];
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	snprintf(directory, sizeof(directory), "%s/%0*d", fixture->directory, 90, 0);
+	assert_int_equal(mkdir(directory, 0700), 0);
+	setenv("XDG_RUNTIME_DIR", fixture->directory, 1);
+	assert_int_equal(endpoint_of_store(directory, endpoint, NULL), 0);
+	unsetenv("XDG_RUNTIME_DIR");
+	for (const char *c = directory; *c; c++) {
+		hash ^= (unsigned char)*c;
+		hash *= UINT64_C(1099511628211);
+	}
+	snprintf(expected, sizeof(expected), "%016llx", (unsigned long long)hash);
+	assert_non_null(strstr(endpoint, expected));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_init, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_arguments, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_loser_is_content, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_time_is_up, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_long_paths, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_known_hash, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

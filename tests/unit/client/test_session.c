@@ -1,0 +1,390 @@
+/*
+ * test_session.c: the client's side of the protocol, without socket and clock: what it sends next, given what it got
+ * and the time. A reply is encoded by the test and decoded by the session, as on the wire.
+ */
+#include "session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+	struct session session;
+	wire_encoder *encoder;
+	wire_decoder *decoder;
+};
+
+static const uint8_t session_id[WIRE_SESSION_SIZE] = "0123456789abcde";
+
+static struct wire_bytes
+text(const char *string)
+{
+	return (struct wire_bytes){(const uint8_t *)string, strlen(string)};
+}
+
+static int
+setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct wire_open request = {.run = text("words"), .started = 1};
+
+	fixture->encoder = wire_encoder_new();
+	fixture->decoder = wire_decoder_new();
+	*state = fixture;
+	return session_init(&fixture->session, session_id, &request, 0, NULL);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	session_deinit(&fixture->session);
+	wire_encoder_free(fixture->encoder);
+	wire_decoder_free(fixture->decoder);
+	free(fixture);
+	return 0;
+}
+
+static void
+reply(struct fixture *fixture, struct wire_frame frame, int64_t now)
+{
+	struct wire_bytes bytes;
+
+	memcpy(frame.session, session_id, WIRE_SESSION_SIZE);
+	assert_int_equal(wire_encode(fixture->encoder, &frame, &bytes, NULL), 0);
+	session_receive(&fixture->session, bytes.data, bytes.size, now);
+}
+
+static void
+reply_opened(struct fixture *fixture, uint64_t acknowledged, uint64_t credit, int64_t now)
+{
+	reply(fixture,
+	      (struct wire_frame){.kind = WIRE_OPENED,
+	                          .opened = {.acknowledged = acknowledged, .credit = credit, .id_kind = WIRE_ID_INT}},
+	      now);
+}
+
+static void
+reply_ack(struct fixture *fixture, uint64_t acknowledged, uint64_t credit, int64_t now)
+{
+	reply(fixture,
+	      (struct wire_frame){.kind = WIRE_ACK,
+	                          .ack = {.acknowledged = acknowledged, .credit = credit, .replaced = 2, .refused = 1}},
+	      now);
+}
+
+static void
+reply_error(struct fixture *fixture, enum wire_error_code code, uint64_t sequence, int64_t now)
+{
+	reply(fixture,
+	      (struct wire_frame){.kind = WIRE_ERROR,
+	                          .error = {.code = code, .message = text("as told"), .sequence = sequence}},
+	      now);
+}
+
+/* The next frame is of this kind, with this sequence number; it is sent. Returns its size. */
+static size_t
+expect(struct fixture *fixture, enum wire_kind kind, uint64_t sequence, int64_t now)
+{
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+
+	assert_true(session_next(&fixture->session, now, &bytes));
+	assert_int_equal(wire_decode(fixture->decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.kind, kind);
+	assert_memory_equal(frame.session, session_id, WIRE_SESSION_SIZE);
+	if (kind == WIRE_BATCH)
+		assert_int_equal(frame.batch.sequence, sequence);
+	if (kind == WIRE_END_EPOCH)
+		assert_int_equal(frame.end_epoch.sequence, sequence);
+	if (kind == WIRE_CLOSE)
+		assert_int_equal(frame.close.sequence, sequence);
+	session_sent(&fixture->session, now);
+	return bytes.size;
+}
+
+static void
+expect_nothing(struct fixture *fixture, int64_t now)
+{
+	struct wire_bytes bytes;
+
+	assert_false(session_next(&fixture->session, now, &bytes));
+}
+
+/* One row; `position` doubles as the mark. */
+static void
+add_batch(struct fixture *fixture, uint64_t position)
+{
+	static const uint8_t zeros[4];
+	struct wire_batch batch = {
+	        .rows = 1,
+	        .id_type = WIRE_U4,
+	        .ids = {zeros, 4},
+	        .column_count = 2,
+	        .columns = {{text("gold_prob"), WIRE_F4, {zeros, 4}}, {text("correct"), WIRE_BIT, {zeros, 1}}},
+	};
+	struct session_mark mark = {.position = position, .observations = 1};
+
+	assert_int_equal(session_add_batch(&fixture->session, &batch, mark, NULL), 0);
+}
+
+static void
+test_opens_sends_settles(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+
+	assert_false(session_has_room(session, 1));
+	expect(fixture, WIRE_OPEN, 0, 0);
+	expect_nothing(fixture, 500);
+	expect(fixture, WIRE_OPEN, 0, SESSION_OPEN_RETRY_MS); /* no answer: once more */
+	reply_opened(fixture, 0, 10000, 1100);
+	assert_int_equal(session->state, SESSION_OPEN);
+	assert_int_equal(session->id_kind, WIRE_ID_INT);
+	assert_true(session_has_room(session, 10000));
+	assert_false(session_has_room(session, SESSION_MAX_KEPT + 1)); /* credit or not: memory */
+	add_batch(fixture, 100);
+	assert_false(session_has_room(session, 1)); /* one waits to be sent */
+	expect(fixture, WIRE_BATCH, 1, 1100);
+	assert_int_equal(session_add_end_epoch(session, 7, (struct session_mark){200, 0}, NULL), 0);
+	expect(fixture, WIRE_END_EPOCH, 2, 1100);
+	add_batch(fixture, 300);
+	expect(fixture, WIRE_BATCH, 3, 1100);
+	expect_nothing(fixture, 1100);
+	reply_ack(fixture, 2, 10000, 1200);
+	assert_int_equal(session->settled_position, 200);
+	assert_int_equal(session->settled_observations, 1);
+	assert_int_equal(session->replaced, 2);
+	assert_int_equal(session->refused, 1);
+	assert_int_equal(session_add_close(session, (struct session_mark){300, 0}, NULL), 0);
+	expect(fixture, WIRE_CLOSE, 4, 1200);
+	assert_false(session_has_room(session, 0));
+	reply_ack(fixture, 4, 10000, 1300);
+	assert_int_equal(session->settled_observations, 2);
+	assert_int_equal(session->state, SESSION_CLOSED);
+	assert_int_equal(session->kept_bytes + session->under_way_bytes, 0);
+	expect_nothing(fixture, 100000);
+}
+
+static void
+test_pings_and_lost_contact(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	expect_nothing(fixture, WIRE_PING_MS - 1);
+	expect(fixture, WIRE_PING, 0, WIRE_PING_MS);
+	expect_nothing(fixture, WIRE_PING_MS);
+	reply_ack(fixture, 0, 10000, 2100);
+	expect(fixture, WIRE_PING, 0, 4000);
+	expect(fixture, WIRE_PING, 0, 6000);
+	expect(fixture, WIRE_OPEN, 0, 2100 + SESSION_CONTACT_MS);
+	expect_nothing(fixture, 7200);
+	reply_opened(fixture, 0, 10000, 7300);
+	assert_int_equal(fixture->session.opened_count, 2);
+}
+
+static void
+test_replay(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	for (uint64_t i = 1; i <= 3; i++) {
+		add_batch(fixture, i);
+		expect(fixture, WIRE_BATCH, i, 0);
+	}
+	reply_ack(fixture, 1, 10000, 10);
+	reply_error(fixture, WIRE_E_NO_SESSION, 3, 20);
+	expect(fixture, WIRE_OPEN, 0, 20);
+	reply_error(fixture, WIRE_E_NO_SESSION, 3, 21); /* about a frame sent before: no second open */
+	reply_error(fixture, WIRE_E_SEQUENCE, 3, 21);
+	expect_nothing(fixture, 21);
+	reply_opened(fixture, 2, 10000, 30); /* 2 had arrived after all */
+	assert_int_equal(fixture->session.settled_position, 2);
+	expect(fixture, WIRE_BATCH, 3, 30);
+	expect_nothing(fixture, 30);
+	reply_opened(fixture, 2, 10000, 31); /* the answer to a repeated open: nothing is sent again */
+	expect_nothing(fixture, 31);
+	reply_ack(fixture, 3, 10000, 40);
+	assert_int_equal(fixture->session.settled_observations, 3);
+	assert_int_equal(fixture->session.under_way_bytes, 0);
+}
+
+static void
+test_gap_goes_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	add_batch(fixture, 1);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	add_batch(fixture, 2);
+	expect(fixture, WIRE_BATCH, 2, 0);
+	reply_error(fixture, WIRE_E_SEQUENCE, 2, 1);
+	expect(fixture, WIRE_OPEN, 0, 1);
+	reply_opened(fixture, 0, 10000, 2);
+	expect(fixture, WIRE_BATCH, 1, 2);
+	/* An ack may overtake what is still to be repeated. */
+	reply_ack(fixture, 2, 10000, 3);
+	expect_nothing(fixture, 3);
+	assert_int_equal(fixture->session.under_way_bytes, 0);
+	assert_int_equal(fixture->session.kept_bytes, 0);
+}
+
+static void
+test_credit(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t size;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 0, 0);
+	assert_false(session_has_room(&fixture->session, 0));
+	add_batch(fixture, 1);
+	expect_nothing(fixture, 0);
+	expect(fixture, WIRE_PING, 0, WIRE_PING_MS); /* pings need no credit */
+	reply_ack(fixture, 0, 1, WIRE_PING_MS);
+	size = expect(fixture, WIRE_BATCH, 1, WIRE_PING_MS); /* alone, however large */
+	add_batch(fixture, 2);
+	expect_nothing(fixture, WIRE_PING_MS);
+	reply_ack(fixture, 0, 2 * size - 1, WIRE_PING_MS);
+	expect_nothing(fixture, WIRE_PING_MS);
+	reply_ack(fixture, 0, 2 * size, WIRE_PING_MS);
+	expect(fixture, WIRE_BATCH, 2, WIRE_PING_MS);
+	assert_false(session_has_room(&fixture->session, 1));
+	reply_ack(fixture, 1, 2 * size, WIRE_PING_MS);
+	assert_true(session_has_room(&fixture->session, size));
+	assert_false(session_has_room(&fixture->session, size + 1));
+}
+
+static void
+test_refused_goes_on(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	add_batch(fixture, 1);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	reply_error(fixture, WIRE_E_REFUSED, 1, 1);
+	assert_int_equal(fixture->session.state, SESSION_OPEN);
+	assert_string_equal(fixture->session.complaint.message, "as told");
+	reply_ack(fixture, 1, 10000, 2);
+	add_batch(fixture, 2);
+	expect(fixture, WIRE_BATCH, 2, 2);
+}
+
+static void
+test_unavailable_pauses(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_error(fixture, WIRE_E_UNAVAILABLE, 0, 5);
+	expect_nothing(fixture, 5 + SESSION_PAUSE_MS - 1);
+	expect(fixture, WIRE_OPEN, 0, 5 + SESSION_PAUSE_MS);
+	reply_opened(fixture, 0, 10000, 1010);
+	add_batch(fixture, 1);
+	expect(fixture, WIRE_BATCH, 1, 1010);
+	reply_error(fixture, WIRE_E_UNAVAILABLE, 1, 1020);
+	expect_nothing(fixture, 1021);
+	expect(fixture, WIRE_OPEN, 0, 2020);
+	reply_opened(fixture, 0, 10000, 2021);
+	expect(fixture, WIRE_BATCH, 1, 2021);
+}
+
+static void
+test_final_errors(void **state)
+{
+	static const enum wire_error_code codes[] = {WIRE_E_VERSION,     WIRE_E_MALFORMED,   WIRE_E_RUN_EXISTS,
+	                                             WIRE_E_RUN_DIFFERS, WIRE_E_RUN_REMOVED, WIRE_E_OTHER};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		struct fixture *fixture = *state;
+
+		expect(fixture, WIRE_OPEN, 0, 0);
+		reply_error(fixture, codes[i], 0, 1);
+		assert_int_equal(fixture->session.state, SESSION_FAILED);
+		assert_int_equal(fixture->session.failure.code, PORTOLAN_E_REFUSED);
+		assert_string_equal(fixture->session.failure.message, "as told");
+		expect_nothing(fixture, 100000);
+		teardown(state);
+		assert_int_equal(setup(state), 0);
+	}
+}
+
+static void
+test_store_went_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	add_batch(fixture, 1);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	reply_ack(fixture, 1, 10000, 1);
+	session_lost(&fixture->session);
+	expect(fixture, WIRE_OPEN, 0, 2);
+	reply_opened(fixture, 0, 10000, 3);
+	assert_int_equal(fixture->session.state, SESSION_FAILED);
+}
+
+static void
+test_strangers_are_ignored(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_frame frame = {.kind = WIRE_OPENED, .session = "somebody else's", .opened = {.credit = 1}};
+	struct wire_bytes bytes;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	assert_int_equal(wire_encode(fixture->encoder, &frame, &bytes, NULL), 0);
+	session_receive(&fixture->session, bytes.data, bytes.size, 1);
+	session_receive(&fixture->session, "\x80", 1, 1);
+	session_receive(&fixture->session, "", 0, 1);
+	reply(fixture, (struct wire_frame){.kind = WIRE_PING}, 1);
+	assert_int_equal(fixture->session.state, SESSION_OPENING);
+	/* An error about a frame that could not be read has no session: it is ours. */
+	frame = (struct wire_frame){.kind = WIRE_ERROR, .error = {WIRE_E_MALFORMED, text("bad"), 0}};
+	assert_int_equal(wire_encode(fixture->encoder, &frame, &bytes, NULL), 0);
+	session_receive(&fixture->session, bytes.data, bytes.size, 1);
+	assert_int_equal(fixture->session.state, SESSION_FAILED);
+}
+
+static void
+test_newer_collector(void **state)
+{
+	static const char bytes[] = "\x81\xa1v\x07";
+	struct fixture *fixture = *state;
+
+	session_receive(&fixture->session, bytes, sizeof(bytes) - 1, 1);
+	assert_int_equal(fixture->session.state, SESSION_FAILED);
+	assert_non_null(strstr(fixture->session.failure.message, "version 7"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_opens_sends_settles, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_pings_and_lost_contact, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_gap_goes_back, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_credit, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_refused_goes_on, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_unavailable_pauses, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_final_errors, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_store_went_back, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_strangers_are_ignored, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_newer_collector, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
