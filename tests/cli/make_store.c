@@ -17,8 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_LABELS 64
-
 static void *
 read_array(size_t count, size_t size)
 {
@@ -52,6 +50,14 @@ read_lines(size_t count)
 	return lines;
 }
 
+static void
+free_lines(char **lines)
+{
+	for (size_t i = 0; lines && lines[i]; i++)
+		free(lines[i]);
+	free(lines);
+}
+
 static uint32_t
 begin_run(struct fixture *fixture, char *arguments)
 {
@@ -59,17 +65,19 @@ begin_run(struct fixture *fixture, char *arguments)
 	uint64_t declared = strtoull(strtok(NULL, " "), NULL, 10);
 	size_t labels = strtoul(strtok(NULL, " "), NULL, 10);
 	char **names = read_lines(labels);
+	uint32_t run = fixture_run(fixture, name, declared, (const char *const *)names, labels);
 
-	return fixture_run(fixture, name, declared, (const char *const *)names, labels);
+	free_lines(names);
+	return run;
 }
 
 static void
 log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 {
 	struct fixture_batch batch = {0};
-	bool strings, gold;
-	char *name;
+	char *name, **lines = NULL;
 	size_t columns = 0;
+	bool strings, gold;
 
 	batch.epoch = (uint32_t)strtoul(strtok(arguments, " "), NULL, 10);
 	batch.n = (uint32_t)strtoul(strtok(NULL, " "), NULL, 10);
@@ -78,7 +86,7 @@ log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 	while ((name = strtok(NULL, " ")) != NULL && columns < 8)
 		batch.floats[columns++].name = name;
 	if (strings)
-		batch.strings = (const char *const *)read_lines(batch.n);
+		batch.strings = (const char *const *)(lines = read_lines(batch.n));
 	else
 		batch.ids = read_array(batch.n, 8);
 	batch.gold_prob = read_array(batch.n, 4);
@@ -88,6 +96,13 @@ log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 	for (size_t c = 0; c < columns; c++)
 		batch.floats[c].values = read_array(batch.n, 4);
 	fixture_log(fixture, run, &batch);
+	free_lines(lines);
+	free((void *)batch.ids);
+	free((void *)batch.gold_prob);
+	free((void *)batch.correct);
+	free((void *)batch.gold);
+	for (size_t c = 0; c < columns; c++)
+		free((void *)batch.floats[c].values);
 }
 
 /* The fixture's directory may be on another file system, and it removes it; all that was committed is in data.mdb. */
@@ -138,5 +153,6 @@ main(int argc, char **argv)
 	fixture_close(fixture);
 	copy_store(fixture_directory(fixture), argv[1]);
 	fixture_free(fixture);
+	free(line);
 	return 0;
 }
