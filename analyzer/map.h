@@ -51,13 +51,13 @@ struct map_label {
 
 struct map_options {
 	uint64_t sample, seed;
-	bool density, halos;
+	bool density;
 };
 
 struct map_data {
 	size_t examples, shown;
 	struct map_point *points; /* in drawing order: random, so that no class hides another */
-	size_t point_count;       /* shown, or twice that with halos */
+	size_t point_count;       /* twice those shown: each has its edge before it */
 	float *cells;             /* density: examples per cell, row by row from below; 0 is written as NaN */
 	uint64_t most_per_cell;
 	struct map_level levels[MAP_LEVELS_MAX];
@@ -87,8 +87,7 @@ unsigned map_level_of(double correctness, size_t epochs);
 double map_x(const struct map_data *data, double variability);
 double map_y(double confidence);
 
-/* Places the regions' labels: near the middle of each region, where they hide few points, and apart from one another.
- * centres[] are in units. */
+/* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
 /* The corners (count ≤ MAP_BOX_CORNERS) of the box around a region's label, rotated, with round corners; in units. */

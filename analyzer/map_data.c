@@ -121,26 +121,28 @@ take_points(const struct map_input *input, const struct map_options *options, ui
 		        .level = (float)map_level_of(input->correctness[rows[i]], input->epochs),
 		};
 
-		if (options->halos) {
-			data->points[data->point_count] = point;
-			data->points[data->point_count++].level += MAP_HALO;
-		}
+		data->points[data->point_count] = point;
+		data->points[data->point_count++].level += MAP_HALO;
 		data->points[data->point_count++] = point;
 	}
 }
 
-/* Where the middles of the regions lie, and so their labels. */
+/* Where the regions lie, and so their labels: the middle of easy- and of hard-to-learn; the ambiguous ones spread
+ * widest, and their label belongs where they are most so, in the middle of the top tenth. */
 static void
-find_regions(const struct map_input *input, double *descending, struct map_data *data)
+find_regions(const struct map_input *input, const double *descending, struct map_data *data)
 {
 	struct region_cuts cuts = regions_default_cuts(descending, input->n);
 	double sums[REGION_COUNT][2] = {{0}}, centres[REGION_COUNT][2] = {{0}};
+	double tip = descending[input->n / 10];
 	size_t counts[REGION_COUNT] = {0};
 
 	for (size_t i = 0; i < input->n; i++) {
 		uint32_t row = input->order[i];
 		enum region region = region_of(input->variability[row], input->confidence[row], &cuts);
 
+		if (region == REGION_AMBIGUOUS && input->variability[row] < tip)
+			continue;
 		sums[region][0] += input->variability[row];
 		sums[region][1] += input->confidence[row];
 		counts[region]++;

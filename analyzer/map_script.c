@@ -26,8 +26,16 @@
 static const char *const colours[MAP_LEVELS_MAX] = {"#5f7fe8", "#3f55b5", "#2f3a70", "#26262c",
                                                     "#5e2f2b", "#963c31", "#d0452f"};
 static const int shapes[MAP_LEVELS_MAX] = {7, 2, 5, 1, 13, 9, 11};
+/* Relative to one another; the SVG terminal draws diamonds and triangles larger than the others do. */
 static const double sizes[MAP_LEVELS_MAX] = {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15};
+static const double svg_sizes[MAP_LEVELS_MAX] = {1.0, 0.85, 0.95, 0.95, 0.85, 0.85, 0.85};
 static const char *const region_colours[REGION_COUNT] = {"#d0452f", "#26262c", "#3f55b5"};
+
+static double
+size_of(const struct map_script *script, unsigned slot)
+{
+	return script->format == MAP_SVG ? svg_sizes[slot] : sizes[slot];
+}
 
 static double
 width_of(const struct map_script *script)
@@ -72,7 +80,7 @@ write_terminal(FILE *stream, const struct map_script *script)
 	case MAP_PDF:
 		fprintf(stream,
 		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" FONT
-		        ",11' fontscale 1 linewidth 1\n",
+		        ",11' fontscale 0.75 linewidth 1.2\n",
 		        width / 96, MAP_HEIGHT / 96);
 		break;
 	}
@@ -158,6 +166,13 @@ point_size(size_t shown)
 	return size > 0.35 ? size : 0.35;
 }
 
+/* Of the crosses. */
+static double
+line_width(double size)
+{
+	return size > 0.8 ? 1.4 * size : 1.1;
+}
+
 static void
 write_points(FILE *stream, const struct map_script *script)
 {
@@ -172,16 +187,17 @@ write_points(FILE *stream, const struct map_script *script)
 		fprintf(stream, "%s0x%s", k ? ", " : "", colours[data->levels[k].slot] + 1);
 	fprintf(stream, "]\narray Size[%d] = [", MAP_LEVELS_MAX);
 	for (unsigned k = 0; k < data->level_count; k++)
-		fprintf(stream, "%s%.3g", k ? ", " : "", size * sizes[data->levels[k].slot]);
+		fprintf(stream, "%s%.3g", k ? ", " : "", size * size_of(script, data->levels[k].slot));
 	fprintf(stream,
 	        "]\n"
-	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (crosses "
-	        "have none).\n"
+	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (below "
+	        "crosses, a disc).\n"
 	        "level(k) = int(k) %% %d + 1\n"
-	        "shape(k) = Shape[level(k)]\n"
+	        "cross(k) = Shape[level(k)] < 4\n"
+	        "shape(k) = k >= %d && cross(k) ? 7 : Shape[level(k)]\n"
 	        "colour(k) = k < %d ? Colour[level(k)] : 0xffffff\n"
-	        "size(k) = k < %d ? Size[level(k)] : shape(k) < 4 ? 0 : 1.38 * Size[level(k)]\n",
-	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
+	        "size(k) = Size[level(k)] * (k < %d ? 1 : cross(k) ? 0.9 : 1.38)\n",
+	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
 	fprintf(stream,
 	        "set key at screen %.5f,%.5f left top Left reverse samplen 0.6 spacing 1.3 width 0 noenhanced "
 	        "textcolor rgb '" INK "' title 'correctness' left\n",
@@ -189,14 +205,15 @@ write_points(FILE *stream, const struct map_script *script)
 	fprintf(stream,
 	        "plot '%s' binary record=%zu format='%%float32%%float32%%float32' endian=little "
 	        "using 1:2:(size($3)):(shape($3)):(colour($3)) with points pointsize variable pointtype variable "
-	        "linecolor rgb variable linewidth 1 notitle",
-	        script->data_file, data->point_count);
+	        "linecolor rgb variable linewidth %.2g notitle",
+	        script->data_file, data->point_count, line_width(size));
 	for (unsigned k = data->level_count; k-- > 0;)
 		fprintf(stream,
-		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1 title "
+		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1.4 "
+		        "title "
 		        "'%s'",
-		        1.2 * sizes[data->levels[k].slot], shapes[data->levels[k].slot], colours[data->levels[k].slot],
-		        data->levels[k].name);
+		        1.2 * size_of(script, data->levels[k].slot), shapes[data->levels[k].slot],
+		        colours[data->levels[k].slot], data->levels[k].name);
 	fputs("\n", stream);
 }
 
@@ -212,7 +229,7 @@ write_cells(FILE *stream, const struct map_script *script)
 	        "set palette defined (0 '#f6e3b4', 0.3 '#9fcf9e', 0.6 '#358f9c', 1 '#1d2a5f')\n"
 	        "set logscale cb\n"
 	        "set cbrange [1:%llu]\n"
-	        "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f border linecolor rgb '#c4c8cf'\n"
+	        "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f noborder\n"
 	        "set cbtics format '%%.0f' textcolor rgb '" INK "' offset -0.6,0\n"
 	        "set label 103 'examples' at screen %.5f,%.5f left front textcolor rgb '" INK "'\n",
 	        (unsigned long long)(data->most_per_cell > 10 ? data->most_per_cell : 10), (LEGEND_LEFT + 4) / width,
@@ -225,30 +242,30 @@ write_cells(FILE *stream, const struct map_script *script)
 	        script->format == MAP_SVG ? "pixels " : "");
 }
 
-/* "1.5M", "20k", "300". */
+/* "1.5M", "20k", "300": one unit for a whole axis, by its step. */
 static void
-write_count(FILE *stream, double count)
+write_count(FILE *stream, double count, double step)
 {
-	if (count >= 1e6)
-		fprintf(stream, "'%gM' %.0f", count / 1e6, count);
-	else if (count >= 1e4)
-		fprintf(stream, "'%gk' %.0f", count / 1e3, count);
+	if (step >= 2e5)
+		fprintf(stream, "'%g%s' %.0f", count / 1e6, count > 0 ? "M" : "", count);
+	else if (step >= 1e3)
+		fprintf(stream, "'%g%s' %.0f", count / 1e3, count > 0 ? "k" : "", count);
 	else
 		fprintf(stream, "'%.0f' %.0f", count, count);
 }
 
-/* Three to five round marks up to the highest bar; the axis ends a little above it. */
+/* Two to five round steps up to the highest bar; the axis ends a little above it. */
 static void
 write_count_axis(FILE *stream, uint64_t highest)
 {
-	double most = highest > 0 ? (double)highest : 1, rough = most / 3.2, unit = pow(10, floor(log10(rough)));
-	double step = rough / unit >= 5 ? 5 * unit : rough / unit >= 2 ? 2 * unit : unit;
+	double most = highest > 0 ? (double)highest : 1, rough = most / 4.5, unit = pow(10, floor(log10(rough)));
+	double step = rough <= unit ? unit : rough <= 2 * unit ? 2 * unit : rough <= 5 * unit ? 5 * unit : 10 * unit;
 
 	step = step > 1 ? step : 1;
 	fprintf(stream, "set yrange [0:%g]\nset ytics (", most * 1.06);
 	for (double at = 0; at <= most * 1.06; at += step) {
 		fputs(at > 0 ? ", " : "", stream);
-		write_count(stream, at);
+		write_count(stream, at, step);
 	}
 	fputs(") font '" FONT ",9' offset 0.7,0\n", stream);
 }
@@ -305,10 +322,10 @@ write_correctness(FILE *stream, const struct map_script *script)
 		bins[k] = data->levels[k].examples;
 	write_panel_frame(stream, script, 2, "correctness");
 	write_count_axis(stream, highest_of(bins, MAP_LEVELS_MAX));
-	fprintf(stream,
-	        "set xrange [-0.6:%g]\nset xtics ('0' 0, '0.5' %g, '1' %g) font '" FONT
-	        ",9' offset 0,0.3\n$correctness << EOD\n",
-	        end + 0.6, end / 2, end);
+	fprintf(stream, "set xrange [-0.6:%g]\nset xtics ('0' 0, ", end + 0.6);
+	if (end > 1)
+		fprintf(stream, "'0.5' %g, ", end / 2);
+	fprintf(stream, "'1' %g) font '" FONT ",9' offset 0,0.3\n$correctness << EOD\n", end);
 	for (unsigned k = 0; k < data->level_count; k++)
 		fprintf(stream, "%u %llu\n", k, (unsigned long long)bins[k]);
 	fputs("EOD\nplot $correctness using 1:2 with boxes linecolor rgb '#93b48f'\n", stream);

@@ -76,8 +76,9 @@ void measures_first_epoch(const struct store_block *block, const double *confide
                           struct measures_first_epoch *sums);
 
 /* Does the first of `epochs` epochs dominate? Were all epochs alike, its share first/total would be 1/(epochs − 1); it
- * dominates when the share is more than half-way from there to 1. (A classifier trained from scratch and recorded
- * from its first round on: 0.8 and more.) */
+ * dominates when the share is more than half-way from there to 1. Measured on word-language classifiers trained from scratch
+ * for 6 epochs: 0.58 and 0.80 of that way when recorded as training goes by, 0.31 and 0.43 at the end of each epoch,
+ * 0.24 to 0.38 with the first epoch left out. */
 bool measures_first_epoch_dominates(const struct measures_first_epoch *sums, size_t epochs);
 
 #endif

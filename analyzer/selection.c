@@ -46,22 +46,26 @@ selection_rule_parse(const char *text, struct selection_rule *rule)
 	return true;
 }
 
+static bool
+is_measure(const char *name)
+{
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		if (strcmp(name, measure_infos[m].name) == 0)
+			return true;
+	return false;
+}
+
 void
 selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request)
 {
-	bool known = false;
-
 	if (rule->kind == SELECT_FORGETTABLE)
 		request->measures |= MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	if (rule->kind != SELECT_MEASURE)
 		return;
-	for (unsigned m = 0; m < MEASURE_COUNT; m++) {
-		if (strcmp(rule->measure, measure_infos[m].name) == 0) {
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		if (strcmp(rule->measure, measure_infos[m].name) == 0)
 			request->measures |= MEASURE_BIT(m);
-			known = true;
-		}
-	}
-	request->user = request->user || !known;
+	request->user = request->user || !is_measure(rule->measure);
 }
 
 size_t
@@ -126,22 +130,23 @@ selection_per_class(uint32_t *ranked, size_t n, const int32_t *gold, const uint3
 	return kept;
 }
 
+bool
+selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics)
+{
+	return rule->kind != SELECT_MEASURE || is_measure(rule->measure) || dynamics_column(dynamics, rule->measure);
+}
+
 static int
 rank_by_measure(const struct dynamics *dynamics, const struct selection_rule *rule, struct sort_item *items,
                 uint32_t *ranked, struct portolan_error *error)
 {
 	const struct dynamics_column *column = dynamics_column(dynamics, rule->measure);
 
-	if (!column) {
-		for (unsigned m = 0; m < MEASURE_COUNT; m++)
-			if (strcmp(rule->measure, measure_infos[m].name) == 0)
-				return error_set(error, PORTOLAN_E_INVALID,
-				                 "run '%s' has not the signals for %s: log logits or probabilities",
-				                 dynamics->info->name, rule->measure);
+	if (!column)
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' has no measure '%s' (portolan metrics shows which it has)",
-		                 dynamics->info->name, rule->measure);
-	}
+		                 "run '%s' was recorded without the signal that %s needs: log %s", dynamics->info->name,
+		                 rule->measure,
+		                 strcmp(rule->measure, "aum") == 0 ? "logits" : "logits or probabilities");
 	selection_by_values(column->values, rule->descending, dynamics->order, dynamics->count, items, ranked);
 	return 0;
 }

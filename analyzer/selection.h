@@ -23,9 +23,12 @@ bool selection_rule_parse(const char *text, struct selection_rule *rule);
 /* Adds what the rule needs to be loaded. */
 void selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request);
 
+/* False: neither a measure of ours nor a column of the run. */
+bool selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics);
+
 /* Fills ranked[] (room for dynamics->count) with dense indices in rank order, ties by ascending id. Examples without the
- * measure come last. *ranked_count is less than all for forgettable only. PORTOLAN_E_INVALID: the run has no
- * such measure; the message says why. */
+ * measure come last. *ranked_count is less than all for forgettable only. PORTOLAN_E_INVALID: the run has
+ * not the signals for the measure, which must be known. */
 int selection_rank(const struct dynamics *dynamics, const struct selection_rule *rule, uint64_t seed, uint32_t *ranked,
                    size_t *ranked_count, struct portolan_error *error);
 

@@ -108,23 +108,22 @@ folder_work(struct folder *folder, struct portolan_error *error)
 {
 	struct run *run = folder->run;
 	bool done = false;
-	int result;
+	int result = 0;
 
-	if (folder->fold) {
-		result = store_fold_step(folder->fold, &done, error);
-	} else {
+	if (!folder->fold) {
 		for (run = folder->sessions->runs; run && !wants_a_look(run); run = run->next)
 			;
-		result = run ? begin_next(folder, run, error) : 0;
+		if (run)
+			result = begin_next(folder, run, error);
 	}
+	/* At once: what beginning has written must not be left to a commit of clients' batches. */
+	if (result == 0 && folder->fold)
+		result = store_fold_step(folder->fold, &done, error);
 	if (result == STORE_E_CORRUPT)
 		run->unfoldable = true;
-	if (result == STORE_E_NO_RUN) {
+	if (result == STORE_E_NO_RUN)
 		run->removed = true;
-		result = 0;
-		folder_drop(folder);
-	}
 	if (result < 0 || done)
 		folder_drop(folder);
-	return result;
+	return result == STORE_E_NO_RUN ? 0 : result;
 }

@@ -170,11 +170,36 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	result = read_all(import, error);
 	if (result == 0)
 		result = channel_end(import->channel, &totals, error);
-	if (result < 0)
+	if (result < 0) {
 		channel_remove(import->channel, import->options->run, NULL);
-	else
-		*report = (struct import_report){.replaced = totals.replaced,
-		                                 .refused = import->refused + totals.refused};
+		return result;
+	}
+	import->sent -= totals.refused;
+	*report = (struct import_report){.refused = import->refused + totals.refused};
+	return 0;
+}
+
+/* Observations that can be read: whether the log was turned into columns already makes no difference to them. */
+static int
+count_observations(struct store_snapshot *snapshot, uint64_t *observations, struct portolan_error *error)
+{
+	struct store_cursor *cursor;
+	struct store_block block;
+	int result = store_cursor_open(snapshot, &cursor, error);
+
+	*observations = 0;
+	if (result < 0)
+		return result;
+	for (size_t b = 0; b < store_snapshot_blocks(snapshot) && result == 0; b++) {
+		result = store_cursor_block(cursor, b, &block, error);
+		for (size_t e = 0; result == 0 && e < block.epoch_count; e++) {
+			const struct store_values *values = store_block_values(&block, e, STORE_GOLD_PROB);
+
+			for (uint32_t word = 0; values->present && word < (block.rows + 63) / 64; word++)
+				*observations += (uint64_t)__builtin_popcountll(values->present[word]);
+		}
+	}
+	store_cursor_close(cursor);
 	return result;
 }
 
@@ -182,7 +207,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 static int
 count_run(const struct import_options *options, struct import_report *report, struct portolan_error *error)
 {
-	struct store_snapshot_options all = {.epoch_to = UINT32_MAX};
+	struct store_snapshot_options all = {.epoch_to = UINT32_MAX, .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
 	struct store_snapshot *snapshot;
 	struct store *store;
 	int result = store_open(options->store, &store, error);
@@ -191,12 +216,9 @@ count_run(const struct import_options *options, struct import_report *report, st
 		return result;
 	result = store_snapshot_open(store, options->run, &all, &snapshot, error);
 	if (result == 0) {
-		const struct store_run_info *info = store_snapshot_info(snapshot);
-
-		report->examples = info->examples;
-		report->epochs = info->epochs;
-		report->observations = info->observations;
-		report->replaced = info->replaced;
+		report->examples = store_snapshot_info(snapshot)->examples;
+		report->epochs = store_snapshot_info(snapshot)->epochs;
+		result = count_observations(snapshot, &report->observations, error);
 		store_snapshot_close(snapshot);
 	}
 	store_close(store);
@@ -217,9 +239,13 @@ import_run(const struct import_options *options, struct import_report *report, s
 	else if ((result = channel_open(options->store, true, &import.channel, error)) == 0)
 		result = fill_run(&import, report, error);
 	channel_close(import.channel);
+	if (result == 0)
+		result = count_run(options, report, error);
+	if (result == 0)
+		report->replaced = import.sent - report->observations;
 	import_batch_free(import.batch);
 	dynamics_row_deinit(&import.row);
 	dynamics_files_free(import.files, import.file_count);
 	free(import.line);
-	return result < 0 ? result : count_run(options, report, error);
+	return result;
 }

@@ -6,7 +6,7 @@
  * acknowledged. ingest_tick() about once a second. Between them ingest.folder may work, when nothing is pending.
  *
  * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
- * reply.c answers and gives credit.
+ * work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
  */
@@ -20,6 +20,7 @@
 #define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
 #define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
 #define INGEST_RETRY_MS 1000           /* pause after the store has failed */
+#define INGEST_WORK_RETRY_MS 10000     /* pause after a step of folding has failed */
 
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
@@ -48,9 +49,10 @@ struct ingest {
 	struct folder folder;
 	struct ingest_totals totals;
 	enum ingest_health health;
-	int64_t retry_at, ticked, garbage_at;
-	bool garbage; /* there may be old records to remove */
-	bool leaving; /* an `open` is left unanswered: its client starts another collector */
+	int64_t retry_at, ticked, garbage_at, work_at;
+	bool garbage;     /* there may be old records to remove */
+	bool work_failed; /* the last step of folding or removing */
+	bool leaving;     /* an `open` is left unanswered: its client starts another collector */
 };
 
 /* Takes over the sessions the store records as live, and looks for folds left to do. */
@@ -76,5 +78,8 @@ void ingest_tick(struct ingest *ingest, int64_t now);
 /* Does one step of folding or of removing old records, if there is one; false: nothing to do now.
  * Call only right after ingest_commit(). */
 bool ingest_work(struct ingest *ingest, int64_t now);
+
+/* Whether something is left that can be folded. */
+bool ingest_has_work(const struct ingest *ingest);
 
 #endif

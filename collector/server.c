@@ -2,8 +2,9 @@
  * server.c: the event loop.
  *
  * One round: wait; take what can be read, until a commit is worth its sync, or 5 ms have passed, or nothing is left;
- * commit and acknowledge; then one step of folding. The commit of one round gathers what arrives during the one before,
- * so busy clients share syncs, and a lone one gets its answer at once.
+ * commit and acknowledge; then one step of folding, but now and then only while clients keep sending. The commit of one
+ * round gathers what arrives during the one before, so busy clients share syncs, and a lone one gets its answer at
+ * once.
  *
  * Signals are a file descriptor like any other; they are blocked before libzmq starts its threads, which inherit that.
  */
@@ -29,6 +30,7 @@
 
 #define ROUND_MS 5
 #define TICK_MS 1000
+#define WORK_MS 50   /* between steps of folding while clients are sending */
 #define DRAIN_MS 200 /* for what arrived while leaving */
 
 struct server {
@@ -41,7 +43,7 @@ struct server {
 	int signals;
 	bool has_ingest;
 	char endpoints[800]; /* for the log */
-	int64_t next_tick, last_live;
+	int64_t next_tick, next_work, last_live;
 };
 
 static int64_t
@@ -158,20 +160,21 @@ take(struct server *server, const struct sockets_message *message, int64_t now)
 		ingest_malformed(&server->ingest, &message->peer, code, error.message);
 }
 
-/* Takes what can be read now, but not for longer than a round; true: there may be more. */
-static bool
+/* Takes what can be read now, but not for longer than a round; how many messages that were. */
+static unsigned
 take_round(struct server *server)
 {
 	struct sockets_message message;
 	int64_t begin = now_ms(), now = begin;
+	unsigned taken = 0;
 
-	while (!ingest_is_full(&server->ingest) && now - begin < ROUND_MS) {
-		if (!sockets_receive(server->sockets, &message))
-			return false;
+	while (!ingest_is_full(&server->ingest) && now - begin < ROUND_MS &&
+	       sockets_receive(server->sockets, &message)) {
 		take(server, &message, now);
+		taken++;
 		now = now_ms();
 	}
-	return true;
+	return taken;
 }
 
 static bool
@@ -186,7 +189,7 @@ is_idle(struct server *server, int64_t now)
 static bool
 is_done(const struct server *server)
 {
-	return server->ingest.health != INGEST_READY || !folder_has_work(&server->ingest.folder);
+	return server->ingest.health != INGEST_READY || !ingest_has_work(&server->ingest);
 }
 
 static int
@@ -211,7 +214,7 @@ signal_arrived(const struct server *server)
 static int
 serve(struct server *server, bool *stopped, struct portolan_error *error)
 {
-	bool more = false, worked = true, signalled = false;
+	bool busy = false, worked, signalled;
 	int result = 0;
 
 	*stopped = false;
@@ -224,16 +227,18 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 			server->next_tick = now + TICK_MS;
 		}
 		ingest_commit(&server->ingest, now);
-		worked = ingest_work(&server->ingest, now);
-		if (is_idle(server, now) && !more && is_done(server))
+		worked = (!busy || now >= server->next_work) && ingest_work(&server->ingest, now);
+		if (worked)
+			server->next_work = now_ms() + WORK_MS;
+		if (is_idle(server, now) && !busy && is_done(server))
 			return 0;
 		result = sockets_wait(server->sockets, server->signals,
-		                      more || worked ? 0 : wait_time(server, now_ms()), &signalled, error);
+		                      busy || worked ? 0 : wait_time(server, now_ms()), &signalled, error);
 		if (result == 0 && signalled && signal_arrived(server)) {
 			*stopped = true;
 			return 0;
 		}
-		more = take_round(server);
+		busy = take_round(server) > 0;
 	}
 	return result;
 }
@@ -247,7 +252,7 @@ leave(struct server *server)
 
 	server->ingest.leaving = true;
 	sockets_unbind(server->sockets);
-	while (take_round(server) && now_ms() < end)
+	while (take_round(server) > 0 && now_ms() < end)
 		ingest_commit(&server->ingest, now_ms());
 }
 

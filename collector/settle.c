@@ -12,7 +12,6 @@
 
 #include "reply.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* The loop was held up (a suspended machine, a stopped process): frames wait unread, so nobody's silence counts. */
@@ -204,39 +203,4 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	result = expire_all(ingest, now, &error);
 	if (result < 0)
 		settle_failure(ingest, &error, now);
-}
-
-/* A step that failed has taken its transaction with it; ingest had nothing in it. Damage in one run must not stop the
- * recording of others: that run is no longer folded, and stays readable from its log. */
-static void
-fold_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
-{
-	if (error->code != STORE_E_CORRUPT) {
-		settle_failure(ingest, error, now);
-		return;
-	}
-	store_writer_abort(ingest->writer);
-	ingest->options.trouble(ingest->options.context, error->message);
-}
-
-bool
-ingest_work(struct ingest *ingest, int64_t now)
-{
-	struct portolan_error error = {0};
-	int result;
-
-	assert(!ingest->sessions.changed);
-	if (ingest->health == INGEST_UNAVAILABLE)
-		return false;
-	if (folder_has_work(&ingest->folder)) {
-		result = folder_work(&ingest->folder, &error);
-		ingest->garbage = true;
-	} else if (ingest->garbage) {
-		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
-	} else {
-		return false;
-	}
-	if (result < 0)
-		fold_failed(ingest, &error, now);
-	return true;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #define ENDPOINTS_MAX 32
@@ -26,6 +27,7 @@
 struct endpoint {
 	void *socket;
 	char text[256];
+	char path[128]; /* of the socket file, which libzmq leaves behind; empty: none */
 };
 
 struct sockets {
@@ -82,10 +84,25 @@ sockets_open(struct sockets **sockets, struct portolan_error *error)
 }
 
 void
+sockets_unbind(struct sockets *sockets)
+{
+	for (size_t i = 0; i < sockets->endpoint_count; i++) {
+		const struct endpoint *endpoint = &sockets->endpoints[i];
+
+		/* First the file: whoever looks for a collector from now on shall find none. */
+		if (endpoint->path[0])
+			unlink(endpoint->path);
+		zmq_unbind(endpoint->socket, endpoint->text);
+	}
+	sockets->endpoint_count = 0;
+}
+
+void
 sockets_close(struct sockets *sockets)
 {
 	if (!sockets)
 		return;
+	sockets_unbind(sockets);
 	zmq_msg_close(&sockets->body);
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++)
 		if (sockets->routers[i])
@@ -132,17 +149,10 @@ sockets_bind(struct sockets *sockets, unsigned which, const struct address *addr
 	if (zmq_getsockopt(router, ZMQ_LAST_ENDPOINT, endpoint->text, &length) < 0)
 		snprintf(endpoint->text, sizeof(endpoint->text), "%s", address->text);
 	endpoint->socket = router;
+	snprintf(endpoint->path, sizeof(endpoint->path), "%s", address->path ? address->path : "");
 	sockets->endpoint_count++;
 	snprintf(bound, size, "%s", endpoint->text);
 	return 0;
-}
-
-void
-sockets_unbind(struct sockets *sockets)
-{
-	for (size_t i = 0; i < sockets->endpoint_count; i++)
-		zmq_unbind(sockets->endpoints[i].socket, sockets->endpoints[i].text);
-	sockets->endpoint_count = 0;
 }
 
 int

@@ -24,7 +24,7 @@ COLUMNS = (
 SELECTIONS = (
     ("ambiguous", "Ambiguous: the probability of the label swings most"),
     ("hard-to-learn", "Hard to learn: the label is least believed"),
-    ("forgettable", "Forgettable: learned and lost again, or never learned"),
+    ("forgettable", "Forgettable: learned and lost again (the first ten), or never learned (ten of them)"),
 )
 
 
@@ -40,6 +40,15 @@ def print_table(rows):
     widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
     for line in cells:
         print("  " + "  ".join(f"{text:{COLUMNS[i][1]}{widths[i]}}" for i, text in enumerate(line)).rstrip())
+
+
+def examples_of(name, rows):
+    """Twenty rows to look at: the first; of the forgettable, whose never learned words come first, ten of either kind."""
+    if name != "forgettable":
+        return rows[:TOP]
+    never = [row for row in rows if float(row["never_learned"])]
+    forgotten = rows[len(never) :]
+    return forgotten[: TOP // 2] + never[:: max(1, len(never) // (TOP // 2))][: TOP // 2]
 
 
 def share(words, shared):
@@ -64,7 +73,7 @@ def main():
     chosen = {name: read_table(options.out / f"{name}.tsv") for name, _ in SELECTIONS}
     for name, title in SELECTIONS:
         print(f"{title} ({len(chosen[name]):,} words in {options.out / name}.tsv)")
-        print_table(chosen[name][:TOP])
+        print_table(examples_of(name, chosen[name]))
         print()
     sets = (
         ("the 10% most variable, all epochs:", options.all_epochs.read_text(encoding="utf-8").split()),

@@ -67,12 +67,13 @@ def main():
     gold = np.searchsorted(labels, languages)
     held_out_gold = np.searchsorted(labels, held_out_languages)
 
+    progress = Progress()
+    progress.finish(f"cutting {len(words) + len(held_out_words):,} words into pieces of 1 to 4 letters")
     vectorizer = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, alternate_sign=False)
     features = vectorizer.transform(words)
     held_out_features = vectorizer.transform(held_out_words)
     classifier = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=STEP, alpha=1e-7, random_state=options.seed)
     generator = np.random.default_rng(options.seed)
-    progress = Progress()
 
     config = {"model": "logistic regression on hashed character 1-4-grams", "step": STEP, "seed": options.seed}
     with portolan.Run("words", store=options.out / "store", mode="epoch-end", labels=labels, config=config,

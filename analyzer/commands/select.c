@@ -9,7 +9,7 @@
 #include "../join.h"
 #include "../message.h"
 #include "../number.h"
-#include "../selection.h"
+#include "../selection_plan.h"
 #include "select_output.h"
 
 #include <portolan/error.h>
@@ -30,25 +30,12 @@ enum {
 	KEY_WITH_MEASURES
 };
 
-#define MIXES_MAX 8
-
-struct part {
-	struct selection_rule rule;
-	double fraction;
-};
-
 struct selection {
 	struct options options;
-	struct selection_rule rule;
-	bool has_rule, has_size, per_class, with_measures;
-	double fraction; /* of the examples, when count is 0 */
-	uint64_t count, seed;
+	struct selection_plan plan;
+	bool has_rule, with_measures;
 	int format; /* enum select_format; -1: not given */
 	const char *join, *id_field;
-	struct part mixes[MIXES_MAX];
-	size_t mix_count;
-	uint32_t *chosen; /* dense indices in rank order */
-	size_t chosen_count;
 };
 
 static int
@@ -73,18 +60,18 @@ static int
 take_mix(struct selection *selection, const struct command *command, const char *text)
 {
 	const char *equals = strrchr(text, '=');
-	struct part *part = &selection->mixes[selection->mix_count];
+	struct selection_mix *part = &selection->plan.mixes[selection->plan.mix_count];
 	char rule[300];
 
 	if (!equals || (size_t)(equals - text) >= sizeof(rule))
 		return options_wrong(command, "--mix %s: say RULE=FRACTION, as in easy-to-learn=0.1", text);
-	if (selection->mix_count == MIXES_MAX)
-		return options_wrong(command, "--mix at most %d times", MIXES_MAX);
+	if (selection->plan.mix_count == SELECTION_MIXES_MAX)
+		return options_wrong(command, "--mix at most %d times", SELECTION_MIXES_MAX);
 	memcpy(rule, text, (size_t)(equals - text));
 	rule[equals - text] = '\0';
 	if (!selection_rule_parse(rule, &part->rule))
 		return wrong_rule(command, rule);
-	selection->mix_count++;
+	selection->plan.mix_count++;
 	return take_fraction(command, "--mix", equals + 1, &part->fraction);
 }
 
@@ -95,17 +82,17 @@ take_option(struct selection *selection, const struct command *command, int key,
 	switch (key) {
 	case KEY_BY:
 		selection->has_rule = true;
-		return selection_rule_parse(text, &selection->rule) ? 0 : wrong_rule(command, text);
+		return selection_rule_parse(text, &selection->plan.rule) ? 0 : wrong_rule(command, text);
 	case KEY_FRACTION:
-		if (selection->has_size)
+		if (selection->plan.has_size)
 			return options_wrong(command, "one of --fraction and --count");
-		selection->has_size = true;
-		return take_fraction(command, "--fraction", text, &selection->fraction);
+		selection->plan.has_size = true;
+		return take_fraction(command, "--fraction", text, &selection->plan.fraction);
 	case KEY_COUNT:
-		if (selection->has_size)
+		if (selection->plan.has_size)
 			return options_wrong(command, "one of --fraction and --count");
-		selection->has_size = true;
-		if (!number_parse_u64(text, strlen(text), &selection->count) || selection->count == 0)
+		selection->plan.has_size = true;
+		if (!number_parse_u64(text, strlen(text), &selection->plan.count) || selection->plan.count == 0)
 			return options_wrong(command, "--count %s: a whole number from 1", text);
 		return 0;
 	case KEY_FORMAT:
@@ -118,12 +105,12 @@ take_option(struct selection *selection, const struct command *command, int key,
 		selection->id_field = text;
 		return 0;
 	case KEY_PER_CLASS:
-		selection->per_class = true;
+		selection->plan.per_class = true;
 		return 0;
 	case KEY_MIX:
 		return take_mix(selection, command, text);
 	case KEY_SEED:
-		if (!number_parse_u64(text, strlen(text), &selection->seed))
+		if (!number_parse_u64(text, strlen(text), &selection->plan.seed))
 			return options_wrong(command, "--seed %s: a whole number", text);
 		return 0;
 	default:
@@ -145,15 +132,15 @@ check_options(struct selection *selection, const struct command *command)
 	if (selection->join && selection->format >= 0 && selection->format != SELECT_NPY)
 		return options_wrong(command,
 		                     "--join prints FILE's lines; --format can only be npy, for their numbers");
-	for (size_t i = 0; i < selection->mix_count; i++)
-		mixed += selection->mixes[i].fraction;
+	for (size_t i = 0; i < selection->plan.mix_count; i++)
+		mixed += selection->plan.mixes[i].fraction;
 	if (mixed > 1 + 1e-9)
 		return options_wrong(command, "the fractions of --mix are more than 1 together");
-	if (selection->mix_count > 0 && selection->per_class)
+	if (selection->plan.mix_count > 0 && selection->plan.per_class)
 		return options_wrong(command, "--mix and --per-class do not go together");
-	if (selection->mix_count > 0 && !selection->has_size)
+	if (selection->plan.mix_count > 0 && !selection->plan.has_size)
 		return options_wrong(command, "--mix needs --fraction or --count");
-	if (selection->per_class && !selection->has_size)
+	if (selection->plan.per_class && !selection->plan.has_size)
 		return options_wrong(command, "--per-class needs --fraction or --count");
 	if (selection->format < 0)
 		selection->format = selection->join ? SELECT_LINES : selection->with_measures ? SELECT_CSV : SELECT_IDS;
@@ -162,164 +149,84 @@ check_options(struct selection *selection, const struct command *command)
 	return 0;
 }
 
-/* Counts the examples of each class; sizes[gold + 1]. */
-static uint32_t *
-class_sizes(const struct dynamics *dynamics, size_t *classes)
-{
-	int32_t most = -1;
-	uint32_t *sizes;
-
-	for (size_t i = 0; i < dynamics->count; i++)
-		most = dynamics->gold[dynamics->order[i]] > most ? dynamics->gold[dynamics->order[i]] : most;
-	*classes = (size_t)most + 2;
-	sizes = calloc(*classes, sizeof(*sizes));
-	for (size_t i = 0; sizes && i < dynamics->count; i++)
-		sizes[dynamics->gold[dynamics->order[i]] + 1]++;
-	return sizes;
-}
-
+/* The rules can be judged only when the run's own columns are known. */
 static int
-choose_per_class(struct selection *selection, const struct dynamics *dynamics, struct portolan_error *error)
+check_rules(const struct selection *selection, const struct dynamics *dynamics)
 {
-	size_t classes;
-	uint32_t *sizes = class_sizes(dynamics, &classes), *taken = calloc(classes, sizeof(*taken));
-	int code = 0;
+	const char *names[MEASURE_COUNT];
 
-	if (!sizes || !taken)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", classes);
-	else if (classes == 1)
-		code = error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which --per-class needs",
-		                 dynamics->info->name);
-	else
-		selection->chosen_count =
-		        selection_per_class(selection->chosen, selection->chosen_count, dynamics->gold, sizes, taken,
-		                            selection->fraction, (size_t)selection->count);
-	free(sizes);
-	free(taken);
-	return code;
-}
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		names[m] = measure_infos[m].name;
+	for (size_t i = 0; i <= selection->plan.mix_count; i++) {
+		const struct selection_rule *rule = i > 0 ? &selection->plan.mixes[i - 1].rule : &selection->plan.rule;
 
-/* Replaces the end of a selection of `size` by what the other rules rank first and is not in it yet. */
-static int
-mix_parts(struct selection *selection, const struct dynamics *dynamics, size_t size, struct portolan_error *error)
-{
-	uint32_t *ranked = malloc(dynamics->count * sizeof(*ranked));
-	uint8_t *taken = calloc(dynamics->ids.rows, 1);
-	size_t quota[MIXES_MAX], used = size;
-	int code = 0;
-
-	if (!ranked || !taken)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to mix %zu examples", dynamics->count);
-	for (size_t i = 0; i < selection->mix_count; i++) {
-		quota[i] = selection_size(selection->mixes[i].fraction, size);
-		quota[i] = quota[i] < used ? quota[i] : used;
-		used -= quota[i];
-	}
-	used = used < selection->chosen_count ? used : selection->chosen_count;
-	for (size_t i = 0; code >= 0 && i < used; i++)
-		taken[selection->chosen[i]] = 1;
-	for (size_t i = 0; code >= 0 && i < selection->mix_count; i++) {
-		size_t ranked_count;
-
-		code = selection_rank(dynamics, &selection->mixes[i].rule, selection->seed, ranked, &ranked_count,
-		                      error);
-		for (size_t r = 0; code >= 0 && r < ranked_count && quota[i] > 0; r++) {
-			if (taken[ranked[r]])
-				continue;
-			taken[ranked[r]] = 1;
-			selection->chosen[used++] = ranked[r];
-			quota[i]--;
+		if (!selection_rule_is_known(rule, dynamics)) {
+			options_choice(selection->options.command, "measure", rule->measure, names, MEASURE_COUNT);
+			return STATUS_USAGE;
 		}
 	}
-	selection->chosen_count = used;
-	free(ranked);
-	free(taken);
-	return code;
-}
-
-static int
-choose(struct selection *selection, const struct dynamics *dynamics, struct portolan_error *error)
-{
-	size_t size =
-	        selection->count > 0 ? (size_t)selection->count : selection_size(selection->fraction, dynamics->count);
-	int code;
-
-	selection->chosen = malloc(dynamics->count * sizeof(*selection->chosen));
-	if (!selection->chosen)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
-	code = selection_rank(dynamics, &selection->rule, selection->seed, selection->chosen, &selection->chosen_count,
-	                      error);
-	if (code < 0 || !selection->has_size)
-		return code;
-	if (selection->per_class)
-		return choose_per_class(selection, dynamics, error);
-	size = size < dynamics->count ? size : dynamics->count;
-	if (selection->mix_count > 0)
-		return mix_parts(selection, dynamics, size, error);
-	if (size < selection->chosen_count)
-		selection->chosen_count = size;
+	if (selection->format == SELECT_NPY && !selection->join && dynamics->ids.kind == STORE_ID_STR)
+		return options_wrong(
+		        selection->options.command,
+		        "npy holds numbers, and the ids of run '%s' are strings: use --join, or another format",
+		        dynamics->info->name);
 	return 0;
-}
-
-static void
-request_of(const struct selection *selection, struct dynamics_request *request)
-{
-	*request = (struct dynamics_request){
-	        .measures = selection->with_measures ? MEASURE_ALL : 0,
-	        .user = selection->with_measures,
-	        .gold = selection->with_measures || selection->per_class || selection->format == SELECT_CSV ||
-	                selection->format == SELECT_JSONL,
-	};
-	selection_rule_request(&selection->rule, request);
-	for (size_t i = 0; i < selection->mix_count; i++)
-		selection_rule_request(&selection->mixes[i].rule, request);
 }
 
 /* An exit status, or a negative code with `error` filled. */
 static int
-select_examples(struct selection *selection, struct portolan_error *error)
+print_selection(const struct selection *selection, const struct dynamics *dynamics, struct portolan_error *error)
 {
-	const struct common_options *common = &selection->options.common;
 	struct select_output_options output_options = {
 	        .format = (enum select_format)selection->format,
-	        .path = common->output,
+	        .path = selection->options.common.output,
 	        .join = selection->join,
 	        .id_field = selection->id_field,
 	        .with_measures = selection->with_measures,
 	};
-	struct dynamics_request request;
-	struct dynamics dynamics;
-	int code, gaps;
+	uint32_t *chosen;
+	size_t count;
+	int status, gaps;
 
-	request_of(selection, &request);
-	code = dynamics_load(&dynamics, common, selection->options.operands[0], &request, error);
-	if (code < 0)
-		return code;
-	if (selection->format == SELECT_NPY && !selection->join && dynamics.ids.kind == STORE_ID_STR) {
-		code = options_wrong(selection->options.command,
-		                     "npy holds numbers, and the ids of run '%s' are strings: use "
-		                     "--join, or another format",
-		                     dynamics.info->name);
-	} else {
-		code = choose(selection, &dynamics, error);
-		if (code >= 0)
-			code = select_output(&output_options, &dynamics, selection->chosen, selection->chosen_count,
-			                     error);
-		if (code >= 0) {
-			dynamics_report_first_epoch(&dynamics);
-			gaps = dynamics_report_gaps(&dynamics, common->strict);
-			code = code ? code : gaps;
-		}
-	}
-	free(selection->chosen);
+	status = check_rules(selection, dynamics);
+	if (status != 0)
+		return status;
+	status = selection_plan_choose(&selection->plan, dynamics, &chosen, &count, error);
+	if (status < 0)
+		return status;
+	status = select_output(&output_options, dynamics, chosen, count, error);
+	free(chosen);
+	if (status < 0)
+		return status;
+	dynamics_report_first_epoch(dynamics);
+	gaps = dynamics_report_gaps(dynamics, selection->options.common.strict);
+	return status ? status : gaps;
+}
+
+static int
+select_examples(const struct selection *selection, struct portolan_error *error)
+{
+	struct dynamics_request request = {
+	        .measures = selection->with_measures ? MEASURE_ALL : 0,
+	        .user = selection->with_measures,
+	        .gold = selection->with_measures,
+	};
+	struct dynamics dynamics;
+	int status;
+
+	selection_plan_request(&selection->plan, &request);
+	status = dynamics_load(&dynamics, &selection->options.common, selection->options.operands[0], &request, error);
+	if (status < 0)
+		return status;
+	status = print_selection(selection, &dynamics, error);
 	dynamics_free(&dynamics);
-	return code;
+	return status;
 }
 
 static int
 run(const struct command *command, int argc, char **argv)
 {
-	struct selection selection = {.fraction = 1, .format = -1};
+	struct selection selection = {.plan.fraction = 1, .format = -1};
 	struct portolan_error error;
 	int key, status;
 

@@ -151,7 +151,7 @@ report_missing(const struct join *join, const char *path, size_t count)
 		return STATUS_DONE;
 	number_print_grouped(join->missing, missing);
 	number_print_grouped(count, all);
-	message_warning("%s of the %s selected ids are not in %s", missing, all, path);
+	message_warning("not in %s: %s of the %s selected ids", path, missing, all);
 	return STATUS_INCOMPLETE;
 }
 

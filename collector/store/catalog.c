@@ -277,6 +277,13 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 	return rc;
 }
 
+/* Whoever goes through the log relies on this. */
+static bool
+epoch_is_valid(const struct epoch_record *record)
+{
+	return record->log_begin <= record->log_end && (record->log_rows != 0) == (record->log_begin != record->log_end);
+}
+
 int
 store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struct epoch_record *record,
                     struct portolan_error *error)
@@ -286,8 +293,10 @@ store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struc
 
 	if (rc == VIEW_ABSENT) {
 		*record = (struct epoch_record){0};
-		rc = 0;
+		return 0;
 	}
+	if (!rc && !epoch_is_valid(record))
+		return store_view_corrupt(view, DB_EPOCHS, key.data, key.size, error);
 	return rc;
 }
 
@@ -330,6 +339,10 @@ store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint3
 			room = 2 * room + 16;
 		}
 		memcpy(&found[n], body, sizeof(*found));
+		if (!epoch_is_valid(&found[n])) {
+			rc = store_view_corrupt(view, DB_EPOCHS, walk.key.mv_data, walk.key.mv_size, error);
+			break;
+		}
 		numbers[n] = epoch;
 		n += found[n].observations || found[n].log_rows;
 	}

@@ -28,7 +28,7 @@ class Collector:
             [PORTOLAND, "--store", store, "--listen", "tcp://127.0.0.1:*", *options],
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         line = self.process.stderr.readline()
-        match = re.search(r" portoland: serving (.*) at (ipc://[^,]*), (tcp://\S*)$", line.rstrip())
+        match = re.search(r" portoland: serving (.*) at (ipc://[^,]*), (tcp://[^\s,]*)", line.rstrip())
         if not match:
             self.process.kill()
             raise AssertionError("no collector: " + line + self.process.communicate()[1])

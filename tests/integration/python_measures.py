@@ -113,6 +113,12 @@ def test_a_range_of_epochs(store, epochs, first, last):
     check(portolan.measures("run", store=store, epochs=epochs), observed, rows)
 
 
+def test_class_names_come_back_as_text(store):
+    with portolan.Run("run", store=store, labels=["neutral", "ähnlich"]) as run:
+        run.log_probs(0, [5, 6], [[0.25, 0.75], [0.5, 0.5]], [1, 0])
+    assert portolan.measures("run", store=store)["label"].tolist() == ["ähnlich", "neutral"]
+
+
 def test_a_record_array(store):
     logits, gold, seen = random_run(1, 40, 3, 3, 0.0)
     record(store, list(range(40)), logits, gold, seen, 1)

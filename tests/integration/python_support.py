@@ -11,12 +11,20 @@ import pytest
 PATIENCE = 60
 
 
+@pytest.fixture(scope="session")
+def stores():
+    """Every store used; at the end no collector may be left for any. They leave together, so the wait is short."""
+    used = []
+    yield used
+    left_behind = [str(path) for path in used if not collector_has_left(path)]
+    assert not left_behind, "collectors were left behind"
+
+
 @pytest.fixture
-def store(tmp_path):
-    """A store's directory; at the end no collector may be left for it."""
-    path = tmp_path / "store"
-    yield path
-    assert collector_has_left(path), "a collector was left behind"
+def store(tmp_path, stores):
+    """A store's directory."""
+    stores.append(tmp_path / "store")
+    return stores[-1]
 
 
 def collector_has_left(path):

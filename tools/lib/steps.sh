@@ -10,7 +10,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build
 
 die() {
-	echo "$(basename "$0"): $*" >&2
+	echo "tools/$(basename "$0"): $*" >&2
 	exit 1
 }
 

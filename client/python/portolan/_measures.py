@@ -40,13 +40,16 @@ def measures(name: str, store: str | os.PathLike[str] | None = None, epochs: Epo
     command = [_program(), "metrics", name, "--format", "npy", "--store", os.fspath(store or _programs.default_store())]
     if epochs is not None:
         command += ["--epochs", _epoch_range(epochs)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as error:
+        raise Error(f"cannot run {command[0]}: {error.strerror}") from None
     messages = done.stderr.decode(errors="replace").strip()
     if done.returncode != 0:
         raise Error(_bare(messages.splitlines()[-1]) if messages else f"portolan metrics ended with status {done.returncode}")
     for line in messages.splitlines():
         warnings.warn(_bare(line), stacklevel=2)
-    return _text_ids(numpy.load(io.BytesIO(done.stdout), allow_pickle=False)).view(numpy.recarray)
+    return _decode_text(numpy.load(io.BytesIO(done.stdout), allow_pickle=False)).view(numpy.recarray)
 
 
 def _program() -> str:
@@ -57,7 +60,7 @@ def _program() -> str:
 
 
 def _bare(line: str) -> str:
-    return line.removeprefix("portolan: ")
+    return line.removeprefix("portolan: ").removeprefix("warning: ")
 
 
 def _epoch_range(epochs: Epochs) -> str:
@@ -71,14 +74,15 @@ def _epoch_range(epochs: Epochs) -> str:
     return f"{'' if first is None else int(first)}:{'' if last is None else int(last)}"
 
 
-def _text_ids(table: Any) -> Any:
-    """String ids come as UTF-8 bytes; they went in as str, and so they come out."""
+def _decode_text(table: Any) -> Any:
+    """Text comes as UTF-8 bytes; as str it went in, and as str it comes out."""
     import numpy
 
-    if table.dtype["id"].kind != "S":
+    text = {name: numpy.char.decode(table[name], "utf-8") for name in table.dtype.names if table.dtype[name].kind == "S"}
+    if not text:
         return table
-    ids = numpy.char.decode(table["id"], "utf-8")
-    out = numpy.empty(table.shape, [("id", ids.dtype)] + [(name, table.dtype[name]) for name in table.dtype.names if name != "id"])
+    types = [(name, text[name].dtype if name in text else table.dtype[name]) for name in table.dtype.names]
+    out = numpy.empty(table.shape, types)
     for name in table.dtype.names:
-        out[name] = ids if name == "id" else table[name]
+        out[name] = text[name] if name in text else table[name]
     return out

@@ -385,6 +385,33 @@ a_full_disk_takes_nothing_and_loses_nothing(void **state)
 }
 
 static void
+a_fold_that_fails_does_not_stop_recording(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_fail_commits(1);
+	fixture_work(f);
+	assert_int_equal(f->troubles, 1);
+	assert_false(ingest_has_work(&f->ingest));
+	assert_int_equal(f->reply_count, 0);
+	fixture_batch(f, 1, 3, 1, 0, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 8u << 20);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 2);
+	fixture_wait(f, INGEST_WORK_RETRY_MS);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	assert_int_equal(fixture_run(f, "run").observations, 4);
+	assert_int_equal(f->troubles, 1);
+}
+
+static void
 a_failed_commit_takes_back_close_and_time_out(void **state)
 {
 	struct fixture *f = *state;
@@ -482,6 +509,7 @@ main(void)
 	        TEST(a_later_session_wins_over_an_earlier_one),
 	        TEST(goes_on_after_a_restart),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
+	        TEST(a_fold_that_fails_does_not_stop_recording),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
 	        TEST(credit_is_a_share_of_the_memory_cap),
 	        TEST(runs_are_removed_by_the_owner_only),

@@ -1,0 +1,248 @@
+"""Command-line tests of portolan: what it prints, on both streams, its exit status, and the files it writes.
+
+    run_cli.py PORTOLAN MAKE_STORE [--regenerate]
+
+Each case has a file in expected/. With --regenerate these are written anew: read the difference before committing it.
+Times of creation are replaced by CREATED.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
+
+# Names, then the shell words after "portolan"; run in the test's folder, where ./store is. FILE> shows a file written.
+CASES = {
+    "no-command": "",
+    "version": "--version",
+    "help": "--help",
+    "help-of-unknown": "help metrcs",
+    "help-runs": "runs --help",
+    "help-metrics": "help metrics",
+    "help-map": "help map",
+    "help-select": "select -h",
+    "help-import": "import --help",
+    "help-rm": "help rm",
+    "mistyped-command": "metrcs small",
+    "unknown-command": "xyzzy",
+    "mistyped-option": "metrics small --epoch-range 1:",
+    "mistyped-option-near": "metrics small --epocs 1:",
+    "option-without-argument": "metrics small --epochs",
+    "option-with-argument": "metrics small --strict=yes",
+    "unknown-short-option": "metrics small -x",
+    "no-run": "metrics",
+    "two-runs": "metrics small other",
+    "runs": "runs",
+    "runs-json": "runs --json",
+    "runs-operand": "runs small",
+    "missing-store": "runs --store ./nowhere",
+    "wrong-run": "metrics smal",
+    "wrong-run-far": "metrics completely-different",
+    "metrics": "metrics small",
+    "metrics-jsonl": "metrics small --format jsonl",
+    "metrics-cartography": "metrics small --format cartography",
+    "metrics-strings": "metrics strings",
+    "metrics-strings-jsonl": "metrics strings -f jsonl",
+    "metrics-signals": "metrics signals",
+    "metrics-epochs": "metrics small --epochs 1:3",
+    "metrics-epochs-open": "metrics small --epochs :1",
+    "metrics-epochs-none": "metrics small --epochs 7:",
+    "metrics-epochs-none-between": "metrics small --epochs 7:9",
+    "metrics-epochs-empty": "metrics small --epochs 2:2",
+    "metrics-epochs-wrong": "metrics small --epochs 2",
+    "metrics-format-wrong": "metrics small --format jsnl",
+    "metrics-strict": "metrics small --strict",
+    "metrics-in-progress": "metrics progress",
+    "metrics-nothing-yet": "metrics nothing",
+    "metrics-first-epoch": "metrics scratch --format cartography",
+    "metrics-first-epoch-left-out": "metrics scratch --format cartography --epochs 1:",
+    "metrics-to-file": "metrics small -o out.jsonl FILE>out.jsonl",
+    "metrics-no-folder": "metrics small -o no/such/out.csv",
+    "metrics-full-disk": "metrics small -o /dev/full",
+    "select-no-rule": "select small",
+    "select-wrong-rule": "select small --by ambigous",
+    "select-no-direction": "select small --by confidence",
+    "select-wrong-measure": "select small --by confidnce:asc",
+    "select-no-signals": "select small --by aum:asc",
+    "select-ambiguous": "select small --by ambiguous --fraction 0.33",
+    "select-hard": "select small --by hard-to-learn --count 2",
+    "select-easy": "select small --by easy-to-learn --fraction 0.5",
+    "select-all": "select small --by correctness:asc",
+    "select-forgettable": "select small --by forgettable",
+    "select-forgettable-one": "select small --by forgettable --count 1",
+    "select-random": "select small --by random --seed 5",
+    "select-user-column": "select signals --by my_loss:desc",
+    "select-aum": "select signals --by aum:asc",
+    "select-csv": "select strings --by ambiguous --format csv",
+    "select-jsonl": "select strings --by ambiguous --format jsonl --count 2",
+    "select-with-measures": "select small --by ambiguous --count 2 --with-measures",
+    "select-with-measures-ids": "select small --by ambiguous --with-measures --format ids",
+    "select-per-class": "select small --by ambiguous --count 1 --per-class",
+    "select-per-class-no-size": "select small --by ambiguous --per-class",
+    "select-mix": "select small --by hard-to-learn --count 4 --mix easy-to-learn=0.5",
+    "select-mix-too-much": "select small --by ambiguous --count 4 --mix random=0.6 --mix easy-to-learn=0.6",
+    "select-npy-strings": "select strings --by ambiguous --format npy",
+    "select-both-sizes": "select small --by ambiguous --count 1 --fraction 0.5",
+    "select-wrong-fraction": "select small --by ambiguous --fraction 33%",
+    "select-join-tsv": "select small --by ambiguous --count 3 --join lines.tsv --id-field id",
+    "select-join-csv": "select small --by ambiguous --count 2 --join lines.csv --id-field id",
+    "select-join-jsonl": "select strings --by ambiguous --join lines.jsonl --id-field guid",
+    "select-join-missing": "select small --by hard-to-learn --join lines.tsv --id-field id",
+    "select-join-measures-tsv": "select small --by ambiguous --count 2 --join lines.tsv --id-field id --with-measures",
+    "select-join-measures-jsonl": "select strings --by ambiguous --count 1 --join lines.jsonl --id-field guid --with-measures",
+    "select-join-wrong-field": "select small --by ambiguous --join lines.tsv --id-field Id",
+    "select-join-wrong-json-field": "select strings --by ambiguous --join lines.jsonl --id-field id",
+    "select-join-malformed": "select strings --by ambiguous --join broken.jsonl --id-field guid",
+    "select-join-no-field": "select small --by ambiguous --join lines.tsv",
+    "select-join-no-file": "select small --by ambiguous --join nowhere.tsv --id-field id",
+    "map-no-output": "map small",
+    "map-wrong-ending": "map small -o map.gif",
+    "map-wrong-sample": "map small -o map.png --sample 0",
+    "map-no-folder": "map small -o no/such/map.png",
+    "map": "map bell -o it's.svg --title it's`x` FILE>it_s.gp",
+    "map-density": "map bell -o density.png --density --epochs 1: FILE>density.gp",
+    "map-compact": "map long -o compact.pdf --compact --sample 100 --seed 3 FILE>compact.gp",
+    "handover": "import ./dynamics --run new --store x",
+    "handover-rm": "rm small",
+}
+
+
+def bell(n, epochs, seed):
+    """Gold probabilities that make a bell-shaped map, in steps of 1/256 so that they are the same on every machine."""
+    draw = np.random.RandomState(seed).randint
+    hardness = draw(0, 257, n) * draw(0, 257, n) / 65536
+    return [np.clip(np.round(256 * (1 - hardness) + draw(-127, 128, n) * 4 * hardness * (1 - hardness)), 0, 256) / 256
+            for _ in range(epochs)]
+
+
+def log_all(probabilities, ids=None):
+    ids = np.arange(len(probabilities[0])) if ids is None else ids
+    return [stores.batch(e, ids, p, np.asarray(p) > 0.5) for e, p in enumerate(probabilities)]
+
+
+def runs():
+    small = [  # ids 0 … 5, gold labels of three classes; 4 misses an epoch, 5 is never learned
+        stores.batch(0, [0, 1, 2, 3, 4, 5], [0.25, 0.5, 0.75, 1, 0.25, 0], [0, 1, 1, 1, 0, 0], [0, 1, 2, 0, 1, 2]),
+        stores.batch(1, [5, 4, 3, 2, 1, 0], [0.125, 0.75, 1, 0.25, 0.5, 0.75], [0, 1, 1, 0, 1, 1], [2, 1, 0, 2, 1, 0]),
+        stores.batch(2, [0, 1, 2, 3, 5], [0.5, 0.5, 0.75, 1, 0.25], [1, 1, 1, 1, 0], [0, 1, 2, 0, 2]),
+    ]
+    names = ["b", "a,\"quoted\"", "ä", "10", "9"]
+    strings = [stores.batch(0, names, [0.5, 0.25, 1, 0, 0.75], [1, 0, 1, 0, 1]),
+               stores.batch(1, names, [1, 0.75, 1, 0.5, 0.25], [1, 1, 1, 1, 0])]
+    signals = [stores.batch(e, [7, 3, 18446744073709551615], [0.5, 0.25, 0.75], [1, 0, 1], margin=[e, -1, 2.5],
+                            other_sq=[0.25, 0.5, 0.0625], entropy=[0.5, 1, 0.25], my_loss=[1, 3, 2]) for e in range(2)]
+    scratch = log_all([[0.125, 0.25, 0.125], [0.875, 1, 0.75], [0.875, 1, 0.875], [1, 1, 0.875]])
+    return [
+        stores.run("small", small, declared=6, labels=("red", "green", "blue, dark")),
+        stores.run("strings", strings),
+        stores.run("signals", signals),
+        stores.run("scratch", scratch, declared=3),
+        stores.run("bell", log_all(bell(2000, 6, 1)), declared=2000),
+        stores.run("long", log_all(bell(500, 12, 2)), declared=500),
+        stores.run("progress", log_all([[0.5, 0.75, 1], [0.5, 0.5, 0.5]]), declared=4, ended=False),
+        stores.run("nothing", [], ended=False),
+    ]
+
+
+def write_files():
+    with open("lines.tsv", "w", newline="") as file:
+        file.write("text\tid\nzero\t0\none\t1\ntwo\t2\nthree\t3\nno number\tx\ntwo again\t2\n")
+    with open("lines.csv", "w", newline="") as file:
+        file.write('id,text\r\n"0","zero, ""0"""\r\n2,"two\nlines"\r\n4,four')
+    with open("lines.jsonl", "w") as file:
+        file.write('{"guid": "b", "x": {"guid": "no"}}\n\n{"guid":"\\u00e4"}\n{"guid": 10}\n{"guid": "9", "y": [1, 2]}\n'
+                   '{"guid": "a,\\"quoted\\""}\n')
+    with open("broken.jsonl", "w") as file:
+        file.write('{"guid": "b"}\n{"guid" "a"}\n')
+    with open("portoland", "w") as file:
+        file.write('#!/bin/sh\nfor word in "$@"; do echo "got: $word"; done\nexit 3\n')
+    os.chmod("portoland", 0o755)
+
+
+def read_text(path):
+    with open(path, newline="") as file:
+        return file.read()
+
+
+def execute(portolan, words):
+    shown = [w[5:] for w in words if w.startswith("FILE>")]
+    words = [w for w in words if not w.startswith("FILE>")]
+    environment = dict(os.environ, PORTOLAN_STORE="store", PORTOLAND=os.path.abspath("portoland"), LC_ALL="C.UTF-8")
+    done = subprocess.run([portolan] + words, capture_output=True, env=environment, stdin=subprocess.DEVNULL)
+    text = f"$ portolan {' '.join(words)}\nexit status {done.returncode}\n"
+    for name, content in [("stdout", done.stdout), ("stderr", done.stderr)]:
+        if content:
+            text += f"--- {name}\n{content.decode()}"
+    for name in shown:
+        text += f"--- {name}\n{read_text(name)}"
+    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "CREATED", text)
+
+
+def check_picture(name, start, least):
+    with open(name, "rb") as file:
+        content = file.read()
+    return [] if content.startswith(start) and len(content) > least else [f"{name}: no picture, or too small"]
+
+
+def check_pipes(portolan):
+    """A closed pipe is an error with status 1, wherever it is met."""
+    problems = []
+    for words in (["metrics", "bell"], ["--help"], ["select", "bell", "--by", "random"]):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        done = subprocess.run([portolan] + words, stdout=write_end, stderr=subprocess.PIPE,
+                              env=dict(os.environ, PORTOLAN_STORE="store", LC_ALL="C.UTF-8"))
+        os.close(write_end)
+        if done.returncode != 1 or b"Broken pipe" not in done.stderr:
+            problems.append(f"closed pipe: {words}: status {done.returncode}, {done.stderr!r}")
+    return problems
+
+
+def check_script_again():
+    """The script draws the same picture by hand, and leaves nothing else behind."""
+    name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
+    subprocess.run(["gnuplot", "it_s.gp"], check=True)
+    with open(name, "rb") as again, open("it's.svg", "rb") as first:
+        same = again.read() == first.read()
+    left = [f for f in os.listdir(".") if re.search(r"\.\d+\.(svg|png|pdf)$", f) or "XXXXXX" in f]
+    return ([] if same else ["the script does not draw the same picture again"]) + [f"left behind: {f}" for f in left]
+
+
+def main():
+    portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    regenerate = "--regenerate" in sys.argv[3:]
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        stores.make_store(maker, "store", runs())
+        write_files()
+        for name, line in CASES.items():
+            path = os.path.join(EXPECTED, name + ".txt")
+            got = execute(portolan, line.split())
+            if regenerate:
+                with open(path, "w", newline="") as file:
+                    file.write(got)
+                continue
+            expected = read_text(path) if os.path.exists(path) else "(no such file)\n"
+            if got != expected:
+                problems.append(f"{name}:\n--- expected\n{expected}--- got\n{got}")
+        problems += check_pipes(portolan)
+        problems += check_picture("it's.svg", b"<?xml", 50000)
+        problems += check_picture("density.png", b"\x89PNG", 20000)
+        problems += check_picture("compact.pdf", b"%PDF", 10000)
+        problems += check_script_again()
+        os.chdir("/")
+    print("\n".join(problems) if problems else f"{len(CASES)} cases: all as expected")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""portolan's numbers beside an independent calculation in NumPy, on random data.
+
+    run_numpy.py PORTOLAN MAKE_STORE
+
+Covers: complete runs over several chunks of the store, missing epochs, string ids, one epoch, examples never learned,
+signals present in some epochs only, ranges of epochs; every format of metrics, and selections.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+
+def random_run(name, n, epochs, seed, missing=0.0, strings=False, signals_from=0, skip=()):
+    """A run and what it holds: epochs × n arrays, NaN where nothing was observed."""
+    random = np.random.default_rng(seed)
+    ids = random.permutation(10 * n)[:n] if missing or strings else np.arange(n)
+    p = random.random((epochs, n), dtype="f4")
+    p[:, : n // 10] = np.float32(0.7) + random.random((epochs, n // 10), dtype="f4") * np.float32(1e-6)
+    correct = random.random((epochs, n)) < random.random(n)
+    correct[:, n // 2: n // 2 + n // 8] = False
+    signals = {k: random.standard_normal((epochs, n)).astype("f4") for k in ("margin", "entropy", "custom")}
+    signals["other_sq"] = ((1 - p) * random.random((epochs, n), dtype="f4")).astype("f4")
+    seen = random.random((epochs, n)) >= missing
+    gold = random.integers(0, 5, n)
+    batches = []
+    for e in range(epochs):
+        if e in skip:
+            seen[e] = False
+            continue
+        order = random.permutation(np.flatnonzero(seen[e]))
+        for part in np.array_split(order, 3):
+            if len(part):
+                columns = {k: v[e][part] for k, v in signals.items()} if e >= signals_from else {}
+                these = [f"id{ids[i]}" for i in part] if strings else ids[part]
+                batches.append(stores.batch(e, these, p[e][part], correct[e][part], gold[part], **columns))
+    holds = {"p": np.where(seen, p.astype("f8"), np.nan), "correct": np.where(seen, correct, np.nan)}
+    for k, v in signals.items():
+        holds[k] = np.where(seen & (np.arange(epochs) >= signals_from)[:, None], v.astype("f8"), np.nan)
+    names = np.array([f"id{i}" for i in ids]).astype("S") if strings else ids.astype("u8")
+    return stores.run(name, batches, declared=0 if missing or strings else n), names, gold, holds
+
+
+def mean(values):
+    with np.errstate(invalid="ignore"):
+        return np.nansum(values, 0) / (~np.isnan(values)).sum(0)
+
+
+def trajectory(correct, epochs):
+    """Of one example, by the definitions, step by step: forgetting events, first learned, right after, wrong after."""
+    seen = [(e, bool(c)) for e, c in zip(epochs, correct) if not np.isnan(c)]
+    events = sum(1 for (_, a), (_, b) in zip(seen, seen[1:]) if a and not b)
+    first = next((e for e, c in seen if c), -1)
+    start = seen[-1][0]
+    for e, c in reversed(seen):
+        if c != seen[-1][1]:
+            break
+        start = e
+    return events, first, start if seen[-1][1] else -1, -1 if seen[-1][1] else start
+
+
+def expected(holds, epochs):
+    """By field name, for every example (those never seen included)."""
+    p = holds["p"]
+    n = (~np.isnan(p)).sum(0)
+    c = mean(p)
+    v = mean((p - c) ** 2)
+    seen = n > 0
+    steps = np.array([trajectory(holds["correct"][:, i], epochs) if seen[i] else (0, 0, 0, 0) for i in range(p.shape[1])])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ci = np.where(n > 1, np.sqrt(v + v * v / (n - 1)), np.nan)
+    return {
+        "epochs": n, "confidence": c, "variability": np.sqrt(v), "correctness": mean(holds["correct"]),
+        "forgetting_events": steps[:, 0], "never_learned": (steps[:, 1] < 0).astype(int), "first_learned": steps[:, 1],
+        "threshold_closeness": c * (1 - c), "variability_ci": ci, "always_right_after": steps[:, 2],
+        "always_wrong_after": steps[:, 3], "aum": mean(holds["margin"]),
+        "el2n": mean(np.sqrt((1 - p) ** 2 + holds["other_sq"])), "aleatoric": mean(p * (1 - p)),
+        "entropy": mean(holds["entropy"]), "custom": mean(holds["custom"]),
+    }
+
+
+EXACT = ("epochs", "correctness", "forgetting_events", "never_learned", "first_learned", "always_right_after",
+         "always_wrong_after")
+
+
+class Checker:
+    def __init__(self, portolan):
+        self.portolan, self.worst, self.checks = portolan, 0.0, 0
+
+    def call(self, *words):
+        return subprocess.run([self.portolan, *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+    def same(self, name, got, want, what):
+        self.checks += 1
+        assert got.shape == want.shape, f"{what}: {name}: {got.shape} instead of {want.shape}"
+        if name in EXACT:
+            assert (got == want).all(), f"{what}: {name} differs"
+            return
+        assert (np.isnan(got) == np.isnan(want)).all(), f"{what}: {name} is empty elsewhere"
+        difference = float(np.nanmax(np.abs(got - want), initial=0))
+        self.worst = max(self.worst, difference)
+        assert difference <= 1e-12, f"{what}: {name} differs by {difference}"
+
+    def metrics(self, run, ids, gold, holds, epochs=None):
+        first, last = epochs or (0, len(holds["p"]))
+        part = {k: v[first:last] for k, v in holds.items()}
+        want = expected(part, range(first, last))
+        order = np.argsort(ids, kind="stable")
+        order = order[want["epochs"][order] > 0]
+        words = [run] + (["--epochs", f"{first}:{last}"] if epochs else [])
+        self.call("metrics", *words, "-o", "m.npy")
+        table = np.load("m.npy")
+        what = " ".join(words)
+        assert (table["id"] == ids[order]).all() and (table["gold"] == gold[order]).all(), f"{what}: ids or labels"
+        held = [name for name in want if name in table.dtype.names]
+        signals = [k for k in ("margin", "other_sq", "entropy", "custom") if not np.isnan(part[k]).all()]
+        assert len(held) == 12 + len(signals), f"{what}: columns {table.dtype.names}"
+        for name in held:
+            self.same(name, table[name], want[name][order], what)
+        self.texts(words, table, held, what)
+        self.selections(words, table, what)
+
+    def texts(self, words, table, held, what):
+        """CSV and JSON lines hold exactly the numbers of the npy file."""
+        rows = list(csv.DictReader(self.call("metrics", *words).decode().splitlines()))
+        lines = [json.loads(line) for line in self.call("metrics", *words, "-f", "jsonl").decode().splitlines()]
+        assert len(rows) == len(lines) == len(table)
+        for name in held:
+            integer = table.dtype[name].kind in "iu"
+            empty = -1 if integer else np.nan
+            from_csv = np.array([float(row[name]) if row[name] else empty for row in rows])
+            from_json = np.array([empty if line[name] is None else line[name] for line in lines], dtype="f8")
+            assert np.array_equal(from_csv, table[name], equal_nan=True), f"{what}: csv {name}"
+            assert np.array_equal(from_json, table[name], equal_nan=True), f"{what}: jsonl {name}"
+        text = table["id"].astype("U") if table["id"].dtype.kind == "S" else table["id"].astype(str)
+        assert [row["id"] for row in rows] == list(text), f"{what}: csv ids"
+        self.checks += 1
+
+    def selections(self, words, table, what):
+        for rule, name, sign in (("ambiguous", "variability", -1), ("hard-to-learn", "confidence", 1),
+                                 ("easy-to-learn", "confidence", -1), ("forgetting_events:desc", "forgetting_events", -1)):
+            got = self.call("select", *words, "--by", rule, "--fraction", "0.33").decode().split()
+            size = int(np.floor(0.33 * len(table) + 0.5))
+            order = np.argsort(sign * table[name].astype("f8"), kind="stable")[:size]
+            assert got == list(table["id"][order].astype("U")), f"{what}: select {rule}"
+        got = self.call("select", *words, "--by", "forgettable").decode().split()
+        key = np.where(table["never_learned"] == 1, np.inf, table["forgetting_events"])
+        order = np.argsort(-key, kind="stable")[: (key > 0).sum()]
+        assert got == list(table["id"][order].astype("U")), f"{what}: select forgettable"
+        self.checks += 5
+
+
+def main():
+    portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    cases = [
+        random_run("complete", 40000, 6, 1),
+        random_run("missing", 20000, 7, 2, missing=0.4),
+        random_run("strings", 3000, 5, 3, missing=0.2, strings=True),
+        random_run("one-epoch", 500, 1, 4),
+        random_run("one-example", 1, 4, 5),
+        random_run("signals-later", 2000, 5, 6, missing=0.1, signals_from=2),
+        random_run("gap", 1000, 9, 7, missing=0.3, skip=(0, 4)),
+        random_run("long", 300, 70, 8, missing=0.05),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
+        stores.make_store(maker, "store", [case[0] for case in cases])
+        checker = Checker(portolan)
+        for run, ids, gold, holds in cases:
+            checker.metrics(run["name"], ids, gold, holds)
+            if len(holds["p"]) > 3:
+                checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
+        os.chdir("/")
+    print(f"{checker.checks} comparisons; largest difference {checker.worst:.2g}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

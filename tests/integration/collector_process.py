@@ -1,0 +1,160 @@
+"""portoland as a process: starting, refusing to start, detaching, leaving."""
+
+import os
+import signal
+import socket
+import stat
+import unittest
+
+from collector_harness import Client, CollectorTest, dump, is_served, portoland, wait_until
+
+
+class Process(CollectorTest):
+    def assert_refused(self, code, *parts, arguments):
+        done = portoland(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def test_help_and_version(self):
+        done = portoland("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("Examples:"))
+        done = portoland("--version")
+        self.assertRegex(done.stdout, r"^portoland \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage(self):
+        for arguments, part in [
+                (["--nonsense"], "--nonsense"), (["extra"], "extra"), (["--listen", "nowhere"], "nowhere"),
+                (["--listen", "tcp://0.0.0.0:5757"], "--keys"), (["--listen", "tcp://*:5757"], "--keys"),
+                (["--keys", "here"], "not in this version"), (["--exit-when-idle", "x"], "'x'"),
+                (["--max-memory", "x"], "'x'")]:
+            self.assert_refused(2, part, arguments=["--store", self.store, *arguments])
+        self.assertFalse(os.path.exists(self.store))
+
+    def test_a_signal_ends_it_cleanly(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            collector = self.collect()
+            client = self.client(collector.tcp)
+            client.open("run%d" % number)
+            client.batch(1, 0, [1], [0.5], [True])
+            client.wait_for(1)
+            code, said = collector.end(number)
+            self.assertEqual(code, 0)
+            self.assertRegex(said, r"^[-0-9: ]+ portoland: stopped: 1 sessions, 1 observations, \d+ bytes of frames\n$")
+            self.assertFalse(is_served(self.store))
+            self.assertFalse(os.path.exists(collector.local[len("ipc://"):]))
+            self.assertEqual(dump(self.store, "run%d" % number)[0], {("1", 0): (0.5, 1)})
+
+    def test_a_second_collector_on_the_store_is_refused(self):
+        collector = self.collect()
+        self.assert_refused(1, "already served", str(collector.process.pid),
+                            arguments=["--store", self.store, "--listen", "tcp://127.0.0.1:*"])
+        self.assert_refused(1, "already served", arguments=["--store", self.store, "--detach"])
+        client = self.client(collector.local)  # and did not take the socket away
+        client.open("run")
+
+    def test_an_address_in_use_is_refused(self):
+        collector = self.collect()
+        other = os.path.join(self.directory, "other")
+        self.assert_refused(1, "in use", arguments=["--store", other, "--listen", collector.tcp])
+        self.assert_refused(1, "in use", arguments=["--store", other, "--listen", collector.local])
+        self.assert_refused(1, "in use", arguments=["--store", other, "--listen", collector.tcp, "--detach"])
+        self.client(collector.local).open("run")
+
+    def test_what_is_no_socket_is_not_removed(self):
+        path = os.path.join(self.directory, "thesis.tex")
+        with open(path, "w") as file:
+            file.write("years of work")
+        self.assert_refused(1, path, arguments=["--store", self.store, "--listen", "ipc://" + path])
+        with open(path) as file:
+            self.assertEqual(file.read(), "years of work")
+
+    def test_a_store_that_cannot_be(self):
+        path = os.path.join(self.directory, "file")
+        with open(path, "w"):
+            pass
+        self.assert_refused(1, path, arguments=["--store", path, "--listen", "tcp://127.0.0.1:*"])
+        self.assert_refused(1, "no/where", arguments=["--store", "/no/where", "--listen", "tcp://127.0.0.1:*"])
+
+    def test_sockets_are_their_owners_and_stale_ones_are_replaced(self):
+        extra = os.path.join(self.directory, "extra.sock")
+        collector = self.collect("--listen", "ipc://" + extra)
+        for path in (extra, os.path.join(self.store, "collector.sock")):
+            status = os.stat(path)
+            self.assertTrue(stat.S_ISSOCK(status.st_mode))
+            self.assertEqual(status.st_mode & 0o777, 0o600)
+        self.client("ipc://" + extra).open("run")
+        collector.end(signal.SIGKILL)
+        self.assertTrue(os.path.exists(extra))
+        self.collect("--listen", "ipc://" + extra)
+        self.client("ipc://" + extra).open("other")
+
+    def test_the_local_endpoint_may_be_named(self):
+        os.mkdir(self.store)
+        collector = self.collect("--listen", "ipc://" + os.path.join(self.store, "collector.sock"))
+        self.client(collector.local).open("run")
+
+    def test_a_long_store_path(self):
+        self.store = os.path.join(self.directory, "d" * 120)
+        os.environ["XDG_RUNTIME_DIR"] = self.directory
+        self.addCleanup(os.environ.pop, "XDG_RUNTIME_DIR")
+        collector = self.collect()
+        self.assertLess(len(collector.local), 108 + len("ipc://"))
+        self.client(collector.local).open("run")
+
+    def test_detaching(self):
+        done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--detach", "--exit-when-idle", "0.3",
+                         cwd=self.directory)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        # The sockets are bound when the first process ends.
+        path = os.path.join(self.store, "collector.sock")
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(path)
+        with open(os.path.join(self.store, "portoland.lock")) as lock:
+            pid = int(lock.read())
+        self.assertEqual(os.getsid(pid), pid)
+        client = Client("ipc://" + path)
+        client.open("run")
+        client.batch(1, 0, [1], [0.5], [True])
+        client.wait_for(1)
+        self.assertTrue(is_served(self.store))
+        client.close(2)
+        client.wait_for(2)
+        client.leave()
+        wait_until(lambda: not is_served(self.store), "the detached collector has left")
+        self.assertFalse(os.path.exists(path))
+        with open(os.path.join(self.store, "portoland.log")) as log:
+            lines = log.read().splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertIn("serving", lines[0])
+        self.assertIn("leaving: 1 sessions, 1 observations", lines[1])
+        self.assertEqual(dump(self.store, "run")[0], {("1", 0): (0.5, 1)})
+
+    def test_leaving_when_idle(self):
+        collector = self.collect("--exit-when-idle", "0.2")
+        code, said = collector.process.wait(30), collector.process.stderr.read()
+        self.assertEqual(code, 0)
+        self.assertIn("leaving: 0 sessions", said)
+
+    def test_not_leaving_while_a_session_is_live(self):
+        collector = self.collect("--exit-when-idle", "0")
+        # Nobody came in the first instant: it has left, or it leaves now.
+        self.assertEqual(collector.process.wait(30), 0)
+        collector = self.collect("--exit-when-idle", "1")
+        client = self.client(collector.tcp)
+        client.open("run")
+        for sequence in range(1, 4):
+            client.batch(sequence, sequence, [1], [0.5], [True])
+            client.wait_for(sequence)
+        self.assertIsNone(collector.process.poll())
+        client.close(4)
+        client.wait_for(4)
+        self.assertEqual(collector.process.wait(30), 0)
+        self.assertTrue(dump(self.store, "run")[1].startswith("closed"))
+
+
+if __name__ == "__main__":
+    unittest.main()

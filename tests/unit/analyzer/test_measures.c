@@ -1,0 +1,245 @@
+/* test_measures.c: the formulas against tables worked out by hand. */
+#include "unit.h"
+
+#include "measures.h"
+
+#define EPOCHS_MAX 8
+#define ROWS_MAX 200
+#define WORDS ((ROWS_MAX + 63) / 64)
+
+/* A block made by hand: p[e][r] < 0 means not observed. */
+struct table {
+	float p[EPOCHS_MAX][ROWS_MAX], extra[EPOCHS_MAX][ROWS_MAX];
+	uint64_t present[EPOCHS_MAX][WORDS], correct[EPOCHS_MAX][WORDS];
+	struct store_values columns[EPOCHS_MAX * STORE_COLUMN_MAX];
+	struct store_block block;
+	double out[MEASURE_COUNT][ROWS_MAX];
+};
+
+static struct table *
+table_new(uint32_t rows, size_t epochs)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	assert_non_null(table);
+	table->block = (struct store_block){.rows = rows, .epoch_count = epochs, .columns = table->columns};
+	for (size_t e = 0; e < epochs; e++) {
+		table->columns[e * STORE_COLUMN_MAX + STORE_GOLD_PROB] =
+		        (struct store_values){table->p[e], table->present[e], false};
+		table->columns[e * STORE_COLUMN_MAX + STORE_CORRECT] =
+		        (struct store_values){table->correct[e], table->present[e], false};
+		for (uint32_t r = 0; r < rows; r++)
+			table->p[e][r] = NAN; /* what is absent must not be read */
+	}
+	return table;
+}
+
+static void
+observe(struct table *table, size_t epoch, uint32_t row, float p, bool correct)
+{
+	table->p[epoch][row] = p;
+	table->present[epoch][row / 64] |= UINT64_C(1) << row % 64;
+	if (correct)
+		table->correct[epoch][row / 64] |= UINT64_C(1) << row % 64;
+}
+
+/* Gives every observation a value of a further column. */
+static void
+add_column(struct table *table, unsigned column)
+{
+	for (size_t e = 0; e < table->block.epoch_count; e++)
+		table->columns[e * STORE_COLUMN_MAX + column] =
+		        (struct store_values){table->extra[e], table->present[e], false};
+}
+
+static void
+compute(struct table *table, uint32_t measures)
+{
+	static const uint32_t epochs[EPOCHS_MAX] = {2, 3, 5, 7, 11, 13, 17, 19};
+	double *out[MEASURE_COUNT];
+
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		out[m] = measures & UINT32_C(1) << m ? table->out[m] : NULL;
+	measures_block(&table->block, epochs, out);
+}
+
+#define WITHOUT_SIGNALS                                                                                                \
+	(MEASURE_ALL & ~(MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N) | MEASURE_BIT(MEASURE_ENTROPY)))
+
+static void
+test_hand_table(void **state)
+{
+	struct table *table = table_new(3, 4);
+
+	(void)state;
+	/* row 0: 0.2 0.8 0.4 0.6, wrong right wrong right: mean 0.5, squares .09 .09 .01 .01, variance 0.05 */
+	observe(table, 0, 0, 0.2f, false);
+	observe(table, 1, 0, 0.8f, true);
+	observe(table, 2, 0, 0.4f, false);
+	observe(table, 3, 0, 0.6f, true);
+	/* row 1: never correct, and constant */
+	for (size_t e = 0; e < 4; e++)
+		observe(table, e, 1, 0.25f, false);
+	/* row 2: seen at the first and the third epoch: right, then forgotten across the gap */
+	observe(table, 0, 2, 0.75f, true);
+	observe(table, 2, 2, 0.25f, false);
+	compute(table, WITHOUT_SIGNALS);
+
+	assert_true(table->out[MEASURE_EPOCHS][0] == 4 && table->out[MEASURE_EPOCHS][1] == 4 &&
+	            table->out[MEASURE_EPOCHS][2] == 2);
+	assert_close(table->out[MEASURE_CONFIDENCE][0], 0.5, 1e-7);
+	assert_close(table->out[MEASURE_VARIABILITY][0], sqrt(0.05), 1e-7);
+	assert_close(table->out[MEASURE_VARIABILITY_CI][0], sqrt(0.05 + 0.05 * 0.05 / 3), 1e-7);
+	assert_close(table->out[MEASURE_THRESHOLD_CLOSENESS][0], 0.25, 1e-7);
+	assert_close(table->out[MEASURE_ALEATORIC][0], (0.16 + 0.16 + 0.24 + 0.24) / 4, 1e-7);
+	assert_true(table->out[MEASURE_CORRECTNESS][0] == 0.5);
+	assert_true(table->out[MEASURE_FORGETTING_EVENTS][0] == 1);
+	assert_true(table->out[MEASURE_NEVER_LEARNED][0] == 0);
+	assert_true(table->out[MEASURE_FIRST_LEARNED][0] == 3);
+	assert_true(table->out[MEASURE_ALWAYS_RIGHT_AFTER][0] == 7);
+	assert_true(isnan(table->out[MEASURE_ALWAYS_WRONG_AFTER][0]));
+
+	assert_true(table->out[MEASURE_CONFIDENCE][1] == 0.25 && table->out[MEASURE_VARIABILITY][1] == 0);
+	assert_true(table->out[MEASURE_NEVER_LEARNED][1] == 1 && isnan(table->out[MEASURE_FIRST_LEARNED][1]));
+	assert_true(table->out[MEASURE_ALWAYS_WRONG_AFTER][1] == 2 && isnan(table->out[MEASURE_ALWAYS_RIGHT_AFTER][1]));
+	assert_true(table->out[MEASURE_FORGETTING_EVENTS][1] == 0);
+
+	assert_true(table->out[MEASURE_CONFIDENCE][2] == 0.5 && table->out[MEASURE_VARIABILITY][2] == 0.25);
+	assert_true(table->out[MEASURE_FORGETTING_EVENTS][2] == 1 && table->out[MEASURE_CORRECTNESS][2] == 0.5);
+	assert_true(table->out[MEASURE_FIRST_LEARNED][2] == 2 && table->out[MEASURE_ALWAYS_WRONG_AFTER][2] == 5);
+	free(table);
+}
+
+static void
+test_one_epoch_and_none(void **state)
+{
+	struct table *table = table_new(2, 1);
+
+	(void)state;
+	observe(table, 0, 0, 0.75f, true);
+	compute(table, WITHOUT_SIGNALS);
+	assert_true(table->out[MEASURE_EPOCHS][0] == 1 && table->out[MEASURE_CONFIDENCE][0] == 0.75);
+	assert_true(table->out[MEASURE_VARIABILITY][0] == 0 && isnan(table->out[MEASURE_VARIABILITY_CI][0]));
+	assert_true(table->out[MEASURE_ALWAYS_RIGHT_AFTER][0] == 2 && table->out[MEASURE_FIRST_LEARNED][0] == 2);
+	assert_true(table->out[MEASURE_EPOCHS][1] == 0 && isnan(table->out[MEASURE_CONFIDENCE][1]));
+	assert_true(isnan(table->out[MEASURE_ALWAYS_WRONG_AFTER][1]) && isnan(table->out[MEASURE_CORRECTNESS][1]));
+	free(table);
+}
+
+/* Nearly equal values: a one-pass formula loses all digits of their variance. */
+static void
+test_nearly_equal(void **state)
+{
+	struct table *table = table_new(1, 3);
+	float values[3] = {0.9999998807907104f, 0.9999999403953552f, 1.0f};
+	double mean = ((double)values[0] + (double)values[1] + (double)values[2]) / 3, variance = 0;
+
+	(void)state;
+	for (size_t e = 0; e < 3; e++) {
+		observe(table, e, 0, values[e], true);
+		variance += ((double)values[e] - mean) * ((double)values[e] - mean) / 3;
+	}
+	compute(table, WITHOUT_SIGNALS);
+	assert_true(variance > 0);
+	assert_close(table->out[MEASURE_VARIABILITY][0] / sqrt(variance), 1, 1e-12);
+	free(table);
+}
+
+/* Whole tiles take another way than partial ones; both must agree with arithmetic row by row. */
+static void
+test_tiles(void **state)
+{
+	const uint32_t rows = 150;
+	struct table *table = table_new(rows, 5);
+
+	(void)state;
+	for (size_t e = 0; e < 5; e++)
+		for (uint32_t r = 0; r < rows; r++)
+			if (r < 64 || (r + e) % 3 != 0)
+				observe(table, e, r, (float)((r * 7 + e * 13) % 101) / 100.0f, (r + e) % 2 == 0);
+	compute(table, WITHOUT_SIGNALS);
+	for (uint32_t r = 0; r < rows; r++) {
+		double sum = 0, squares = 0, mean;
+		unsigned n = 0, right = 0;
+
+		for (size_t e = 0; e < 5; e++) {
+			if (table->present[e][r / 64] >> r % 64 & 1) {
+				sum += (double)table->p[e][r];
+				right += (r + e) % 2 == 0;
+				n++;
+			}
+		}
+		mean = sum / n;
+		for (size_t e = 0; e < 5; e++)
+			if (table->present[e][r / 64] >> r % 64 & 1)
+				squares += ((double)table->p[e][r] - mean) * ((double)table->p[e][r] - mean);
+		assert_true(table->out[MEASURE_EPOCHS][r] == n);
+		assert_close(table->out[MEASURE_CONFIDENCE][r], mean, 1e-15);
+		assert_close(table->out[MEASURE_VARIABILITY][r], sqrt(squares / n), 1e-15);
+		assert_true(table->out[MEASURE_CORRECTNESS][r] == (double)right / n);
+	}
+	free(table);
+}
+
+static void
+test_signals(void **state)
+{
+	struct table *table = table_new(2, 2);
+
+	(void)state;
+	observe(table, 0, 0, 0.4f, true);
+	observe(table, 1, 0, 0.8f, true);
+	table->extra[0][0] = 0.64f;
+	table->extra[1][0] = 0.0f;
+	add_column(table, STORE_OTHER_SQ);
+	add_column(table, STORE_MARGIN);
+	add_column(table, STORE_ENTROPY);
+	compute(table, MEASURE_ALL);
+	assert_close(table->out[MEASURE_EL2N][0], (1.0 + 0.2) / 2, 1e-6); /* √(0.36 + 0.64), √0.04 */
+	assert_close(table->out[MEASURE_AUM][0], 0.32, 1e-7);
+	assert_close(table->out[MEASURE_ENTROPY][0], 0.32, 1e-7);
+	assert_true(isnan(table->out[MEASURE_EL2N][1]) && isnan(table->out[MEASURE_AUM][1]));
+	free(table);
+}
+
+static void
+test_first_epoch(void **state)
+{
+	struct measures_first_epoch sums = {0}, even = {0};
+	struct table *table = table_new(1, 4), *steady = table_new(1, 4);
+	static const float later[4] = {0.1f, 0.9f, 0.9f, 0.9f}, alternating[4] = {0.4f, 0.6f, 0.4f, 0.6f};
+
+	(void)state;
+	for (size_t e = 0; e < 4; e++) {
+		observe(table, e, 0, later[e], e > 0);
+		observe(steady, e, 0, alternating[e], true);
+	}
+	compute(table, WITHOUT_SIGNALS);
+	compute(steady, WITHOUT_SIGNALS);
+	measures_first_epoch(&table->block, table->out[MEASURE_CONFIDENCE], table->out[MEASURE_VARIABILITY], &sums);
+	measures_first_epoch(&steady->block, steady->out[MEASURE_CONFIDENCE], steady->out[MEASURE_VARIABILITY], &even);
+	assert_true(sums.examples == 1);
+	assert_close(sums.first / sums.total, 1, 1e-12); /* all of the variance is the first epoch's */
+	assert_close(even.first / even.total, 1.0 / 3, 1e-6);
+	assert_true(measures_first_epoch_dominates(&sums, 4));
+	assert_false(measures_first_epoch_dominates(&even, 4));
+	assert_false(measures_first_epoch_dominates(&sums, 2));
+	/* the boundary: with 4 epochs, (1 + 1/3) / 2 of the variance */
+	assert_false(measures_first_epoch_dominates(&(struct measures_first_epoch){0.66, 1, 1}, 4));
+	assert_true(measures_first_epoch_dominates(&(struct measures_first_epoch){0.67, 1, 1}, 4));
+	assert_false(measures_first_epoch_dominates(&(struct measures_first_epoch){0, 0, 0}, 4));
+	free(table);
+	free(steady);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_hand_table),   cmocka_unit_test(test_one_epoch_and_none),
+	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_tiles),
+	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_first_epoch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* test_output.c: files that appear whole or not at all; quoting; npy headers. */
+#include "unit.h"
+
+#include "npy.h"
+#include "output.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/portolan-test-XXXXXX";
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+static size_t
+read_file(const char *path, char *text, size_t room)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t got;
+
+	assert_true(fd >= 0);
+	got = read(fd, text, room);
+	close(fd);
+	assert_true(got >= 0);
+	return (size_t)got;
+}
+
+static unsigned
+files_in_folder(void)
+{
+	DIR *directory = opendir(".");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	while ((entry = readdir(directory)) != NULL)
+		count += entry->d_name[0] != '.';
+	closedir(directory);
+	return count;
+}
+
+static void
+test_appears_when_finished(void **state)
+{
+	struct output output;
+	struct stat status;
+	char text[10];
+
+	(void)state;
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	output_text(&output, "hello");
+	assert_int_equal(stat("file", &status), -1);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_int_equal(read_file("file", text, sizeof(text)), 5);
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	output_text(&output, "other");
+	output_discard(&output);
+	assert_int_equal(read_file("file", text, sizeof(text)), 5);
+	assert_memory_equal(text, "hello", 5);
+	assert_int_equal(files_in_folder(), 1);
+	unlink("file");
+}
+
+static void
+test_keeps_links(void **state)
+{
+	struct output output;
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(symlink("target", "link"), 0);
+	assert_int_equal(output_open(&output, "target", NULL), 0);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_int_equal(output_open(&output, "link", NULL), 0);
+	output_text(&output, "x");
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_int_equal(lstat("link", &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
+	assert_int_equal(stat("target", &status), 0);
+	assert_int_equal(status.st_size, 1);
+	unlink("link");
+	unlink("target");
+}
+
+static void
+test_failures(void **state)
+{
+	struct portolan_error error;
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_open(&output, "no/such/folder", &error), PORTOLAN_E_SYSTEM);
+	assert_non_null(strstr(error.message, "no/such/folder"));
+	assert_int_equal(output_open(&output, ".", &error), PORTOLAN_E_SYSTEM);
+	assert_int_equal(output_open(&output, "/dev/full", &error), 0);
+	output_text(&output, "x");
+	assert_int_equal(output_finish(&output, &error), PORTOLAN_E_SYSTEM);
+	assert_non_null(strstr(error.message, strerror(ENOSPC)));
+}
+
+/* What `write` puts into an output. */
+static size_t
+written(void (*write_it)(struct output *), char *text, size_t room)
+{
+	struct output output;
+	size_t size;
+
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	write_it(&output);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	size = read_file("file", text, room);
+	unlink("file");
+	return size;
+}
+
+static void
+write_texts(struct output *output)
+{
+	text_csv(output, "plain", 5);
+	text_csv(output, "a,\"b\"", 5);
+	text_csv(output, "x\ny", 3);
+	text_json(output, "q\"\\\n\x01é", 7);
+	text_number(output, 0.25);
+	text_integer(output, 7);
+}
+
+static void
+test_texts(void **state)
+{
+	static const char expected[] = "plain\"a,\"\"b\"\"\"\"x\ny\"\"q\\\"\\\\\\u000a\\u0001é\"0.257";
+	char text[200];
+
+	(void)state;
+	assert_int_equal(written(write_texts, text, sizeof(text)), sizeof(expected) - 1);
+	assert_memory_equal(text, expected, sizeof(expected) - 1);
+}
+
+static void
+write_records(struct output *output)
+{
+	static const struct npy_field fields[] = {{"id", "S3"}, {"it's", "<f8"}};
+
+	npy_write_records_header(output, fields, 2, 12);
+}
+
+static void
+write_unicode(struct output *output)
+{
+	static const struct npy_field fields[] = {{"é", "<f8"}};
+
+	npy_write_records_header(output, fields, 1, 1);
+}
+
+static void
+test_npy(void **state)
+{
+	static const char expected[] =
+	        "{'descr': [('id', 'S3'), ('it\\'s', '<f8')], 'fortran_order': False, 'shape': (12,), }";
+	char text[400];
+	size_t size = written(write_records, text, sizeof(text));
+
+	(void)state;
+	assert_int_equal(size % 64, 0);
+	assert_memory_equal(text, "\x93NUMPY\x01\x00", 8);
+	assert_int_equal((uint8_t)text[8] + 256 * (uint8_t)text[9], size - 10);
+	assert_memory_equal(text + 10, expected, sizeof(expected) - 1);
+	assert_int_equal(text[size - 1], '\n');
+	size = written(write_unicode, text, sizeof(text));
+	assert_int_equal(size % 64, 0);
+	assert_int_equal(text[6], 3);
+	assert_int_equal((uint8_t)text[8] + 256 * (uint8_t)text[9], size - 12);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_appears_when_finished),
+	        cmocka_unit_test(test_keeps_links),
+	        cmocka_unit_test(test_failures),
+	        cmocka_unit_test(test_texts),
+	        cmocka_unit_test(test_npy),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,187 @@
+/* test_records.c: splitting users' files, taking fields out, joining them with ids. */
+#include "unit.h"
+
+#include "ids.h"
+#include "join.h"
+#include "records.h"
+
+#include <unistd.h>
+
+static struct record
+whole(enum records_format format, const char *text)
+{
+	return records_next(format, text, strlen(text));
+}
+
+static void
+assert_field(enum records_format format, const char *line, size_t number, const char *expected)
+{
+	struct record record = whole(format, line);
+	char text[200];
+	long length = records_field(format, &record, number, text);
+
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(text, expected, (size_t)length);
+}
+
+static void
+test_split(void **state)
+{
+	struct record record;
+
+	(void)state;
+	record = whole(RECORDS_TSV, "a\tb\r\nc");
+	assert_int_equal(record.length, 3);
+	assert_int_equal(record.next, 5);
+	record = whole(RECORDS_CSV, "\"a\nb\",c\nd");
+	assert_int_equal(record.length, 7);
+	assert_int_equal(record.next, 8);
+	record = whole(RECORDS_JSONL, "{}");
+	assert_int_equal(record.length, 2);
+	assert_int_equal(record.next, 2);
+}
+
+static void
+test_csv_and_tsv(void **state)
+{
+	struct record record = whole(RECORDS_CSV, "a,\"b");
+	char text[20];
+
+	(void)state;
+	assert_field(RECORDS_CSV, "a,b,c\n", 1, "b");
+	assert_field(RECORDS_CSV, "\"a,\"\"x\"\"\",b\n", 0, "a,\"x\"");
+	assert_field(RECORDS_CSV, "a,,c", 1, "");
+	assert_field(RECORDS_CSV, "a,", 1, "");
+	assert_field(RECORDS_TSV, "a\t\"b\tc", 1, "\"b");
+	assert_int_equal(records_field(RECORDS_CSV, &record, 1, text), -2);
+	record = whole(RECORDS_CSV, "a,b");
+	assert_int_equal(records_field(RECORDS_CSV, &record, 2, text), -1);
+	record = whole(RECORDS_TSV, "a\tb");
+	assert_int_equal(records_field(RECORDS_TSV, &record, 2, text), -1);
+}
+
+static void
+assert_json(const char *line, const char *name, const char *expected)
+{
+	struct record record = whole(RECORDS_JSONL, line);
+	char text[200];
+	long length = records_json_field(&record, name, text);
+
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(text, expected, (size_t)length);
+}
+
+static long
+json_length(const char *line)
+{
+	struct record record = whole(RECORDS_JSONL, line);
+	char text[200];
+
+	return records_json_field(&record, "id", text);
+}
+
+static void
+test_json(void **state)
+{
+	(void)state;
+	assert_json("{\"id\": 18446744073709551615}", "id", "18446744073709551615");
+	assert_json("{\"a\":{\"id\":1,\"b\":[1,{\"id\":2}]},\"id\" : \"x\\u0041\\n\"}", "id", "xA\n");
+	assert_json("{\"t\":\"} \\\" \\\\\",\"id\":-7,\"z\":null}", "id", "-7");
+	assert_json("{\"\\u0069d\": 5}", "id", "5");
+	assert_int_equal(json_length("{\"ID\":1}"), -1);
+	assert_int_equal(json_length("{}"), -1);
+	assert_int_equal(json_length("{\"id\":null}"), -1);
+	assert_int_equal(json_length("{\"id\":{\"id\":1}}"), -1);
+	assert_int_equal(json_length("[1]"), -2);
+	assert_int_equal(json_length("{\"a\":1"), -2);
+	assert_int_equal(json_length("{\"a\" 1}"), -2);
+	assert_int_equal(json_length("{\"a\":\"x}"), -2);
+	assert_int_equal(json_length("plain text"), -2);
+}
+
+static void
+test_format(void **state)
+{
+	(void)state;
+	assert_int_equal(records_format_of("x.JSONL", "", 0), RECORDS_JSONL);
+	assert_int_equal(records_format_of("x.csv", "{", 1), RECORDS_CSV);
+	assert_int_equal(records_format_of("x.tsv", "", 0), RECORDS_TSV);
+	assert_int_equal(records_format_of("x", " {\"a\":1}", 8), RECORDS_JSONL);
+	assert_int_equal(records_format_of("-", "a\tb\n", 4), RECORDS_TSV);
+	assert_int_equal(records_format_of("-", "a,b\nc\t", 6), RECORDS_CSV);
+}
+
+static void
+write_file(char *path, const char *text)
+{
+	int fd = mkstemps(path, 4);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void
+test_join(void **state)
+{
+	char path[] = "/tmp/portolan-test-XXXXXX.csv";
+	uint64_t integers[4] = {10, 20, 30, 40};
+	struct ids ids = {.kind = STORE_ID_INT, .rows = 4, .integers = integers};
+	static const uint32_t chosen[3] = {2, 0, 3}; /* 30, 10, 40 */
+	struct portolan_error error;
+	struct join join;
+
+	(void)state;
+	write_file(path, "\xef\xbb\xbftext,id\r\n\"a, b\",10\r\nc,20\nd,30\ne,10\nbad,x\nf,030");
+	assert_int_equal(join_open(&join, path, "id", &ids, chosen, 3, &error), 0);
+	assert_int_equal(join.count, 4);
+	assert_int_equal(join.missing, 1); /* 40 */
+	assert_int_equal(join.matches[0].number, 2);
+	assert_int_equal(join.matches[1].number, 5);
+	assert_int_equal(join.matches[2].number, 0);
+	assert_int_equal(join.matches[3].number, 3);
+	assert_memory_equal(join.matches[2].record.at, "\"a, b\",10", 9);
+	assert_int_equal(join.header.length, 7);
+	join_free(&join);
+	assert_int_equal(join_open(&join, path, "ids", &ids, chosen, 3, &error), PORTOLAN_E_INVALID);
+	assert_non_null(strstr(error.message, "did you mean --id-field id?"));
+	unlink(path);
+	assert_int_equal(join_open(&join, path, "id", &ids, chosen, 3, &error), PORTOLAN_E_SYSTEM);
+}
+
+static void
+test_ids(void **state)
+{
+	struct store_ids block = {.rows = 3, .text = "bababc", .offsets = (const uint32_t[]){0, 1, 3, 6}};
+	uint32_t order[3] = {0, 1, 2};
+	struct ids ids = {0};
+	struct ids_index index;
+	size_t length;
+
+	(void)state;
+	assert_int_equal(ids_append(&ids, STORE_ID_STR, &block, NULL), 0); /* b, ab, abc */
+	assert_int_equal(ids_append(&ids, STORE_ID_STR,
+	                            &(struct store_ids){.rows = 0, .text = "", .offsets = (const uint32_t[]){0}}, NULL),
+	                 0);
+	assert_memory_equal(ids_text(&ids, 2, &length), "abc", 3);
+	assert_int_equal(length, 3);
+	assert_int_equal(ids_sort(&ids, order, 3, NULL), 0);
+	assert_memory_equal(order, ((uint32_t[]){1, 2, 0}), sizeof(order));
+	assert_int_equal(ids_index_init(&index, &ids, order, 3, NULL), 0);
+	assert_int_equal(ids_index_find(&index, "b", 1), 2);
+	assert_int_equal(ids_index_find(&index, "ab", 2), 0);
+	assert_int_equal(ids_index_find(&index, "a", 1), -1);
+	ids_index_free(&index);
+	ids_free(&ids);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_split),  cmocka_unit_test(test_csv_and_tsv), cmocka_unit_test(test_json),
+	        cmocka_unit_test(test_format), cmocka_unit_test(test_join),        cmocka_unit_test(test_ids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
