@@ -51,13 +51,13 @@ struct map_label {
 
 struct map_options {
 	uint64_t sample, seed;
-	bool density, halos;
+	bool density;
 };
 
 struct map_data {
 	size_t examples, shown;
 	struct map_point *points; /* in drawing order: random, so that no class hides another */
-	size_t point_count;       /* shown, or twice that with halos */
+	size_t point_count;       /* twice those shown: each has its edge before it */
 	float *cells;             /* density: examples per cell, row by row from below; 0 is written as NaN */
 	uint64_t most_per_cell;
 	struct map_level levels[MAP_LEVELS_MAX];

@@ -121,10 +121,8 @@ take_points(const struct map_input *input, const struct map_options *options, ui
 		        .level = (float)map_level_of(input->correctness[rows[i]], input->epochs),
 		};
 
-		if (options->halos) {
-			data->points[data->point_count] = point;
-			data->points[data->point_count++].level += MAP_HALO;
-		}
+		data->points[data->point_count] = point;
+		data->points[data->point_count++].level += MAP_HALO;
 		data->points[data->point_count++] = point;
 	}
 }

@@ -15,7 +15,8 @@
 #define CELL 6.0 /* units */
 #define COLUMNS 100
 #define ROWS 92
-#define GAP 8.0 /* between labels, and to the frame */
+#define GAP 8.0    /* between labels, and to the frame */
+#define MARKER 6.0 /* how far a marker reaches from its point */
 #define BOX_HEIGHT 21.0
 #define BOX_RADIUS 4.0
 #define CORNER_POINTS 6
@@ -73,10 +74,10 @@ sum_points(const struct map_data *data, struct sums *sums)
 static double
 hidden(const struct sums *sums, double x, double y, struct extent extent)
 {
-	unsigned left = grid_index(x - extent.half_width - MAP_LEFT, COLUMNS);
-	unsigned right = grid_index(x + extent.half_width - MAP_LEFT + CELL, COLUMNS);
-	unsigned bottom = grid_index(y - extent.half_height - MAP_BOTTOM, ROWS);
-	unsigned top = grid_index(y + extent.half_height - MAP_BOTTOM + CELL, ROWS);
+	unsigned left = grid_index(x - extent.half_width - MARKER - MAP_LEFT, COLUMNS);
+	unsigned right = grid_index(x + extent.half_width + MARKER - MAP_LEFT + CELL, COLUMNS);
+	unsigned bottom = grid_index(y - extent.half_height - MARKER - MAP_BOTTOM, ROWS);
+	unsigned top = grid_index(y + extent.half_height + MARKER - MAP_BOTTOM + CELL, ROWS);
 
 	return (double)(sums->below[top][right] - sums->below[bottom][right]) -
 	       (double)(sums->below[top][left] - sums->below[bottom][left]);

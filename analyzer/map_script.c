@@ -26,8 +26,16 @@
 static const char *const colours[MAP_LEVELS_MAX] = {"#5f7fe8", "#3f55b5", "#2f3a70", "#26262c",
                                                     "#5e2f2b", "#963c31", "#d0452f"};
 static const int shapes[MAP_LEVELS_MAX] = {7, 2, 5, 1, 13, 9, 11};
+/* Relative to one another; the SVG terminal draws diamonds and triangles larger than the others do. */
 static const double sizes[MAP_LEVELS_MAX] = {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15};
+static const double svg_sizes[MAP_LEVELS_MAX] = {1.0, 0.85, 0.95, 0.95, 0.85, 0.85, 0.85};
 static const char *const region_colours[REGION_COUNT] = {"#d0452f", "#26262c", "#3f55b5"};
+
+static double
+size_of(const struct map_script *script, unsigned slot)
+{
+	return script->format == MAP_SVG ? svg_sizes[slot] : sizes[slot];
+}
 
 static double
 width_of(const struct map_script *script)
@@ -72,7 +80,7 @@ write_terminal(FILE *stream, const struct map_script *script)
 	case MAP_PDF:
 		fprintf(stream,
 		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" FONT
-		        ",11' fontscale 1 linewidth 1\n",
+		        ",11' fontscale 0.75 linewidth 1.2\n",
 		        width / 96, MAP_HEIGHT / 96);
 		break;
 	}
@@ -179,16 +187,17 @@ write_points(FILE *stream, const struct map_script *script)
 		fprintf(stream, "%s0x%s", k ? ", " : "", colours[data->levels[k].slot] + 1);
 	fprintf(stream, "]\narray Size[%d] = [", MAP_LEVELS_MAX);
 	for (unsigned k = 0; k < data->level_count; k++)
-		fprintf(stream, "%s%.3g", k ? ", " : "", size * sizes[data->levels[k].slot]);
+		fprintf(stream, "%s%.3g", k ? ", " : "", size * size_of(script, data->levels[k].slot));
 	fprintf(stream,
 	        "]\n"
-	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (crosses "
-	        "have none).\n"
+	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (below "
+	        "crosses, a disc).\n"
 	        "level(k) = int(k) %% %d + 1\n"
-	        "shape(k) = Shape[level(k)]\n"
+	        "cross(k) = Shape[level(k)] < 4\n"
+	        "shape(k) = k >= %d && cross(k) ? 7 : Shape[level(k)]\n"
 	        "colour(k) = k < %d ? Colour[level(k)] : 0xffffff\n"
-	        "size(k) = k < %d ? Size[level(k)] : shape(k) < 4 ? 0 : 1.38 * Size[level(k)]\n",
-	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
+	        "size(k) = Size[level(k)] * (k < %d ? 1 : cross(k) ? 0.9 : 1.38)\n",
+	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
 	fprintf(stream,
 	        "set key at screen %.5f,%.5f left top Left reverse samplen 0.6 spacing 1.3 width 0 noenhanced "
 	        "textcolor rgb '" INK "' title 'correctness' left\n",
@@ -203,8 +212,8 @@ write_points(FILE *stream, const struct map_script *script)
 		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1.4 "
 		        "title "
 		        "'%s'",
-		        1.2 * sizes[data->levels[k].slot], shapes[data->levels[k].slot], colours[data->levels[k].slot],
-		        data->levels[k].name);
+		        1.2 * size_of(script, data->levels[k].slot), shapes[data->levels[k].slot],
+		        colours[data->levels[k].slot], data->levels[k].name);
 	fputs("\n", stream);
 }
 

@@ -1,8 +1,8 @@
 /*
  * table_npy.c: the table as one structured NumPy array.
  *
- * Records are put together field by field for as many rows as fit the output's reserve: each inner loop reads one array
- * and writes with one stride, and no row costs a call.
+ * Records are put together field by field for as many rows as fit the first-level cache: each inner loop reads one
+ * array and writes with one stride, and no row costs a call.
  */
 #include "npy.h"
 #include "table.h"
@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define RECORDS_BYTES 16384u /* put together at a time: half of a first-level cache */
 
 struct record {
 	const struct dynamics *dynamics;
@@ -160,7 +162,7 @@ table_write_npy(struct output *output, const struct dynamics *dynamics, const ui
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	describe(record, dynamics, rows, count);
 	npy_write_records_header(output, record->fields, record->field_count, count);
-	at_once = OUTPUT_RESERVE_MAX / record->size;
+	at_once = record->size < RECORDS_BYTES ? RECORDS_BYTES / record->size : 1;
 	for (size_t i = 0; i < count; i += at_once) {
 		size_t n = count - i < at_once ? count - i : at_once;
 		char *at = output_reserve(output, n * record->size);

@@ -86,10 +86,12 @@ free_run(struct portolan_run *run)
 static struct portolan_run *
 new_run(const char *name, const struct portolan_options *options)
 {
-	struct portolan_run *run = calloc(1, sizeof(*run));
+	struct portolan_run *run =
+	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as the ring asks for */
 
 	if (!run)
 		return NULL;
+	memset(run, 0, sizeof(*run));
 	pthread_mutex_init(&run->log_mutex, NULL);
 	run->name = strdup(name);
 	run->generation = fork_generation();

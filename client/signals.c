@@ -8,8 +8,9 @@
  * Stability: with m the maximum, e_k = e^(z_k − m) and rest = Σ e_k besides the maximum's own 1,
  *	p_k = e_k / (1 + rest)		Σ p² over k ≠ gold = Σ e_k² / (1 + rest)²	margin from z itself
  *	entropy = ln(1 + rest) + Σ e_k (m − z_k) / (1 + rest)		every term ≥ 0, so nothing cancels
- * and a probability near 1 leaves small, accurate numbers for all the others. In wide rows the float32 sums of a lane
- * are moved into float64 ones every 16 steps.
+ * and a probability near 1 leaves small, accurate numbers for all the others. The float32 sums of a lane are moved
+ * into float64 ones every 16 steps. Which of the two ways is taken depends on the number of classes alone: a row's
+ * signals are the same bits whatever batch it is in.
  */
 #include "signals.h"
 
@@ -20,7 +21,7 @@
 #include <stdbool.h>
 
 #define LANES 64
-#define WIDE_CLASSES 33 /* from here on a row fills the lanes better than 64 rows do */
+#define WIDE_CLASSES 129 /* from here on a row fills the lanes well, also when it is alone */
 #define FOLD_STEPS 16
 #define PROB_TOLERANCE 1e-6
 #define SUM_TOLERANCE 0.01
@@ -36,12 +37,13 @@ struct block {
 
 struct sums {
 	float rest[LANES], other_sq[LANES], weighted[LANES], gold[LANES];
-	double wide_rest, wide_other_sq, wide_weighted;
+	double total_rest[LANES], total_other_sq[LANES], total_weighted[LANES];
 };
 
 struct result {
 	float margin[LANES], max_prob[LANES];
 	int32_t predicted[LANES], bad[LANES];
+	uint8_t correct[LANES], refused[LANES];
 };
 
 /* Which class each lane looks at. */
@@ -52,33 +54,45 @@ block_index(const struct block *block, size_t step, int32_t *index)
 		index[j] = block->wide ? (int32_t)(step * LANES) + j : (int32_t)step;
 }
 
-/* In a wide row: adds the lanes to the row's float64 sums, every few steps and at the end. */
+/* Every few steps, and after the last, moves a lane's sums into its totals; at the end the totals are the sums. */
 static void
 sums_fold(struct sums *sums, const struct block *block, size_t step)
 {
-	if (!block->wide || (step % FOLD_STEPS != FOLD_STEPS - 1 && step + 1 < block->steps))
+	bool last = step + 1 == block->steps;
+
+	if (block->steps <= FOLD_STEPS || (step % FOLD_STEPS != FOLD_STEPS - 1 && !last))
 		return;
 	for (int j = 0; j < LANES; j++) {
-		sums->wide_rest += sums->rest[j];
-		sums->wide_other_sq += sums->other_sq[j];
-		sums->wide_weighted += sums->weighted[j];
-		sums->rest[j] = sums->other_sq[j] = sums->weighted[j] = 0;
+		sums->total_rest[j] += sums->rest[j];
+		sums->total_other_sq[j] += sums->other_sq[j];
+		sums->total_weighted[j] += sums->weighted[j];
+		sums->rest[j] = last ? (float)sums->total_rest[j] : 0;
+		sums->other_sq[j] = last ? (float)sums->total_other_sq[j] : 0;
+		sums->weighted[j] = last ? (float)sums->total_weighted[j] : 0;
 	}
 }
 
-/* After the last step the row's sums stand in lane 0. */
+/* The lanes of a wide row become one, lane 0. */
 static void
 sums_merge(struct sums *sums)
 {
+	double rest = 0, other_sq = 0, weighted = 0;
 	float gold = 0;
 
-	for (int j = 0; j < LANES; j++)
+	for (int j = 0; j < LANES; j++) {
+		rest += sums->rest[j];
+		other_sq += sums->other_sq[j];
+		weighted += sums->weighted[j];
 		gold += sums->gold[j]; /* one lane saw it */
+	}
+	sums->rest[0] = (float)rest;
+	sums->other_sq[0] = (float)other_sq;
+	sums->weighted[0] = (float)weighted;
 	sums->gold[0] = gold;
-	sums->rest[0] = (float)sums->wide_rest;
-	sums->other_sq[0] = (float)sums->wide_other_sq;
-	sums->weighted[0] = (float)sums->wide_weighted;
 }
+
+/* Each loop over the lanes is a function of its own: inlined, `restrict` is lost, and with it much of the speed. */
+#define LOOP __attribute__((noinline)) static void
 
 #define REAL float
 #define REAL_MAX FLT_MAX
@@ -90,24 +104,33 @@ sums_merge(struct sums *sums)
 #define NAME(name) name##_f64
 #include "signals_lanes.h"
 
-static void
+LOOP
 finish_logits(struct sums *restrict sums, struct result *restrict result)
 {
 	for (int j = 0; j < LANES; j++) {
-		float sum = 1.0f + sums->rest[j];
+		float rest = sums->rest[j], share = 1.0f / (1.0f + rest);
 
-		sums->gold[j] /= sum;
-		sums->other_sq[j] /= sum * sum;
-		sums->weighted[j] = log1p_nonnegative(sums->rest[j]) + sums->weighted[j] / sum;
-		result->max_prob[j] = 1.0f / sum;
+		sums->gold[j] *= share;
+		sums->other_sq[j] *= share * share;
+		sums->weighted[j] = log1p_nonnegative(rest) + sums->weighted[j] * share;
+		result->max_prob[j] = share;
 	}
 }
 
-static void
+LOOP
 finish_probs(const struct sums *restrict sums, struct result *restrict result)
 {
 	for (int j = 0; j < LANES; j++)
 		result->bad[j] |= !(fabsf(sums->rest[j] - 1.0f) <= (float)SUM_TOLERANCE);
+}
+
+LOOP
+finish_flags(struct result *restrict result, const int32_t *restrict gold)
+{
+	for (int j = 0; j < LANES; j++) {
+		result->correct[j] = result->predicted[j] == gold[j];
+		result->refused[j] = result->bad[j] != 0;
+	}
 }
 
 /* Copies the lanes out as rows first, first + 1, …; returns how many are refused. */
@@ -124,11 +147,10 @@ store_rows(const struct block *block, const struct sums *sums, const struct resu
 	memcpy(columns->predicted + first, result->predicted, count * sizeof(int32_t));
 	if (!block->probs)
 		memcpy(columns->margin + first, result->margin, count * sizeof(float));
-	for (size_t j = 0; j < count; j++) {
-		columns->correct[first + j] = result->predicted[j] == block->gold[j];
-		refused[first + j] = (uint8_t)result->bad[j];
-		bad += (size_t)result->bad[j];
-	}
+	memcpy(columns->correct + first, result->correct, count);
+	memcpy(refused + first, result->refused, count);
+	for (size_t j = 0; j < count; j++)
+		bad += result->refused[j];
 	return bad;
 }
 
@@ -153,6 +175,7 @@ block_run(const struct block *block, enum portolan_type type, struct sums *sums,
 		finish_probs(sums, result);
 	else
 		finish_logits(sums, result);
+	finish_flags(result, block->gold);
 }
 
 static size_t

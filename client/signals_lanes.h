@@ -22,7 +22,7 @@ NAME(peak_init)(struct NAME(peak) * peak)
 }
 
 /* Looks at one score per lane. Written so (two loops, a mask) that the compiler makes no branches of it. */
-static void
+LOOP
 NAME(peak_add)(struct NAME(peak) *restrict peak, const REAL *restrict z, const int32_t *restrict index,
                const int32_t *restrict gold)
 {
@@ -67,7 +67,7 @@ NAME(peak_merge)(struct NAME(peak) * peak)
 }
 
 /* The exponentials, relative to the largest, whose own (it is 1) is left out of `rest`. */
-static void
+LOOP
 NAME(logits_add)(struct sums *restrict sums, const struct NAME(peak) *restrict peak, const REAL *restrict z,
                  const int32_t *restrict index, const int32_t *restrict gold)
 {
@@ -84,7 +84,7 @@ NAME(logits_add)(struct sums *restrict sums, const struct NAME(peak) *restrict p
 	}
 }
 
-static void
+LOOP
 NAME(probs_add)(struct sums *restrict sums, struct NAME(peak) *restrict peak, const REAL *restrict z,
                 const int32_t *restrict index, const int32_t *restrict gold)
 {
@@ -103,7 +103,7 @@ NAME(probs_add)(struct sums *restrict sums, struct NAME(peak) *restrict peak, co
 }
 
 /* `count` scores, `stride` bytes apart, and `pad` in the lanes that are left over. */
-static void
+LOOP
 NAME(gather)(REAL *z, const char *from, ptrdiff_t stride, size_t count, REAL pad)
 {
 	for (size_t j = 0; j < count; j++)

@@ -187,7 +187,6 @@ run(const struct command *command, int argc, char **argv)
 		return options_wrong(command, "where to? -o FILE.png, FILE.svg or FILE.pdf");
 	if (map_files_init(&request.files, request.options.common.output, &error) < 0)
 		return options_wrong(command, "%s", error.message);
-	request.map.halos = request.files.format != MAP_SVG;
 	status = draw_run(&request, &error);
 	if (status < 0) {
 		message_error("%s", error.message);

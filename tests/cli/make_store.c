@@ -5,9 +5,9 @@
  *
  * The description is lines of text, some followed by raw little-endian arrays:
  *     run NAME DECLARED LABELS          then LABELS lines, one class name each; begins a run
- *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4), correct (u1),
- *                                       gold (i4) if GOLD, and each column (f4)
- *     end                               folds and closes the run; without it the run stays in progress
+ *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4),
+ * correct (u1), gold (i4) if GOLD, and each column (f4) end                               folds and closes the run;
+ * without it the run stays in progress
  */
 #include "store_fixture.h"
 
@@ -15,9 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define MAX_LABELS 64
+#include <sys/stat.h>
 
 static void *
 read_array(size_t count, size_t size)
@@ -52,6 +50,14 @@ read_lines(size_t count)
 	return lines;
 }
 
+static void
+free_lines(char **lines)
+{
+	for (size_t i = 0; lines && lines[i]; i++)
+		free(lines[i]);
+	free(lines);
+}
+
 static uint32_t
 begin_run(struct fixture *fixture, char *arguments)
 {
@@ -59,17 +65,19 @@ begin_run(struct fixture *fixture, char *arguments)
 	uint64_t declared = strtoull(strtok(NULL, " "), NULL, 10);
 	size_t labels = strtoul(strtok(NULL, " "), NULL, 10);
 	char **names = read_lines(labels);
+	uint32_t run = fixture_run(fixture, name, declared, (const char *const *)names, labels);
 
-	return fixture_run(fixture, name, declared, (const char *const *)names, labels);
+	free_lines(names);
+	return run;
 }
 
 static void
 log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 {
 	struct fixture_batch batch = {0};
-	bool strings, gold;
-	char *name;
+	char *name, **lines = NULL;
 	size_t columns = 0;
+	bool strings, gold;
 
 	batch.epoch = (uint32_t)strtoul(strtok(arguments, " "), NULL, 10);
 	batch.n = (uint32_t)strtoul(strtok(NULL, " "), NULL, 10);
@@ -78,7 +86,7 @@ log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 	while ((name = strtok(NULL, " ")) != NULL && columns < 8)
 		batch.floats[columns++].name = name;
 	if (strings)
-		batch.strings = (const char *const *)read_lines(batch.n);
+		batch.strings = (const char *const *)(lines = read_lines(batch.n));
 	else
 		batch.ids = read_array(batch.n, 8);
 	batch.gold_prob = read_array(batch.n, 4);
@@ -88,6 +96,37 @@ log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 	for (size_t c = 0; c < columns; c++)
 		batch.floats[c].values = read_array(batch.n, 4);
 	fixture_log(fixture, run, &batch);
+	free_lines(lines);
+	free((void *)batch.ids);
+	free((void *)batch.gold_prob);
+	free((void *)batch.correct);
+	free((void *)batch.gold);
+	for (size_t c = 0; c < columns; c++)
+		free((void *)batch.floats[c].values);
+}
+
+/* The fixture's directory may be on another file system, and it removes it; all that was committed is in data.mdb. */
+static void
+copy_store(const char *from, const char *to)
+{
+	static char part[1 << 16];
+	char path[4096];
+	FILE *source, *target;
+	size_t got;
+
+	snprintf(path, sizeof(path), "%s/data.mdb", from);
+	source = fopen(path, "rb");
+	if (mkdir(to, 0777) < 0)
+		err(1, "cannot make %s", to);
+	snprintf(path, sizeof(path), "%s/data.mdb", to);
+	target = fopen(path, "wb");
+	if (!source || !target)
+		err(1, "cannot copy the store to %s", to);
+	while ((got = fread(part, 1, sizeof(part), source)) > 0)
+		fwrite(part, 1, got, target);
+	if (ferror(source) || fclose(target) != 0)
+		err(1, "cannot copy the store to %s", to);
+	fclose(source);
 }
 
 int
@@ -112,7 +151,8 @@ main(int argc, char **argv)
 			errx(1, "unknown line: %s", line);
 	}
 	fixture_close(fixture);
-	if (rename(fixture_directory(fixture), argv[1]) != 0)
-		err(1, "cannot rename %s", fixture_directory(fixture));
-	_exit(0); /* the directory is no longer the fixture's to remove */
+	copy_store(fixture_directory(fixture), argv[1]);
+	fixture_free(fixture);
+	free(line);
+	return 0;
 }

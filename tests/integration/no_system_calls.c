@@ -58,7 +58,7 @@ log_without_kernel(void *forbid)
 int
 main(int argc, char **argv)
 {
-	struct portolan_options options = {.examples = ROWS};
+	struct portolan_options options = {.examples = ROWS, .overwrite = 1};
 	struct portolan_error error;
 	struct portolan_stats stats;
 	pthread_t thread;

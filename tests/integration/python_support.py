@@ -1,6 +1,7 @@
 """What the tests of the Python package share; loaded as a pytest plugin."""
 
 import os
+import select
 import subprocess
 import sys
 import textwrap
@@ -28,11 +29,16 @@ def store(tmp_path, stores):
 
 
 def collector_has_left(path):
-    """Waits on the lock that a collector holds for as long as it lives."""
+    """Waits on the lock that a collector holds until its end, and then on the last of its processes to be gone."""
     lock = path / "portoland.lock"
     if not lock.exists():
         return True
     waiting = subprocess.run(["flock", "--timeout", str(PATIENCE), str(lock), "true"], check=False)
+    for pid in collectors(path):
+        try:
+            select.select([os.pidfd_open(pid)], [], [], PATIENCE)
+        except ProcessLookupError:
+            pass
     return waiting.returncode == 0
 
 

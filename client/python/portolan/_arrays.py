@@ -18,30 +18,31 @@ _TEXT_FORMATS = ("O", "w", "s")
 
 def scores(values: Any, name: str) -> Any:
     """A buffer of float32 or float64, of shape (n, classes) or (n,)."""
-    if is_ready(values):
-        return values
-    values = _plain(values, name)
-    return _floats(values, name) if _is_sequence(values) else values
+    if not is_ready(values):
+        values = _plain(values, name)
+        if not is_ready(values) and _is_sequence(values):
+            return _floats(values, name)
+    return values
 
 
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
-    if is_ready(values):
-        return values
-    values = _plain(values, name)
-    return _integers(values, name) if _is_sequence(values) else values
+    if not is_ready(values):
+        values = _plain(values, name)
+        if not is_ready(values) and _is_sequence(values):
+            return _integers(values, name)
+    return values
 
 
 def identifiers(values: Any) -> Any:
     """A buffer of integers, or a list or tuple of strings."""
-    if is_ready(values):
-        return values
-    values = _plain(values, "ids")
-    if not _is_sequence(values):
-        return values
-    if len(values) and isinstance(values[0], (str, bytes)):
-        return values if isinstance(values, (list, tuple)) else list(values)
-    return _integers(values, "ids")
+    if not is_ready(values):
+        values = _plain(values, "ids")
+        if not is_ready(values) and _is_sequence(values):
+            if len(values) and isinstance(values[0], (str, bytes)):
+                return values if isinstance(values, (list, tuple)) else list(values)
+            return _integers(values, "ids")
+    return values
 
 
 def _plain(values: Any, name: str) -> Any:
@@ -54,6 +55,8 @@ def _plain(values: Any, name: str) -> Any:
         values = _from_tensor(values)
     elif not _exports_buffer(values) and callable(getattr(values, "__array__", None)):
         values = values.__array__()
+    if is_ready(values):
+        return values
     if _is_short_float(values):
         return values.astype("f4")
     try:

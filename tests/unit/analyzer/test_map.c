@@ -93,7 +93,7 @@ test_data(void **state)
 {
 	struct bell *bell = bell_new();
 	struct map_input input = input_of(bell, N);
-	struct map_options options = {.sample = 500, .seed = 3, .halos = true};
+	struct map_options options = {.sample = 500, .seed = 3};
 	struct map_data data, again;
 	uint64_t confidence = 0, variability = 0, levels = 0;
 	double cells = 0;
