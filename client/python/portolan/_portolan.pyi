@@ -19,7 +19,6 @@ class Handle:
         name: str,
         store: bytes,
         endpoint: str,
-        keys: bytes,
         mode: int,
         examples: int,
         labels: list[str],
