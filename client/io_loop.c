@@ -160,6 +160,20 @@ revive(struct io *io)
 	io->revived = clock_ms();
 }
 
+/* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait. */
+static void
+watch_handshake(struct io *io)
+{
+	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
+		return;
+	if (io->session.opened_count == 0) {
+		io->session.state = SESSION_FAILED;
+		io->session.failure = io->handshake.failure;
+	} else {
+		io->session.complaint = io->handshake.failure;
+	}
+}
+
 static enum phase
 phase_of(const struct io *io)
 {
@@ -239,6 +253,7 @@ io_main(void *argument)
 		busy |= take_frames(io);
 		if (command == COMMAND_FINISH)
 			finish(io);
+		watch_handshake(io);
 		publish(io);
 		if (phase_of(io) == PHASE_FAILED || phase_of(io) == PHASE_CLOSED)
 			return NULL;

@@ -5,6 +5,7 @@
 #define CLIENT_IO_LOOP_H
 
 #include "gather.h"
+#include "handshake.h"
 #include "io.h"
 #include "session.h"
 
@@ -15,6 +16,7 @@ enum phase { PHASE_OPENING, PHASE_OPEN, PHASE_CLOSED, PHASE_FAILED };
 
 struct io {
 	void *context, *socket;
+	struct handshake handshake;
 	int wake;
 	pthread_t thread;
 	struct ring *ring;

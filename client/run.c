@@ -111,7 +111,7 @@ start_io(struct portolan_run *run, const struct portolan_options *options, const
 {
 	struct wire_bytes *labels;
 	struct wire_open request;
-	struct io_options io = {.endpoint = endpoint, .ring = &run->ring, .request = &request};
+	struct io_options io = {.endpoint = endpoint, .keys = options->keys, .ring = &run->ring, .request = &request};
 	int status = options_request(run->name, options, &request, &labels, error);
 
 	if (status < 0)
