@@ -1,9 +1,9 @@
 /*
  * handshake.c: CURVE keys for the socket, and a monitor on it.
  *
- * What the monitor tells of a failure depends on how far it got. Different security mechanisms are noticed by this side;
- * an unknown client key is answered by the collector, with a status; a wrong server key makes the collector hang up
- * without a word, which can also be its end: only several times in a row is it a reason.
+ * What the monitor tells of a failure depends on how far it got. Different security mechanisms are noticed by this
+ * side; an unknown client key is answered by the collector, with a status; a wrong server key makes the collector hang
+ * up without a word, which can also be its end: only several times in a row is it a reason.
  */
 #include "handshake.h"
 
@@ -87,12 +87,14 @@ take_event(struct handshake *handshake, unsigned event)
 		handshake->broken = 0;
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-		failed(handshake, handshake->keyed ? "does not use keys, or is none; leave keys out, or start it with --keys"
-		                                   : "wants keys, or is none; give keys (a directory that portolan keygen "
-		                                     "has made)");
+		failed(handshake, handshake->keyed
+		                          ? "does not use keys, or is none; leave keys out, or start it with --keys"
+		                          : "wants keys, or is none; give keys (a directory that portolan keygen "
+		                            "has made)");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-		failed(handshake, "does not know this client's key; put its public key into the clients directory there");
+		failed(handshake,
+		       "does not know this client's key; put its public key into the clients directory there");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		if (handshake->keyed && ++handshake->broken >= BROKEN_ENOUGH)

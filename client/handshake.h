@@ -30,8 +30,8 @@ int handshake_init(struct handshake *handshake, void *context, void *socket, con
 /* Before the socket is closed; twice does no harm. */
 void handshake_deinit(struct handshake *handshake, void *socket);
 
-/* Whether the last handshake was refused, and none has succeeded since: handshake->failure says why. Connects again once
- * a second then, which libzmq does not after a refusal. */
+/* Whether the last handshake was refused, and none has succeeded since: handshake->failure says why. Connects again
+ * once a second then, which libzmq does not after a refusal. */
 bool handshake_has_failed(struct handshake *handshake, void *socket, int64_t now);
 
 #endif

@@ -40,9 +40,8 @@ connect_socket(struct io *io, const struct io_options *options, struct portolan_
 	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL_MAX, &late, sizeof(late));
 	status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys, error);
 	if (status == 0 && zmq_connect(io->socket, options->endpoint) < 0)
-		status = error_set(error, PORTOLAN_E_INVALID,
-		                   "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH", options->endpoint,
-		                   zmq_strerror(zmq_errno()));
+		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
+		                   options->endpoint, zmq_strerror(zmq_errno()));
 	return status;
 }
 

@@ -160,7 +160,8 @@ revive(struct io *io)
 	io->revived = clock_ms();
 }
 
-/* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait. */
+/* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait.
+ */
 static void
 watch_handshake(struct io *io)
 {

@@ -89,10 +89,11 @@ keys_check_directory(const char *path, struct portolan_error *error)
 	if (!S_ISDIR(status.st_mode))
 		return error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s is not a directory", path);
 	if (status.st_mode & WRITABLE_BY_OTHERS)
-		return error_set(error, PORTOLAN_E_REFUSED,
-		                 "keys: others than its owner may write in %.300s; chmod go-w it, then see that every key "
-		                 "in it is one you know",
-		                 path);
+		return error_set(
+		        error, PORTOLAN_E_REFUSED,
+		        "keys: others than its owner may write in %.300s; chmod go-w it, then see that every key "
+		        "in it is one you know",
+		        path);
 	return 0;
 }
 
@@ -103,10 +104,11 @@ check_file(const char *path, const struct stat *status, enum keys_kind kind, boo
 	if (!S_ISREG(status->st_mode))
 		return error_set(error, PORTOLAN_E_INVALID, "keys: %.300s is not a file", path);
 	if (kind == KEYS_PUBLIC && (status->st_mode & WRITABLE_BY_OTHERS))
-		return error_set(error, PORTOLAN_E_REFUSED,
-		                 "keys: others than its owner may write %.300s; chmod go-w it, then see that the key is "
-		                 "the right one",
-		                 path);
+		return error_set(
+		        error, PORTOLAN_E_REFUSED,
+		        "keys: others than its owner may write %.300s; chmod go-w it, then see that the key is "
+		        "the right one",
+		        path);
 	if (kind == KEYS_SECRET && (status->st_mode & OPEN_TO_OTHERS) && exposed)
 		*exposed = true;
 	return 0;
