@@ -1,9 +1,10 @@
 /*
  * handshake.c: CURVE keys for the socket, and a monitor on it.
  *
- * What the monitor tells of a failure depends on how far it got. Different security mechanisms are noticed by this
- * side; an unknown client key is answered by the collector, with a status; a wrong server key makes the collector hang
- * up without a word, which can also be its end: only several times in a row is it a reason.
+ * What the monitor tells of a failure depends on how far it got. An unknown client key is answered by the collector,
+ * with a status. That only one side uses keys is noticed by whichever side reads the other's greeting first; a wrong
+ * server key, by the collector. When it is the collector it hangs up without a word, which can also be its end: only
+ * several times in a row is it a reason.
  */
 #include "handshake.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#define BROKEN_ENOUGH 3
+#define BROKEN_ENOUGH 4
 #define RETRY_MS 1000
 
 static int
@@ -88,17 +89,20 @@ take_event(struct handshake *handshake, unsigned event)
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
 		failed(handshake, handshake->keyed
-		                          ? "does not use keys, or is none; leave keys out, or start it with --keys"
-		                          : "wants keys, or is none; give keys (a directory that portolan keygen "
-		                            "has made)");
+		                          ? "uses no keys, or is none; leave keys out, or start it with --keys"
+		                          : "wants keys, or is none; give keys (a directory that portolan keygen has "
+		                            "made)");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
 		failed(handshake,
 		       "does not know this client's key; put its public key into the clients directory there");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-		if (handshake->keyed && ++handshake->broken >= BROKEN_ENOUGH)
-			failed(handshake, "hangs up: server.pub is not its public key, most likely");
+		if (++handshake->broken >= BROKEN_ENOUGH)
+			failed(handshake, handshake->keyed
+			                          ? "hangs up: it uses no keys, or server.pub is not its public key"
+			                          : "hangs up: it wants keys (a directory that portolan keygen has "
+			                            "made), or has too many clients");
 		break;
 	}
 }
