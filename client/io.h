@@ -21,6 +21,9 @@ struct io_options {
 	const struct embedded *embedded; /* NULL, or who may start it again; must outlive the io */
 	struct ring *ring;               /* must outlive the io */
 	const struct wire_open *request; /* used during io_create() only */
+	/* What the run has counted so far; called by the thread. NULL: nothing is told. */
+	void (*count)(const void *context, struct wire_counts *counts);
+	const void *context;
 };
 
 struct io_counters {

@@ -234,6 +234,8 @@ io_main(void *argument)
 
 		if (command == COMMAND_ABORT)
 			return NULL;
+		if (io->count)
+			io->count(io->counted, &io->session.counts);
 		busy = receive_frames(io);
 		busy |= send_frames(io);
 		busy |= take_frames(io);

@@ -105,13 +105,29 @@ new_run(const char *name, const struct portolan_options *options)
 	return run;
 }
 
+/* What the collector is told. Called by the sending thread. */
+static void
+count(const void *context, struct wire_counts *counts)
+{
+	const struct portolan_run *run = context;
+
+	*counts = (struct wire_counts){
+	        .told = true,
+	        .logged = atomic_load(&run->logged),
+	        .refused = atomic_load(&run->refused),
+	        .dropped = atomic_load(&run->dropped),
+	        .waits = atomic_load(&run->waits),
+	};
+}
+
 static int
 start_io(struct portolan_run *run, const struct portolan_options *options, const char *endpoint,
          struct portolan_error *error)
 {
 	struct wire_bytes *labels;
 	struct wire_open request;
-	struct io_options io = {.endpoint = endpoint, .ring = &run->ring, .request = &request};
+	struct io_options io = {
+	        .endpoint = endpoint, .count = count, .context = run, .ring = &run->ring, .request = &request};
 	int status = options_request(run->name, options, &request, &labels, error);
 
 	if (status < 0)
