@@ -89,6 +89,14 @@ void store_close(struct store *store);
 /* All runs by ascending name (bytewise); *runs is the caller's to free(). One short transaction. */
 int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
 
+struct store_run_name {
+	char name[256];
+	uint32_t number;
+};
+
+/* The names alone, ascending: can be read where a run's own records are damaged. *names is the caller's to free(). */
+int store_run_names(struct store *store, struct store_run_name **names, size_t *count, struct portolan_error *error);
+
 /*
  * Counters: what has come in, and what became of it. Kept with the commits that are made anyway, so what happened since
  * the last commit of a run is not yet in them. They only grow.
@@ -151,6 +159,33 @@ struct store_session {
 /* The sessions of a run, in the order of their numbers; *sessions is the caller's to free(). */
 int store_sessions(struct store *store, uint32_t run, struct store_session **sessions, size_t *count,
                    struct portolan_error *error);
+
+struct store_epoch {
+	uint32_t epoch;
+	uint32_t folds;   /* times its log was turned into columns: more than once if patches came */
+	uint64_t folded;  /* observations in columns */
+	uint64_t waiting; /* rows in the log: all of an epoch not yet folded, or patches to one that was */
+};
+
+/* The epochs of a run that have observations, ascending; *epochs is the caller's to free(). */
+int store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, size_t *count,
+                 struct portolan_error *error);
+
+struct store_verify {
+	/* One line for each damaged record: which it is. */
+	void (*damaged)(void *context, const char *what);
+	void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
+	void *context;
+};
+
+/*
+ * Compares every record of a run (its number and name) with its checksum, those that no reader needs at the moment included,
+ * and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
+ * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
+ * may end the process with a signal.
+ */
+int store_verify(struct store *store, uint32_t run, const char *name, const struct store_verify *options,
+                 uint64_t *records, struct portolan_error *error);
 
 struct store_snapshot;
 
