@@ -45,6 +45,8 @@ write_counters(struct output *output, const struct store_counters *counters)
 {
 	struct numbers n;
 
+	if (counters->frames == 0)
+		return;
 	output_printf(output,
 	              "  received      %s observations, of which repeated %s, skipped %s; %s frames, %s bytes\n",
 	              show(&n, 0, counters->received), show(&n, 1, counters->repeated), show(&n, 2, counters->skipped),

@@ -240,6 +240,7 @@ fixture_end(struct fixture *fixture, uint32_t run)
 			break;
 		fixture_fold(fixture, run, epoch.epoch);
 	}
+	check(store_writer_session_live(fixture_writer(fixture), run, fixture->session[run], false, &failure));
 	check(store_writer_client(fixture_writer(fixture), run, fixture->session[run], &closed, &failure));
 	check(store_writer_set_state(fixture_writer(fixture), run, STORE_CLOSED, &failure));
 	check(store_writer_commit(fixture_writer(fixture), &failure));
