@@ -193,9 +193,7 @@ meet(struct store_writer *writer, const struct store_run_info *info, const struc
 {
 	bool same = same_group(info, request) && (request->late || info->state == STORE_RECORDING);
 
-	*meeting = same || request->resume ? MEETING_JOINS
-	           : request->overwrite    ? MEETING_REPLACES
-	                                   : MEETING_REFUSED;
+	*meeting = same || request->resume ? MEETING_JOINS : request->overwrite ? MEETING_REPLACES : MEETING_REFUSED;
 	if (request->late && *meeting != MEETING_JOINS)
 		return meet_late(writer, info->number, request, meeting, error);
 	return 0;

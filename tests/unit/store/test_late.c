@@ -1,4 +1,5 @@
-/* test_late.c: which run a session gets that was begun earlier than it comes: every order gives what the true one had. */
+/* test_late.c: which run a session gets that was begun earlier than it comes: every order gives what the true one had.
+ */
 #include "store_test.h"
 
 #include "writer.h"
@@ -117,7 +118,8 @@ live_and_asked_share_a_word(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_story), cmocka_unit_test(live_and_asked_share_a_word)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_story),
+	                                   cmocka_unit_test(live_and_asked_share_a_word)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
