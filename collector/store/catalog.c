@@ -281,7 +281,8 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 static bool
 epoch_is_valid(const struct epoch_record *record)
 {
-	return record->log_begin <= record->log_end && (record->log_rows != 0) == (record->log_begin != record->log_end);
+	return record->log_begin <= record->log_end &&
+	       (record->log_rows != 0) == (record->log_begin != record->log_end);
 }
 
 int

@@ -162,7 +162,7 @@ remove_sessions(struct store_writer *writer, uint32_t run, struct budget *budget
 static int
 remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
 {
-	static const enum store_db of_run[] = {DB_LOG, DB_COLUMNS, DB_DIRECTORY, DB_EPOCHS, DB_IDS, DB_DICT, DB_FOLDS};
+	static const enum store_db of_run[] = {DB_LOG, DB_COLUMNS, DB_DIRECTORY, DB_EPOCHS, DB_IDS, DB_FOLDS};
 	struct store_key prefix = store_key_u32(run);
 	int rc = 0;
 

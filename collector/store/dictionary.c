@@ -1,10 +1,17 @@
 /*
  * dictionary.c: giving ids their index.
  *
- * Two records of one fact: `dict` (id → index) serves the writer, `ids` (index → id, in segments) the readers. Both are
- * written in the transaction that appends the batch, so an index is never handed out twice. The cache
- * only spares look-ups: it is dropped after an abort, and a miss costs one search in the database.
+ * What is stored is one fact, `ids`: index → id, appended in the transaction of the batch that brought the ids. The way
+ * back, id → index, is a table in memory, made from `ids` when a run is first written to. In the database it would be a
+ * B-tree met in random order: measured, in the first epoch of shuffled ids it dirtied a page per new id and made
+ * appending twenty times slower. The table takes 21 to 43 bytes per example; who has so many that this matters
+ * declares them, and needs no table.
+ *
+ * Tables follow the pending transaction: an abort takes out the indices it had given.
  */
+#include "dictionary.h"
+
+#include "ids.h"
 #include "writer.h"
 
 #define XXH_INLINE_ALL
@@ -12,79 +19,187 @@
 
 #include <stdlib.h>
 
-#define CACHE_SMALLEST ((size_t)1 << 14)
-#define CACHE_LARGEST ((size_t)1 << 21) /* 48 MiB */
+#define SMALLEST ((size_t)1 << 10)
+#define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped */
+
+struct user_id {
+	uint64_t id;
+	uint32_t more;
+};
+
+static struct user_id
+hash_string(const uint8_t *data, size_t size)
+{
+	XXH128_hash_t hash = XXH3_128bits(data, size);
+
+	return (struct user_id){.id = hash.low64, .more = (uint32_t)hash.high64};
+}
+
+/* The entry of an id, or the free one where it belongs. */
+static struct dictionary_entry *
+find(const struct dictionary_table *table, struct user_id id)
+{
+	size_t mask = table->room - 1, at = ((id.id ^ id.more) * UINT64_C(0x9e3779b97f4a7c15)) >> 24 & mask;
+
+	while (table->entries[at].index != DICTIONARY_NO_INDEX &&
+	       (table->entries[at].id != id.id || table->entries[at].more != id.more))
+		at = (at + 1) & mask;
+	return &table->entries[at];
+}
+
+/* Makes the table `room` large, keeping what has an index below `rows`. */
+static bool
+rebuild(struct dictionary_table *table, size_t room, uint64_t rows)
+{
+	struct dictionary_table larger = *table;
+
+	larger.entries = malloc(room * sizeof(*larger.entries));
+	if (!larger.entries)
+		return false;
+	larger.room = room;
+	memset(larger.entries, 0xff, room * sizeof(*larger.entries)); /* every index DICTIONARY_NO_INDEX */
+	for (size_t i = 0; i < table->room; i++) {
+		const struct dictionary_entry *entry = &table->entries[i];
+
+		if (entry->index < rows)
+			*find(&larger, (struct user_id){.id = entry->id, .more = entry->more}) = *entry;
+	}
+	free(table->entries);
+	*table = larger;
+	return true;
+}
+
+static bool
+add(struct dictionary_table *table, struct user_id id, uint32_t index)
+{
+	if (table->room * 3 / 4 <= table->rows &&
+	    !rebuild(table, table->room ? 2 * table->room : SMALLEST, DICTIONARY_NO_INDEX))
+		return false;
+	*find(table, id) = (struct dictionary_entry){.id = id.id, .more = id.more, .index = index};
+	table->rows++;
+	return true;
+}
+
+static void
+drop(struct dictionary_table *table)
+{
+	free(table->entries);
+	*table = (struct dictionary_table){0};
+}
 
 void
-store_dictionary_forget(struct dictionary *dictionary)
+store_dictionary_committed(struct dictionary *dictionary)
 {
-	for (size_t i = 0; i < dictionary->room; i++)
-		dictionary->entries[i].index = DICTIONARY_NO_INDEX;
-	dictionary->used = 0;
+	for (int i = 0; i < DICTIONARY_TABLES; i++) {
+		dictionary->tables[i].committed = dictionary->tables[i].rows;
+		dictionary->tables[i].settled = true;
+	}
+}
+
+void
+store_dictionary_aborted(struct dictionary *dictionary)
+{
+	for (int i = 0; i < DICTIONARY_TABLES; i++) {
+		struct dictionary_table *table = &dictionary->tables[i];
+
+		if (!table->run || (table->settled && table->rows == table->committed))
+			continue;
+		if (!table->settled || table->committed == 0 || !rebuild(table, table->room, table->committed))
+			drop(table); /* made again when it is needed */
+		else
+			table->rows = table->committed;
+	}
 }
 
 void
 store_dictionary_free(struct dictionary *dictionary)
 {
-	free(dictionary->entries);
+	for (int i = 0; i < DICTIONARY_TABLES; i++)
+		drop(&dictionary->tables[i]);
 	free(dictionary->offsets);
 	*dictionary = (struct dictionary){0};
 }
 
-static struct dictionary_entry *
-slot(struct dictionary *dictionary, uint32_t run, const uint64_t id[2])
+static int
+out_of_memory(const struct store_writer *writer, struct portolan_error *error)
 {
-	uint64_t mixed = (id[0] ^ id[1] ^ ((uint64_t)run << 32)) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &dictionary->entries[(mixed >> 20) & (dictionary->room - 1)];
+	return error_set(error, STORE_E_MEMORY,
+	                 "store '%s': out of memory for the ids of a run; runs that declare their examples need none",
+	                 writer->directory);
 }
 
-/* Without memory the cache stays as it is: it is only a cache. */
-static void
-enlarge(struct dictionary *dictionary)
+/* Fills an empty table from the segments of ids, which have to cover the indices without a gap. */
+static int
+load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
 {
-	struct dictionary larger = {.room = dictionary->room ? 4 * dictionary->room : CACHE_SMALLEST};
+	struct store_key from = store_key_u32(table->run);
+	struct view_walk walk;
+	const uint8_t *body;
+	size_t size;
+	int rc = store_walk_open(&walk, &writer->view, DB_IDS, &from, from.size, error);
 
-	if (larger.room > CACHE_LARGEST)
-		larger.room = CACHE_LARGEST;
-	larger.entries = malloc(larger.room * sizeof(*larger.entries));
-	if (!larger.entries)
-		return;
-	store_dictionary_forget(&larger);
-	for (size_t i = 0; i < dictionary->room; i++) {
-		const struct dictionary_entry *entry = &dictionary->entries[i];
+	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
+		struct ids_segment segment;
 
-		if (entry->index != DICTIONARY_NO_INDEX) {
-			*slot(&larger, entry->run, entry->id) = *entry;
-			larger.used++;
+		if (!store_ids_open(body, size, &segment) || walk.key.mv_size != 8 ||
+		    store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) != table->rows ||
+		    table->rows + segment.count > rows) {
+			rc = store_view_corrupt(&writer->view, DB_IDS, walk.key.mv_data, walk.key.mv_size, error);
+			break;
+		}
+		for (uint32_t i = 0; i < segment.count && !rc; i++) {
+			struct user_id id = {0};
+			size_t length;
+
+			if (segment.kind == STORE_ID_INT) {
+				id.id = store_ids_integer(&segment, i);
+			} else {
+				const uint8_t *string = store_ids_string(&segment, i, &length);
+
+				id = hash_string(string, length);
+			}
+			if (!add(table, id, (uint32_t)table->rows))
+				rc = out_of_memory(writer, error);
 		}
 	}
-	free(dictionary->entries);
-	dictionary->entries = larger.entries;
-	dictionary->room = larger.room;
-	dictionary->used = larger.used;
+	store_walk_close(&walk);
+	if (rc == VIEW_ABSENT)
+		rc = table->rows == rows ? 0 : store_view_corrupt(&writer->view, DB_IDS, from.data, from.size, error);
+	return rc;
 }
 
-static void
-remember(struct dictionary *dictionary, uint32_t run, const uint64_t id[2], uint32_t index)
+/* The table of a run, made if need be; the one that was not used for longest gives way. */
+static int
+get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dictionary_table **found,
+          struct portolan_error *error)
 {
-	struct dictionary_entry *entry;
+	struct dictionary *dictionary = &writer->dictionary;
+	struct dictionary_table *table, *oldest = &dictionary->tables[0];
+	size_t bytes = 0;
+	int rc;
 
-	if (dictionary->used * 2 >= dictionary->room && dictionary->room < CACHE_LARGEST)
-		enlarge(dictionary);
-	if (!dictionary->room)
-		return;
-	entry = slot(dictionary, run, id);
-	dictionary->used += entry->index == DICTIONARY_NO_INDEX;
-	*entry = (struct dictionary_entry){.id = {id[0], id[1]}, .run = run, .index = index};
+	for (table = dictionary->tables; table < dictionary->tables + DICTIONARY_TABLES; table++) {
+		if (table->run == run && table->rows == rows) {
+			table->used_at = ++dictionary->clock;
+			*found = table;
+			return 0;
+		}
+		if (table->run == run)
+			drop(table);
+		bytes += table->room * sizeof(*table->entries);
+		oldest = table->used_at < oldest->used_at ? table : oldest;
+	}
+	for (table = dictionary->tables; table < dictionary->tables + DICTIONARY_TABLES && bytes > KEEP_BYTES; table++)
+		drop(table);
+	drop(oldest);
+	*oldest = (struct dictionary_table){.run = run, .used_at = ++dictionary->clock};
+	rc = load(writer, oldest, rows, error);
+	if (rc)
+		drop(oldest);
+	else
+		*found = oldest;
+	return rc;
 }
-
-struct user_id {
-	const uint8_t *data; /* as in the key */
-	size_t size;
-	uint8_t integer[8];
-	uint64_t cached_as[2];
-};
 
 static uint64_t
 integer_at(const struct store_append *append, uint32_t row)
@@ -94,74 +209,7 @@ integer_at(const struct store_append *append, uint32_t row)
 	return append->id_size == 4 ? load_u32(ids + 4 * (size_t)row) : load_u64(ids + 8 * (size_t)row);
 }
 
-static void
-get_id(const struct store_append *append, const struct dictionary *dictionary, uint32_t run, uint32_t row,
-       struct user_id *id)
-{
-	if (append->id_kind == STORE_ID_INT) {
-		uint64_t integer = integer_at(append, row), big = __builtin_bswap64(integer);
-
-		memcpy(id->integer, &big, 8);
-		id->data = id->integer;
-		id->size = 8;
-		id->cached_as[0] = integer;
-		id->cached_as[1] = 0;
-	} else {
-		XXH128_hash_t hash;
-
-		id->size = ((const uint8_t *)append->ids)[row];
-		id->data = (const uint8_t *)append->ids + dictionary->offsets[row];
-		hash = XXH3_128bits_withSeed(id->data, id->size, run);
-		id->cached_as[0] = hash.low64;
-		id->cached_as[1] = hash.high64;
-	}
-}
-
-static uint32_t
-dict_check(const struct store_key *key, uint32_t index)
-{
-	return (uint32_t)XXH3_64bits_withSeed(key->data, key->size, index);
-}
-
-/* VIEW_ABSENT: the id has no index yet. */
-static int
-look_up(struct store_writer *writer, const struct store_key *key, uint32_t *index, struct portolan_error *error)
-{
-	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v;
-	struct dict_record record;
-	int rc = mdb_get(writer->view.txn, writer->environment.dbi[DB_DICT], &k, &v);
-
-	if (rc == MDB_NOTFOUND)
-		return VIEW_ABSENT;
-	if (rc)
-		return store_environment_error(&writer->environment, rc, "looking up an id", error);
-	if (v.mv_size != sizeof(record))
-		return store_view_corrupt(&writer->view, DB_DICT, key->data, key->size, error);
-	memcpy(&record, v.mv_data, sizeof(record));
-	if (record.check != dict_check(key, record.index))
-		return store_view_corrupt(&writer->view, DB_DICT, key->data, key->size, error);
-	*index = record.index;
-	return 0;
-}
-
-static int
-add(struct store_writer *writer, const struct store_key *key, uint32_t index, struct portolan_error *error)
-{
-	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v;
-	struct dict_record record = {.index = index, .check = dict_check(key, index)};
-	int rc;
-
-	v = (MDB_val){.mv_data = &record, .mv_size = sizeof(record)};
-	rc = mdb_put(writer->view.txn, writer->environment.dbi[DB_DICT], &k, &v, MDB_NOOVERWRITE);
-	if (rc) {
-		writer->enlarge |= rc == MDB_MAP_FULL;
-		return store_environment_error(&writer->environment, rc, "adding an id", error);
-	}
-	writer->pending += key->size + sizeof(record);
-	return 0;
-}
-
-/* Finds where each string begins; false if their lengths do not fit. */
+/* Finds where each string of the batch begins. */
 static bool
 find_strings(struct dictionary *dictionary, const struct store_append *append)
 {
@@ -191,22 +239,20 @@ put_segment(struct store_writer *writer, uint32_t run, const struct store_append
 	struct store_key key = store_key_u32_u32(run, first);
 	struct ids_record head = {.count = count, .kind = (uint32_t)append->id_kind};
 	const uint8_t *ids = append->ids;
-	size_t body = sizeof(head), length, text = 0;
+	size_t length, text = 0;
 	uint32_t end = 0;
-	uint8_t *record;
+	uint8_t *record, *data;
 	int rc;
 
 	for (uint32_t i = 0; i < count && append->id_kind == STORE_ID_STR; i++)
 		text += ids[rows[i]];
-	body += append->id_kind == STORE_ID_STR ? 4 * ((size_t)count + 1) + text : 8 * (size_t)count;
-	length = RECORD_HEADER + body;
+	length = store_ids_size(append->id_kind, count, text);
 	rc = store_writer_reserve(writer, DB_IDS, &key, length, &record, error);
 	if (rc)
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	data = record + RECORD_HEADER + sizeof(head);
 	for (uint32_t i = 0; i < count; i++) {
-		uint8_t *data = record + RECORD_HEADER + sizeof(head);
-
 		if (append->id_kind == STORE_ID_INT) {
 			uint64_t integer = integer_at(append, rows[i]);
 
@@ -246,37 +292,36 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 {
 	struct dictionary *dictionary = &writer->dictionary;
 	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0, first = (uint32_t)state->rows;
-	int rc = fresh && (append->id_kind != STORE_ID_STR || find_strings(dictionary, append)) ? 0 : STORE_E_MEMORY;
+	bool strings = append->id_kind == STORE_ID_STR;
+	struct dictionary_table *table;
+	int rc = 0;
 
-	if (rc)
-		error_set(error, rc, "store '%s': out of memory", writer->directory);
+	if (!fresh || (strings && !find_strings(dictionary, append)))
+		rc = out_of_memory(writer, error);
+	if (!rc)
+		rc = get_table(writer, run, state->rows, &table, error);
 	for (uint32_t i = 0; i < count && !rc; i++) {
-		const struct dictionary_entry *entry;
-		struct store_key key = store_key_u32(run);
-		struct user_id id;
+		size_t length = strings ? ((const uint8_t *)append->ids)[kept[i]] : 8;
+		struct user_id id = {0};
 
-		get_id(append, dictionary, run, kept[i], &id);
 		index[i] = DICTIONARY_NO_INDEX;
-		if (id.size == 0)
+		if (length == 0)
 			continue;
-		entry = dictionary->room ? slot(dictionary, run, id.cached_as) : NULL;
-		if (entry && entry->index != DICTIONARY_NO_INDEX && entry->run == run &&
-		    entry->id[0] == id.cached_as[0] && entry->id[1] == id.cached_as[1]) {
-			index[i] = entry->index;
+		if (strings)
+			id = hash_string((const uint8_t *)append->ids + dictionary->offsets[kept[i]], length);
+		else
+			id.id = integer_at(append, kept[i]);
+		if (table->room)
+			index[i] = find(table, id)->index;
+		if (index[i] != DICTIONARY_NO_INDEX || state->rows >= STORE_MAX_EXAMPLES)
 			continue;
+		index[i] = (uint32_t)state->rows;
+		if (!add(table, id, index[i])) {
+			rc = out_of_memory(writer, error);
+			break;
 		}
-		store_key_add_bytes(&key, id.data, id.size);
-		rc = look_up(writer, &key, &index[i], error);
-		if (rc == VIEW_ABSENT) {
-			rc = 0;
-			if (state->rows >= STORE_MAX_EXAMPLES)
-				continue;
-			index[i] = (uint32_t)state->rows++;
-			fresh[fresh_count++] = kept[i];
-			rc = add(writer, &key, index[i], error);
-		}
-		if (!rc)
-			remember(dictionary, run, id.cached_as, index[i]);
+		state->rows++;
+		fresh[fresh_count++] = kept[i];
 	}
 	if (!rc)
 		rc = put_segments(writer, run, append, fresh, first, fresh_count, error);

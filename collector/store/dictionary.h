@@ -1,5 +1,5 @@
 /*
- * dictionary.h: from the user's ids to dense indices; private to the writing half.
+ * dictionary.h: from the users' ids to dense indices; private to the writing half.
  */
 #ifndef STORE_DICTIONARY_H
 #define STORE_DICTIONARY_H
@@ -9,27 +9,38 @@
 struct store_writer;
 struct store_append;
 
-/* A bounded cache in front of the database; direct-mapped. */
+#define DICTIONARY_TABLES 32
+#define DICTIONARY_NO_INDEX UINT32_MAX
+
+/* An integer id and 0; or 96 bits of a string's hash: among 10 million strings two are alike with odds of 1 : 10¹⁵. */
 struct dictionary_entry {
-	uint64_t id[2]; /* an integer id and 0, or the 128-bit hash of a string */
-	uint32_t run, index;
+	uint64_t id;
+	uint32_t more, index; /* index DICTIONARY_NO_INDEX: free */
+};
+
+struct dictionary_table { /* of one run; open addressing, a power of two of entries, at most three quarters in use */
+	uint32_t run;     /* 0: not in use */
+	bool settled;     /* `committed` is known */
+	struct dictionary_entry *entries;
+	size_t room;
+	uint64_t rows, committed; /* ids in it; of these, committed */
+	uint64_t used_at;
 };
 
 struct dictionary {
-	struct dictionary_entry *entries; /* index UINT32_MAX: free */
-	size_t room, used;
+	struct dictionary_table tables[DICTIONARY_TABLES];
+	uint64_t clock;
 	uint32_t *offsets; /* working space: where each string of a batch begins */
 	size_t offset_room;
 };
 
-void store_dictionary_forget(struct dictionary *dictionary); /* after an abort: what was cached may be untrue */
+void store_dictionary_committed(struct dictionary *dictionary);
+void store_dictionary_aborted(struct dictionary *dictionary); /* forgets what was not committed */
 void store_dictionary_free(struct dictionary *dictionary);
 
-#define DICTIONARY_NO_INDEX UINT32_MAX
-
 /*
- * Sets index[i] of the id in row kept[i], for i < count, giving new ids the next index (state->rows is increased; the
- * caller puts the state). DICTIONARY_NO_INDEX: an empty string, or no index is left.
+ * Sets index[i] of the id in row kept[i], for i < count, giving new ids the next index and filing them (state->rows is
+ * increased; the caller puts the state). DICTIONARY_NO_INDEX: an empty string, or no index is left.
  */
 int store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                             const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,

@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 static const char *const database_name[DB_COUNT] = {
         [DB_META] = "meta",
@@ -22,7 +24,6 @@ static const char *const database_name[DB_COUNT] = {
         [DB_SESSIONS] = "sessions",
         [DB_SESSION_IDS] = "session-ids",
         [DB_IDS] = "ids",
-        [DB_DICT] = "dict",
         [DB_LOG] = "log",
         [DB_EPOCHS] = "epochs",
         [DB_DIRECTORY] = "directory",
@@ -36,17 +37,39 @@ static const char *const database_name[DB_COUNT] = {
 #define MAP_SMALLEST_READER ((size_t)1 << 20)
 #define MAX_READERS 510
 
+/* LMDB answers EIO when a write was cut short, which is what a disk that fills up does first. */
+static bool
+disk_is_full(const struct environment *environment)
+{
+	const uint64_t little = 1 << 20;
+	struct statvfs disk;
+	struct rlimit limit;
+	struct stat file;
+	mdb_filehandle_t data;
+
+	if (statvfs(environment->directory, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < little)
+		return true;
+	return environment->env && mdb_env_get_fd(environment->env, &data) == 0 && fstat(data, &file) == 0 &&
+	       getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       (uint64_t)file.st_size + little > limit.rlim_cur;
+}
+
 int
 store_environment_error(const struct environment *environment, int rc, const char *doing, struct portolan_error *error)
 {
 	const char *directory = environment->directory;
 
+	if (rc == EIO && disk_is_full(environment))
+		rc = ENOSPC;
 	switch (rc) {
 	case ENOSPC:
 	case EDQUOT:
 	case EFBIG:
 		return error_set(error, STORE_E_FULL, "store '%s': %s: no space left (%s); make room", directory, doing,
 		                 strerror(rc));
+	case EIO:
+		return error_set(error, STORE_E_SYSTEM,
+		                 "store '%s': %s: a write was cut short: a quota, or a failing disk", directory, doing);
 	case MDB_MAP_FULL:
 		return error_set(error, STORE_E_FULL, "store '%s': %s: its map is full and will be enlarged; try again",
 		                 directory, doing);

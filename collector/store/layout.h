@@ -20,7 +20,6 @@ enum store_db {
 	DB_SESSIONS,    /* run, session                          → session */
 	DB_SESSION_IDS, /* session id, run                       → number of the session */
 	DB_IDS,         /* run, first index                      → a segment of ids; never crosses a chunk's border */
-	DB_DICT,        /* run, id                               → index */
 	DB_LOG,         /* run, epoch, position                  → a batch */
 	DB_EPOCHS,      /* run, epoch                            → what log and columns hold of the epoch */
 	DB_DIRECTORY,   /* run, epoch                            → generation of each chunk */
@@ -136,15 +135,11 @@ struct retired_record {
 	uint64_t from, to; /* RETIRED_LOG: positions */
 };
 
-struct dict_record { /* no header: the smallest and most frequent record has a 32-bit checksum instead */
-	uint32_t index, check;
-};
-
 _Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_record) == 96 &&
                        sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 72 &&
                        sizeof(struct epoch_record) == 56 && sizeof(struct batch_record) == 24 &&
                        sizeof(struct column_record) == 16 && sizeof(struct presence_record) == 16 &&
-                       sizeof(struct retired_record) == 40 && sizeof(struct dict_record) == 8,
+                       sizeof(struct retired_record) == 40,
                "records have no padding");
 
 /* A column's element type follows from its number. */

@@ -6,6 +6,7 @@
  * while what is copied has to pass through the checksum anyway.
  */
 #include "chunk.h"
+#include "ids.h"
 #include "snapshot.h"
 
 #include <errno.h>
@@ -176,26 +177,14 @@ store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block
 	return rc;
 }
 
-/* Adds a segment of string ids to the cursor's text, and sets the offsets behind rows from … from + take − 1. */
+/* Adds the first `take` strings of a segment to the cursor's text, as rows from, from + 1, … */
 static int
-add_text(struct store_cursor *cursor, uint32_t from, uint32_t take, const uint8_t *body, size_t size, uint32_t count)
+add_text(struct store_cursor *cursor, uint32_t from, uint32_t take, const struct ids_segment *segment)
 {
-	const uint8_t *text = body + 4 * ((size_t)count + 1);
-	size_t text_size = size - 4 * ((size_t)count + 1), used = from ? cursor->offsets[from] : 0;
-	uint32_t first = load_u32(body), end = first;
+	size_t used = from ? cursor->offsets[from] : 0, size = load_u32(segment->offsets + 4 * (size_t)take);
 
-	for (uint32_t i = 0; i < take; i++) {
-		uint32_t next = load_u32(body + 4 * ((size_t)i + 1));
-
-		if (next < end || next > text_size)
-			return STORE_E_CORRUPT;
-		cursor->offsets[from + i + 1] = (uint32_t)(used + next - first);
-		end = next;
-	}
-	if (first > end)
-		return STORE_E_CORRUPT;
-	if (used + (end - first) > cursor->text_room) {
-		size_t room = 2 * (used + (end - first));
+	if (used + size > cursor->text_room) {
+		size_t room = 2 * (used + size);
 		char *more = realloc(cursor->text, room);
 
 		if (!more)
@@ -203,7 +192,9 @@ add_text(struct store_cursor *cursor, uint32_t from, uint32_t take, const uint8_
 		cursor->text = more;
 		cursor->text_room = room;
 	}
-	memcpy(cursor->text + used, text + first, end - first);
+	for (uint32_t i = 0; i <= take; i++)
+		cursor->offsets[from + i] = (uint32_t)used + load_u32(segment->offsets + 4 * (size_t)i);
+	memcpy(cursor->text + used, segment->text, size);
 	return 0;
 }
 
@@ -212,26 +203,16 @@ static int
 add_segment(struct store_cursor *cursor, const uint8_t *body, size_t size, uint32_t from, uint32_t rows,
             uint32_t *taken)
 {
-	struct ids_record head;
+	struct ids_segment segment;
 	uint32_t take;
 
-	if (size < sizeof(head))
+	if (!store_ids_open(body, size, &segment) || segment.kind != cursor->snapshot->info.id_kind)
 		return STORE_E_CORRUPT;
-	memcpy(&head, body, sizeof(head));
-	body += sizeof(head);
-	size -= sizeof(head);
-	if (head.count == 0 || head.count > STORE_CHUNK || head.kind != (uint32_t)cursor->snapshot->info.id_kind)
-		return STORE_E_CORRUPT;
-	take = head.count < rows - from ? head.count : rows - from;
+	take = segment.count < rows - from ? segment.count : rows - from;
 	*taken = take;
-	if (head.kind == STORE_ID_STR) {
-		if (size < 4 * ((size_t)head.count + 1))
-			return STORE_E_CORRUPT;
-		return add_text(cursor, from, take, body, size, head.count);
-	}
-	if (size != 8 * (size_t)head.count)
-		return STORE_E_CORRUPT;
-	memcpy(cursor->integers + from, body, 8 * (size_t)take);
+	if (segment.kind == STORE_ID_STR)
+		return add_text(cursor, from, take, &segment);
+	memcpy(cursor->integers + from, segment.integers, 8 * (size_t)take);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include "layout.h"
 
-#define KEY_MAX 272 /* the longest key: a run and a string id */
+#define KEY_MAX 256 /* the longest key is the name of a run */
 
 struct store_key {
 	uint8_t data[KEY_MAX];

@@ -102,6 +102,7 @@ store_writer_commit(struct store_writer *writer, struct portolan_error *error)
 		writer->enlarge = rc == MDB_MAP_FULL;
 		return store_environment_error(&writer->environment, rc, "committing", error);
 	}
+	store_dictionary_committed(&writer->dictionary);
 	return 0;
 }
 
@@ -113,7 +114,7 @@ store_writer_abort(struct store_writer *writer)
 	writer->view.txn = NULL;
 	writer->pending = 0;
 	writer->aborts++;
-	store_dictionary_forget(&writer->dictionary);
+	store_dictionary_aborted(&writer->dictionary);
 }
 
 size_t

@@ -5,12 +5,14 @@
  * by one look-up and which fills its pages. Ids never change, so readers see no difference. The last, unfinished chunk
  * is done too, and again when there is more in it.
  */
+#include "ids.h"
 #include "writer.h"
 
 #include <stdlib.h>
 
 struct gathered {
-	uint32_t segments, count, kind;
+	uint32_t segments, count;
+	enum store_id_kind kind;
 	uint8_t *ids; /* integers, or text */
 	size_t used, room;
 	uint32_t *ends; /* STORE_ID_STR: where each string ends */
@@ -19,31 +21,16 @@ struct gathered {
 static int
 gather(struct gathered *all, const uint8_t *body, size_t size)
 {
-	struct ids_record head;
-	size_t base;
+	struct ids_segment segment;
+	const uint8_t *ids;
 
-	if (size < sizeof(head))
+	if (!store_ids_open(body, size, &segment) || segment.count > STORE_CHUNK - all->count ||
+	    (all->segments && segment.kind != all->kind))
 		return STORE_E_CORRUPT;
-	memcpy(&head, body, sizeof(head));
-	body += sizeof(head);
-	size -= sizeof(head);
-	if (head.count == 0 || head.count > STORE_CHUNK - all->count || (all->kind && head.kind != all->kind))
-		return STORE_E_CORRUPT;
-	if (head.kind == STORE_ID_STR) {
-		size_t offsets = 4 * ((size_t)head.count + 1);
-
-		if (size < offsets || load_u32(body) != 0 || load_u32(body + offsets - 4) != size - offsets)
-			return STORE_E_CORRUPT;
-		for (uint32_t i = 0; i < head.count; i++)
-			all->ends[all->count + i] = (uint32_t)(all->used + load_u32(body + 4 * ((size_t)i + 1)));
-		body += offsets;
-		size -= offsets;
-	} else if (size != 8 * (size_t)head.count) {
-		return STORE_E_CORRUPT;
-	}
-	base = all->used;
-	if (base + size > all->room) {
-		size_t room = 2 * (base + size);
+	ids = segment.kind == STORE_ID_STR ? segment.text : segment.integers;
+	size = segment.kind == STORE_ID_STR ? segment.text_size : 8 * (size_t)segment.count;
+	if (all->used + size > all->room) {
+		size_t room = 2 * (all->used + size);
 		uint8_t *more = realloc(all->ids, room);
 
 		if (!more)
@@ -51,10 +38,12 @@ gather(struct gathered *all, const uint8_t *body, size_t size)
 		all->ids = more;
 		all->room = room;
 	}
-	memcpy(all->ids + base, body, size);
+	for (uint32_t i = 0; i < segment.count && segment.kind == STORE_ID_STR; i++)
+		all->ends[all->count + i] = (uint32_t)all->used + load_u32(segment.offsets + 4 * ((size_t)i + 1));
+	memcpy(all->ids + all->used, ids, size);
 	all->used += size;
-	all->kind = head.kind;
-	all->count += head.count;
+	all->kind = segment.kind;
+	all->count += segment.count;
 	all->segments++;
 	return 0;
 }
@@ -64,9 +53,9 @@ put_whole(struct store_writer *writer, uint32_t run, uint32_t first, const struc
           struct portolan_error *error)
 {
 	struct store_key key = store_key_u32_u32(run, first);
-	struct ids_record head = {.count = all->count, .kind = all->kind};
+	struct ids_record head = {.count = all->count, .kind = (uint32_t)all->kind};
 	size_t offsets = all->kind == STORE_ID_STR ? 4 * ((size_t)all->count + 1) : 0;
-	size_t length = RECORD_HEADER + sizeof(head) + offsets + all->used;
+	size_t length = store_ids_size(all->kind, all->count, all->used);
 	uint8_t *record, *at;
 	int rc = store_writer_reserve(writer, DB_IDS, &key, length, &record, error);
 

@@ -1,8 +1,8 @@
 /*
  * writer.h: inside the writing half: the writer, its transaction, and puts.
  *
- * Nothing the writer hands out is kept outside the pending transaction, except the dictionary's cache: giving up the
- * transaction gives everything back.
+ * Nothing the writer hands out is kept outside the pending transaction, except the dictionary's tables, which follow
+ * it: giving up the transaction gives everything back.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H

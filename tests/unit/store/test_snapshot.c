@@ -185,7 +185,7 @@ collects(void **state)
 static void
 removed_runs(void **state)
 {
-	static const enum store_db all[] = {DB_RUN,    DB_SESSIONS,  DB_IDS,     DB_DICT, DB_LOG,
+	static const enum store_db all[] = {DB_RUN,    DB_SESSIONS,  DB_IDS,     DB_LOG,
 	                                    DB_EPOCHS, DB_DIRECTORY, DB_COLUMNS, DB_FOLDS};
 	struct fixture *fixture = fixture_new();
 	uint32_t kept = make_run(fixture, "kept"), run = make_run(fixture, "run"), again;
