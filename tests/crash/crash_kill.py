@@ -103,7 +103,6 @@ class Embedded:
             support.kill(session.process)
         while support.kill_embedded(self.store):
             pass
-        support.wait_until(lambda: not support.embedded_collector(self.store), "the collector is gone")
 
     def settle(self):
         self.revive()

@@ -166,37 +166,39 @@ def finish(process, what):
     return code
 
 
-def embedded_collector(store):
-    """The number of the process that serves a store, or 0; only of a process that was started for this store."""
-    try:
-        with open(os.path.join(store, "portoland.lock"), encoding="ascii") as lock:
-            pid = int(lock.read() or 0)
-        with open(f"/proc/{pid}/cmdline", "rb") as line:
-            words = line.read().split(b"\0")
-    except (OSError, ValueError):
-        return 0
-    return pid if store.encode() in words and b"portoland" in words[0] else 0
+def embedded_collectors(store):
+    """Process numbers of the collectors that were started for a store; its path is theirs alone."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as line:
+                    words = line.read().split(b"\0")
+            except OSError:
+                continue
+            if os.path.basename(words[0]) == b"portoland" and store.encode() in words:
+                found.append(int(name))
+    return found
 
 
 def kill_embedded(store):
-    """SIGKILL to the store's detached collector; waits until it is gone."""
-    pid = embedded_collector(store)
-    if not pid:
-        return False
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return False
-    try:
-        if embedded_collector(store) != pid:
-            return False
-        signal.pidfd_send_signal(handle, signal.SIGKILL)
-        select.select([handle], [], [], DEADLINE)
-        return True
-    except ProcessLookupError:
-        return False
-    finally:
-        os.close(handle)
+    """SIGKILL to the store's detached collectors, also one that is just starting; how many there were."""
+    killed = 0
+    for pid in embedded_collectors(store):
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if pid in embedded_collectors(store):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+                select.select([handle], [], [], DEADLINE)
+                killed += 1
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(handle)
+    return killed
 
 
 class SharedWords:
