@@ -8,7 +8,7 @@
 
 #include "chunk.h"
 
-#define FOLD_STEP_BYTES ((size_t)2 << 20) /* read or written in one step */
+#define FOLD_STEP_BYTES ((size_t)1 << 20) /* read or written in one step: some milliseconds */
 
 enum chunk_state { WAITING = 0, ACTIVE, DEFERRED, DONE };
 
@@ -24,7 +24,8 @@ struct store_fold {
 	char name[256];
 	size_t memory;
 	bool examples; /* the run keeps something per example: labels, or which of the declared were seen */
-	uint64_t rows_of_run, position, end;
+	uint64_t rows_of_run, position, end; /* positions in the log */
+	uint32_t row;                        /* of the batch at `position`: those before it are merged */
 	uint32_t sessions, *order;
 	uint64_t *replaced; /* per session */
 	uint32_t chunk_count;

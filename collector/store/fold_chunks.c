@@ -106,27 +106,32 @@ merge_group(struct store_fold *fold, const struct batch *batch, struct merge_row
 	return 0;
 }
 
+/* Goes on at fold->row while there is work left in the step; the batch is done when that is batch->rows. */
 static int
-merge_batch(struct store_fold *fold, const struct batch *batch, size_t *loaded, struct portolan_error *error)
+merge_batch(struct store_fold *fold, const struct batch *batch, size_t row_bytes, size_t *work,
+            struct portolan_error *error)
 {
+	uint32_t row = fold->row;
 	int rc = 0;
 
-	for (uint32_t row = 0; row < batch->rows && !rc;) {
+	while (row < batch->rows && *work < FOLD_STEP_BYTES && !rc) {
 		struct merge_row rows[GROUP];
 		size_t count = 0;
 
-		for (; row < batch->rows && count < GROUP && !rc; row++) {
+		for (; row < batch->rows && count < GROUP && *work < FOLD_STEP_BYTES && !rc; row++) {
 			uint32_t index = load_u32(batch->index + 4 * (size_t)row), number = index / STORE_CHUNK;
 
 			if (fold->states[number] != ACTIVE)
-				rc = admit(fold, number, loaded, error);
+				rc = admit(fold, number, work, error);
 			if (!rc && fold->states[number] == ACTIVE)
 				rows[count++] = (struct merge_row){
 				        .chunk = &fold->active[number]->epoch, .at = index % STORE_CHUNK, .row = row};
+			*work += row_bytes;
 		}
 		if (!rc)
 			rc = merge_group(fold, batch, rows, count, error);
 	}
+	fold->row = row;
 	return rc;
 }
 
@@ -152,12 +157,14 @@ store_fold_scan(struct store_fold *fold, struct portolan_error *error)
 			rc = store_view_corrupt(view, DB_LOG, from.data, from.size, error);
 		if (rc)
 			break;
-		work += walk.value.mv_size;
-		rc = merge_batch(fold, &batch, &work, error);
+		rc = merge_batch(fold, &batch, walk.value.mv_size / (batch.rows + 1) + 1, &work, error);
+		if (fold->row < batch.rows)
+			break; /* the rest in the next step */
 		if (fold->first_pass) {
 			fold->rows += batch.rows;
 			fold->bytes += walk.value.mv_size;
 		}
+		fold->row = 0;
 		fold->position++;
 	}
 	store_walk_close(&walk);

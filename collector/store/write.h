@@ -58,7 +58,8 @@ struct store_session_info {
 	uint64_t acknowledged; /* highest sequence number stored; 0: none */
 	uint64_t frontier;     /* epochs below it are ended for this session */
 	bool live;             /* as last recorded by store_writer_session_live() */
-	uint64_t observations, replaced, refused;
+	uint64_t observations, refused;
+	uint64_t replaced; /* its observations that came to a place already taken, whichever stayed; counted by folds */
 };
 
 /* Registers session `id` in `run`, or finds it there; *session is its number in the run. */
@@ -102,7 +103,8 @@ struct store_append {
  * Appends a batch to the log of `run`, giving new ids their index. The sequence number must be acknowledged + 1
  * (asserted: the caller sorts out repeats and gaps); it is used up by this call, also when rows are refused.
  * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below
- * 0, a gold_prob outside [0,1] or not finite). STORE_E_DIFFERS: ids are of the other kind; nothing is used up.
+ * 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind, or columns are missing,
+ * given twice, of another type or too many; nothing is used up.
  */
 int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                         uint32_t *refused, struct portolan_error *error);

@@ -70,11 +70,12 @@ struct store_run_info {
 	enum portolan_mode mode;
 	enum store_state state;   /* recording: at least one session is live */
 	uint64_t declared;        /* examples declared; 0: not declared */
-	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index) */
+	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). store_runs()
+	                             on declared examples: at least so many, until what is in the log is folded */
 	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
 	uint64_t epochs;          /* epochs with observations */
-	uint64_t observations;    /* kept, over all epochs; what was replaced is not counted twice */
-	uint64_t replaced, refused, changed_labels;
+	uint64_t observations;    /* kept, over all epochs; what was replaced is not counted twice, once it is folded: */
+	uint64_t replaced, refused, changed_labels; /* replaced and changed labels are found out by folding */
 	int64_t created;          /* seconds since 1970 */
 	uint64_t label_count;     /* class names given */
 	char group[256];
@@ -105,7 +106,7 @@ const struct store_run_info *store_snapshot_info(const struct store_snapshot *sn
 /* The epochs with observations within the range asked for, ascending. */
 size_t store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **epochs);
 
-/* Columns (of those asked for) that hold at least one value; a user column's number by its name, or -1; and its name,
+/* Columns (of those asked for) that were logged in the epochs in range; a user column's number by its name, or -1; and its name,
  * or NULL. */
 uint64_t store_snapshot_columns(const struct store_snapshot *snapshot);
 int store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name);
@@ -116,7 +117,7 @@ const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSO
 
 size_t store_snapshot_blocks(const struct store_snapshot *snapshot); /* ⌈rows / STORE_CHUNK⌉ */
 
-/* Reading is done through cursors, one per thread; a snapshot may have several at work. */
+/* Reading is done through cursors, one per thread; a snapshot may have several at work, all closed before it is. */
 struct store_cursor;
 
 int store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cursor, struct portolan_error *error);
