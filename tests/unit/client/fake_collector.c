@@ -326,3 +326,14 @@ fake_set(struct fake *fake, bool *flag, bool value)
 	*flag = value;
 	pthread_mutex_unlock(&fake->mutex);
 }
+
+uint64_t
+fake_get(struct fake *fake, const uint64_t *counter)
+{
+	uint64_t value;
+
+	pthread_mutex_lock(&fake->mutex);
+	value = *counter;
+	pthread_mutex_unlock(&fake->mutex);
+	return value;
+}

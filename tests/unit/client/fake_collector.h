@@ -50,6 +50,7 @@ void fake_free(struct fake *fake);
 
 /* Waits until *counter (one of the fake's) is at least `least`; fails the test after 20 s. */
 void fake_wait(struct fake *fake, const uint64_t *counter, uint64_t least);
+uint64_t fake_get(struct fake *fake, const uint64_t *counter);
 void fake_set(struct fake *fake, bool *flag, bool value);
 
 #endif
