@@ -49,10 +49,7 @@ buffer_write(void *context, const char *bytes, size_t count)
 	return 0;
 }
 
-/* The library's packing functions are inline and long: once each is enough. */
-#define ONCE __attribute__((noinline)) static void
-
-ONCE
+static void
 put_text(msgpack_packer *packer, struct wire_bytes text)
 {
 	msgpack_pack_str(packer, text.size);
@@ -66,7 +63,7 @@ put_word(msgpack_packer *packer, const char *word)
 	put_text(packer, (struct wire_bytes){(const uint8_t *)word, strlen(word)});
 }
 
-ONCE
+static void
 put_binary(msgpack_packer *packer, const void *data, size_t size)
 {
 	msgpack_pack_bin(packer, size);
@@ -74,7 +71,7 @@ put_binary(msgpack_packer *packer, const void *data, size_t size)
 		msgpack_pack_bin_body(packer, data, size);
 }
 
-ONCE
+static void
 put_uint(msgpack_packer *packer, const char *key, uint64_t value)
 {
 	put_word(packer, key);
