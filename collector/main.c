@@ -1,6 +1,7 @@
 /*
  * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
  */
+#include "backup.h"
 #include "channel.h"
 #include "detach.h"
 #include "import.h"
@@ -111,6 +112,18 @@ make_keys(const struct options *options)
 	return EXIT_DONE;
 }
 
+static int
+back_up(const struct options *options)
+{
+	struct portolan_error error = {0};
+	uint64_t bytes = 0;
+
+	if (backup_run(options->store, options->path, &bytes, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	printf("copied store %s to %s: %" PRIu64 " bytes\n", options->store, options->path, bytes);
+	return EXIT_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -128,6 +141,8 @@ main(int argc, char **argv)
 		return remove_run(&options);
 	case OPTIONS_KEYGEN:
 		return make_keys(&options);
+	case OPTIONS_BACKUP:
+		return back_up(&options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;

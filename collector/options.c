@@ -29,12 +29,14 @@ const char options_help[] =
         "  portoland --store s --keys keys --listen tcp://0.0.0.0:5757\n"
         "  portoland import training_dynamics --run snli/roberta --store s\n"
         "  portoland rm snli/roberta --store s\n"
+        "  portoland backup /backup/s --store s\n"
         "\n"
         "portoland collects training dynamics from clients and keeps them in a store.\n"
         "\n"
         "Usage: portoland [OPTION]...\n"
         "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
         "       portoland rm RUN [--store DIR]\n"
+        "       portoland backup NEW-DIR [--store DIR]\n"
         "       portoland keygen DIR [--client NAME]\n"
         "\n"
         "  --store DIR            the store; default $PORTOLAN_STORE, else ./portolan-store\n"
@@ -54,6 +56,7 @@ const char options_help[] =
         "  --run NAME             the run to make of it\n"
         "  --overwrite            remove the run of that name first\n"
         "  rm                     removes a run\n"
+        "  backup                 copies the store, also while it is served; NEW-DIR is then a store\n"
         "  keygen                 makes keys for a collector and a first client in DIR: server.key, server.pub,\n"
         "                         client.key, clients/client.pub\n"
         "  --client NAME          one more client: DIR/NAME/ to give to it, DIR/clients/NAME.pub to let it in\n"
@@ -202,6 +205,7 @@ static const struct command {
         [OPTIONS_IMPORT] = {"import", "directory or file", import_options},
         [OPTIONS_REMOVE] = {"rm", "run", remove_options},
         [OPTIONS_KEYGEN] = {"keygen", "directory", keygen_options},
+        [OPTIONS_BACKUP] = {"backup", "directory", remove_options},
         [OPTIONS_HELP] = {0},
         [OPTIONS_VERSION] = {0},
 };
@@ -273,7 +277,11 @@ take_arguments(struct options *options, int count, char **arguments, struct port
 		options->run = arguments[0];
 	else
 		options->path = arguments[0];
-	return options->command == OPTIONS_KEYGEN ? 0 : check_run(options->run, error);
+	if (options->command == OPTIONS_BACKUP && *options->path == '\0')
+		return error_set(error, PORTOLAN_E_INVALID, "backup: give a directory");
+	if (options->command == OPTIONS_KEYGEN || options->command == OPTIONS_BACKUP)
+		return 0;
+	return check_run(options->run, error);
 }
 
 int

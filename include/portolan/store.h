@@ -86,6 +86,10 @@ struct store; /* one open store; a process opens it at most once */
 int store_open(const char *directory, struct store **store, struct portolan_error *error);
 void store_close(struct store *store);
 
+/* Writes a copy of the whole store, as of one moment, to `fd` (a data.mdb, once it is complete), from one read transaction: the
+ * collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
+int store_copy(struct store *store, int fd, struct portolan_error *error);
+
 /* All runs by ascending name (bytewise); *runs is the caller's to free(). One short transaction. */
 int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
 

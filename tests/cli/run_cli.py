@@ -26,6 +26,7 @@ CASES = {
     "help": "--help",
     "help-of-unknown": "help metrcs",
     "help-runs": "runs --help",
+    "help-backup": "help backup",
     "help-check": "help check",
     "help-metrics": "help metrics",
     "help-map": "help map",
@@ -122,6 +123,7 @@ CASES = {
     "map-compact": "map long -o compact.pdf --compact --sample 100 --seed 3 FILE>compact.gp",
     "handover": "import ./dynamics --run new --store x",
     "handover-rm": "rm small",
+    "handover-backup": "backup copy --store store",
 }
 
 
