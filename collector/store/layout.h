@@ -91,8 +91,10 @@ struct user_columns_record { /* followed by count names of USER_COLUMN_NAME byte
 struct session_record {
 	uint8_t id[16];
 	uint64_t started, acknowledged, frontier, observations, replaced, refused;
-	uint32_t rank, live;
+	uint32_t rank;
+	uint16_t live, asked; /* asked: SESSION_… of its `open` */
 };
+enum { SESSION_RESUME = 1, SESSION_OVERWRITE = 2 };
 
 struct epoch_record {
 	uint64_t log_begin, log_end; /* positions: those before log_begin are folded already */

@@ -42,12 +42,16 @@ struct store_run_request {
 	enum portolan_mode mode;
 	uint64_t examples; /* 0: not declared */
 	bool resume, overwrite;
+	bool late;        /* begun earlier, out of reach: takes the place that `started` gives it */
+	uint64_t started; /* of the session that asks, ns since 1970; looked at if late */
 };
 
 /*
  * Finds or creates the run a session asks for. In this order: a run that is recording and has the same, non-empty group
  * is joined; a run that does not exist is created; `resume` continues the one there is (STORE_E_DIFFERS when
  * mode or declared examples are not the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
+ * For a late session, see WIRE.md: a run of the same group is joined whether it is recording or not; so is one that was
+ * created by a later session with `resume`; and `overwrite` removes only what began earlier.
  * *run is the run's number in this store.
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
@@ -70,6 +74,9 @@ struct store_session_info {
 /* Registers session `id` in `run`, or finds it there; *session is its number in the run. */
 int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started,
                          uint32_t rank, uint32_t *session, struct portolan_error *error);
+/* Of a session just registered: what its `open` asked for, and how far it was acknowledged before it came here. */
+int store_writer_session_asked(struct store_writer *writer, uint32_t run, uint32_t session, bool resume, bool overwrite,
+                               uint64_t after, struct portolan_error *error);
 /* Looks `id` up in all runs, so that a session goes on after a restart; STORE_E_NO_RUN: not known. */
 int store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                               struct portolan_error *error);

@@ -311,7 +311,8 @@ def test_wrong_arguments_of_log_gold_are_named(run, error, words, gold_probs, co
 
 
 @pytest.mark.parametrize("error, words, options", [
-    (NotImplementedError, "keys", {"keys": "DIR"}),
+    (ValueError, "keys", {"keys": ""}),
+    (ValueError, "keys are for an endpoint tcp", {"keys": "DIR"}),
     (NotImplementedError, "spool", {"spool": "DIR"}),
     (ValueError, "mode", {"mode": "sometimes"}),
     (ValueError, "when_full", {"when_full": "panic"}),

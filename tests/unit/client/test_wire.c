@@ -112,7 +112,11 @@ test_open(void **state)
 	free(data);
 	open = round_trip(*state, "open-overwrite", WIRE_OPEN, &data).open;
 	assert_true(wire_bytes_equal(open.run, "Übung"));
-	assert_true(open.overwrite && !open.resume);
+	assert_true(open.overwrite && !open.resume && !open.late);
+	free(data);
+	open = round_trip(*state, "open-late", WIRE_OPEN, &data).open;
+	assert_true(open.late && !open.overwrite && !open.resume);
+	assert_int_equal(open.after, 12);
 	free(data);
 }
 
@@ -190,7 +194,7 @@ test_small_frames(void **state)
 	free(data);
 }
 
-static const char *const all_frames[] = {"open",     "open-full", "open-overwrite", "batch",        "batch-str",
+static const char *const all_frames[] = {"open",     "open-full", "open-overwrite", "open-late", "batch", "batch-str",
                                          "batch-u8", "end",       "close",          "ping",         "remove",
                                          "opened",   "ack",       "error",          "error-version"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
