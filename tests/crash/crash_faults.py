@@ -139,8 +139,9 @@ def at_start(folder, name, most):
     return failed
 
 
-def inject(count, at_most, say=lambda line: None):
-    """Returns {kind: calls failed}; raises support.Wrong."""
+def inject(count, at_most, say=lambda line: None, seed=0):
+    """Returns {kind: calls failed}; raises support.Wrong. seed None: another one each time."""
+    seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
     figures = {}
     with support.Folder() as folder:
         def load(item):
@@ -148,9 +149,9 @@ def inject(count, at_most, say=lambda line: None):
             path = os.path.join(folder, f"load{number}")
             os.mkdir(path)
             try:
-                return name, under_load(path, name, count, ("declared", "str", "int")[number % 3], number)
+                return name, under_load(path, name, count, ("declared", "str", "int")[number % 3], seed + number)
             except support.Wrong as error:
-                raise support.Wrong(f"'{name}' under load: {error}") from error
+                raise support.Wrong(f"'{name}' under load, seed {seed}: {error}") from error
 
         with concurrent.futures.ThreadPoolExecutor(len(KINDS)) as pool:
             for name, failed in pool.map(load, enumerate(KINDS)):
