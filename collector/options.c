@@ -24,12 +24,14 @@ const char options_help[] =
         "  portoland --store s --detach --exit-when-idle 60\n"
         "                                                in the background, until nobody records for a minute\n"
         "  portoland import training_dynamics --run snli/roberta --store s\n"
+        "  portoland import portolan-spool/5f0c7a41d2b96e83.spool --store s\n"
         "  portoland rm snli/roberta --store s\n"
         "\n"
         "portoland collects training dynamics from clients and keeps them in a store.\n"
         "\n"
         "Usage: portoland [OPTION]...\n"
         "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
+        "       portoland import FILE.spool [--run NAME] [--overwrite] [--store DIR]\n"
         "       portoland rm RUN [--store DIR]\n"
         "\n"
         "  --store DIR            the store; default $PORTOLAN_STORE, else ./portolan-store\n"
@@ -43,7 +45,8 @@ const char options_help[] =
         "\n"
         "  import                 PATH is a directory of dynamics_epoch_N.jsonl, or one such file; lines hold guid,\n"
         "                         gold and logits_epoch_N\n"
-        "  --run NAME             the run to make of it\n"
+        "                         FILE.spool is what a run recorded while no collector could be reached\n"
+        "  --run NAME             the run to make of it; of a spool the default is the run it was recorded for\n"
         "  --overwrite            remove the run of that name first\n"
         "  rm                     removes a run\n"
         "\n"
@@ -197,9 +200,7 @@ parse_options(struct options *options, const struct option *known, int argc, cha
 static int
 check_run(const char *name, struct portolan_error *error)
 {
-	if (!name)
-		return error_set(error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
-	if (!wire_name_is_valid(name, strlen(name), false))
+	if (name && !wire_name_is_valid(name, strlen(name), false))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "a run's name is 1 to %d bytes of UTF-8 without control characters", WIRE_MAX_NAME);
 	return 0;
