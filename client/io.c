@@ -20,10 +20,11 @@
 #include <zmq.h>
 
 static int
-connect_socket(struct io *io, const char *endpoint, struct portolan_error *error)
+connect_socket(struct io *io, const struct io_options *options, struct portolan_error *error)
 {
 	const int one = 1, none = 0, heartbeat = WIRE_PING_MS, patience = SESSION_CONTACT_MS, soon = 50, late = 1000;
 	const int64_t largest = WIRE_MAX_FRAME;
+	int status;
 
 	io->context = zmq_ctx_new();
 	io->socket = io->context ? zmq_socket(io->context, ZMQ_DEALER) : NULL;
@@ -37,10 +38,11 @@ connect_socket(struct io *io, const char *endpoint, struct portolan_error *error
 	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_TIMEOUT, &patience, sizeof(patience));
 	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL, &soon, sizeof(soon));
 	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL_MAX, &late, sizeof(late));
-	if (zmq_connect(io->socket, endpoint) < 0)
-		return error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
-		                 endpoint, zmq_strerror(zmq_errno()));
-	return 0;
+	status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys, error);
+	if (status == 0 && zmq_connect(io->socket, options->endpoint) < 0)
+		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
+		                   options->endpoint, zmq_strerror(zmq_errno()));
+	return status;
 }
 
 static int
@@ -76,6 +78,7 @@ free_memory(struct io *io)
 static void
 close_socket(struct io *io)
 {
+	handshake_deinit(&io->handshake, io->socket);
 	if (io->socket)
 		zmq_close(io->socket);
 	if (io->context)
@@ -117,7 +120,7 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (status == 0)
-		status = connect_socket(created, options->endpoint, error);
+		status = connect_socket(created, options, error);
 	if (status == 0)
 		status = start_thread(created, error);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -20,6 +20,7 @@ struct io;
 
 struct io_options {
 	const char *endpoint;            /* of the collector */
+	const char *keys;                /* directory of keys, or NULL; used during io_create() only */
 	const struct embedded *embedded; /* NULL, or who may start it again; must outlive the io */
 	struct ring *ring;               /* must outlive the io */
 	const struct wire_open *request; /* used during io_create() only */

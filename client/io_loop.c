@@ -143,6 +143,21 @@ revive(struct io *io)
 	io->revived = clock_ms();
 }
 
+/* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait.
+ */
+static void
+watch_handshake(struct io *io)
+{
+	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
+		return;
+	if (io->session.opened_count == 0 && !io->session.offline) {
+		io->session.state = SESSION_FAILED;
+		io->session.failure = io->handshake.failure;
+	} else {
+		io->session.complaint = io->handshake.failure;
+	}
+}
+
 static enum phase
 phase_of(const struct io *io)
 {
@@ -279,6 +294,7 @@ io_main(void *argument)
 		busy |= send_left_over(io);
 		if (!obey(io))
 			return NULL;
+		watch_handshake(io);
 		if (io->session.state == SESSION_CLOSED && io->closed_at == 0)
 			io->closed_at = clock_ms();
 		if (io->session.state == SESSION_FAILED)

@@ -5,6 +5,7 @@
 #define CLIENT_IO_LOOP_H
 
 #include "gather.h"
+#include "handshake.h"
 #include "io.h"
 #include "leftover.h"
 #include "session.h"
@@ -16,6 +17,7 @@ enum phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_SAVED
 
 struct io {
 	void *context, *socket;
+	struct handshake handshake;
 	int wake;
 	pthread_t thread;
 	struct ring *ring;

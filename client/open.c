@@ -58,6 +58,7 @@ start_io(struct portolan_run *run, const struct portolan_options *options, const
 	struct wire_bytes *labels;
 	struct wire_open request;
 	struct io_options io = {.endpoint = endpoint,
+	                        .keys = options->keys,
 	                        .ring = &run->ring,
 	                        .request = &request,
 	                        .spool = run->spool,

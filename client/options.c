@@ -36,6 +36,13 @@ check_where(const struct portolan_options *options, struct portolan_error *error
 	if (endpoint && strncmp(endpoint, "tcp://", 6) != 0 && strncmp(endpoint, "ipc://", 6) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "endpoint \"%.200s\" must be tcp://HOST:PORT or ipc://PATH",
 		                 endpoint);
+	if (options->keys && !options->keys[0])
+		return error_set(error, PORTOLAN_E_INVALID, "keys is empty; give a directory");
+	if (options->keys && (!endpoint || strncmp(endpoint, "tcp://", 6) != 0))
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are guarded "
+		        "by their files' permissions");
 	return 0;
 }
 

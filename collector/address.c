@@ -78,12 +78,7 @@ parse_tcp(const char *text, struct address *address, struct portolan_error *erro
 		loopback = false;
 	else
 		return malformed(text, "does not name a numeric address", error);
-	if (!loopback)
-		return error_set(
-		        error, PORTOLAN_E_REFUSED,
-		        "endpoint '%.120s' is open to other machines, which needs encryption (--keys), and this "
-		        "version has none; listen on tcp://127.0.0.1:%s and use ssh -L from elsewhere",
-		        text, port);
+	address->is_public = !loopback;
 	address->ipv6 = bracketed;
 	snprintf(address->text, sizeof(address->text), bracketed ? "tcp://[%s]:%s" : "tcp://%s:%s", host, port);
 	return 0;
@@ -100,6 +95,7 @@ parse_ipc(const char *text, struct address *address, struct portolan_error *erro
 	if (strlen(path) >= sizeof(name.sun_path))
 		return malformed(text, "is longer than the 107 bytes a socket's path may have", error);
 	snprintf(address->text, sizeof(address->text), "%s", text);
+	address->is_ipc = true;
 	address->path = *path == '@' ? NULL : address->text + strlen("ipc://");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * address.h: what may be listened on.
  *
- *   tcp://HOST:PORT   HOST a loopback address (127.0.0.0/8, [::1] or localhost); PORT 1–65535, or * for any free one
+ *   tcp://HOST:PORT   HOST a numeric address, localhost, or * for all; PORT 1–65535, or * for any free one
  *   ipc://PATH        a socket file, for its owner only; ipc://@NAME an abstract one
  */
 #ifndef COLLECTOR_ADDRESS_H
@@ -14,10 +14,11 @@
 struct address {
 	char text[256];   /* as libzmq takes it */
 	const char *path; /* into text: of a socket file; NULL: tcp, or an abstract socket */
-	bool ipv6;
+	bool is_ipc, ipv6;
+	bool is_public; /* not a loopback address (127.0.0.0/8, ::1): open to other machines */
 };
 
-/* PORTOLAN_E_INVALID: malformed. PORTOLAN_E_REFUSED: well-formed, but open to other machines. */
+/* PORTOLAN_E_INVALID: malformed. */
 int address_parse(const char *text, struct address *address, struct portolan_error *error);
 
 /* Whether the socket file may be bound: there is none, or nobody listens on it any more. PORTOLAN_E_SYSTEM: somebody

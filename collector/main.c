@@ -4,6 +4,7 @@
 #include "channel.h"
 #include "detach.h"
 #include "import_spool.h"
+#include "keygen.h"
 #include "options.h"
 #include "server.h"
 
@@ -30,6 +31,7 @@ serve(const struct options *options)
 	        .store = options->store,
 	        .listen = options->listen,
 	        .listen_count = options->listen_count,
+	        .keys = options->keys,
 	        .max_memory = options->max_memory,
 	        .idle_ms = options->idle_ms,
 	};
@@ -125,6 +127,28 @@ remove_run(const struct options *options)
 	return result < 0 ? fail(EXIT_FAILED, &error) : EXIT_DONE;
 }
 
+static int
+make_keys(const struct options *options)
+{
+	const char *directory = options->path, *client = options->client;
+	struct portolan_error error = {0};
+	int result = client ? keygen_client(directory, client, &error) : keygen_collector(directory, &error);
+
+	if (result < 0)
+		return fail(EXIT_FAILED, &error);
+	if (client)
+		printf("Keys of the client %s are in %s/%s: move that directory to where it runs, and give it as "
+		       "keys=.\n"
+		       "To let it in no longer: rm %s/clients/%s.pub\n",
+		       client, directory, client, directory, client);
+	else
+		printf("Collector:  portoland --keys %s --listen tcp://ADDRESS:5757\n"
+		       "Clients:    copy client.key and server.pub of %s to a directory there, and give that as keys=\n"
+		       "More of them, each with a key of its own: portolan keygen %s --client NAME\n",
+		       directory, directory, directory);
+	return EXIT_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -140,6 +164,8 @@ main(int argc, char **argv)
 		return import(&options);
 	case OPTIONS_REMOVE:
 		return remove_run(&options);
+	case OPTIONS_KEYGEN:
+		return make_keys(&options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;

@@ -3,6 +3,8 @@
  */
 #include "options.h"
 
+#include "keygen.h"
+
 #include <portolan/error.h>
 #include <portolan/wire.h>
 
@@ -23,6 +25,8 @@ const char options_help[] =
         "  portoland --store s --listen tcp://127.0.0.1:6000 --listen ipc:///run/user/1000/portolan\n"
         "  portoland --store s --detach --exit-when-idle 60\n"
         "                                                in the background, until nobody records for a minute\n"
+        "  portoland keygen keys                         then, for clients on other machines that have a key:\n"
+        "  portoland --store s --keys keys --listen tcp://0.0.0.0:5757\n"
         "  portoland import training_dynamics --run snli/roberta --store s\n"
         "  portoland import portolan-spool/5f0c7a41d2b96e83.spool --store s\n"
         "  portoland rm snli/roberta --store s\n"
@@ -33,10 +37,14 @@ const char options_help[] =
         "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
         "       portoland import FILE.spool [--run NAME] [--overwrite] [--store DIR]\n"
         "       portoland rm RUN [--store DIR]\n"
+        "       portoland keygen DIR [--client NAME]\n"
         "\n"
         "  --store DIR            the store; default $PORTOLAN_STORE, else ./portolan-store\n"
-        "  --listen ENDPOINT      tcp://127.0.0.1:PORT or ipc://PATH; may be repeated; default " LISTEN_DEFAULT "\n"
-        "                         (the store's own socket, DIR/collector.sock, is always served)\n"
+        "  --listen ENDPOINT      tcp://ADDRESS:PORT or ipc://PATH; may be repeated; default " LISTEN_DEFAULT "\n"
+        "                         (the store's own socket, DIR/collector.sock, is always served); an address that\n"
+        "                         other machines reach needs --keys\n"
+        "  --keys DIR             tcp endpoints are encrypted, and only clients whose public keys are in DIR/clients\n"
+        "                         are let in; files that are added or removed there count from the next connection on\n"
         "  --exit-when-idle SECONDS\n"
         "                         leave when no client has recorded for so long\n"
         "  --max-memory SIZE      cap for what clients may have under way, for example 512M; default 256M\n"
@@ -49,10 +57,10 @@ const char options_help[] =
         "  --run NAME             the run to make of it; of a spool the default is the run it was recorded for\n"
         "  --overwrite            remove the run of that name first\n"
         "  rm                     removes a run\n"
+        "  keygen                 makes keys for a collector and a first client in DIR: server.key, server.pub,\n"
+        "                         client.key, clients/client.pub\n"
+        "  --client NAME          one more client: DIR/NAME/ to give to it, DIR/clients/NAME.pub to let it in\n"
         "\n"
-        "Other machines connect through ssh (ssh -L 5757:127.0.0.1:5757 host): encrypted endpoints (--keys) are not "
-        "in\n"
-        "this version.\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
 
 enum {
@@ -64,6 +72,7 @@ enum {
 	OPTION_KEYS,
 	OPTION_RUN,
 	OPTION_OVERWRITE,
+	OPTION_CLIENT,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -87,6 +96,13 @@ static const struct option import_options[] = {
         {0},
 };
 static const struct option remove_options[] = {
+        {"store", required_argument, NULL, OPTION_STORE},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {0},
+};
+
+static const struct option keygen_options[] = {
+        {"client", required_argument, NULL, OPTION_CLIENT},
         {"store", required_argument, NULL, OPTION_STORE},
         {"help", no_argument, NULL, OPTION_HELP},
         {0},
@@ -154,9 +170,16 @@ apply(struct options *options, int option, const char *argument, struct portolan
 		options->detach = true;
 		return 0;
 	case OPTION_KEYS:
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--keys: encrypted endpoints are not in this version; listen on 127.0.0.1 and connect "
-		                 "from other machines with ssh -L");
+		options->keys = argument;
+		return *argument ? 0 : error_set(error, PORTOLAN_E_INVALID, "--keys: give a directory");
+	case OPTION_CLIENT:
+		options->client = argument;
+		if (keygen_name_is_valid(argument))
+			return 0;
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter or a "
+		        "digit, and is not 'clients'");
 	case OPTION_RUN:
 		options->run = argument;
 		return 0;
@@ -173,6 +196,18 @@ apply(struct options *options, int option, const char *argument, struct portolan
 		return PORTOLAN_E_INVALID;
 	}
 }
+
+static const struct command {
+	const char *name, *operand; /* NULL: none */
+	const struct option *options;
+} commands[] = {
+        [OPTIONS_SERVE] = {NULL, NULL, serve_options},
+        [OPTIONS_IMPORT] = {"import", "directory or file", import_options},
+        [OPTIONS_REMOVE] = {"rm", "run", remove_options},
+        [OPTIONS_KEYGEN] = {"keygen", "directory", keygen_options},
+        [OPTIONS_HELP] = {0},
+        [OPTIONS_VERSION] = {0},
+};
 
 /* Every option of one command; *rest is the first argument that is none. */
 static int
@@ -206,33 +241,46 @@ check_run(const char *name, struct portolan_error *error)
 	return 0;
 }
 
+/* Whoever may connect without a key may write: only this machine's users may. */
+static int
+check_listen(struct options *options, struct portolan_error *error)
+{
+	for (size_t i = 0; i < options->listen_count; i++)
+		if (options->listen[i].is_public && !options->keys)
+			return error_set(
+			        error, PORTOLAN_E_REFUSED,
+			        "endpoint '%.120s' is open to other machines, which needs keys: make them with "
+			        "portolan keygen DIR and give --keys DIR; or listen on 127.0.0.1",
+			        options->listen[i].text);
+	return options->listen_count ? 0 : add_listen(options, LISTEN_DEFAULT, error);
+}
+
 static int
 take_arguments(struct options *options, int count, char **arguments, struct portolan_error *error)
 {
+	const struct command *command = &commands[options->command];
+
 	if (options->command == OPTIONS_SERVE) {
 		if (count > 0)
 			return error_set(error, PORTOLAN_E_INVALID,
 			                 "unexpected argument '%.100s'; see portoland --help", arguments[0]);
-		return options->listen_count ? 0 : add_listen(options, LISTEN_DEFAULT, error);
+		return check_listen(options, error);
 	}
-	if (options->command != OPTIONS_IMPORT && options->command != OPTIONS_REMOVE)
+	if (!command->operand)
 		return 0;
 	if (count != 1)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s",
-		                 options->command == OPTIONS_IMPORT ? "import" : "rm",
-		                 options->command == OPTIONS_IMPORT ? "directory or file" : "run");
-	if (options->command == OPTIONS_IMPORT)
-		options->path = arguments[0];
-	else
+		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s", command->name, command->operand);
+	if (options->command == OPTIONS_REMOVE)
 		options->run = arguments[0];
-	return check_run(options->run, error);
+	else
+		options->path = arguments[0];
+	return options->command == OPTIONS_KEYGEN ? 0 : check_run(options->run, error);
 }
 
 int
 options_parse(struct options *options, int argc, char **argv, struct portolan_error *error)
 {
 	const char *store = getenv("PORTOLAN_STORE");
-	const struct option *known = serve_options;
 	int rest, result;
 
 	*options = (struct options){
@@ -240,18 +288,14 @@ options_parse(struct options *options, int argc, char **argv, struct portolan_er
 	        .max_memory = MEMORY_DEFAULT,
 	        .idle_ms = -1,
 	};
-	if (argc > 1 && strcmp(argv[1], "import") == 0) {
-		options->command = OPTIONS_IMPORT;
-		known = import_options;
-	} else if (argc > 1 && strcmp(argv[1], "rm") == 0) {
-		options->command = OPTIONS_REMOVE;
-		known = remove_options;
-	}
-	if (known != serve_options) {
+	for (enum options_command i = OPTIONS_SERVE; i <= OPTIONS_VERSION; i++)
+		if (argc > 1 && commands[i].name && strcmp(argv[1], commands[i].name) == 0)
+			options->command = i;
+	if (options->command != OPTIONS_SERVE) {
 		argc--;
 		argv++;
 	}
-	result = parse_options(options, known, argc, argv, &rest, error);
+	result = parse_options(options, commands[options->command].options, argc, argv, &rest, error);
 	if (result == 0 && *options->store == '\0')
 		result = error_set(error, PORTOLAN_E_INVALID, "--store: give a directory");
 	return result < 0 ? result : take_arguments(options, argc - rest, argv + rest, error);

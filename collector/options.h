@@ -11,7 +11,7 @@
 
 #define OPTIONS_MAX_LISTEN 16
 
-enum options_command { OPTIONS_SERVE, OPTIONS_IMPORT, OPTIONS_REMOVE, OPTIONS_HELP, OPTIONS_VERSION };
+enum options_command { OPTIONS_SERVE, OPTIONS_IMPORT, OPTIONS_REMOVE, OPTIONS_KEYGEN, OPTIONS_HELP, OPTIONS_VERSION };
 
 struct options {
 	enum options_command command;
@@ -19,11 +19,12 @@ struct options {
 	/* serve */
 	struct address listen[OPTIONS_MAX_LISTEN];
 	size_t listen_count;
+	const char *keys; /* directory; NULL: none */
 	size_t max_memory;
 	int64_t idle_ms; /* < 0: never leave */
 	bool detach;
-	/* import and rm */
-	const char *path, *run;
+	/* import (path, run, overwrite), rm (run), keygen (path, client) */
+	const char *path, *run, *client;
 	bool overwrite;
 };
 

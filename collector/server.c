@@ -89,11 +89,11 @@ open_signals(struct server *server, struct portolan_error *error)
 }
 
 static int
-bind_one(struct server *server, unsigned which, const struct address *address, struct portolan_error *error)
+bind_one(struct server *server, const struct address *address, bool local, struct portolan_error *error)
 {
 	size_t used = strlen(server->endpoints);
 	char bound[256];
-	int result = sockets_bind(server->sockets, which, address, bound, sizeof(bound), error);
+	int result = sockets_bind(server->sockets, address, local, bound, sizeof(bound), error);
 
 	if (result == 0)
 		snprintf(server->endpoints + used, sizeof(server->endpoints) - used, "%s%s", used ? ", " : "", bound);
@@ -111,10 +111,10 @@ bind_all(struct server *server, struct portolan_error *error)
 	if (result == 0)
 		result = address_parse(text, &local, error);
 	if (result == 0)
-		result = bind_one(server, SOCKETS_LOCAL, &local, error);
+		result = bind_one(server, &local, true, error);
 	for (size_t i = 0; i < server->options->listen_count && result == 0; i++)
 		if (!address_is_same(&server->options->listen[i], &local))
-			result = bind_one(server, SOCKETS_LISTEN, &server->options->listen[i], error);
+			result = bind_one(server, &server->options->listen[i], false, error);
 	return result;
 }
 
@@ -129,6 +129,9 @@ start(struct server *server, struct portolan_error *error)
 	};
 	int result = open_signals(server, error);
 
+	/* Wrong keys are found out before anything is made on disk. */
+	if (result == 0)
+		result = sockets_open(&server->sockets, server->options->keys, error);
 	if (result == 0)
 		result = store_writer_open(server->options->store, &server->writer, error);
 	if (result < 0)
@@ -142,8 +145,7 @@ start(struct server *server, struct portolan_error *error)
 	if (result < 0)
 		return result;
 	server->has_ingest = true;
-	result = sockets_open(&server->sockets, error);
-	return result < 0 ? result : bind_all(server, error);
+	return bind_all(server, error);
 }
 
 static void
@@ -233,7 +235,7 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 		if (is_idle(server, now) && !busy && is_done(server))
 			return 0;
 		result = sockets_wait(server->sockets, server->signals,
-		                      busy || worked ? 0 : wait_time(server, now_ms()), &signalled, error);
+		                      busy || worked ? 0 : wait_time(server, now_ms()), now, &signalled, error);
 		if (result == 0 && signalled && signal_arrived(server)) {
 			*stopped = true;
 			return 0;

@@ -13,6 +13,7 @@ struct server_options {
 	const char *store;
 	const struct address *listen; /* besides the store's local endpoint, which is always served */
 	size_t listen_count;
+	const char *keys; /* directory of keys (keys.h) for the tcp endpoints; NULL: none */
 	size_t max_memory;
 	int64_t idle_ms; /* exit when no session was live for so long; < 0: never */
 	/* Called once, when everything is bound. */

@@ -3,13 +3,21 @@
  *
  * Messages are bounded by WIRE_MAX_FRAME before they are in memory (a longer one costs its sender the connection), and
  * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence.
+ *
+ * With keys, tcp endpoints take CURVE connections only. libzmq asks a handler whose keys are known, and admits every
+ * key when there is none: so it is bound before any endpoint, and closed after them. No answer is a refusal.
  */
 #include "sockets.h"
 
+#include "log.h"
+#include "zap.h"
+
+#include <keys.h>
 #include <portolan/error.h>
 #include <portolan/wire.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,10 +40,11 @@ struct endpoint {
 
 struct sockets {
 	void *context;
-	void *routers[SOCKETS_COUNT];
+	void *routers[SOCKETS_COUNT]; /* SOCKETS_KEYED: NULL without keys */
 	struct endpoint endpoints[ENDPOINTS_MAX];
 	size_t endpoint_count;
 	unsigned turn; /* which router is asked first */
+	struct zap zap;
 	zmq_msg_t body;
 };
 
@@ -61,8 +70,38 @@ make_router(void *context, void **router)
 	       set_option(*router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
 }
 
+/* The domain makes libzmq ask the handler. */
+static int
+make_keyed_router(struct sockets *sockets, const struct keys *keys)
+{
+	void **router = &sockets->routers[SOCKETS_KEYED];
+
+	return make_router(sockets->context, router) || set_option(*router, ZMQ_CURVE_SERVER, 1) ||
+	       zmq_setsockopt(*router, ZMQ_CURVE_SECRETKEY, keys->secret, KEYS_TEXT_SIZE) ||
+	       zmq_setsockopt(*router, ZMQ_ZAP_DOMAIN, ZAP_DOMAIN, strlen(ZAP_DOMAIN));
+}
+
+static int
+open_keys(struct sockets *sockets, const char *directory, struct portolan_error *error)
+{
+	struct keys keys;
+	char list[PATH_MAX];
+	int result = keys_read_server(directory, &keys, error);
+
+	if (result == 0 && snprintf(list, sizeof(list), "%s/clients", directory) >= (int)sizeof(list))
+		result = error_set(error, PORTOLAN_E_INVALID, "keys: the directory's path is too long");
+	if (result == 0)
+		result = zap_open(&sockets->zap, sockets->context, list, error);
+	if (result == 0 && keys.exposed)
+		log_line("others may read the secret key %s/server.key; chmod 600 it", directory);
+	if (result == 0 && make_keyed_router(sockets, &keys) != 0)
+		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot use keys: %s", zmq_strerror(zmq_errno()));
+	keys_forget(&keys);
+	return result;
+}
+
 int
-sockets_open(struct sockets **sockets, struct portolan_error *error)
+sockets_open(struct sockets **sockets, const char *keys, struct portolan_error *error)
 {
 	struct sockets *opened = calloc(1, sizeof(*opened));
 	int result = -1;
@@ -73,14 +112,18 @@ sockets_open(struct sockets **sockets, struct portolan_error *error)
 	opened->context = zmq_ctx_new();
 	if (opened->context)
 		result = make_router(opened->context, &opened->routers[SOCKETS_LOCAL]) ||
-		         make_router(opened->context, &opened->routers[SOCKETS_LISTEN]);
+		         make_router(opened->context, &opened->routers[SOCKETS_PLAIN]);
 	if (result) {
 		error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 		sockets_close(opened);
 		return PORTOLAN_E_SYSTEM;
 	}
-	*sockets = opened;
-	return 0;
+	result = keys ? open_keys(opened, keys, error) : 0;
+	if (result < 0)
+		sockets_close(opened);
+	else
+		*sockets = opened;
+	return result;
 }
 
 void
@@ -107,6 +150,7 @@ sockets_close(struct sockets *sockets)
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++)
 		if (sockets->routers[i])
 			zmq_close(sockets->routers[i]);
+	zap_close(&sockets->zap);
 	while (sockets->context && zmq_ctx_term(sockets->context) < 0 && zmq_errno() == EINTR)
 		;
 	free(sockets);
@@ -124,11 +168,19 @@ bind_failed(const struct address *address, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s: %s", address->text, zmq_strerror(code));
 }
 
+static bool
+is_keyed(const struct sockets *sockets, const struct address *address)
+{
+	return sockets->routers[SOCKETS_KEYED] && !address->is_ipc;
+}
+
 int
-sockets_bind(struct sockets *sockets, unsigned which, const struct address *address, char *bound, size_t size,
+sockets_bind(struct sockets *sockets, const struct address *address, bool local, char *bound, size_t size,
              struct portolan_error *error)
 {
-	void *router = sockets->routers[which];
+	void *router = sockets->routers[local                        ? SOCKETS_LOCAL
+	                                : is_keyed(sockets, address) ? SOCKETS_KEYED
+	                                                             : SOCKETS_PLAIN];
 	struct endpoint *endpoint = &sockets->endpoints[sockets->endpoint_count];
 	size_t length = sizeof(endpoint->text);
 	mode_t mask;
@@ -156,21 +208,25 @@ sockets_bind(struct sockets *sockets, unsigned which, const struct address *addr
 }
 
 int
-sockets_wait(struct sockets *sockets, int fd, int timeout_ms, bool *fd_ready, struct portolan_error *error)
+sockets_wait(struct sockets *sockets, int fd, int timeout_ms, int64_t now, bool *fd_ready, struct portolan_error *error)
 {
 	zmq_pollitem_t items[] = {
-	        {.socket = sockets->routers[SOCKETS_LOCAL], .events = ZMQ_POLLIN},
-	        {.socket = sockets->routers[SOCKETS_LISTEN], .events = ZMQ_POLLIN},
 	        {.fd = fd, .events = ZMQ_POLLIN},
+	        {.socket = sockets->routers[SOCKETS_LOCAL], .events = ZMQ_POLLIN},
+	        {.socket = sockets->routers[SOCKETS_PLAIN], .events = ZMQ_POLLIN},
+	        {.socket = sockets->routers[SOCKETS_KEYED], .events = ZMQ_POLLIN},
+	        {.socket = sockets->zap.socket, .events = ZMQ_POLLIN},
 	};
 
 	*fd_ready = false;
-	if (zmq_poll(items, 3, timeout_ms) < 0) {
+	if (zmq_poll(items, sockets->zap.socket ? 5 : 3, timeout_ms) < 0) {
 		if (zmq_errno() == EINTR)
 			return 0;
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for messages: %s", zmq_strerror(zmq_errno()));
 	}
-	*fd_ready = items[2].revents & ZMQ_POLLIN;
+	*fd_ready = items[0].revents & ZMQ_POLLIN;
+	if (items[4].revents)
+		zap_answer(&sockets->zap, now);
 	return 0;
 }
 
@@ -198,7 +254,7 @@ sockets_receive(struct sockets *sockets, struct sockets_message *message)
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++) {
 		unsigned which = (sockets->turn + i) % SOCKETS_COUNT;
 		void *router = sockets->routers[which];
-		int size = zmq_recv(router, message->peer.id, sizeof(message->peer.id), ZMQ_DONTWAIT);
+		int size = router ? zmq_recv(router, message->peer.id, sizeof(message->peer.id), ZMQ_DONTWAIT) : -1;
 
 		if (size < 0)
 			continue;

@@ -1,6 +1,6 @@
 /*
- * sockets.h: the collector's sockets: one for the store's local endpoint, one for everything else it listens on.
- * The two are apart because only the first is its owner's alone.
+ * sockets.h: the collector's sockets: one for the store's local endpoint, which is its owner's alone; one for tcp
+ * endpoints with keys; one for everything else it listens on.
  *
  * Nothing here waits but sockets_wait(): a peer that does not read loses its replies, and asks again.
  * Not thread-safe: it belongs to the event loop. Fork before, not after.
@@ -11,24 +11,27 @@
 #include "address.h"
 #include "sessions.h"
 
-enum { SOCKETS_LOCAL = 0, SOCKETS_LISTEN = 1, SOCKETS_COUNT };
+enum { SOCKETS_LOCAL, SOCKETS_PLAIN, SOCKETS_KEYED, SOCKETS_COUNT };
 
 struct sockets;
 
-int sockets_open(struct sockets **sockets, struct portolan_error *error);
+/* `keys`: a directory (keys.h), and then clients that connect to a tcp endpoint must have a key that is listed in
+ * keys/clients; NULL: no keys. Socket files need none, their permissions say who may connect. */
+int sockets_open(struct sockets **sockets, const char *keys, struct portolan_error *error);
 
 /* Flushes replies for at most a second, closes, frees. NULL accepted. */
 void sockets_close(struct sockets *sockets);
 
 /* Binds; `bound` (of `size` bytes) gets the endpoint with its real port. Socket files are made for their owner only. */
-int sockets_bind(struct sockets *sockets, unsigned which, const struct address *address, char *bound, size_t size,
+int sockets_bind(struct sockets *sockets, const struct address *address, bool local, char *bound, size_t size,
                  struct portolan_error *error);
 
 /* Takes no new connections from now on; those there are stay. */
 void sockets_unbind(struct sockets *sockets);
 
-/* Waits until something can be received, `fd` can be read, or `timeout_ms` have passed. */
-int sockets_wait(struct sockets *sockets, int fd, int timeout_ms, bool *fd_ready, struct portolan_error *error);
+/* Waits until something can be received, `fd` can be read, or `timeout_ms` have passed. Lets clients in meanwhile. */
+int sockets_wait(struct sockets *sockets, int fd, int timeout_ms, int64_t now, bool *fd_ready,
+                 struct portolan_error *error);
 
 struct sockets_message {
 	struct peer peer;

@@ -10,5 +10,6 @@ extern const struct command map_command;
 extern const struct command select_command;
 extern const struct command import_command;
 extern const struct command rm_command;
+extern const struct command keygen_command;
 
 #endif

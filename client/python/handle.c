@@ -105,7 +105,7 @@ signal_came(void *unused)
 }
 
 PyDoc_STRVAR(open_doc,
-             "open(name, store, endpoint, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
+             "open(name, store, endpoint, keys, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
              "when_full, ring_bytes, open_timeout_ms, collector_program, spool, spool_bytes)\n\n"
              "Paths are bytes; an empty string stands for 'not given'. labels is a list of str.");
 
@@ -114,13 +114,13 @@ handle_open(struct handle *self, PyObject *args)
 {
 	struct portolan_options options = {0};
 	struct portolan_error error = {0};
-	const char *name, *store, *endpoint, *config, *group, *program, *spool, **labels;
+	const char *name, *store, *endpoint, *keys, *config, *group, *program, *spool, **labels;
 	unsigned long long examples, spool_bytes;
 	Py_ssize_t ring_bytes;
 	PyObject *label_list;
 	int mode, when_full, code;
 
-	if (!PyArg_ParseTuple(args, "sysiKO!ssIpppiniyyK:open", &name, &store, &endpoint, &mode, &examples,
+	if (!PyArg_ParseTuple(args, "sysyiKO!ssIpppiniyyK:open", &name, &store, &endpoint, &keys, &mode, &examples,
 	                      &PyList_Type, &label_list, &config, &group, &options.rank, &options.resume,
 	                      &options.overwrite, &options.strict, &when_full, &ring_bytes, &options.open_timeout_ms,
 	                      &program, &spool, &spool_bytes))
@@ -131,6 +131,7 @@ handle_open(struct handle *self, PyObject *args)
 		return NULL;
 	options.store = null_if_empty(store);
 	options.endpoint = null_if_empty(endpoint);
+	options.keys = null_if_empty(keys);
 	options.mode = (enum portolan_mode)mode;
 	options.examples = examples;
 	options.labels = options.label_count ? labels : NULL;

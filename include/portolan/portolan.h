@@ -77,6 +77,8 @@ enum portolan_when_full {
 struct portolan_options {
 	const char *store;     /* directory: start, or join, a collector for it. Exactly one of store and endpoint */
 	const char *endpoint;  /* a running collector: "tcp://127.0.0.1:5757" or "ipc://PATH" */
+	const char *keys;      /* with an endpoint tcp://…: directory with client.key and server.pub (portolan keygen); encrypts.
+	                          NULL: the endpoint uses none */
 	enum portolan_mode mode;
 	uint64_t examples;     /* > 0: ids are 0 … examples−1, and need no dictionary */
 	const char *const *labels; /* class names, or NULL */

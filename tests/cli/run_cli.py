@@ -31,6 +31,7 @@ CASES = {
     "help-select": "select -h",
     "help-import": "import --help",
     "help-rm": "help rm",
+    "help-keygen": "help keygen",
     "mistyped-command": "metrcs small",
     "unknown-command": "xyzzy",
     "mistyped-option": "metrics small --epoch-range 1:",

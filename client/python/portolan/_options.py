@@ -25,6 +25,15 @@ def count(argument: str, value: int | None) -> int:
     return value.__index__()
 
 
+def directory(argument: str, value: str | os.PathLike[str] | None) -> bytes:
+    """b"" if it was not given."""
+    if value is None:
+        return b""
+    if not os.fspath(value):
+        raise ValueError(f"{argument} is empty: give a directory")
+    return os.fsencode(value)
+
+
 def labels(labels: Sequence[str] | None) -> list[str]:
     if labels is None:
         return []

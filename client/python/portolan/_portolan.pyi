@@ -19,6 +19,7 @@ class Handle:
         name: str,
         store: bytes,
         endpoint: str,
+        keys: bytes,
         mode: int,
         examples: int,
         labels: list[str],

@@ -34,7 +34,8 @@ class Run:
         store: a directory. A collector for it is started, or the one that runs is joined. Default: ``$PORTOLAN_STORE``,
             then ``./portolan-store``.
         endpoint: a running collector instead: ``"tcp://127.0.0.1:5757"`` or ``"ipc://PATH"``.
-        keys: not in this version.
+        keys: a directory with ``client.key`` and ``server.pub``, made by ``portolan keygen``, for a collector that was started
+            with ``--keys``: the connection is encrypted, and each side knows the other. With endpoint ``tcp://...`` only.
         mode: ``"epoch-end"`` (observations are taken in a pass of their own after each epoch) or ``"train-forward"`` (as
             the mini-batches pass). The two differ; the run remembers which it was.
         examples: how many examples there are, when their ids are 0 ... examples-1.
@@ -87,8 +88,6 @@ class Run:
         ring_bytes: int | None = None,
         open_timeout: float = 10.0,
     ) -> None:
-        if keys is not None:
-            raise NotImplementedError("keys: encryption is not in this version; use store=, or a loopback or ipc:// endpoint")
         if store is not None and endpoint is not None:
             raise ValueError("give store or endpoint, not both")
         if store is None and endpoint is None:
@@ -100,6 +99,7 @@ class Run:
             name,
             os.fsencode(store) if store is not None else b"",
             endpoint or "",
+            _options.directory("keys", keys),
             _options.choice("mode", mode, _MODES),
             _options.count("examples", examples),
             _options.labels(labels),

@@ -81,6 +81,23 @@ commands(void **state)
 	assert_int_equal(PARSE("rm", "--store", "s", "snli/a"), 0);
 	assert_int_equal(options.command, OPTIONS_REMOVE);
 	assert_string_equal(options.run, "snli/a");
+	assert_int_equal(PARSE("keygen", "dir", "--client", "gpu-7.lab"), 0);
+	assert_int_equal(options.command, OPTIONS_KEYGEN);
+	assert_string_equal(options.path, "dir");
+	assert_string_equal(options.client, "gpu-7.lab");
+}
+
+static void
+public_addresses_need_keys(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--listen", "tcp://0.0.0.0:5757"), PORTOLAN_E_REFUSED);
+	assert_int_equal(PARSE("--listen", "tcp://0.0.0.0:5757", "--keys", "dir"), 0);
+	assert_string_equal(options.keys, "dir");
+	assert_int_equal(PARSE("--keys", "dir", "--listen", "tcp://[::]:5757", "--listen", "tcp://127.0.0.1:1"), 0);
+	assert_int_equal(PARSE("--listen", "tcp://127.0.0.1:1", "--listen", "tcp://10.1.2.3:5757"), PORTOLAN_E_REFUSED);
+	assert_int_equal(PARSE("--keys", "dir"), 0);
+	assert_string_equal(options.listen[0].text, "tcp://127.0.0.1:5757");
 }
 
 static void
@@ -100,7 +117,7 @@ wrong_usage(void **state)
 	        {{"--max-memory", "-5M"}, "'-5M'"},
 	        {{"--max-memory", "99999999999T"}, "size"},
 	        {{"--max-memory", "1M"}, "32M"},
-	        {{"--keys", "dir"}, "not in this version"},
+	        {{"--keys", ""}, "--keys"},
 	        {{"--listen", "http://x"}, "neither tcp:// nor ipc://"},
 	        {{"--listen", "tcp://127.0.0.1"}, "HOST:PORT"},
 	        {{"--listen", "tcp://127.0.0.1:"}, "port"},
@@ -121,6 +138,10 @@ wrong_usage(void **state)
 	        {{"import", "dir", "--detach"}, "'--detach'"},
 	        {{"rm"}, "one run"},
 	        {{"rm", "a\nb"}, "name"},
+	        {{"keygen"}, "one directory"},
+	        {{"keygen", "dir", "--client", "../x"}, "--client"},
+	        {{"keygen", "dir", "--client", "clients"}, "--client"},
+	        {{"keygen", "dir", "--client", ""}, "--client"},
 	};
 
 	(void)state;
@@ -149,7 +170,15 @@ loopback_addresses(void **state)
 	assert_true(address.ipv6);
 	assert_int_equal(address_parse("ipc://@name", &address, NULL), 0);
 	assert_null(address.path);
-	assert_int_equal(address_parse("tcp://10.0.0.1:1", &address, NULL), PORTOLAN_E_REFUSED);
+	assert_true(address.is_ipc);
+	assert_false(address.is_public);
+	for (size_t i = 0; i < 5; i++) {
+		static const char *const reachable[] = {"tcp://10.0.0.1:1", "tcp://0.0.0.0:1", "tcp://*:1",
+		                                        "tcp://[::]:1", "tcp://[::ffff:127.0.0.1]:1"};
+
+		assert_int_equal(address_parse(reachable[i], &address, NULL), 0);
+		assert_true(address.is_public);
+	}
 	assert_int_equal(address_parse("tcp://x", &address, NULL), PORTOLAN_E_INVALID);
 }
 
@@ -157,9 +186,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(defaults),           cmocka_unit_test(serving),
-	        cmocka_unit_test(commands),           cmocka_unit_test(wrong_usage),
-	        cmocka_unit_test(loopback_addresses),
+	        cmocka_unit_test(defaults),    cmocka_unit_test(serving),
+	        cmocka_unit_test(commands),    cmocka_unit_test(public_addresses_need_keys),
+	        cmocka_unit_test(wrong_usage), cmocka_unit_test(loopback_addresses),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -1,0 +1,140 @@
+/*
+ * handshake.c: CURVE keys for the socket, and a monitor on it.
+ *
+ * What the monitor tells of a failure depends on how far it got. An unknown client key is answered by the collector,
+ * with a status. That only one side uses keys is noticed by whichever side reads the other's greeting first; a wrong
+ * server key, by the collector. When it is the collector it hangs up without a word, which can also be its end: only
+ * several times in a row is it a reason.
+ */
+#include "handshake.h"
+
+#include "keys.h"
+
+#include <portolan/error.h>
+
+#include <string.h>
+#include <zmq.h>
+
+#define BROKEN_ENOUGH 4
+#define RETRY_MS 1000
+
+static int
+use_keys(void *socket, const char *directory, struct portolan_error *error)
+{
+	struct keys keys;
+	int result = keys_read_client(directory, &keys, error);
+
+	if (result < 0)
+		return result;
+	if (keys.exposed)
+		fprintf(stderr, "portolan: others may read the secret key %s/client.key; chmod 600 it\n", directory);
+	if (zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, keys.server, KEYS_TEXT_SIZE) < 0 ||
+	    zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, keys.own, KEYS_TEXT_SIZE) < 0 ||
+	    zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, keys.secret, KEYS_TEXT_SIZE) < 0)
+		result = error_set(error, PORTOLAN_E_SYSTEM, "keys %.300s: %s", directory, zmq_strerror(zmq_errno()));
+	keys_forget(&keys);
+	return result;
+}
+
+int
+handshake_init(struct handshake *handshake, void *context, void *socket, const char *endpoint, const char *keys,
+               struct portolan_error *error)
+{
+	const int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+	char address[64];
+	int result = 0;
+
+	*handshake = (struct handshake){.keyed = keys != NULL};
+	snprintf(handshake->endpoint, sizeof(handshake->endpoint), "%s", endpoint);
+	if (keys)
+		result = use_keys(socket, keys, error);
+	if (result < 0)
+		return result;
+	snprintf(address, sizeof(address), "inproc://portolan-handshake-%p", socket);
+	handshake->monitor = zmq_socket(context, ZMQ_PAIR);
+	if (!handshake->monitor || zmq_socket_monitor(socket, address, events) < 0 ||
+	    zmq_connect(handshake->monitor, address) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot watch a socket: %s", zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+void
+handshake_deinit(struct handshake *handshake, void *socket)
+{
+	const int none = 0;
+
+	if (!handshake->monitor)
+		return;
+	zmq_socket_monitor(socket, NULL, 0);
+	zmq_setsockopt(handshake->monitor, ZMQ_LINGER, &none, sizeof(none));
+	zmq_close(handshake->monitor);
+	handshake->monitor = NULL;
+}
+
+static void
+failed(struct handshake *handshake, const char *why)
+{
+	handshake->failed = true;
+	error_set(&handshake->failure, PORTOLAN_E_REFUSED, "the collector at %s %s", handshake->endpoint, why);
+}
+
+static void
+take_event(struct handshake *handshake, unsigned event)
+{
+	switch (event) {
+	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+		handshake->failed = false;
+		handshake->broken = 0;
+		break;
+	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+		failed(handshake, handshake->keyed
+		                          ? "uses no keys, or is none; leave keys out, or start it with --keys"
+		                          : "wants keys, or is none; give keys (a directory that portolan keygen has "
+		                            "made)");
+		break;
+	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+		failed(handshake,
+		       "does not know this client's key; put its public key into the clients directory there");
+		break;
+	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+		if (++handshake->broken >= BROKEN_ENOUGH)
+			failed(handshake, handshake->keyed
+			                          ? "hangs up: it uses no keys, or server.pub is not its public key"
+			                          : "hangs up: it wants keys (a directory that portolan keygen has "
+			                            "made), or has too many clients");
+		break;
+	}
+}
+
+/* One event: its number in the first part's first two bytes, an address in the second part. */
+static bool
+take_events(struct handshake *handshake)
+{
+	bool any = false;
+	uint16_t event;
+	char part[256];
+	int size;
+
+	while ((size = zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT)) >= 0) {
+		if (size >= (int)sizeof(event)) {
+			memcpy(&event, part, sizeof(event));
+			take_event(handshake, event);
+		}
+		zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT);
+		any = true;
+	}
+	return any;
+}
+
+bool
+handshake_has_failed(struct handshake *handshake, void *socket, int64_t now)
+{
+	take_events(handshake);
+	if (handshake->failed && now - handshake->retried >= RETRY_MS) {
+		handshake->retried = now;
+		zmq_disconnect(socket, handshake->endpoint);
+		zmq_connect(socket, handshake->endpoint);
+	}
+	return handshake->failed;
+}

@@ -1,0 +1,54 @@
+/*
+ * keys.h: files of CURVE keys, for both sides.
+ *
+ *	DIR/server.key		secret key of the collector
+ *	DIR/server.pub		its public key: what clients know it by
+ *	DIR/client.key		secret key of a client
+ *	DIR/clients/NAME.pub	public keys of the clients that are let in
+ *
+ * A key file is text. Empty lines, and lines that begin with "# ", are skipped; one line remains: "secret" or "public",
+ * a space, and the key as 40 characters of Z85 (ZeroMQ RFC 32). So one is never taken for the other.
+ *
+ * Whoever can write in the directory could let himself in, or take the collector's place: a directory, or a file of a
+ * public key, that group or others may write is refused. A secret key that they may read is taken, but `exposed`.
+ *
+ * Errors: PORTOLAN_E_INVALID (malformed), PORTOLAN_E_REFUSED (others may write), PORTOLAN_E_SYSTEM (cannot be read).
+ */
+#ifndef CLIENT_KEYS_H
+#define CLIENT_KEYS_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+
+#define KEYS_SIZE 32      /* bytes of a key */
+#define KEYS_TEXT_SIZE 41 /* its Z85, NUL-terminated */
+#define KEYS_MAX_FILE 4096
+
+enum keys_kind { KEYS_SECRET, KEYS_PUBLIC };
+
+/* Pure. `text` gets the key in Z85. The message does not name the file. */
+int keys_parse(const char *data, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
+               struct portolan_error *error);
+
+/* Whether the directory is one that only its owner can write. */
+int keys_check_directory(const char *path, struct portolan_error *error);
+
+/* *exposed (NULL: not asked) becomes true if group or others may read a secret key; otherwise it is left alone. */
+int keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed,
+              struct portolan_error *error);
+
+/* What one side proves itself with, and (a client) whom it wants to talk to. */
+struct keys {
+	char secret[KEYS_TEXT_SIZE], own[KEYS_TEXT_SIZE]; /* `own` is the public key to `secret` */
+	char server[KEYS_TEXT_SIZE];                      /* clients only */
+	bool exposed;                                     /* others may read the file of the secret key */
+};
+
+int keys_read_client(const char *directory, struct keys *keys, struct portolan_error *error);
+int keys_read_server(const char *directory, struct keys *keys, struct portolan_error *error);
+
+/* Overwrites the secret. */
+void keys_forget(struct keys *keys);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * keygen.c: key pairs into files.
+ *
+ * Files are created, never opened: O_EXCL neither overwrites nor follows a link that somebody has put there. The public
+ * key that lets a client in comes last, so that what an interrupted call leaves behind admits nobody.
+ */
+#include "keygen.h"
+
+#include <keys.h>
+#include <portolan/error.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define NAME_LONGEST 64
+
+struct pair {
+	char public[KEYS_TEXT_SIZE], secret[KEYS_TEXT_SIZE];
+};
+
+bool
+keygen_name_is_valid(const char *name)
+{
+	size_t length = strnlen(name, NAME_LONGEST + 1);
+
+	if (length == 0 || length > NAME_LONGEST || !isalnum((unsigned char)name[0]) || strcmp(name, "clients") == 0)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("-_.", name[i]))
+			return false;
+	return true;
+}
+
+static int
+join(char path[PATH_MAX], const char *directory, const char *name, const char *suffix, struct portolan_error *error)
+{
+	int length = snprintf(path, PATH_MAX, "%s/%s%s", directory, name, suffix);
+
+	if (length < 0 || length >= PATH_MAX)
+		return error_set(error, PORTOLAN_E_INVALID, "keygen: the path is too long");
+	return 0;
+}
+
+static int
+make_directory(const char *path, struct portolan_error *error)
+{
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return error_set(error, PORTOLAN_E_SYSTEM, "keygen: cannot make %.300s: %s", path, strerror(errno));
+	return keys_check_directory(path, error);
+}
+
+static int
+make_pair(struct pair *pair, struct portolan_error *error)
+{
+	if (zmq_curve_keypair(pair->public, pair->secret) == 0)
+		return 0;
+	return error_set(error, PORTOLAN_E_SYSTEM, "keygen: libzmq was built without CURVE: %s",
+	                 zmq_strerror(zmq_errno()));
+}
+
+static bool
+write_all(int fd, const char *data, size_t size)
+{
+	ssize_t written = write(fd, data, size);
+
+	return written == (ssize_t)size && fsync(fd) == 0;
+}
+
+/* `about` tells a reader whose key it is. */
+static int
+write_key(const char *directory, const char *name, const char *suffix, enum keys_kind kind, const char *key,
+          const char *about, struct portolan_error *error)
+{
+	char path[PATH_MAX], text[256];
+	int size = snprintf(text, sizeof(text), "# Portolan: %s\n%s %s\n", about,
+	                    kind == KEYS_SECRET ? "secret" : "public", key);
+	int fd = -1, result = join(path, directory, name, suffix, error);
+
+	if (result == 0)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		          kind == KEYS_SECRET ? 0600 : 0644);
+	if (result == 0 && fd < 0 && errno == EEXIST)
+		result = error_set(error, PORTOLAN_E_REFUSED,
+		                   "keygen: %.300s exists and is not overwritten; --client NAME adds a client", path);
+	else if (result == 0 && (fd < 0 || !write_all(fd, text, (size_t)size)))
+		result = error_set(error, PORTOLAN_E_SYSTEM, "keygen: cannot write %.300s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	explicit_bzero(text, sizeof(text));
+	return result;
+}
+
+/* The secret key of a client in `folder`, and its public key in `allowed`. */
+static int
+write_client(const char *folder, const char *allowed, const char *name, struct portolan_error *error)
+{
+	struct pair pair;
+	int result = make_pair(&pair, error);
+
+	if (result == 0)
+		result = write_key(folder, "client", ".key", KEYS_SECRET, pair.secret,
+		                   "secret key of a client; keep it to yourself", error);
+	if (result == 0)
+		result = write_key(allowed, name, ".pub", KEYS_PUBLIC, pair.public,
+		                   "public key of a client that is let in", error);
+	explicit_bzero(&pair, sizeof(pair));
+	return result;
+}
+
+static int
+write_collector(const char *directory, struct portolan_error *error)
+{
+	struct pair pair;
+	int result = make_pair(&pair, error);
+
+	if (result == 0)
+		result = write_key(directory, "server", ".key", KEYS_SECRET, pair.secret,
+		                   "secret key of a collector; keep it to yourself", error);
+	if (result == 0)
+		result = write_key(directory, "server", ".pub", KEYS_PUBLIC, pair.public,
+		                   "public key of a collector; its clients need it", error);
+	explicit_bzero(&pair, sizeof(pair));
+	return result;
+}
+
+int
+keygen_collector(const char *directory, struct portolan_error *error)
+{
+	char allowed[PATH_MAX];
+	int result = join(allowed, directory, "clients", "", error);
+
+	if (result == 0)
+		result = make_directory(directory, error);
+	if (result == 0)
+		result = write_collector(directory, error);
+	if (result == 0)
+		result = make_directory(allowed, error);
+	return result < 0 ? result : write_client(directory, allowed, "client", error);
+}
+
+int
+keygen_client(const char *directory, const char *name, struct portolan_error *error)
+{
+	char allowed[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], server[KEYS_TEXT_SIZE];
+	int result = keys_check_directory(directory, error);
+
+	if (result == 0)
+		result = join(allowed, directory, "clients", "", error);
+	if (result == 0)
+		result = join(folder, directory, name, "", error);
+	if (result == 0)
+		result = join(path, directory, "server", ".pub", error);
+	if (result == 0)
+		result = keys_read(path, KEYS_PUBLIC, server, NULL, error);
+	if (result == 0)
+		result = make_directory(allowed, error);
+	if (result == 0)
+		result = make_directory(folder, error);
+	if (result == 0)
+		result = write_key(folder, "server", ".pub", KEYS_PUBLIC, server,
+		                   "public key of a collector; its clients need it", error);
+	return result < 0 ? result : write_client(folder, allowed, name, error);
+}

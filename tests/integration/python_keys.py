@@ -1,0 +1,266 @@
+"""Keys: who is let in, who is not, and in which words. One collector with keys, one without."""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import threading
+import time
+
+import pytest
+import zmq
+from collector_harness import DEADLINE, PORTOLAND, Collector, dump, portoland
+
+import portolan
+
+PORTOLAN = os.environ["PORTOLAN"]
+
+
+def keygen(*arguments):
+    done = portoland("keygen", *map(str, arguments))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def keys(tmp_path):
+    keygen(tmp_path / "keys")
+    return tmp_path / "keys"
+
+
+@pytest.fixture
+def collect(tmp_path):
+    started = []
+
+    def start(*options):
+        started.append(Collector(str(tmp_path / "store"), *map(str, options)))
+        return started[-1]
+
+    yield start
+    for collector in started:
+        collector.end()
+
+
+def record(name, endpoint, keys=None, **options):
+    with portolan.Run(name, endpoint=endpoint, keys=keys, **options) as run:
+        run.log_gold(0, [1, 2, 3], [0.5, 0.25, 1.0], [True, False, True])
+    return run.stats()["acknowledged"]
+
+
+def refusal(endpoint, keys=None):
+    started = time.monotonic()
+    with pytest.raises(portolan.Refused) as caught:
+        portolan.Run("stranger", endpoint=endpoint, keys=keys, open_timeout=DEADLINE)
+    assert time.monotonic() - started < DEADLINE / 2, "it waited for the time-out"
+    return str(caught.value)
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def test_keygen_makes_files_for_the_right_eyes(tmp_path):
+    directory = tmp_path / "keys"
+    assert str(directory) in keygen(directory)
+    assert mode(directory) == mode(directory / "clients") == 0o700
+    assert mode(directory / "server.key") == mode(directory / "client.key") == 0o600
+    assert sorted(os.listdir(directory)) == ["client.key", "clients", "server.key", "server.pub"]
+    assert os.listdir(directory / "clients") == ["client.pub"]
+    assert re.search(r"^public \S{40}$", (directory / "server.pub").read_text(), re.M)
+    keygen(directory, "--client", "gpu7")
+    assert sorted(os.listdir(directory / "gpu7")) == ["client.key", "server.pub"]
+    assert mode(directory / "gpu7" / "client.key") == 0o600
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    for again in ([str(directory)], [str(directory), "--client", "gpu7"]):
+        done = portoland("keygen", *again)
+        assert done.returncode == 1 and "not overwritten" in done.stderr and done.stderr.count("\n") == 1
+    assert before == {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_keygen_through_portolan(tmp_path):
+    done = subprocess.run([PORTOLAN, "keygen", tmp_path / "keys"], env={**os.environ, "PORTOLAND": PORTOLAND},
+                          capture_output=True, text=True, timeout=DEADLINE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "keys" / "server.key").exists()
+
+
+def test_keygen_writes_only_where_its_owner_alone_does(tmp_path):
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys").chmod(0o777)
+    done = portoland("keygen", str(tmp_path / "keys"))
+    assert done.returncode == 1 and "chmod go-w" in done.stderr
+    assert not os.listdir(tmp_path / "keys")
+
+
+def test_a_listed_client_is_let_in(collect, keys):
+    keygen(keys, "--client", "gpu7")
+    collector = collect("--keys", keys)
+    assert record("first", collector.tcp, keys) == 3
+    assert record("second", collector.tcp, keys / "gpu7") == 3
+    assert dump(collector.store, "second")[0] == {("1", 0): (0.5, 1), ("2", 0): (0.25, 0), ("3", 0): (1.0, 1)}
+
+
+def test_what_is_sent_is_encrypted(collect, keys):
+    """What a listener in between would see of one connection."""
+    collector = collect("--keys", keys)
+    context = zmq.Context()
+    context.linger = 0
+    front, back = context.socket(zmq.STREAM), context.socket(zmq.STREAM)
+    port = front.bind_to_random_port("tcp://127.0.0.1")
+    back.connect(collector.tcp)
+    client_id, collector_id, seen = None, back.recv(), b""
+    back.recv()
+    try:
+        results = []
+        name = "a-name-that-nobody-else-shall-read"
+        thread = threading.Thread(target=lambda: results.append(record(name, "tcp://127.0.0.1:%d" % port, keys)))
+        thread.start()
+        end = time.monotonic() + DEADLINE
+        while thread.is_alive() and time.monotonic() < end:
+            for source, target in ((front, back), (back, front)):
+                while source.poll(5):
+                    identity, data = source.recv_multipart()
+                    if source is front:
+                        client_id = identity
+                    seen += data
+                    if data:
+                        target.send_multipart([collector_id if target is back else client_id, data])
+        thread.join(DEADLINE)
+    finally:
+        context.destroy(linger=0)
+    assert results == [3]
+    assert len(seen) > 500 and name.encode() not in seen and b"gold_prob" not in seen
+
+
+def test_an_unknown_key_is_refused_and_named(collect, keys, tmp_path):
+    keygen(tmp_path / "other")
+    shutil.copy(keys / "server.pub", tmp_path / "other" / "server.pub")
+    collector = collect("--keys", keys)
+    assert "does not know this client's key" in refusal(collector.tcp, tmp_path / "other")
+    public = (tmp_path / "other" / "clients" / "client.pub").read_text().split("\n")[1]
+    code, said = collector.end()
+    assert code == 0 and public in said and "127.0.0.1" in said
+
+
+def test_keys_are_added_and_removed_while_it_runs(collect, keys, tmp_path):
+    listed = keys / "clients" / "client.pub"
+    collector = collect("--keys", keys)
+    assert record("before", collector.tcp, keys) == 3
+    listed.rename(tmp_path / "client.pub")
+    assert "does not know this client's key" in refusal(collector.tcp, keys)  # an empty list: nobody
+    (tmp_path / "client.pub").rename(listed)
+    assert record("after", collector.tcp, keys) == 3
+    # Whatever is wrong with the list, the answer is no.
+    listed.chmod(0o666)
+    assert "does not know" in refusal(collector.tcp, keys)
+    listed.chmod(0o644)
+    listed.parent.chmod(0o777)
+    assert "does not know" in refusal(collector.tcp, keys)
+    listed.parent.chmod(0o700)
+    listed.parent.rename(tmp_path / "clients")
+    assert "does not know" in refusal(collector.tcp, keys)
+    (tmp_path / "clients").rename(listed.parent)
+    assert record("again", collector.tcp, keys) == 3
+
+
+def test_malformed_files_in_the_list_admit_nobody_and_harm_nobody(collect, keys):
+    (keys / "clients" / "a.pub").write_text("secret 0000000000000000000000000000000000000000\n")
+    (keys / "clients" / "b.pub").write_bytes(os.urandom(3000))
+    (keys / "clients" / "c.pub").write_text("")
+    (keys / "clients" / "d.pub").mkdir()
+    os.mkfifo(keys / "clients" / "e.pub")
+    (keys / "clients" / "f.pub").symlink_to("/nowhere")
+    collector = collect("--keys", keys)
+    assert record("run", collector.tcp, keys) == 3
+
+
+def test_one_side_without_keys(collect, keys):
+    collector = collect("--keys", keys)
+    message = refusal(collector.tcp)
+    assert "wants keys" in message and collector.tcp in message
+    assert collector.end()[0] == 0
+    message = refusal(collect().tcp, keys)
+    assert "uses no keys" in message
+
+
+def test_the_wrong_collector_is_not_talked_to(collect, keys, tmp_path):
+    keygen(tmp_path / "other")
+    shutil.copy(keys / "client.key", tmp_path / "other" / "client.key")
+    assert "server.pub is not its public key" in refusal(collect("--keys", keys).tcp, tmp_path / "other")
+
+
+def test_the_stores_own_socket_needs_no_keys(collect, keys, tmp_path):
+    extra = "ipc://" + str(tmp_path / "extra.sock")
+    collector = collect("--keys", keys, "--listen", extra)
+    assert record("own", collector.local) == 3
+    assert record("extra", extra) == 3
+    with portolan.Run("embedded", store=collector.store) as run:
+        run.log_gold(0, [1], [0.5], [True])
+
+
+def test_a_collector_that_comes_back_with_the_key_is_found_again(collect, keys, tmp_path):
+    collector = collect("--keys", keys)
+    with portolan.Run("run", endpoint=collector.tcp, keys=keys) as run:
+        run.log_gold(0, [1], [0.5], [True])
+        assert run.flush(timeout=DEADLINE)
+        (keys / "clients" / "client.pub").rename(tmp_path / "client.pub")
+        collector.end()
+        again = collect("--keys", keys, "--listen", collector.tcp)
+        run.log_gold(1, [1], [0.5], [True])
+        line = again.process.stderr.readline()
+        assert "refused 1 connection" in line
+        assert not run.flush(timeout=0)
+        (tmp_path / "client.pub").rename(keys / "clients" / "client.pub")
+        assert run.flush(timeout=DEADLINE)
+    assert len(dump(again.store, "run")[0]) == 2
+
+
+def test_a_secret_key_that_others_may_read_is_warned_about(collect, keys, capfd):
+    (keys / "server.key").chmod(0o644)
+    done = subprocess.Popen([PORTOLAND, "--store", keys.parent / "store", "--keys", keys, "--listen", "tcp://127.0.0.1:*"],
+                            stderr=subprocess.PIPE, text=True)
+    try:
+        line = done.stderr.readline()
+        assert "server.key" in line and "chmod 600" in line
+    finally:
+        done.terminate()
+        done.communicate(timeout=DEADLINE)
+    (keys / "server.key").chmod(0o600)
+    (keys / "client.key").chmod(0o644)
+    assert record("run", collect("--keys", keys).tcp, keys) == 3
+    assert "client.key; chmod 600" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (lambda keys: (keys / "server.key").unlink(), "server.key"),
+    (lambda keys: (keys / "server.key").write_text("secret no\n"), "server.key"),
+    (lambda keys: shutil.copy(keys / "server.pub", keys / "server.key"), "public key, and a secret one"),
+    (lambda keys: keys.chmod(0o770), "chmod go-w"),
+    (lambda keys: (keys / "clients").chmod(0o702), "chmod go-w"),
+    (lambda keys: shutil.rmtree(keys / "clients"), "clients"),
+    (shutil.rmtree, "keygen"),
+])
+def test_a_collector_does_not_start_with_wrong_keys(keys, tmp_path, spoil, words):
+    spoil(keys)
+    done = portoland("--store", str(tmp_path / "new"), "--keys", str(keys), "--listen", "tcp://127.0.0.1:*")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert words in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_public_address_without_keys_is_refused(tmp_path):
+    done = portoland("--store", str(tmp_path / "store"), "--listen", "tcp://0.0.0.0:*")
+    assert done.returncode == 2 and "--keys" in done.stderr and "keygen" in done.stderr
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (lambda keys: (keys / "client.key").unlink(), "client.key"),
+    (lambda keys: (keys / "server.pub").unlink(), "server.pub"),
+    (lambda keys: (keys / "server.pub").chmod(0o666), "chmod go-w"),
+    (lambda keys: (keys / "client.key").write_text("hello\n"), "40 characters"),
+])
+def test_a_client_does_not_start_with_wrong_keys(keys, spoil, words):
+    spoil(keys)
+    with pytest.raises((portolan.Error, ValueError), match=words):
+        portolan.Run("run", endpoint="tcp://127.0.0.1:1", keys=keys)
