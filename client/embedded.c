@@ -7,6 +7,7 @@
 #include "embedded.h"
 
 #include "clock.h"
+#include "directory.h"
 
 #include <portolan/error.h>
 
@@ -32,38 +33,13 @@
 #define TRIES 3
 #define MAX_SAID 400
 
-static int
-make_directories(const char *path, struct portolan_error *error)
-{
-	char *copy = strdup(path);
-	int status = 0;
-
-	if (!copy)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (char *slash = copy + 1; slash && *copy; slash++) {
-		slash = strchr(slash, '/');
-		if (slash)
-			*slash = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
-			status = error_set(error, PORTOLAN_E_INVALID, "store: cannot make %s: %s", copy,
-			                   strerror(errno));
-			break;
-		}
-		if (!slash)
-			break;
-		*slash = '/';
-	}
-	free(copy);
-	return status;
-}
-
 int
 embedded_init(struct embedded *embedded, const char *store, const char *program, struct portolan_error *error)
 {
 	int status;
 
 	*embedded = (struct embedded){0};
-	status = make_directories(store, error);
+	status = directory_make(store, "store", NULL, error);
 	if (status == 0)
 		status = endpoint_of_store(store, embedded->endpoint, error);
 	if (status < 0)

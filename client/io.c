@@ -67,6 +67,7 @@ static void
 free_memory(struct io *io)
 {
 	session_deinit(&io->session);
+	leftover_deinit(&io->leftover);
 	gather_deinit(&io->gather);
 	if (io->wake >= 0)
 		close(io->wake);
@@ -97,6 +98,7 @@ prepare(struct io *io, const struct io_options *options, struct portolan_error *
 	if (io->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
 	status = session_init(&io->session, id, options->request, clock_ms(), error);
+	session_set_spool(&io->session, options->spool, options->spool_bytes);
 	if (status == 0)
 		status = gather_init(&io->gather, error);
 	return status;
@@ -114,6 +116,8 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	created->wake = -1;
 	created->ring = options->ring;
 	created->embedded = options->embedded;
+	created->count = options->count;
+	created->counted = options->context;
 	status = prepare(created, options, error);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -166,7 +170,7 @@ has_ended(const struct io *io)
 {
 	int phase = atomic_load(&io->phase);
 
-	return phase == PHASE_FAILED || phase == PHASE_CLOSED;
+	return phase == PHASE_FAILED || phase == PHASE_CLOSED || phase == PHASE_SAVED;
 }
 
 /* Waits until `reached` or the thread has ended; false: the deadline came first. */
@@ -245,6 +249,58 @@ io_finish(struct io *io, int64_t deadline, struct portolan_error *error)
 	return 0;
 }
 
+static bool
+is_commanded(const struct io *io, uint64_t unused)
+{
+	(void)unused;
+	return io->command_done;
+}
+
+/* Has the thread do it, and waits for that; it does not wait for anybody else meanwhile. */
+static int
+command(struct io *io, enum command what, struct portolan_error *error)
+{
+	int status;
+
+	pthread_mutex_lock(&io->mutex);
+	io->command_done = false;
+	pthread_mutex_unlock(&io->mutex);
+	atomic_store(&io->command, what);
+	wait_until(io, is_commanded, 0, CLOCK_FOREVER);
+	pthread_mutex_lock(&io->mutex);
+	status = io->command_done ? io->command_status : 0;
+	if (status < 0)
+		error_set(error, status, "%s", io->command_error.message);
+	pthread_mutex_unlock(&io->mutex);
+	return status;
+}
+
+int
+io_go_offline(struct io *io, struct portolan_error *error)
+{
+	return command(io, COMMAND_OFFLINE, error);
+}
+
+bool
+io_is_offline(const struct io *io)
+{
+	return atomic_load(&io->phase) == PHASE_OFFLINE;
+}
+
+int
+io_save(struct io *io, struct portolan_error *error)
+{
+	return command(io, COMMAND_SAVE, error);
+}
+
+void
+io_get_spool(struct io *io, char *path, size_t size)
+{
+	pthread_mutex_lock(&io->mutex);
+	snprintf(path, size, "%s", io->spool_path);
+	pthread_mutex_unlock(&io->mutex);
+}
+
 bool
 io_has_failed(const struct io *io)
 {
@@ -272,5 +328,7 @@ io_get_counters(const struct io *io, struct io_counters *counters)
 	        .refused = atomic_load(&io->refused),
 	        .bytes_sent = atomic_load(&io->bytes_sent),
 	        .opened = atomic_load(&io->opened),
+	        .spooled = atomic_load(&io->spooled),
+	        .saved = atomic_load(&io->saved),
 	};
 }

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#define IO_PATH_SIZE 4200
+
 struct io;
 
 struct io_options {
@@ -22,11 +24,18 @@ struct io_options {
 	const struct embedded *embedded; /* NULL, or who may start it again; must outlive the io */
 	struct ring *ring;               /* must outlive the io */
 	const struct wire_open *request; /* used during io_create() only */
+	const char *spool;               /* directory of spool files; must outlive the io */
+	uint64_t spool_bytes;            /* limit of one */
+	/* What the run has counted so far; called by the thread. NULL: nothing is told. */
+	void (*count)(const void *context, struct wire_counts *counts);
+	const void *context;
 };
 
 struct io_counters {
 	uint64_t settled_observations; /* acknowledged, refused ones among them */
 	uint64_t replaced, refused;    /* by the collector */
+	uint64_t spooled;              /* observations written to a spool file */
+	uint64_t saved;                /* observations left in one when the run ended */
 	uint64_t bytes_sent, opened;
 };
 
@@ -49,6 +58,17 @@ int io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct p
 
 /* Sends what is left, then `close`, and waits for its acknowledgement. Errors as io_wait_settled(). */
 int io_finish(struct io *io, int64_t deadline, struct portolan_error *error);
+
+/* After io_wait_open() found nobody: records to the spool, until a collector comes. Fails if the spool cannot be made.
+ */
+int io_go_offline(struct io *io, struct portolan_error *error);
+bool io_is_offline(const struct io *io); /* and none has come yet */
+
+/* Ends the run where it is: what is not acknowledged goes to the spool, on disk when this returns. */
+int io_save(struct io *io, struct portolan_error *error);
+
+/* The spool file, or "" while there is none. */
+void io_get_spool(struct io *io, char *path, size_t size);
 
 bool io_has_failed(const struct io *io);                      /* for good; a plain load */
 const struct portolan_error *io_failure(const struct io *io); /* once it has failed */

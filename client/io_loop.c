@@ -6,6 +6,7 @@
 #include "io_loop.h"
 
 #include "clock.h"
+#include "intake.h"
 
 #include <portolan/error.h>
 
@@ -15,6 +16,7 @@
 
 #define POLL_BUSY_MS 1
 #define POLL_IDLE_MS 10
+#define LEFT_OVER_MS 5000    /* closing waits for so long for what others have left over */
 #define REVIVE_MS 1000       /* how often a lost collector is looked for */
 #define REVIVE_START_MS 5000 /* how long it may take to come up */
 
@@ -33,109 +35,87 @@ receive_frames(struct io *io)
 		}
 		/* A frame is one part; an empty delimiter or anything else decodes to nothing. */
 		session_receive(&io->session, zmq_msg_data(&message), zmq_msg_size(&message), clock_ms());
+		leftover_receive(&io->leftover, zmq_msg_data(&message), zmq_msg_size(&message), clock_ms());
 		zmq_msg_close(&message);
 		any = true;
 	}
 }
 
 static bool
-send_frames(struct io *io)
+send_frame(struct io *io, struct wire_bytes frame)
+{
+	io->unsent = zmq_send(io->socket, frame.data, frame.size, ZMQ_DONTWAIT) < 0;
+	if (io->unsent)
+		return false; /* not connected: later */
+	atomic_fetch_add_explicit(&io->bytes_sent, frame.size, memory_order_relaxed);
+	return true;
+}
+
+bool
+io_send_frames(struct io *io)
 {
 	struct wire_bytes frame;
 	bool any = false;
 
-	while (session_next(&io->session, clock_ms(), &frame)) {
-		if (zmq_send(io->socket, frame.data, frame.size, ZMQ_DONTWAIT) < 0)
-			return any; /* not connected: later */
+	while (session_next(&io->session, clock_ms(), &frame) && send_frame(io, frame)) {
 		session_sent(&io->session, clock_ms());
-		atomic_fetch_add_explicit(&io->bytes_sent, frame.size, memory_order_relaxed);
 		any = true;
 	}
 	return any;
 }
 
-/* Reads records into `gather` up to one that does not belong there; *end_epoch is one that stands first. */
-static void
-gather_records(struct io *io, const struct record **end_epoch)
-{
-	*end_epoch = NULL;
-	for (;;) {
-		uint64_t before = ring_position(io->ring);
-		const struct record *record;
-		size_t bytes;
-
-		record = ring_read(io->ring, &bytes);
-		if (!record)
-			return;
-		if (record->kind == RECORD_END_EPOCH && io->gather.rows == 0) {
-			*end_epoch = record;
-			return;
-		}
-		if (record->kind == RECORD_END_EPOCH || !gather_add(&io->gather, record)) {
-			ring_unread(io->ring, before);
-			return;
-		}
-	}
-}
-
-/* One frame out of the ring into the session; false: there is nothing, or no memory now. */
+/* One frame at a time: the run's own come first. */
 static bool
-take_frame(struct io *io)
+send_left_over(struct io *io)
 {
-	uint64_t before = ring_position(io->ring);
-	const struct record *end_epoch;
-	struct session_mark mark;
-	int status;
+	struct wire_bytes frame;
 
-	gather_records(io, &end_epoch);
-	mark = (struct session_mark){.position = ring_position(io->ring), .observations = io->gather.rows};
-	if (end_epoch) {
-		status = session_add_end_epoch(&io->session, end_epoch->epoch, mark, NULL);
-	} else if (io->gather.rows > 0) {
-		struct wire_batch batch;
-
-		gather_batch(&io->gather, &batch);
-		status = session_add_batch(&io->session, &batch, mark, NULL);
-		gather_clear(&io->gather);
-	} else {
+	if (io->session.state != SESSION_OPEN && io->session.state != SESSION_CLOSED)
 		return false;
+	if (!io->looked_for_left_over) {
+		io->looked_for_left_over = true;
+		leftover_init(&io->leftover, io->session.directory);
 	}
-	if (status < 0) {
-		ring_unread(io->ring, before);
+	if (!leftover_next(&io->leftover, clock_ms(), &frame) || !send_frame(io, frame))
 		return false;
-	}
-	ring_release(io->ring);
+	leftover_sent(&io->leftover, clock_ms());
 	return true;
 }
 
-static bool
-take_frames(struct io *io)
-{
-	bool any = false;
-
-	while (session_has_room(&io->session, GATHER_MAX_FRAME) && take_frame(io)) {
-		send_frames(io);
-		any = true;
-	}
-	return any;
-}
-
-/* After the last record: `close`. */
+/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. */
 static void
-finish(struct io *io)
+leave(struct io *io)
 {
-	struct session_mark mark = {.position = ring_position(io->ring)};
+	struct session *session = &io->session;
+	struct portolan_error error;
 
-	if (session_has_room(&io->session, 0) && mark.position == ring_head(io->ring))
-		session_add_close(&io->session, mark, NULL);
+	if (session->opened_count == 0)
+		return;
+	if (session->refusal == WIRE_E_RUN_REMOVED || !session->directory) {
+		spool_remove(session->backlog.spool);
+		session->backlog.spool = NULL;
+	} else if (intake_save(io, &error) < 0) {
+		fprintf(stderr, "portolan: run %s: %s\n", io->run, error.message);
+	} else if (session->backlog.spool) {
+		fprintf(stderr, "portolan: run %s: what was not acknowledged is in %s\n", io->run,
+		        session->backlog.spool->path);
+	}
 }
 
 static bool
-is_aborted(void *context)
+is_aborted(const struct io *io)
+{
+	return atomic_load(&io->command) >= COMMAND_SAVE;
+}
+
+/* While a collector starts, the ring must not fill. */
+static bool
+work_meanwhile(void *context)
 {
 	struct io *io = context;
 
-	return atomic_load(&io->command) == COMMAND_ABORT;
+	intake_frames(io);
+	return is_aborted(io);
 }
 
 /* Embedded: a collector that is gone is started again. Silence alone is no proof; a free lock is. */
@@ -145,13 +125,16 @@ revive(struct io *io)
 	int64_t now = clock_ms();
 	struct portolan_error error;
 
-	if (!io->embedded || now - io->session.last_heard < REVIVE_MS || now - io->revived < REVIVE_MS)
+	bool is_answered = io->session.last_sent <= io->session.last_heard && !io->unsent;
+
+	if (!io->embedded || is_answered || now - io->session.last_heard < REVIVE_MS || now - io->revived < REVIVE_MS)
 		return;
 	io->revived = now;
 	if (embedded_is_served(io->embedded))
 		return;
-	if (embedded_start(io->embedded, now + REVIVE_START_MS, is_aborted, io, &error) == 0) {
+	if (embedded_start(io->embedded, now + REVIVE_START_MS, work_meanwhile, io, &error) == 0) {
 		session_lost(&io->session);
+		leftover_lost(&io->leftover);
 	} else if (!io->revival_failed && !is_aborted(io)) {
 		io->revival_failed = true;
 		fprintf(stderr, "portolan: run %s: the collector is gone: %s (trying again every second)\n", io->run,
@@ -167,7 +150,7 @@ watch_handshake(struct io *io)
 {
 	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
 		return;
-	if (io->session.opened_count == 0) {
+	if (io->session.opened_count == 0 && !io->session.offline) {
 		io->session.state = SESSION_FAILED;
 		io->session.failure = io->handshake.failure;
 	} else {
@@ -182,17 +165,26 @@ phase_of(const struct io *io)
 	case SESSION_FAILED:
 		return PHASE_FAILED;
 	case SESSION_CLOSED:
-		return PHASE_CLOSED;
+		return leftover_is_done(&io->leftover) || clock_ms() - io->closed_at >= LEFT_OVER_MS ? PHASE_CLOSED
+		                                                                                     : PHASE_OPEN;
 	default:
-		return io->session.opened_count > 0 ? PHASE_OPEN : PHASE_OPENING;
+		return io->session.opened_count > 0 ? PHASE_OPEN : io->session.offline ? PHASE_OFFLINE : PHASE_OPENING;
 	}
 }
 
 static void
 say_on_stderr(struct io *io, enum phase phase)
 {
-	bool was_open = atomic_load(&io->phase) == PHASE_OPEN;
+	int before = atomic_load(&io->phase);
+	bool was_open = before == PHASE_OPEN || before == PHASE_OFFLINE;
 
+	if (io->session.state == SESSION_ALONE && !io->said_alone) {
+		io->said_alone = true;
+		fprintf(stderr, "portolan: run %s: a collector came, and refused: %s (the run goes on into %s)\n",
+		        io->run, io->session.failure.message, io->spool_path);
+	}
+	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
+		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", io->run);
 	if (phase == PHASE_FAILED && was_open)
 		fprintf(stderr, "portolan: run %s is no longer recorded: %s\n", io->run, io->session.failure.message);
 	if (io->session.complaint.code != io->complained && was_open) {
@@ -208,19 +200,21 @@ publish(struct io *io)
 	const struct session *session = &io->session;
 	enum phase phase = phase_of(io);
 	bool matters = phase != (enum phase)atomic_load(&io->phase) ||
-	               session->settled_position != atomic_load(&io->settled_position);
+	               session->backlog.settled.position != atomic_load(&io->settled_position);
 
 	say_on_stderr(io, phase);
-	atomic_store(&io->settled_observations, session->settled_observations);
+	atomic_store(&io->settled_observations, session->backlog.settled.observations);
 	atomic_store(&io->replaced, session->replaced);
 	atomic_store(&io->refused, session->refused);
 	atomic_store(&io->opened, session->opened_count);
+	atomic_store(&io->spooled, session->backlog.spooled_observations);
 	if (!matters)
 		return;
+	io->blocked_since = 0;
 	pthread_mutex_lock(&io->mutex);
 	io->failure = session->failure;
 	io->id_kind = session->id_kind;
-	atomic_store(&io->settled_position, session->settled_position);
+	atomic_store(&io->settled_position, session->backlog.settled.position);
 	atomic_store(&io->phase, phase);
 	pthread_cond_broadcast(&io->changed);
 	pthread_mutex_unlock(&io->mutex);
@@ -237,6 +231,55 @@ sleep_a_little(struct io *io, int timeout)
 		return; /* somebody else's wake-up; the next round looks anyway */
 }
 
+static void
+end_command(struct io *io, enum phase phase, int status, const struct portolan_error *error)
+{
+	const struct spool *spool = io->session.backlog.spool;
+
+	pthread_mutex_lock(&io->mutex);
+	io->command_done = true;
+	io->command_status = status;
+	if (status < 0)
+		io->command_error = *error;
+	if (phase == PHASE_SAVED)
+		error_set(&io->failure, PORTOLAN_E_CLOSED, "it was closed");
+	atomic_store(&io->phase, phase);
+	atomic_store(&io->spooled, io->session.backlog.spooled_observations);
+	snprintf(io->spool_path, sizeof(io->spool_path), "%s", spool ? spool->path : "");
+	pthread_cond_broadcast(&io->changed);
+	pthread_mutex_unlock(&io->mutex);
+}
+
+/* Orders of the threads that own the run. False: the thread ends. */
+static bool
+obey(struct io *io)
+{
+	int command = atomic_load(&io->command), offline = COMMAND_OFFLINE;
+	struct portolan_error error;
+	int status;
+
+	switch (command) {
+	case COMMAND_OFFLINE:
+		/* The collector may have come at the last moment. */
+		status = io->session.opened_count > 0 ? 0 : session_go_offline(&io->session, &error);
+		atomic_compare_exchange_strong(&io->command, &offline, COMMAND_RUN);
+		end_command(io, phase_of(io), status, &error);
+		return true;
+	case COMMAND_FINISH:
+		intake_finish(io);
+		return true;
+	case COMMAND_SAVE:
+		status = io->session.state == SESSION_CLOSED || io->session.state == SESSION_FAILED
+		                 ? 0
+		                 : intake_save(io, &error);
+		publish(io);
+		end_command(io, PHASE_SAVED, status, &error);
+		return false;
+	default:
+		return command != COMMAND_ABORT;
+	}
+}
+
 void *
 io_main(void *argument)
 {
@@ -244,17 +287,23 @@ io_main(void *argument)
 	int timeout = POLL_BUSY_MS;
 
 	for (;;) {
-		int command = atomic_load(&io->command);
-		bool busy;
+		bool busy = receive_frames(io);
 
-		if (command == COMMAND_ABORT)
+		if (io->count) {
+			io->count(io->counted, &io->session.counts);
+			io->session.counts.spooled = io->session.backlog.spooled_observations;
+		}
+
+		busy |= io_send_frames(io);
+		busy |= intake_frames(io);
+		busy |= send_left_over(io);
+		if (!obey(io))
 			return NULL;
-		busy = receive_frames(io);
-		busy |= send_frames(io);
-		busy |= take_frames(io);
-		if (command == COMMAND_FINISH)
-			finish(io);
 		watch_handshake(io);
+		if (io->session.state == SESSION_CLOSED && io->closed_at == 0)
+			io->closed_at = clock_ms();
+		if (io->session.state == SESSION_FAILED)
+			leave(io);
 		publish(io);
 		if (phase_of(io) == PHASE_FAILED || phase_of(io) == PHASE_CLOSED)
 			return NULL;

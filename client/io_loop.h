@@ -1,5 +1,5 @@
 /*
- * io_loop.h: what io.c (making, waiting, ending) and io_loop.c (the thread) share. Private to the two.
+ * io_loop.h: what io.c (making, waiting, ending), io_loop.c (the thread) and intake.c (its way with the ring) share.
  */
 #ifndef CLIENT_IO_LOOP_H
 #define CLIENT_IO_LOOP_H
@@ -7,12 +7,13 @@
 #include "gather.h"
 #include "handshake.h"
 #include "io.h"
+#include "leftover.h"
 #include "session.h"
 
 #include <pthread.h>
 
-enum command { COMMAND_RUN, COMMAND_FINISH, COMMAND_ABORT };
-enum phase { PHASE_OPENING, PHASE_OPEN, PHASE_CLOSED, PHASE_FAILED };
+enum command { COMMAND_RUN, COMMAND_OFFLINE, COMMAND_FINISH, COMMAND_SAVE, COMMAND_ABORT };
+enum phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_SAVED, PHASE_FAILED };
 
 struct io {
 	void *context, *socket;
@@ -21,23 +22,40 @@ struct io {
 	pthread_t thread;
 	struct ring *ring;
 	const struct embedded *embedded;
+	void (*count)(const void *context, struct wire_counts *counts);
+	const void *counted; /* its argument */
 	char *run;
 
 	/* The thread's own. */
 	struct session session;
 	struct gather gather;
+	struct leftover leftover;
+	bool looked_for_left_over;
 	int64_t revived;
-	int complained; /* code of the complaint already passed on */
-	bool revival_failed;
+	int64_t blocked_since; /* nothing could be taken from the ring, nor was acknowledged; 0: not so */
+	int64_t spool_again;   /* not before: writing to the spool has failed */
+	int64_t closed_at;     /* 0: not yet */
+	int spool_trouble;     /* its code, already said; 0: none */
+	int complained;        /* code of the complaint already passed on */
+	bool revival_failed, said_alone;
+	bool unsent; /* the last frame could not be given to the socket */
 
 	/* Shared. */
 	_Atomic int command, phase;
-	_Atomic uint64_t settled_position, settled_observations, replaced, refused, bytes_sent, opened;
+	_Atomic uint64_t settled_position, settled_observations, replaced, refused, bytes_sent, opened, spooled, saved;
 	struct portolan_error failure; /* written before phase becomes PHASE_FAILED */
-	enum wire_id_kind id_kind;     /* written before phase becomes PHASE_OPEN */
+	/* Under mutex. */
+	int command_status; /* of COMMAND_OFFLINE and COMMAND_SAVE, once command_done */
+	bool command_done;
+	struct portolan_error command_error;
+	char spool_path[IO_PATH_SIZE];
+	enum wire_id_kind id_kind; /* written before phase becomes PHASE_OPEN */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 };
+
+/* Gives the socket what the session wants sent; true: there was something. */
+bool io_send_frames(struct io *io);
 
 /* The thread; `argument` is the struct io. */
 void *io_main(void *argument);

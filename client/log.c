@@ -167,7 +167,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	size_t bytes = record_size(&plan), refused;
 	int status;
 
-	record = run_reserve(run, bytes, true, &status, error);
+	record = run_reserve(run, bytes, run->when_full != PORTOLAN_DROP, &status, error);
 	if (status < 0)
 		return status;
 	if (!record) {
@@ -212,7 +212,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
 		status = log_piece(run, batch, row, outcome, error);
-	if (status == PORTOLAN_E_CLOSED)
+	if (status == PORTOLAN_E_CLOSED || status == PORTOLAN_E_CANCELLED)
 		outcome->dropped = batch->n - outcome->logged - outcome->refused;
 	return status < 0 ? status : 0;
 }
@@ -252,9 +252,11 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		status = batch_check(batch, run->examples, error);
 	if (status < 0 || batch->n == 0)
 		return status;
-	pthread_mutex_lock(&run->log_mutex);
+	status = run_lock(run, error);
+	if (status < 0)
+		return status;
 	status = log_pieces(run, batch, &outcome, error);
-	pthread_mutex_unlock(&run->log_mutex);
+	run_unlock(run);
 	if (outcome.dropped > 0)
 		atomic_fetch_add(&run->dropped, outcome.dropped);
 	if (outcome.refused > 0)

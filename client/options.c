@@ -31,6 +31,8 @@ check_where(const struct portolan_options *options, struct portolan_error *error
 		return error_set(error, PORTOLAN_E_INVALID, "give store (a directory) or endpoint, and not both");
 	if (options->store && !options->store[0])
 		return error_set(error, PORTOLAN_E_INVALID, "store is empty; give a directory");
+	if (options->spool && !options->spool[0])
+		return error_set(error, PORTOLAN_E_INVALID, "spool is empty; give a directory");
 	if (endpoint && strncmp(endpoint, "tcp://", 6) != 0 && strncmp(endpoint, "ipc://", 6) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "endpoint \"%.200s\" must be tcp://HOST:PORT or ipc://PATH",
 		                 endpoint);

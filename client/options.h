@@ -7,6 +7,7 @@
 #define OPTIONS_RING_BYTES ((size_t)32 << 20)
 #define OPTIONS_LEAST_RING_BYTES ((size_t)1 << 20)
 #define OPTIONS_OPEN_TIMEOUT_MS 10000
+#define OPTIONS_SPOOL_BYTES (UINT64_C(16) << 30)
 
 /* Checks name and options. PORTOLAN_E_INVALID with a message that names what is wrong. */
 int options_check(const char *name, const struct portolan_options *options, struct portolan_error *error);

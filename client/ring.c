@@ -92,6 +92,15 @@ ring_head(const struct ring *ring)
 	return atomic_load_explicit(&ring->head, memory_order_acquire);
 }
 
+size_t
+ring_used(const struct ring *ring)
+{
+	/* The tail first: it never overtakes a head that is read later. */
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+
+	return (size_t)(ring_head(ring) - tail);
+}
+
 const void *
 ring_read(struct ring *ring, size_t *bytes)
 {

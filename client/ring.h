@@ -32,6 +32,7 @@ void ring_deinit(struct ring *ring); /* twice does no harm */
 void *ring_reserve(struct ring *ring, size_t bytes, size_t keep);
 void ring_commit(struct ring *ring, size_t bytes);
 uint64_t ring_head(const struct ring *ring); /* any thread */
+size_t ring_used(const struct ring *ring);   /* bytes not released; any thread */
 
 /* Consumer: the next record, or NULL; valid until released. */
 const void *ring_read(struct ring *ring, size_t *bytes);

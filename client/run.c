@@ -1,12 +1,11 @@
 /*
- * run.c: opening, ending epochs, flushing, closing, counting. Portions of a run's life that may wait; log.c has the one
- * that does not.
+ * run.c: ending epochs, flushing, closing, counting: the parts of a run's life that may wait. log.c has the one that
+ * does not, open.c its beginning.
  */
 #include "run.h"
 
 #include "clock.h"
 #include "fork.h"
-#include "options.h"
 
 #include <portolan/error.h>
 
@@ -17,6 +16,8 @@
 #define DEFAULT_WAIT_MS 60000
 #define RING_KEPT 4096 /* bytes batches leave free, so that ends of epochs need not wait for them */
 #define FULL_SLEEP_US 200
+#define CLOSE_LEAST_MS 100
+#define WARN_AFTER_MS 500 /* shorter waits are not worth a line */
 
 int
 run_check(const struct portolan_run *run, struct portolan_error *error)
@@ -40,154 +41,110 @@ warn_full(struct portolan_run *run)
 {
 	if (!atomic_exchange(&run->warned_full, true))
 		fprintf(stderr,
-		        "portolan: run %s: the collector does not keep up, and %zu bytes of memory for what is not yet "
+		        "portolan: run %s: neither collector nor spool keep up, and %zu bytes of memory for what is "
+		        "not yet "
 		        "sent are full: %s\n",
 		        run->name, run->ring.size,
 		        run->when_full == PORTOLAN_DROP ? "observations are dropped, and counted"
-		                                        : "logging waits for it (ring_bytes makes more room)");
+		                                        : "logging waits (ring_bytes makes more room)");
+}
+
+bool
+run_is_cancelled(const struct portolan_run *run)
+{
+	return run->cancelled && run->cancelled(run->cancelled_context) != 0;
+}
+
+static int
+cancelled(const struct portolan_run *run, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_CANCELLED, "run %s: the wait for room was given up", run->name);
+}
+
+int
+run_lock(struct portolan_run *run, struct portolan_error *error)
+{
+	if (pthread_mutex_trylock(&run->log_mutex) == 0)
+		return 0;
+	for (;;) {
+		struct timespec until;
+		int status;
+
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += RUN_SLICE_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_mutex_clocklock(&run->log_mutex, CLOCK_MONOTONIC, &until) == 0)
+			return 0;
+		status = run_check(run, error);
+		if (status == 0 && run_is_cancelled(run))
+			status = cancelled(run, error);
+		if (status < 0)
+			return status;
+	}
+}
+
+void
+run_unlock(struct portolan_run *run)
+{
+	pthread_mutex_unlock(&run->log_mutex);
+}
+
+void
+run_stop_logging(struct portolan_run *run)
+{
+	atomic_store(&run->closed, true);
 }
 
 void *
-run_reserve(struct portolan_run *run, size_t bytes, bool may_drop, int *status, struct portolan_error *error)
+run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, struct portolan_error *error)
 {
 	const struct timespec pause = {.tv_nsec = FULL_SLEEP_US * 1000};
-	size_t keep = may_drop ? RING_KEPT : 0;
+	size_t keep = bytes > RING_KEPT / 2 ? RING_KEPT : 0;
 	void *record = ring_reserve(&run->ring, bytes, keep);
+	int64_t began, asked;
 
 	*status = 0;
 	if (record)
 		return record;
-	if (may_drop)
-		warn_full(run);
-	if (may_drop && run->when_full == PORTOLAN_DROP)
-		return NULL;
-	atomic_fetch_add(&run->waits, 1);
 	io_wake(run->io);
+	if (!may_wait) {
+		warn_full(run);
+		return NULL;
+	}
+	atomic_fetch_add(&run->waits, 1);
+	began = asked = clock_ms();
 	while (!record) {
+		int64_t now;
+
 		nanosleep(&pause, NULL);
+		now = clock_ms();
 		*status = run_check(run, error);
+		if (*status == 0 && now - asked >= RUN_SLICE_MS) {
+			*status = run_is_cancelled(run) ? cancelled(run, error) : 0;
+			asked = now;
+		}
 		if (*status < 0)
 			return NULL;
+		if (now - began >= WARN_AFTER_MS)
+			warn_full(run);
 		record = ring_reserve(&run->ring, bytes, keep);
 	}
 	return record;
 }
 
-static void
-free_run(struct portolan_run *run)
+void
+run_count(const void *context, struct wire_counts *counts)
 {
-	ring_deinit(&run->ring);
-	embedded_deinit(&run->embedded);
-	pthread_mutex_destroy(&run->log_mutex);
-	free(run->name);
-	free(run);
-}
+	const struct portolan_run *run = context;
 
-static struct portolan_run *
-new_run(const char *name, const struct portolan_options *options)
-{
-	struct portolan_run *run =
-	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as the ring asks for */
-
-	if (!run)
-		return NULL;
-	memset(run, 0, sizeof(*run));
-	pthread_mutex_init(&run->log_mutex, NULL);
-	run->name = strdup(name);
-	run->generation = fork_generation();
-	run->strict = options->strict != 0;
-	run->when_full = options->when_full;
-	run->examples = options->examples;
-	if (!run->name) {
-		free_run(run);
-		return NULL;
-	}
-	return run;
-}
-
-static int
-start_io(struct portolan_run *run, const struct portolan_options *options, const char *endpoint,
-         struct portolan_error *error)
-{
-	struct wire_bytes *labels;
-	struct wire_open request;
-	struct io_options io = {.endpoint = endpoint, .keys = options->keys, .ring = &run->ring, .request = &request};
-	int status = options_request(run->name, options, &request, &labels, error);
-
-	if (status < 0)
-		return status;
-	if (options->store)
-		io.embedded = &run->embedded;
-	status = io_create(&run->io, &io, error);
-	free(labels);
-	return status;
-}
-
-static int
-await_open(struct portolan_run *run, const struct portolan_options *options, int timeout, int64_t deadline,
-           struct portolan_error *error)
-{
-	enum wire_id_kind id_kind;
-	int status = io_wait_open(run->io, deadline, &id_kind, error);
-
-	if (status == 0)
-		atomic_store(&run->id_kind, id_kind);
-	if (status != PORTOLAN_E_NO_COLLECTOR)
-		return status;
-	if (options->store)
-		return error_set(error, status, "the collector of store %s did not answer at %s within %g s",
-		                 run->embedded.store, run->embedded.endpoint, timeout / 1000.0);
-	return error_set(error, status,
-	                 "no collector answered at %s within %g s; start one with: portoland --store DIR",
-	                 options->endpoint, timeout / 1000.0);
-}
-
-static int
-open_run(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
-{
-	int timeout = options->open_timeout_ms > 0 ? options->open_timeout_ms : OPTIONS_OPEN_TIMEOUT_MS, status;
-	int64_t deadline = clock_ms() + timeout;
-	const char *endpoint = options->endpoint;
-
-	status = ring_init(&run->ring, options->ring_bytes > 0 ? options->ring_bytes : OPTIONS_RING_BYTES, error);
-	if (status == 0 && options->store) {
-		status = embedded_init(&run->embedded, options->store, options->collector_program, error);
-		endpoint = run->embedded.endpoint;
-		if (status == 0 && !embedded_is_served(&run->embedded))
-			status = embedded_start(&run->embedded, deadline, NULL, NULL, error);
-	}
-	if (status == 0)
-		status = start_io(run, options, endpoint, error);
-	if (status < 0)
-		return status;
-	status = await_open(run, options, timeout, deadline, error);
-	if (status < 0)
-		io_destroy(run->io);
-	return status;
-}
-
-int
-portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
-              struct portolan_error *error)
-{
-	struct portolan_run *opened;
-	int status;
-
-	if (!run)
-		return error_set(error, PORTOLAN_E_INVALID, "there is nowhere to put the run: run is NULL");
-	status = options_check(name, options, error);
-	if (status < 0)
-		return status;
-	opened = new_run(name, options);
-	if (!opened)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	status = open_run(opened, options, error);
-	if (status < 0) {
-		free_run(opened);
-		return status;
-	}
-	*run = opened;
-	return 0;
+	*counts = (struct wire_counts){
+	        .told = true,
+	        .logged = atomic_load(&run->logged),
+	        .refused = atomic_load(&run->refused),
+	        .dropped = atomic_load(&run->dropped),
+	        .waits = atomic_load(&run->waits),
+	};
 }
 
 int
@@ -201,13 +158,16 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 		return status;
 	if (epoch > WIRE_MAX_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "epoch is %u; the limit is %u", epoch, WIRE_MAX_EPOCH);
-	pthread_mutex_lock(&run->log_mutex);
-	record = run_reserve(run, record_size(&end), false, &status, error);
+	status = run_lock(run, error);
+	if (status < 0)
+		return status;
+	/* It is a hint: where the user wants no waiting, it is left out as well. */
+	record = run_reserve(run, record_size(&end), run->when_full != PORTOLAN_DROP, &status, error);
 	if (record) {
 		*record = end;
 		ring_commit(&run->ring, record_size(&end));
 	}
-	pthread_mutex_unlock(&run->log_mutex);
+	run_unlock(run);
 	return status;
 }
 
@@ -239,9 +199,17 @@ not_acknowledged(const struct portolan_run *run)
 static int
 timed_out(const struct portolan_run *run, struct portolan_error *error)
 {
+	unsigned long long missing = not_acknowledged(run), logged = atomic_load(&run->logged);
+	char path[IO_PATH_SIZE];
+
+	io_get_spool(run->io, path, sizeof(path));
+	if (io_is_offline(run->io))
+		return error_set(error, PORTOLAN_E_TIMEOUT,
+		                 "run %s is recorded in %s: %llu of %llu observations wait for a collector", run->name,
+		                 path, missing, logged);
 	return error_set(error, PORTOLAN_E_TIMEOUT,
 	                 "run %s: %llu of %llu observations are not acknowledged by the collector yet", run->name,
-	                 (unsigned long long)not_acknowledged(run), (unsigned long long)atomic_load(&run->logged));
+	                 missing, logged);
 }
 
 int
@@ -254,23 +222,73 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		status = deadline_of(timeout_ms, &deadline, error);
 	if (status < 0)
 		return status;
+	if (io_is_offline(run->io)) /* nobody is there to be waited for */
+		deadline = clock_ms();
 	status = io_wait_settled(run->io, ring_head(&run->ring), deadline, error);
 	return status == PORTOLAN_E_TIMEOUT ? timed_out(run, error) : status;
 }
 
+/* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
 static int
-finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
+save(struct portolan_run *run, struct portolan_error *error)
 {
-	int64_t deadline = clock_ms();
-	int invalid = deadline_of(timeout_ms, &deadline, error), status;
+	bool offline = io_is_offline(run->io);
+	const char *store = run->embedded.store ? run->embedded.store : "DIR";
+	struct portolan_error why;
+	char path[IO_PATH_SIZE];
+	unsigned long long missing;
 
-	atomic_store(&run->closed, true);
+	if (io_save(run->io, &why) < 0)
+		return error_set(error, PORTOLAN_E_TIMEOUT,
+		                 "run %s: %llu of %llu observations were not acknowledged, and are lost: %s", run->name,
+		                 (unsigned long long)not_acknowledged(run),
+		                 (unsigned long long)atomic_load(&run->logged), why.message);
+	missing = not_acknowledged(run);
+	io_get_spool(run->io, path, sizeof(path));
+	if (missing == 0 && !offline)
+		return 0;
+	if (offline) {
+		fprintf(stderr, "portolan: run %s: %llu observations are in %s: portolan import %s --store %s\n",
+		        run->name, missing, path, path, store);
+		return 0;
+	}
+	return error_set(
+	        error, PORTOLAN_E_TIMEOUT,
+	        "run %s: %llu of %llu observations were not acknowledged in time; they are in %s: portolan import "
+	        "%s --store %s",
+	        run->name, missing, (unsigned long long)atomic_load(&run->logged), path, path, store);
+}
+
+int
+run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
+{
+	int64_t deadline = clock_ms(), soon;
+	int status = deadline_of(timeout_ms, &deadline, error);
+
+	if (status < 0)
+		return status;
+	run_stop_logging(run);
 	pthread_mutex_lock(&run->log_mutex); /* whoever is still logging is let out first */
 	pthread_mutex_unlock(&run->log_mutex);
-	status = io_finish(run->io, deadline, error);
+	if (io_is_offline(run->io)) /* nobody is there to be waited for */
+		return PORTOLAN_E_TIMEOUT;
+	soon = clock_ms() + CLOSE_LEAST_MS;
+	if (deadline < soon && io_is_settled(run->io, ring_head(&run->ring)))
+		deadline = soon; /* so that the collector learns that it is over */
+	return io_finish(run->io, deadline, error);
+}
+
+int
+run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
+{
+	bool invalid = timeout_ms < PORTOLAN_WAIT_FOREVER;
+	int status = run_finish(run, invalid ? 0 : timeout_ms, error);
+
 	if (status == PORTOLAN_E_TIMEOUT)
-		status = io_is_settled(run->io, ring_head(&run->ring)) ? 0 : timed_out(run, error);
-	return invalid < 0 ? invalid : status;
+		status = save(run, error);
+	if (invalid)
+		status = deadline_of(timeout_ms, &(int64_t){0}, error);
+	return status;
 }
 
 int
@@ -286,10 +304,10 @@ portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		                   run->name);
 		io_abandon(run->io);
 	} else {
-		status = finish(run, timeout_ms, error);
+		status = run_end(run, timeout_ms, error);
 		io_destroy(run->io);
 	}
-	free_run(run);
+	run_free(run);
 	return status;
 }
 
@@ -312,11 +330,12 @@ portolan_get_stats(const portolan_run *run, struct portolan_stats *stats)
 	        .refused = atomic_load(&run->refused) + counters.refused,
 	        .replaced = counters.replaced,
 	        .dropped = atomic_load(&run->dropped),
+	        .spooled = counters.spooled,
 	        .bytes_sent = counters.bytes_sent,
 	        .reconnects = counters.opened > 0 ? counters.opened - 1 : 0,
 	        .waits = atomic_load(&run->waits),
 	};
-	if (io_has_failed(run->io))
-		stats->dropped += not_acknowledged(run);
+	if (io_has_failed(run->io) && not_acknowledged(run) > counters.saved)
+		stats->dropped += not_acknowledged(run) - counters.saved;
 	return 0;
 }

@@ -25,6 +25,9 @@ struct portolan_run {
 	struct ring ring;
 	struct io *io;
 	struct embedded embedded; /* used if its store is set */
+	char *spool;              /* directory, absolute */
+	int (*cancelled)(void *context);
+	void *cancelled_context;
 
 	pthread_mutex_t log_mutex;
 	uint8_t leave_out[RECORD_MAX_ROWS]; /* under log_mutex */
@@ -38,8 +41,31 @@ struct portolan_run {
 /* PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED, PORTOLAN_E_INVALID (NULL) or 0: what every call on a run asks first. */
 int run_check(const struct portolan_run *run, struct portolan_error *error);
 
-/* Under log_mutex: room for a record in the ring, by the policy for a full one. NULL with *status 0: dropped (not
- * counted yet); NULL with *status < 0: the run has ended. `may_drop` is false for what must not get lost. */
-void *run_reserve(struct portolan_run *run, size_t bytes, bool may_drop, int *status, struct portolan_error *error);
+#define RUN_SLICE_MS 100 /* how often waiting is interrupted to ask whether it is still wanted */
+
+/* What the caller of this run answers to options.cancelled. */
+bool run_is_cancelled(const struct portolan_run *run);
+
+/* What the collector is told of the run (struct portolan_run), spooled excepted. Called by the sending thread. */
+void run_count(const void *context, struct wire_counts *counts);
+
+/* log_mutex, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
+int run_lock(struct portolan_run *run, struct portolan_error *error);
+void run_unlock(struct portolan_run *run);
+
+/* Under log_mutex: room for a record in the ring. NULL with *status 0: there is none, and `may_wait` is false; NULL
+ * with *status < 0: the run has ended, or waiting was given up. */
+void *run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, struct portolan_error *error);
+
+/* No log call begins any more, and none waits any longer. Any thread. */
+void run_stop_logging(struct portolan_run *run);
+
+/* All of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not yet, it may be called again. */
+int run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
+
+/* All of portolan_close() but freeing the run, which portolan_close(run, 0) then does. */
+int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
+
+void run_free(struct portolan_run *run);
 
 #endif

@@ -1,10 +1,9 @@
 /*
  * session.c: the rules of WIRE.md, from the client's side.
  *
- * Invariants: kept frames have consecutive numbers acknowledged+1 … sequence; those before `next` are under way on
- * this opening of the session, and under_way_bytes counts them. Every way of losing contact (silence, `no-session`,
- * a gap) ends in the same state, SESSION_OPENING, whose answer tells where to go on; replies to
- * older frames that still come in are therefore ignored there.
+ * Which frames there are, and which of them are under way on this opening of the session, is the backlog's. Every way
+ * of losing contact (silence, `no-session`, a gap) ends in the same state, SESSION_OPENING, whose answer tells where to
+ * go on; replies to older frames that still come in are therefore ignored there.
  */
 #include "session.h"
 
@@ -14,31 +13,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct session_frame {
-	struct session_frame *following;
-	uint64_t sequence;
-	struct session_mark mark;
-	enum wire_kind kind;
-	size_t size;
-	uint8_t data[];
-};
-
 static int
 encode_open(struct session *session, const struct wire_open *request, struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *request};
 	struct wire_bytes bytes;
+	uint8_t *encoded;
 	int status;
 
 	memcpy(frame.session, session->id, WIRE_SESSION_SIZE);
 	status = wire_encode(session->encoder, &frame, &bytes, error);
 	if (status < 0)
 		return status;
-	session->open = malloc(bytes.size);
-	if (!session->open)
+	encoded = malloc(bytes.size);
+	if (!encoded)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
-	memcpy(session->open, bytes.data, bytes.size);
+	memcpy(encoded, bytes.data, bytes.size);
+	free(session->open);
+	session->open = encoded;
 	session->open_size = bytes.size;
+	return 0;
+}
+
+/* The `open` of a session that was begun out of a collector's reach. */
+static int
+encode_late(struct session *session, struct wire_bytes open, uint64_t after, struct portolan_error *error)
+{
+	struct wire_frame frame;
+	int status = wire_decode(session->decoder, open.data, open.size, &frame, NULL, error);
+
+	if (status < 0)
+		return status;
+	if (frame.kind != WIRE_OPEN)
+		return error_set(error, PORTOLAN_E_INVALID, "the spool does not begin with an open frame");
+	memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
+	frame.open.late = true;
+	frame.open.after = after;
+	return encode_open(session, &frame.open, error);
+}
+
+static int
+begin(struct session *session, int64_t now, struct portolan_error *error)
+{
+	*session = (struct session){.state = SESSION_OPENING, .last_heard = now, .last_sent = now};
+	session->encoder = wire_encoder_new();
+	session->decoder = wire_decoder_new();
+	if (!session->encoder || !session->decoder)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
 	return 0;
 }
 
@@ -46,14 +67,9 @@ int
 session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request, int64_t now,
              struct portolan_error *error)
 {
-	int status = 0;
+	int status = begin(session, now, error);
 
-	*session = (struct session){.state = SESSION_OPENING, .last_heard = now, .last_sent = now};
 	memcpy(session->id, id, WIRE_SESSION_SIZE);
-	session->encoder = wire_encoder_new();
-	session->decoder = wire_decoder_new();
-	if (!session->encoder || !session->decoder)
-		status = error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
 	if (status == 0)
 		status = encode_open(session, request, error);
 	if (status < 0)
@@ -61,16 +77,25 @@ session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const
 	return status;
 }
 
+int
+session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error)
+{
+	int status = begin(session, now, error);
+
+	if (status == 0)
+		status = encode_late(session, (struct wire_bytes){spool->open, spool->open_size}, spool->first - 1,
+		                     error);
+	if (status < 0)
+		session_deinit(session);
+	else
+		backlog_take_over(&session->backlog, spool);
+	return status;
+}
+
 void
 session_deinit(struct session *session)
 {
-	while (session->first) {
-		struct session_frame *frame = session->first;
-
-		session->first = frame->following;
-		free(frame);
-	}
-	session->last = session->next = NULL;
+	backlog_deinit(&session->backlog);
 	free(session->open);
 	session->open = NULL;
 	wire_encoder_free(session->encoder);
@@ -79,50 +104,68 @@ session_deinit(struct session *session)
 	session->decoder = NULL;
 }
 
+void
+session_set_spool(struct session *session, const char *directory, uint64_t limit)
+{
+	session->directory = directory;
+	session->spool_limit = limit;
+}
+
+int
+session_spill(struct session *session, struct portolan_error *error)
+{
+	return backlog_spill(&session->backlog, session->directory, session->id,
+	                     (struct wire_bytes){session->open, session->open_size}, session->spool_limit, error);
+}
+
+bool
+session_is_spooling(const struct session *session)
+{
+	return session->backlog.spooling;
+}
+
+int
+session_go_offline(struct session *session, struct portolan_error *error)
+{
+	int status;
+
+	assert(session->opened_count == 0);
+	status = session_spill(session, error);
+	if (status == 0)
+		status = encode_late(session, (struct wire_bytes){session->open, session->open_size}, 0, error);
+	session->offline = status == 0;
+	return status;
+}
+
 /* The one rule of credit: a frame fits into it, or travels alone. */
 static bool
 may_be_under_way(const struct session *session, size_t bytes)
 {
-	if (session->under_way_bytes == 0)
+	uint64_t under_way = session->backlog.under_way_bytes;
+
+	if (under_way == 0)
 		return session->credit > 0;
-	return session->under_way_bytes <= session->credit && bytes <= session->credit - session->under_way_bytes;
+	return under_way <= session->credit && bytes <= session->credit - under_way;
 }
 
 bool
 session_has_room(const struct session *session, size_t bytes)
 {
-	return session->state == SESSION_OPEN && !session->next && !session->closing &&
-	       session->kept_bytes + bytes <= SESSION_MAX_KEPT && may_be_under_way(session, bytes);
+	return session->state == SESSION_OPEN && !session->backlog.spooling && !session->backlog.next &&
+	       !session->closing && session->backlog.kept_bytes + bytes <= SESSION_MAX_KEPT &&
+	       may_be_under_way(session, bytes);
 }
 
 static int
 add_frame(struct session *session, struct wire_frame *frame, struct session_mark mark, struct portolan_error *error)
 {
-	struct session_frame *kept;
 	struct wire_bytes bytes;
 	int status;
 
 	assert(!session->closing);
 	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
 	status = wire_encode(session->encoder, frame, &bytes, error);
-	if (status < 0)
-		return status;
-	kept = malloc(sizeof(*kept) + bytes.size);
-	if (!kept)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", bytes.size);
-	*kept = (struct session_frame){
-	        .sequence = session->sequence + 1, .mark = mark, .kind = frame->kind, .size = bytes.size};
-	memcpy(kept->data, bytes.data, bytes.size);
-	if (session->last)
-		session->last->following = kept;
-	else
-		session->first = kept;
-	session->last = kept;
-	if (!session->next)
-		session->next = kept;
-	session->sequence++;
-	session->kept_bytes += kept->size;
-	return 0;
+	return status < 0 ? status : backlog_add(&session->backlog, frame->kind, bytes, mark, error);
 }
 
 int
@@ -131,7 +174,7 @@ session_add_batch(struct session *session, const struct wire_batch *batch, struc
 {
 	struct wire_frame frame = {.kind = WIRE_BATCH, .batch = *batch};
 
-	frame.batch.sequence = session->sequence + 1;
+	frame.batch.sequence = session->backlog.sequence + 1;
 	return add_frame(session, &frame, mark, error);
 }
 
@@ -139,7 +182,7 @@ int
 session_add_end_epoch(struct session *session, uint32_t epoch, struct session_mark mark, struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_END_EPOCH,
-	                           .end_epoch = {.sequence = session->sequence + 1, .epoch = epoch}};
+	                           .end_epoch = {.sequence = session->backlog.sequence + 1, .epoch = epoch}};
 
 	return add_frame(session, &frame, mark, error);
 }
@@ -147,7 +190,8 @@ session_add_end_epoch(struct session *session, uint32_t epoch, struct session_ma
 int
 session_add_close(struct session *session, struct session_mark mark, struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.sequence = session->sequence + 1}};
+	struct wire_frame frame = {
+	        .kind = WIRE_CLOSE, .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
 	int status = add_frame(session, &frame, mark, error);
 
 	if (status == 0)
@@ -158,8 +202,14 @@ session_add_close(struct session *session, struct session_mark mark, struct port
 static void
 fail(struct session *session, int code, const char *what, struct wire_bytes message)
 {
-	session->state = SESSION_FAILED;
+	session->state = session->offline && session->opened_count == 0 ? SESSION_ALONE : SESSION_FAILED;
 	error_set(&session->failure, code, "%s%.*s", what, (int)message.size, (const char *)message.data);
+}
+
+static bool
+has_ended(const struct session *session)
+{
+	return session->state == SESSION_CLOSED || session->state == SESSION_FAILED || session->state == SESSION_ALONE;
 }
 
 static void
@@ -169,28 +219,13 @@ open_again(struct session *session)
 	session->open_is_out = false;
 }
 
-/* Everything up to `acknowledged` is on disk: gives up those frames. */
+/* Everything up to `acknowledged` is on disk. */
 static void
 settle(struct session *session, uint64_t acknowledged)
 {
-	while (session->first && session->first->sequence <= acknowledged) {
-		struct session_frame *frame = session->first;
-
-		if (session->next && session->next->sequence <= frame->sequence)
-			session->next = frame->following; /* repeated for nothing: it had arrived before */
-		else
-			session->under_way_bytes -= frame->size;
-		session->kept_bytes -= frame->size;
-		session->settled_position = frame->mark.position;
-		session->settled_observations += frame->mark.observations;
-		session->acknowledged = frame->sequence;
-		if (frame->kind == WIRE_CLOSE)
-			session->state = SESSION_CLOSED;
-		session->first = frame->following;
-		if (!session->first)
-			session->last = NULL;
-		free(frame);
-	}
+	backlog_settle(&session->backlog, acknowledged);
+	if (session->backlog.closed)
+		session->state = SESSION_CLOSED;
 }
 
 static void
@@ -198,12 +233,12 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 {
 	static const struct wire_bytes none = {(const uint8_t *)"", 0};
 
-	if (opened->acknowledged > session->sequence) {
+	if (opened->acknowledged > session->backlog.sequence) {
 		fail(session, PORTOLAN_E_REFUSED, "the collector acknowledges what was never sent", none);
 		return;
 	}
 	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
-	if (opened->acknowledged < session->acknowledged) {
+	if (opened->acknowledged < session->backlog.acknowledged) {
 		fail(session, PORTOLAN_E_REFUSED,
 		     "the collector's store no longer has what it had acknowledged (removed, or restored from a copy); "
 		     "open a new run",
@@ -218,8 +253,7 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 		return;
 	session->state = SESSION_OPEN;
 	session->opened_count++;
-	session->next = session->first;
-	session->under_way_bytes = 0;
+	backlog_rewind(&session->backlog);
 }
 
 static void
@@ -255,6 +289,7 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 		session->paused_until = now + SESSION_PAUSE_MS;
 		break;
 	default:
+		session->refusal = reply->code;
 		fail(session, PORTOLAN_E_REFUSED, "", reply->message);
 		break;
 	}
@@ -276,11 +311,13 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 	enum wire_error_code code;
 	struct portolan_error error;
 
-	if (session->state == SESSION_CLOSED || session->state == SESSION_FAILED)
+	if (has_ended(session))
 		return;
 	if (wire_decode(session->decoder, data, size, &frame, &code, &error) < 0) {
-		if (code == WIRE_E_VERSION)
+		if (code == WIRE_E_VERSION) {
+			session->refusal = code;
 			fail(session, PORTOLAN_E_REFUSED, error.message, (struct wire_bytes){(const uint8_t *)"", 0});
+		}
 		return;
 	}
 	if (!is_ours(session, &frame))
@@ -297,7 +334,7 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 void
 session_lost(struct session *session)
 {
-	if (session->state != SESSION_CLOSED && session->state != SESSION_FAILED)
+	if (!has_ended(session))
 		open_again(session);
 }
 
@@ -317,16 +354,46 @@ pass_time(struct session *session, int64_t now)
 static bool
 offer_ping(struct session *session, struct wire_bytes *bytes)
 {
-	struct wire_frame frame = {.kind = WIRE_PING};
+	struct wire_frame frame = {.kind = WIRE_PING, .ping = {.counts = session->counts}};
 
 	memcpy(frame.session, session->id, WIRE_SESSION_SIZE);
 	session->offered = WIRE_PING;
 	return wire_encode(session->encoder, &frame, bytes, NULL) == 0;
 }
 
+/* What the spool can no longer give is lost, and ends the session, or what was left over of it; a lack of memory
+ * passes.
+ */
+static void
+load(struct session *session)
+{
+	struct backlog *backlog = &session->backlog;
+	struct portolan_error error;
+	int status;
+
+	if (backlog->kept_bytes >= SESSION_MAX_KEPT)
+		return;
+	status = backlog_load(backlog, &error);
+	if (status == PORTOLAN_E_INVALID && backlog->is_left_over) {
+		session->failure = error;
+		backlog_cut(backlog);
+		status = 0;
+	}
+	if (status == 0 && backlog->is_left_over && !backlog->spooling && !backlog->has_close)
+		status = session_add_close(session, (struct session_mark){0}, &error);
+	if (status < 0 && status != PORTOLAN_E_MEMORY) {
+		session->state = SESSION_FAILED;
+		session->failure = error;
+	}
+	if (backlog->closed)
+		session->state = SESSION_CLOSED;
+}
+
 bool
 session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
+	struct backlog_frame *next;
+
 	pass_time(session, now);
 	if (session->state == SESSION_OPENING && !session->open_is_out) {
 		session->offered = WIRE_OPEN;
@@ -335,9 +402,13 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	}
 	if (session->state != SESSION_OPEN)
 		return false;
-	if (session->next && may_be_under_way(session, session->next->size)) {
-		session->offered = session->next->kind;
-		*frame = (struct wire_bytes){session->next->data, session->next->size};
+	load(session);
+	if (session->state != SESSION_OPEN)
+		return false;
+	next = session->backlog.next;
+	if (next && may_be_under_way(session, next->size)) {
+		session->offered = next->kind;
+		*frame = (struct wire_bytes){next->data, next->size};
 		return true;
 	}
 	return now - session->last_sent >= WIRE_PING_MS && offer_ping(session, frame);
@@ -351,7 +422,6 @@ session_sent(struct session *session, int64_t now)
 		session->open_is_out = true;
 		session->open_sent = now;
 	} else if (session->offered != WIRE_PING) {
-		session->under_way_bytes += session->next->size;
-		session->next = session->next->following;
+		backlog_sent(&session->backlog);
 	}
 }

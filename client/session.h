@@ -3,12 +3,14 @@
  *
  * It is given frames that arrived and the time, and gives frames to send. Every sequenced frame is kept until it is
  * acknowledged, and is given out again after the session had to be opened again. Memory is bounded: session_has_room()
- * says when another frame may be added, which is when it may be sent at once.
+ * says when another frame may be added, which is when it may be sent at once; beyond that frames can go to a spool.
  *
  * Times are milliseconds of a clock that never goes back. One thread.
  */
 #ifndef CLIENT_SESSION_H
 #define CLIENT_SESSION_H
+
+#include "backlog.h"
 
 #include <portolan/wire.h>
 
@@ -23,15 +25,9 @@ enum session_state {
 	SESSION_PAUSED, /* the collector could not take it; opens again after a pause */
 	SESSION_CLOSED, /* `close` is acknowledged */
 	SESSION_FAILED, /* `failure` says why; for good */
+	SESSION_ALONE, /* offline, and refused when a collector came: recorded to the spool for good; `failure` says why
+	                */
 };
-
-/* What is added together with a frame, and comes back when it is acknowledged. */
-struct session_mark {
-	uint64_t position;     /* of the ring: everything before it is in this frame or an earlier one */
-	uint64_t observations; /* in this frame */
-};
-
-struct session_frame;
 
 struct session {
 	enum session_state state;
@@ -41,36 +37,50 @@ struct session {
 	wire_encoder *encoder;
 	wire_decoder *decoder;
 
-	struct session_frame *first, *last; /* kept, by ascending sequence */
-	struct session_frame *next;         /* to be sent; NULL: all are under way */
-	uint64_t sequence;                  /* of the last frame added */
-	uint64_t acknowledged, credit;
-	uint64_t kept_bytes, under_way_bytes;
-	bool closing; /* `close` was added: nothing may follow */
+	struct backlog backlog; /* what is not acknowledged */
+	uint64_t credit;
+	const char *directory; /* of spool files; NULL: none. Not owned */
+	uint64_t spool_limit;  /* bytes */
+	bool offline;          /* goes on without ever having been opened */
+	bool closing;          /* `close` was added: nothing may follow */
 
 	enum wire_kind offered; /* what session_next() gave out last */
 	int64_t last_sent, last_heard, open_sent, paused_until;
 	bool open_is_out;
 
+	struct wire_counts counts; /* what `ping` and `close` tell; the owner's to set */
+
 	/* For the user. */
-	enum wire_id_kind id_kind; /* as `opened` told */
-	uint64_t opened_count;     /* times `opened` began or began again */
-	uint64_t settled_position; /* marks of what is acknowledged */
-	uint64_t settled_observations;
-	uint64_t replaced, refused;      /* by the collector, of this session */
-	struct portolan_error failure;   /* SESSION_FAILED */
+	enum wire_id_kind id_kind;  /* as `opened` told */
+	uint64_t opened_count;      /* times `opened` began or began again */
+	uint64_t replaced, refused; /* by the collector, of this session */
+	struct portolan_error
+	        failure; /* SESSION_FAILED, SESSION_ALONE; code 0: none. A damaged left-over file sets it too */
+	enum wire_error_code refusal;    /* what the collector said to it; 0: the failure is our own */
 	struct portolan_error complaint; /* the last `refused` or `unavailable`; code 0: none */
 };
 
 /* `request` becomes the `open` frame; `id` are 16 random bytes. */
 int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request,
                  int64_t now, struct portolan_error *error);
-void session_deinit(struct session *session); /* twice does no harm */
+/* Of a left-over file, which it takes over if it succeeds. */
+int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
+void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */
+
+/* Frames go to a file in `directory` (which must outlive the session) from session_spill() on, until it is sent. */
+void session_set_spool(struct session *session, const char *directory, uint64_t limit);
+int session_spill(struct session *session, struct portolan_error *error);
+bool session_is_spooling(const struct session *session);
+
+/* Goes on without an answer: to the spool, and when a collector comes, as a late session. What it then refuses is no
+ * failure. On failure nothing has changed. */
+int session_go_offline(struct session *session, struct portolan_error *error);
 
 /* The session is open, everything kept is under way, and credit is left for a frame of `bytes`. */
 bool session_has_room(const struct session *session, size_t bytes);
 
-/* Adds a frame, giving it the next sequence number. Fails for lack of memory only, and then nothing has changed. */
+/* Adds a frame, giving it the next sequence number: where session_has_room(), or while spooling. On failure (no memory;
+ * the spool cannot be written) nothing has changed. */
 int session_add_batch(struct session *session, const struct wire_batch *batch, struct session_mark mark,
                       struct portolan_error *error);
 int session_add_end_epoch(struct session *session, uint32_t epoch, struct session_mark mark,

@@ -59,6 +59,8 @@ find_run(struct ingest *ingest, const struct wire_open *open, uint32_t *number, 
 	        .examples = open->examples,
 	        .resume = open->resume,
 	        .overwrite = open->overwrite,
+	        .late = open->late,
+	        .started = open->started,
 	};
 	struct store_text *labels = NULL;
 	int result;
@@ -135,6 +137,10 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 		end_earlier_run(ingest, name, number);
 		result = store_writer_session(ingest->writer, number, frame->session, frame->open.started,
 		                              frame->open.rank, &session_number, error);
+		if (result == 0)
+			result = store_writer_session_asked(ingest->writer, number, session_number, frame->open.resume,
+			                                    frame->open.overwrite,
+			                                    frame->open.late ? frame->open.after : 0, error);
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, name, now, session, error);
 		if (result == 0)

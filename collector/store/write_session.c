@@ -70,6 +70,21 @@ store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id
 	return rc;
 }
 
+int
+store_writer_session_asked(struct store_writer *writer, uint32_t run, uint32_t session, bool resume, bool overwrite,
+                           uint64_t after, struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	if (rc)
+		return rc;
+	record.asked = (uint16_t)((resume ? SESSION_RESUME : 0) | (overwrite ? SESSION_OVERWRITE : 0));
+	record.acknowledged = after > record.acknowledged ? after : record.acknowledged;
+	return store_writer_put_session(writer, run, session, &record, error);
+}
+
 /* A session that is known to several runs (its run was overwritten) is that of the newest run. */
 int
 store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
@@ -150,7 +165,7 @@ store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t sessi
 	if (rc)
 		return rc;
 	record.frontier = frontier > record.frontier ? frontier : record.frontier;
-	record.acknowledged = sequence ? sequence : record.acknowledged;
+	record.acknowledged = sequence > record.acknowledged ? sequence : record.acknowledged;
 	return store_writer_put_session(writer, run, session, &record, error);
 }
 
@@ -158,15 +173,20 @@ int
 store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
                     struct portolan_error *error)
 {
+	const uint64_t refusals[STORE_REFUSALS] = {[STORE_REFUSED_BATCH] = rows};
 	struct run_state_record state;
 	struct session_record record;
 	int rc = store_writer_load(writer, run, session, &state, &record, error);
 
 	if (rc)
 		return rc;
+	if (sequence && sequence <= record.acknowledged)
+		return 0;
 	record.refused += rows;
 	record.acknowledged = sequence ? sequence : record.acknowledged;
 	state.refused += rows;
 	rc = store_writer_put_state(writer, run, &state, error);
+	if (!rc)
+		rc = store_writer_count_refused(writer, run, refusals, error);
 	return rc ? rc : store_writer_put_session(writer, run, session, &record, error);
 }

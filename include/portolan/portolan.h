@@ -52,6 +52,7 @@ enum {
 	PORTOLAN_E_CLOSED = -7,    /* the run is closed, or was ended by an earlier error */
 	PORTOLAN_E_ROWS = -8,      /* rows were refused and `strict` is set; the other rows were logged */
 	PORTOLAN_E_SYSTEM = -9,    /* a system or library call failed */
+	PORTOLAN_E_CANCELLED = -10, /* options.cancelled wanted no more waiting; what was not logged yet is counted as dropped */
 };
 
 struct portolan_error {
@@ -68,7 +69,7 @@ enum portolan_mode {
 };
 
 enum portolan_when_full {
-	PORTOLAN_WAIT = 0, /* the log call waits for room, and says so once on stderr */
+	PORTOLAN_WAIT = 0, /* when memory and spool are full: the log call waits for room, and says so once on stderr */
 	PORTOLAN_DROP = 1, /* the batch is dropped and counted */
 };
 
@@ -90,7 +91,14 @@ struct portolan_options {
 	int strict;            /* refused rows are an error (PORTOLAN_E_ROWS), not a warning */
 	enum portolan_when_full when_full;
 	size_t ring_bytes;     /* memory for what is not yet sent; default 32 MiB, at least 1 MiB */
+	const char *spool;     /* directory for what neither goes out nor fits into memory. If given, a run for which no
+	                        * collector answers is recorded there. Default: STORE/spool, or ./portolan-spool */
+	uint64_t spool_bytes;  /* limit of this run's spool file; default 16 GiB */
 	int open_timeout_ms;   /* default 10,000 */
+	/* Asked some ten times a second while a call waits (opening; room for what is logged): not 0 gives the call up with
+	 * PORTOLAN_E_CANCELLED. NULL: never. */
+	int (*cancelled)(void *context);
+	void *cancelled_context;
 	const char *collector_program; /* portoland for `store`; default: beside the library, then $PATH */
 };
 
@@ -98,7 +106,8 @@ struct portolan_options {
 #define PORTOLAN_WAIT_DEFAULT (-1) /* 60 s */
 #define PORTOLAN_WAIT_FOREVER (-2)
 
-/* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has agreed.
+/* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has agreed. What earlier runs left in
+ * the spool directory is sent in the background.
  * On success *run is the caller's to portolan_close(). */
 PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
                                   struct portolan_error *error);
@@ -157,14 +166,16 @@ PORTOLAN_PUBLIC int portolan_log_probs(portolan_run *run, uint32_t epoch, size_t
 PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
                                       const float *gold_probs, const uint8_t *correct, struct portolan_error *error);
 
-/* This client has logged everything it will of `epoch`. Does not wait. */
+/* This client has logged everything it will of `epoch`. Waits only for room, as a log call does; where the policy is to
+ * drop, and there is no room, nothing happens, as a later epoch or the end says the same. */
 PORTOLAN_PUBLIC int portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error);
 
 /* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not yet. */
 PORTOLAN_PUBLIC int portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Flushes, ends the session, stops the thread and frees the run, whatever it returns. NULL is accepted.
- * PORTOLAN_E_TIMEOUT: the message says how many observations were not acknowledged. */
+ * PORTOLAN_E_TIMEOUT: what was not acknowledged is in a spool file: the message says how many observations, where, and
+ * how they are imported. A run for which no collector ever answered ends at once, with 0 and one line on stderr. */
 PORTOLAN_PUBLIC int portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Observations, unless another unit is named. */

@@ -156,17 +156,17 @@ test_opens_sends_settles(void **state)
 	expect(fixture, WIRE_BATCH, 3, 1100);
 	expect_nothing(fixture, 1100);
 	reply_ack(fixture, 2, 10000, 1200);
-	assert_int_equal(session->settled_position, 200);
-	assert_int_equal(session->settled_observations, 1);
+	assert_int_equal(session->backlog.settled.position, 200);
+	assert_int_equal(session->backlog.settled.observations, 1);
 	assert_int_equal(session->replaced, 2);
 	assert_int_equal(session->refused, 1);
 	assert_int_equal(session_add_close(session, (struct session_mark){300, 0}, NULL), 0);
 	expect(fixture, WIRE_CLOSE, 4, 1200);
 	assert_false(session_has_room(session, 0));
 	reply_ack(fixture, 4, 10000, 1300);
-	assert_int_equal(session->settled_observations, 2);
+	assert_int_equal(session->backlog.settled.observations, 2);
 	assert_int_equal(session->state, SESSION_CLOSED);
-	assert_int_equal(session->kept_bytes + session->under_way_bytes, 0);
+	assert_int_equal(session->backlog.kept_bytes + session->backlog.under_way_bytes, 0);
 	expect_nothing(fixture, 100000);
 }
 
@@ -207,14 +207,14 @@ test_replay(void **state)
 	reply_error(fixture, WIRE_E_SEQUENCE, 3, 21);
 	expect_nothing(fixture, 21);
 	reply_opened(fixture, 2, 10000, 30); /* 2 had arrived after all */
-	assert_int_equal(fixture->session.settled_position, 2);
+	assert_int_equal(fixture->session.backlog.settled.position, 2);
 	expect(fixture, WIRE_BATCH, 3, 30);
 	expect_nothing(fixture, 30);
 	reply_opened(fixture, 2, 10000, 31); /* the answer to a repeated open: nothing is sent again */
 	expect_nothing(fixture, 31);
 	reply_ack(fixture, 3, 10000, 40);
-	assert_int_equal(fixture->session.settled_observations, 3);
-	assert_int_equal(fixture->session.under_way_bytes, 0);
+	assert_int_equal(fixture->session.backlog.settled.observations, 3);
+	assert_int_equal(fixture->session.backlog.under_way_bytes, 0);
 }
 
 static void
@@ -235,8 +235,8 @@ test_gap_goes_back(void **state)
 	/* An ack may overtake what is still to be repeated. */
 	reply_ack(fixture, 2, 10000, 3);
 	expect_nothing(fixture, 3);
-	assert_int_equal(fixture->session.under_way_bytes, 0);
-	assert_int_equal(fixture->session.kept_bytes, 0);
+	assert_int_equal(fixture->session.backlog.under_way_bytes, 0);
+	assert_int_equal(fixture->session.backlog.kept_bytes, 0);
 }
 
 static void

@@ -1,0 +1,228 @@
+/*
+ * backlog.c: numbers tell everything: acknowledged ≤ loaded ≤ sequence, and spooling means that what is behind `loaded`
+ * is in the file, up to sequence = spooled. Without it loaded = sequence. Only a left-over file breaks the
+ * first: its collector may have acknowledged what was never written to it.
+ */
+#include "backlog.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+backlog_deinit(struct backlog *backlog)
+{
+	while (backlog->first) {
+		struct backlog_frame *frame = backlog->first;
+
+		backlog->first = frame->following;
+		free(frame);
+	}
+	backlog->last = backlog->next = NULL;
+	spool_close(backlog->spool);
+	backlog->spool = NULL;
+}
+
+bool
+backlog_is_empty(const struct backlog *backlog)
+{
+	return !backlog->spooling && backlog->acknowledged >= backlog->sequence;
+}
+
+static int
+keep(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes, struct portolan_error *error)
+{
+	struct backlog_frame *kept = malloc(sizeof(*kept) + bytes.size);
+
+	if (!kept)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", bytes.size);
+	*kept = (struct backlog_frame){.sequence = record->sequence,
+	                               .mark = {record->position, record->observations},
+	                               .kind = record->kind,
+	                               .size = bytes.size};
+	memcpy(kept->data, bytes.data, bytes.size);
+	if (backlog->last)
+		backlog->last->following = kept;
+	else
+		backlog->first = kept;
+	backlog->last = kept;
+	if (!backlog->next)
+		backlog->next = kept;
+	backlog->loaded = kept->sequence;
+	backlog->kept_bytes += kept->size;
+	return 0;
+}
+
+static int
+write_down(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
+           struct portolan_error *error)
+{
+	int status = spool_append(backlog->spool, record, bytes.data, bytes.size, error);
+
+	if (status < 0)
+		return status;
+	backlog->spooled = record->sequence;
+	backlog->spooled_observations += record->observations;
+	return 0;
+}
+
+int
+backlog_add(struct backlog *backlog, enum wire_kind kind, struct wire_bytes bytes, struct session_mark mark,
+            struct portolan_error *error)
+{
+	const struct spool_record record = {kind, backlog->sequence + 1, mark.position, mark.observations};
+	int status;
+
+	if (backlog->spooling)
+		status = write_down(backlog, &record, bytes, error);
+	else
+		status = keep(backlog, &record, bytes, error);
+	if (status < 0)
+		return status;
+	backlog->sequence++;
+	backlog->added_observations += mark.observations;
+	backlog->has_close |= kind == WIRE_CLOSE;
+	return 0;
+}
+
+int
+backlog_spill(struct backlog *backlog, const char *directory, const uint8_t id[WIRE_SESSION_SIZE],
+              struct wire_bytes open, uint64_t limit, struct portolan_error *error)
+{
+	int status = 0;
+
+	if (backlog->spooling)
+		return 0;
+	if (!backlog->spool) {
+		status = spool_create(&backlog->spool, directory, id, open, backlog->acknowledged + 1, limit, error);
+		backlog->spooled = backlog->acknowledged;
+	}
+	for (struct backlog_frame *frame = backlog->first; frame && status == 0; frame = frame->following) {
+		const struct spool_record record = {frame->kind, frame->sequence, frame->mark.position,
+		                                    frame->mark.observations};
+
+		if (frame->sequence > backlog->spooled)
+			status = write_down(backlog, &record, (struct wire_bytes){frame->data, frame->size}, error);
+	}
+	if (status < 0)
+		return status;
+	spool_skip(backlog->spool); /* all of it is in memory as well */
+	backlog->spooling = true;
+	return 0;
+}
+
+void
+backlog_take_over(struct backlog *backlog, struct spool *spool)
+{
+	backlog->spool = spool;
+	backlog->acknowledged = backlog->loaded = spool->first - 1;
+	backlog->sequence = backlog->spooled = UINT64_MAX;
+	backlog->spooling = backlog->is_left_over = true;
+}
+
+static void
+note_settled(struct backlog *backlog, enum wire_kind kind, struct session_mark mark)
+{
+	backlog->settled.position = mark.position;
+	backlog->settled.observations += mark.observations;
+	backlog->closed |= kind == WIRE_CLOSE;
+}
+
+/* The file of a left-over session is for its sender to remove, who may want to say so. */
+static void
+drop_file(struct backlog *backlog)
+{
+	if (!backlog->spool || backlog->is_left_over || backlog->spooling || backlog->acknowledged < backlog->spooled)
+		return;
+	spool_remove(backlog->spool);
+	backlog->spool = NULL;
+}
+
+static void
+end_spooling(struct backlog *backlog)
+{
+	backlog->spooling = false;
+	if (backlog->is_left_over) {
+		/* More than the file has: somebody has sent it before, and its end with it. */
+		if (backlog->loaded < backlog->acknowledged) {
+			backlog->loaded = backlog->acknowledged;
+			backlog->closed = backlog->has_close = true;
+		}
+		backlog->sequence = backlog->spooled = backlog->loaded;
+	}
+}
+
+int
+backlog_load(struct backlog *backlog, struct portolan_error *error)
+{
+	while (backlog->spooling && !backlog->next) {
+		struct spool_record record;
+		struct wire_bytes bytes;
+		int status = backlog->loaded == backlog->sequence ? SPOOL_END
+		                                                  : spool_read(backlog->spool, &record, &bytes, error);
+
+		if (status < 0)
+			return status;
+		if (status == SPOOL_END) {
+			end_spooling(backlog);
+			drop_file(backlog);
+			return 0;
+		}
+		backlog->has_close |= record.kind == WIRE_CLOSE;
+		if (record.sequence <= backlog->acknowledged) {
+			note_settled(backlog, record.kind, (struct session_mark){record.position, record.observations});
+			backlog->loaded = record.sequence;
+			continue;
+		}
+		status = keep(backlog, &record, bytes, error);
+		if (status < 0) {
+			/* It is read again when there is memory. */
+			spool_unread(backlog->spool, bytes.size);
+			return status;
+		}
+	}
+	return 0;
+}
+
+void
+backlog_cut(struct backlog *backlog)
+{
+	end_spooling(backlog);
+}
+
+void
+backlog_sent(struct backlog *backlog)
+{
+	backlog->under_way_bytes += backlog->next->size;
+	backlog->next = backlog->next->following;
+}
+
+void
+backlog_rewind(struct backlog *backlog)
+{
+	backlog->next = backlog->first;
+	backlog->under_way_bytes = 0;
+}
+
+void
+backlog_settle(struct backlog *backlog, uint64_t acknowledged)
+{
+	while (backlog->first && backlog->first->sequence <= acknowledged) {
+		struct backlog_frame *frame = backlog->first;
+
+		if (backlog->next && backlog->next->sequence <= frame->sequence)
+			backlog->next = frame->following; /* repeated for nothing: it had arrived before */
+		else
+			backlog->under_way_bytes -= frame->size;
+		backlog->kept_bytes -= frame->size;
+		note_settled(backlog, frame->kind, frame->mark);
+		backlog->first = frame->following;
+		if (!backlog->first)
+			backlog->last = NULL;
+		free(frame);
+	}
+	if (acknowledged > backlog->acknowledged)
+		backlog->acknowledged = acknowledged;
+	drop_file(backlog);
+}

@@ -1,0 +1,58 @@
+/* directory.c: nothing here follows a race to its end: whoever makes the same directory at the same time is welcome. */
+#include "directory.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int
+directory_make(const char *path, const char *what, bool *made, struct portolan_error *error)
+{
+	char *copy = strdup(path);
+	bool is_new = false;
+	int status = 0;
+
+	if (!copy)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (char *slash = copy + 1; slash && *copy; slash++) {
+		slash = strchr(slash, '/');
+		if (slash)
+			*slash = '\0';
+		is_new = mkdir(copy, 0777) == 0;
+		if (!is_new && errno != EEXIST) {
+			status = error_set(error, PORTOLAN_E_SYSTEM, "%s: cannot make %s: %s", what, copy,
+			                   strerror(errno));
+			break;
+		}
+		if (!slash)
+			break;
+		*slash = '/';
+	}
+	free(copy);
+	if (status == 0 && made)
+		*made = is_new;
+	return status;
+}
+
+char *
+directory_absolute(const char *path)
+{
+	char *here, *absolute;
+	size_t size;
+
+	if (path[0] == '/')
+		return strdup(path);
+	here = getcwd(NULL, 0);
+	if (!here)
+		return NULL;
+	size = strlen(here) + strlen(path) + 2;
+	absolute = malloc(size);
+	if (absolute)
+		snprintf(absolute, size, "%s/%s", here, path);
+	free(here);
+	return absolute;
+}

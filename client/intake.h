@@ -1,0 +1,16 @@
+/* intake.h: from the ring into the session: part of the thread of io_loop.c. */
+#ifndef CLIENT_INTAKE_H
+#define CLIENT_INTAKE_H
+
+#include "io_loop.h"
+
+/* Turns records into frames while they can be sent, or go to the spool; true: there were some. */
+bool intake_frames(struct io *io);
+
+/* Adds `close` once the ring is empty. */
+void intake_finish(struct io *io);
+
+/* Everything that is not acknowledged, the ring's records too, and `close`, to the spool; on disk when this returns. */
+int intake_save(struct io *io, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * leftover.c: the directory is looked at once; what appears in it later belongs to processes that are alive, or to the
+ * next run. Only files of this user are taken: in a directory that others may write, theirs are not ours to send.
+ */
+#include "leftover.h"
+
+#include <portolan/error.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REJECTED ".rejected"
+
+static bool
+is_candidate(const char *path, const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(SPOOL_SUFFIX);
+	struct stat status;
+
+	return length > suffix && strcmp(name + length - suffix, SPOOL_SUFFIX) == 0 && lstat(path, &status) == 0 &&
+	       S_ISREG(status.st_mode) && status.st_uid == geteuid();
+}
+
+static void
+add_path(struct leftover *leftover, const char *directory, const char *name)
+{
+	size_t size = strlen(directory) + strlen(name) + 2;
+	char **paths, *path = malloc(size);
+
+	if (!path)
+		return;
+	snprintf(path, size, "%s/%s", directory, name);
+	paths = is_candidate(path, name) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
+	if (!paths) {
+		free(path);
+		return;
+	}
+	leftover->paths = paths;
+	leftover->paths[leftover->count++] = path;
+}
+
+void
+leftover_init(struct leftover *leftover, const char *directory)
+{
+	DIR *stream = directory ? opendir(directory) : NULL;
+	const struct dirent *entry;
+
+	*leftover = (struct leftover){0};
+	while (stream && (entry = readdir(stream)) != NULL)
+		add_path(leftover, directory, entry->d_name);
+	if (stream)
+		closedir(stream);
+}
+
+void
+leftover_deinit(struct leftover *leftover)
+{
+	if (leftover->sending)
+		session_deinit(&leftover->session);
+	leftover->sending = false;
+	for (size_t i = 0; i < leftover->count; i++)
+		free(leftover->paths[i]);
+	free(leftover->paths);
+	leftover->paths = NULL;
+	leftover->count = leftover->at = 0;
+}
+
+bool
+leftover_is_done(const struct leftover *leftover)
+{
+	return !leftover->sending && leftover->at >= leftover->count;
+}
+
+static void
+reject(const char *path, const char *why)
+{
+	size_t size = strlen(path) + sizeof(REJECTED);
+	char *name = malloc(size);
+
+	if (name)
+		snprintf(name, size, "%s" REJECTED, path);
+	if (name && rename(path, name) == 0)
+		fprintf(stderr, "portolan: %s was left over: %s (renamed to %s)\n", path, why, name);
+	else
+		fprintf(stderr, "portolan: %s was left over: %s\n", path, why);
+	free(name);
+}
+
+static void
+note_run(struct leftover *leftover)
+{
+	struct wire_frame frame;
+
+	leftover->run[0] = '\0';
+	if (wire_decode(leftover->session.decoder, leftover->session.open, leftover->session.open_size, &frame, NULL,
+	                NULL) == 0)
+		snprintf(leftover->run, sizeof(leftover->run), "%.*s", (int)frame.open.run.size,
+		         (const char *)frame.open.run.data);
+}
+
+/* The next file that is nobody's. */
+static void
+begin_next(struct leftover *leftover, int64_t now)
+{
+	for (; !leftover->sending && leftover->at < leftover->count; leftover->at += !leftover->sending) {
+		const char *path = leftover->paths[leftover->at];
+		struct portolan_error error;
+		struct spool *spool;
+		int status = spool_open(&spool, path, true, &error);
+
+		if (status == 0) {
+			status = session_init_left_over(&leftover->session, spool, now, &error);
+			leftover->sending = status == 0;
+			if (status < 0)
+				spool_close(spool);
+		}
+		if (leftover->sending)
+			note_run(leftover);
+		else if (status == PORTOLAN_E_INVALID)
+			reject(path, error.message);
+	}
+}
+
+/* Whether the collector will never say anything else. */
+static bool
+is_for_good(enum wire_error_code refusal)
+{
+	return refusal == WIRE_E_RUN_EXISTS || refusal == WIRE_E_RUN_DIFFERS || refusal == WIRE_E_RUN_REMOVED ||
+	       refusal == WIRE_E_MALFORMED;
+}
+
+static void
+end_this(struct leftover *leftover)
+{
+	const struct session *session = &leftover->session;
+	const char *path = leftover->paths[leftover->at];
+
+	if (session->state == SESSION_CLOSED && session->failure.code == 0) {
+		spool_remove(leftover->session.backlog.spool);
+		leftover->session.backlog.spool = NULL;
+		fprintf(stderr, "portolan: run %s: sent what an earlier process had left in %s\n", leftover->run, path);
+	} else if (session->state == SESSION_CLOSED || is_for_good(session->refusal)) {
+		reject(path, session->failure.message);
+	} else {
+		fprintf(stderr, "portolan: run %s: what is left over in %s cannot be sent: %s\n", leftover->run, path,
+		        session->failure.message);
+	}
+	session_deinit(&leftover->session);
+	leftover->sending = false;
+	leftover->at++;
+}
+
+bool
+leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
+{
+	for (;;) {
+		if (!leftover->sending)
+			begin_next(leftover, now);
+		if (!leftover->sending)
+			return false;
+		if (session_next(&leftover->session, now, frame))
+			return true;
+		if (leftover->session.state != SESSION_CLOSED && leftover->session.state != SESSION_FAILED)
+			return false;
+		end_this(leftover);
+	}
+}
+
+void
+leftover_sent(struct leftover *leftover, int64_t now)
+{
+	session_sent(&leftover->session, now);
+}
+
+void
+leftover_receive(struct leftover *leftover, const void *data, size_t size, int64_t now)
+{
+	if (leftover->sending)
+		session_receive(&leftover->session, data, size, now);
+}
+
+void
+leftover_lost(struct leftover *leftover)
+{
+	if (leftover->sending)
+		session_lost(&leftover->session);
+}

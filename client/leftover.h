@@ -1,0 +1,33 @@
+/*
+ * leftover.h: sends the spool files that earlier processes left in a directory, one after the other, each as the
+ * session it is. It shares the socket of the run that found them.
+ *
+ * A file is gone once the collector has acknowledged all of it. One that the collector refuses for good, or that is
+ * damaged, is renamed to ….rejected, and a line on stderr says why. One thread.
+ */
+#ifndef CLIENT_LEFTOVER_H
+#define CLIENT_LEFTOVER_H
+
+#include "session.h"
+
+struct leftover {
+	char **paths; /* found, not yet looked at: from `at` on */
+	size_t count, at;
+	bool sending;           /* `session` is in use */
+	struct session session; /* of paths[at] */
+	char run[256];
+};
+
+/* Looks for files; there are none if the directory cannot be read. */
+void leftover_init(struct leftover *leftover, const char *directory);
+void leftover_deinit(struct leftover *leftover); /* leaves files that are not sent; twice does no harm */
+
+bool leftover_is_done(const struct leftover *leftover);
+
+/* As session_next(), session_sent() and session_receive(). */
+bool leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame);
+void leftover_sent(struct leftover *leftover, int64_t now);
+void leftover_receive(struct leftover *leftover, const void *data, size_t size, int64_t now);
+void leftover_lost(struct leftover *leftover);
+
+#endif

@@ -1,0 +1,434 @@
+/*
+ * spool.c: reading and writing of spool files.
+ *
+ * A record is written behind the last good one and only then counts; where writing fails the file is cut back. The
+ * check is FNV-1a over words of eight bytes, with a rotation: each step is a bijection, so a change within one word is
+ * always seen. A file gets its final name when it is locked and has a header: whoever looks for left-over files sees no
+ * other.
+ */
+#include "spool.h"
+
+#include "directory.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define VERSION 1
+#define TRIES 5 /* another run may remove the directory just as we are about to use it */
+
+static const char magic[16] = "portolan spool\n";
+
+struct header {
+	char magic[16];
+	uint32_t version, open_size;
+	uint64_t first, check;
+};
+
+struct head {
+	uint32_t size, kind;
+	uint64_t sequence, position, observations, check;
+};
+
+_Static_assert(sizeof(struct header) == 40 && sizeof(struct head) == 40, "no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
+
+static uint64_t
+check_of(const void *head, size_t head_size, const void *body, size_t body_size)
+{
+	const struct {
+		const uint8_t *data;
+		size_t size;
+	} parts[] = {{head, head_size - sizeof(uint64_t)}, {body, body_size}};
+	uint64_t check = UINT64_C(0xcbf29ce484222325) ^ body_size;
+
+	for (int part = 0; part < 2; part++)
+		for (size_t at = 0; at < parts[part].size; at += 8) {
+			size_t left = parts[part].size - at;
+			uint64_t word = 0;
+
+			memcpy(&word, parts[part].data + at, left < 8 ? left : 8);
+			check = (check ^ word) * UINT64_C(0x100000001b3);
+			check = check << 29 | check >> 35;
+		}
+	return check;
+}
+
+static int
+fail(const struct spool *spool, const char *what, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_SYSTEM, "spool %s: cannot %s: %s", spool->path, what, strerror(errno));
+}
+
+static int
+damaged(const struct spool *spool, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "spool %s is damaged at byte %" PRIu64 "; what stands before it is good", spool->path,
+	                 spool->at);
+}
+
+/* Both parts, or nothing. */
+static int
+write_at(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
+         struct portolan_error *error)
+{
+	struct iovec parts[] = {{(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)body, body_size}};
+	struct iovec *part = parts;
+	uint64_t at = spool->end;
+
+	if (head_size + body_size > spool->limit - spool->end || spool->end > spool->limit)
+		return error_set(error, PORTOLAN_E_SYSTEM,
+		                 "spool %s has reached its limit of %" PRIu64 " bytes (spool_bytes)", spool->path,
+		                 spool->limit);
+	while (part < parts + 2) {
+		ssize_t written = pwritev(spool->file, part, (int)(parts + 2 - part), (off_t)at);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0) {
+			int status = fail(spool, "write it", error);
+
+			/* Readers stop at what is not whole, so it matters little if this fails as well. */
+			(void)!ftruncate(spool->file, (off_t)spool->end);
+			return status;
+		}
+		at += (uint64_t)written;
+		while (part < parts + 2 && (size_t)written >= part->iov_len) {
+			written -= (ssize_t)part->iov_len;
+			part++;
+		}
+		if (part < parts + 2) {
+			part->iov_base = (char *)part->iov_base + written;
+			part->iov_len -= (size_t)written;
+		}
+	}
+	spool->end = at;
+	return 0;
+}
+
+/* Answers bytes read: fewer than asked for at the end of the file; negative with errno. */
+static ssize_t
+read_at(const struct spool *spool, uint64_t offset, void *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t count = pread(spool->file, (char *)data + done, size - done, (off_t)(offset + done));
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -1;
+		if (count == 0)
+			break;
+		done += (size_t)count;
+	}
+	return (ssize_t)done;
+}
+
+static struct spool *
+new_spool(const char *path)
+{
+	struct spool *spool = calloc(1, sizeof(*spool));
+
+	if (!spool)
+		return NULL;
+	spool->file = -1;
+	spool->path = strdup(path);
+	if (!spool->path) {
+		free(spool);
+		return NULL;
+	}
+	return spool;
+}
+
+void
+spool_close(struct spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->file >= 0)
+		close(spool->file);
+	free(spool->path);
+	free(spool->made);
+	free(spool->open);
+	free(spool->buffer);
+	free(spool);
+}
+
+void
+spool_remove(struct spool *spool)
+{
+	if (!spool)
+		return;
+	unlink(spool->path);
+	if (spool->made)
+		rmdir(spool->made);
+	spool_close(spool);
+}
+
+/* Opens DIRECTORY/….new, the directory being made if it is not there. */
+static int
+make_file(struct spool *spool, const char *directory, const char *path, struct portolan_error *error)
+{
+	for (int i = 0; i < TRIES; i++) {
+		bool made;
+		int status = directory_make(directory, "spool", &made, error);
+
+		if (status < 0)
+			return status;
+		if (made && !spool->made)
+			spool->made = strdup(directory);
+		spool->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (spool->file >= 0 || errno != ENOENT)
+			break;
+	}
+	if (spool->file < 0)
+		return fail(spool, "make it", error);
+	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? fail(spool, "lock it", error) : 0;
+}
+
+static int
+begin(struct spool *spool, struct wire_bytes open, uint64_t first, struct portolan_error *error)
+{
+	struct header header = {.version = VERSION, .open_size = (uint32_t)open.size, .first = first};
+
+	spool->open = malloc(open.size + 1);
+	if (!spool->open)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	memcpy(spool->open, open.data, open.size);
+	spool->open_size = open.size;
+	spool->first = spool->next = first;
+	spool->last = first - 1;
+	memcpy(header.magic, magic, sizeof(magic));
+	header.check = check_of(&header, sizeof(header), open.data, open.size);
+	return write_at(spool, &header, sizeof(header), open.data, open.size, error);
+}
+
+int
+spool_create(struct spool **spool, const char *directory, const uint8_t id[WIRE_SESSION_SIZE], struct wire_bytes open,
+             uint64_t first, uint64_t limit, struct portolan_error *error)
+{
+	size_t size = strlen(directory) + 2 + 16 + sizeof(SPOOL_SUFFIX);
+	char *path = malloc(2 * size), *passing = path ? path + size : NULL;
+	struct spool *created = NULL;
+	int status;
+
+	if (path) {
+		uint64_t digits = 0;
+
+		for (int i = 0; i < 8; i++)
+			digits = digits << 8 | id[i];
+		snprintf(path, size, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits);
+		snprintf(passing, size, "%s/%016" PRIx64 ".new", directory, digits);
+		created = new_spool(path);
+	}
+	if (!created) {
+		free(path);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	created->limit = limit;
+	status = make_file(created, directory, passing, error);
+	if (status == 0)
+		status = begin(created, open, first, error);
+	if (status == 0 && rename(passing, path) < 0)
+		status = fail(created, "name it", error);
+	created->at = created->end;
+	if (status == 0) {
+		*spool = created;
+	} else {
+		if (created->file >= 0)
+			unlink(passing);
+		if (created->made)
+			rmdir(created->made);
+		spool_close(created);
+	}
+	free(path);
+	return status;
+}
+
+static int
+open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
+{
+	struct stat status;
+
+	spool->file = open(spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+	if (spool->file < 0)
+		return fail(spool, "open it", error);
+	if (flock(spool->file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return fail(spool, "lock it", error);
+		error_set(error, PORTOLAN_E_REFUSED, "spool %s belongs to a process that is running, and will send it",
+		          spool->path);
+		return SPOOL_BUSY;
+	}
+	if (fstat(spool->file, &status) < 0)
+		return fail(spool, "look at it", error);
+	if (status.st_nlink == 0)
+		return SPOOL_BUSY; /* whoever had it has just sent it */
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, PORTOLAN_E_INVALID, "%s is no file", spool->path);
+	spool->end = (uint64_t)status.st_size;
+	return 0;
+}
+
+static int
+read_header(struct spool *spool, struct portolan_error *error)
+{
+	struct header header;
+	ssize_t size = read_at(spool, 0, &header, sizeof(header));
+
+	if (size < 0)
+		return fail(spool, "read it", error);
+	if (size < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is no spool file", spool->path);
+	if (header.version != VERSION)
+		return error_set(error, PORTOLAN_E_INVALID, "spool %s is of version %u; this program knows version %d",
+		                 spool->path, header.version, VERSION);
+	if (header.open_size > WIRE_MAX_FRAME || header.first == 0)
+		return damaged(spool, error);
+	spool->open = malloc(header.open_size + 1);
+	if (!spool->open)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	size = read_at(spool, sizeof(header), spool->open, header.open_size);
+	if (size < 0)
+		return fail(spool, "read it", error);
+	if ((size_t)size < header.open_size ||
+	    header.check != check_of(&header, sizeof(header), spool->open, header.open_size))
+		return damaged(spool, error);
+	spool->open_size = header.open_size;
+	spool->first = spool->next = header.first;
+	spool->last = UINT64_MAX; /* not known */
+	spool->at = sizeof(header) + header.open_size;
+	return 0;
+}
+
+int
+spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error)
+{
+	struct spool *opened = new_spool(path);
+	int status;
+
+	if (!opened)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	status = open_and_lock(opened, to_remove, error);
+	if (status == 0)
+		status = read_header(opened, error);
+	if (status == 0)
+		*spool = opened;
+	else
+		spool_close(opened);
+	return status;
+}
+
+int
+spool_append(struct spool *spool, const struct spool_record *record, const void *frame, size_t size,
+             struct portolan_error *error)
+{
+	struct head head = {.size = (uint32_t)size,
+	                    .kind = record->kind,
+	                    .sequence = record->sequence,
+	                    .position = record->position,
+	                    .observations = record->observations};
+	int status;
+
+	head.check = check_of(&head, sizeof(head), frame, size);
+	status = write_at(spool, &head, sizeof(head), frame, size, error);
+	if (status == 0)
+		spool->last = record->sequence;
+	return status;
+}
+
+int
+spool_sync(struct spool *spool, struct portolan_error *error)
+{
+	return fdatasync(spool->file) < 0 ? fail(spool, "write it to disk", error) : 0;
+}
+
+static int
+make_room(struct spool *spool, size_t size, struct portolan_error *error)
+{
+	uint8_t *buffer;
+
+	if (size <= spool->room)
+		return 0;
+	buffer = realloc(spool->buffer, size);
+	if (!buffer)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", size);
+	spool->buffer = buffer;
+	spool->room = size;
+	return 0;
+}
+
+int
+spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame, struct portolan_error *error)
+{
+	struct head head;
+	uint64_t left = spool->end - spool->at;
+	ssize_t size;
+	int status;
+
+	if (left < sizeof(head))
+		return SPOOL_END;
+	size = read_at(spool, spool->at, &head, sizeof(head));
+	if (size < 0)
+		return fail(spool, "read it", error);
+	if (size < (ssize_t)sizeof(head))
+		return SPOOL_END;
+	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
+		return damaged(spool, error);
+	if (head.size > left - sizeof(head))
+		return SPOOL_END;
+	status = make_room(spool, head.size, error);
+	if (status < 0)
+		return status;
+	size = read_at(spool, spool->at + sizeof(head), spool->buffer, head.size);
+	if (size < 0)
+		return fail(spool, "read it", error);
+	if ((size_t)size < head.size)
+		return SPOOL_END;
+	if (head.check != check_of(&head, sizeof(head), spool->buffer, head.size))
+		return damaged(spool, error);
+	*record = (struct spool_record){(enum wire_kind)head.kind, head.sequence, head.position, head.observations};
+	*frame = (struct wire_bytes){spool->buffer, head.size};
+	spool->at += sizeof(head) + head.size;
+	spool->next++;
+	return 0;
+}
+
+void
+spool_unread(struct spool *spool, size_t size)
+{
+	spool->at -= sizeof(struct head) + size;
+	spool->next--;
+}
+
+void
+spool_skip(struct spool *spool)
+{
+	spool->at = spool->end;
+	spool->next = spool->last + 1;
+}
+
+bool
+spool_is_one(const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char begin[sizeof(magic)];
+	bool is_one;
+
+	if (file < 0)
+		return false;
+	is_one = read(file, begin, sizeof(begin)) == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0;
+	close(file);
+	return is_one;
+}

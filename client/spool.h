@@ -1,0 +1,73 @@
+/*
+ * spool.h: a file of the frames of one session that no collector has acknowledged. Client and collector read it.
+ *
+ *	header	16 bytes "portolan spool\n\0"; u4 version (1); u4 size of the `open` frame; u8 number of the first
+ *record's frame; u8 check of these 32 bytes and the `open` frame; the `open` frame (WIRE.md) of the session
+ *	record	u4 size of the frame; u4 kind (enum wire_kind); u8 sequence number; u8 position (of use to its writer
+ *only); u8 observations in it; u8 check of these 32 bytes and the frame; the frame
+ *
+ * Numbers are little-endian. Frames are consecutive. What a killed writer left half-written at the end is no part of
+ *the file. The name is DIRECTORY/<16 hexadecimal digits of the session>.spool. Its writer, or who sends it, holds an
+ * exclusive flock, which ends with the process.
+ *
+ * One thread. Errors: PORTOLAN_E_SYSTEM (cannot be read or written; also full), PORTOLAN_E_INVALID (is no spool, or
+ * damaged), PORTOLAN_E_MEMORY; the message names the file. Positive answers: SPOOL_….
+ */
+#ifndef CLIENT_SPOOL_H
+#define CLIENT_SPOOL_H
+
+#include <portolan/wire.h>
+
+#define SPOOL_SUFFIX ".spool"
+
+enum {
+	SPOOL_END = 1,  /* no further record, or none that is whole */
+	SPOOL_BUSY = 2, /* another process has it */
+};
+
+struct spool_record {
+	enum wire_kind kind; /* of a frame that has a sequence number */
+	uint64_t sequence, position, observations;
+};
+
+struct spool {
+	int file;
+	char *path;
+	char *made;    /* directory that was made for it, or NULL */
+	uint8_t *open; /* the session's `open` frame */
+	size_t open_size;
+	uint64_t first;      /* sequence number of the first record */
+	uint64_t limit;      /* bytes */
+	uint64_t end, at;    /* offsets: after the last record written; of the next one to be read */
+	uint64_t last, next; /* sequence numbers: of the last record written; of the next one to be read */
+	uint8_t *buffer;
+	size_t room;
+};
+
+/* Makes the directory, if need be, and in it the file, with a header. `first` is the number of the frame to come. */
+int spool_create(struct spool **spool, const char *directory, const uint8_t id[WIRE_SESSION_SIZE],
+                 struct wire_bytes open, uint64_t first, uint64_t limit, struct portolan_error *error);
+
+/* For reading, from the first record on. `to_remove`: taken for oneself, to be removed at the end; else only kept from
+ * being so taken. SPOOL_BUSY. */
+int spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error);
+
+void spool_close(struct spool *spool);  /* leaves the file; NULL accepted */
+void spool_remove(struct spool *spool); /* the file too, and its directory if it was made for it and is empty */
+
+/* Adds a frame, or nothing. */
+int spool_append(struct spool *spool, const struct spool_record *record, const void *frame, size_t size,
+                 struct portolan_error *error);
+int spool_sync(struct spool *spool, struct portolan_error *error);
+
+/* The next record; *frame is valid until the next call. SPOOL_END. */
+int spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame,
+               struct portolan_error *error);
+void spool_unread(struct spool *spool,
+                  size_t size);       /* goes back over the record just read, whose frame had `size` bytes */
+void spool_skip(struct spool *spool); /* to behind the last record written */
+
+/* Whether the file begins as a spool does. */
+bool spool_is_one(const char *path);
+
+#endif
