@@ -16,6 +16,7 @@
 
 #include <portolan/error.h>
 
+#include <signal.h>
 #include <string.h>
 
 enum { KEY_COMPACT = OPTION_KEY, KEY_DENSITY, KEY_SAMPLE, KEY_SEED, KEY_TITLE };
@@ -116,6 +117,27 @@ write_script(const struct map_request *request, const struct dynamics *dynamics,
 	return map_files_write_script(&request->files, &script, error);
 }
 
+/* Ctrl-C meanwhile ends gnuplot at once, and this program when the unfinished picture is removed. */
+static int
+draw_picture(const struct map_files *files, struct portolan_error *error)
+{
+	sigset_t ends, before;
+	int code;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	code = gnuplot_run(files->folder, files->script, files->temporary, error);
+	if (code >= 0)
+		code = map_files_accept_picture(files, error);
+	else
+		map_files_drop_picture(files);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
 static int
 draw(const struct map_request *request, const struct dynamics *dynamics, struct portolan_error *error)
 {
@@ -137,11 +159,7 @@ draw(const struct map_request *request, const struct dynamics *dynamics, struct 
 	if (code >= 0)
 		code = write_script(request, dynamics, &data, error);
 	if (code >= 0)
-		code = gnuplot_run(request->files.folder, request->files.script, request->files.temporary, error);
-	if (code >= 0)
-		code = map_files_accept_picture(&request->files, error);
-	else
-		map_files_drop_picture(&request->files);
+		code = draw_picture(&request->files, error);
 	map_data_free(&data);
 	return code;
 }

@@ -8,7 +8,6 @@ Times of creation are replaced by CREATED.
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mishaps  # noqa: E402
 import stores  # noqa: E402
 
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
@@ -223,20 +223,6 @@ def check_picture(name, start, least):
     return [] if content.startswith(start) and len(content) > least else [f"{name}: no picture, or too small"]
 
 
-def check_pipes(portolan):
-    """A closed pipe ends the program as it ends any filter, wherever it is met."""
-    problems = []
-    for words in (["metrics", "bell"], ["--help"], ["select", "bell", "--by", "random"], ["check", "bell"]):
-        read_end, write_end = os.pipe()
-        os.close(read_end)
-        done = subprocess.run([portolan] + words, stdout=write_end, stderr=subprocess.PIPE,
-                              env=dict(os.environ, PORTOLAN_STORE="store", LC_ALL="C.UTF-8"))
-        os.close(write_end)
-        if done.returncode != -signal.SIGPIPE or done.stderr:
-            problems.append(f"closed pipe: {words}: status {done.returncode}, {done.stderr!r}")
-    return problems
-
-
 def check_script_again():
     """The script draws the same picture by hand, and leaves nothing else behind."""
     name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
@@ -265,7 +251,8 @@ def main():
             expected = read_text(path) if os.path.exists(path) else "(no such file)\n"
             if got != expected:
                 problems.append(f"{name}:\n--- expected\n{expected}--- got\n{got}")
-        problems += check_pipes(portolan)
+        for mishap in mishaps.ALL:
+            problems += mishap(portolan)
         problems += check_picture("it's.svg", b"<?xml", 50000)
         problems += check_picture("density.png", b"\x89PNG", 20000)
         problems += check_picture("compact.pdf", b"%PDF", 10000)
