@@ -150,7 +150,7 @@ watch_handshake(struct io *io)
 {
 	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
 		return;
-	if (io->session.opened_count == 0) {
+	if (io->session.opened_count == 0 && !io->session.offline) {
 		io->session.state = SESSION_FAILED;
 		io->session.failure = io->handshake.failure;
 	} else {

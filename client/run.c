@@ -278,8 +278,8 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 	return io_finish(run->io, deadline, error);
 }
 
-static int
-finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
+int
+run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
 {
 	bool invalid = timeout_ms < PORTOLAN_WAIT_FOREVER;
 	int status = run_finish(run, invalid ? 0 : timeout_ms, error);
@@ -304,7 +304,7 @@ portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		                   run->name);
 		io_abandon(run->io);
 	} else {
-		status = finish(run, timeout_ms, error);
+		status = run_end(run, timeout_ms, error);
 		io_destroy(run->io);
 	}
 	run_free(run);

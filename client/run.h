@@ -63,6 +63,9 @@ void run_stop_logging(struct portolan_run *run);
 /* All of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not yet, it may be called again. */
 int run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
 
+/* All of portolan_close() but freeing the run, which portolan_close(run, 0) then does. */
+int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
+
 void run_free(struct portolan_run *run);
 
 #endif

@@ -28,6 +28,7 @@ const char options_help[] =
         "  portoland keygen keys                         then, for clients on other machines that have a key:\n"
         "  portoland --store s --keys keys --listen tcp://0.0.0.0:5757\n"
         "  portoland import training_dynamics --run snli/roberta --store s\n"
+        "  portoland import portolan-spool/5f0c7a41d2b96e83.spool --store s\n"
         "  portoland rm snli/roberta --store s\n"
         "  portoland backup /backup/s --store s\n"
         "\n"
@@ -35,6 +36,7 @@ const char options_help[] =
         "\n"
         "Usage: portoland [OPTION]...\n"
         "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
+        "       portoland import FILE.spool [--run NAME] [--overwrite] [--store DIR]\n"
         "       portoland rm RUN [--store DIR]\n"
         "       portoland backup NEW-DIR [--store DIR]\n"
         "       portoland keygen DIR [--client NAME]\n"
@@ -53,7 +55,8 @@ const char options_help[] =
         "\n"
         "  import                 PATH is a directory of dynamics_epoch_N.jsonl, or one such file; lines hold guid,\n"
         "                         gold and logits_epoch_N\n"
-        "  --run NAME             the run to make of it\n"
+        "                         FILE.spool is what a run recorded while no collector could be reached\n"
+        "  --run NAME             the run to make of it; of a spool the default is the run it was recorded for\n"
         "  --overwrite            remove the run of that name first\n"
         "  rm                     removes a run\n"
         "  backup                 copies the store, also while it is served; NEW-DIR is then a store\n"
@@ -236,9 +239,7 @@ parse_options(struct options *options, const struct option *known, int argc, cha
 static int
 check_run(const char *name, struct portolan_error *error)
 {
-	if (!name)
-		return error_set(error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
-	if (!wire_name_is_valid(name, strlen(name), false))
+	if (name && !wire_name_is_valid(name, strlen(name), false))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "a run's name is 1 to %d bytes of UTF-8 without control characters", WIRE_MAX_NAME);
 	return 0;

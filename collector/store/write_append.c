@@ -306,8 +306,12 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 
 	if (rc)
 		return rc;
-	assert(append->sequence == record.acknowledged + 1);
 	assert(append->epoch != STORE_EPOCH_RUN);
+	if (append->sequence <= record.acknowledged) { /* a commit that was called failed is on disk after all */
+		*refused = 0;
+		return 0;
+	}
+	assert(append->sequence == record.acknowledged + 1);
 	rc = check_ids(&state, append, error);
 	if (!rc)
 		rc = resolve_columns(writer, run, append, &resolved, error);

@@ -165,7 +165,7 @@ store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t sessi
 	if (rc)
 		return rc;
 	record.frontier = frontier > record.frontier ? frontier : record.frontier;
-	record.acknowledged = sequence ? sequence : record.acknowledged;
+	record.acknowledged = sequence > record.acknowledged ? sequence : record.acknowledged;
 	return store_writer_put_session(writer, run, session, &record, error);
 }
 
@@ -180,6 +180,8 @@ store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session,
 
 	if (rc)
 		return rc;
+	if (sequence && sequence <= record.acknowledged)
+		return 0;
 	record.refused += rows;
 	record.acknowledged = sequence ? sequence : record.acknowledged;
 	state.refused += rows;

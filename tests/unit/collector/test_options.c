@@ -132,7 +132,7 @@ wrong_usage(void **state)
 	        {{"--listen", "tcp://128.0.0.1:5"}, "other machines"},
 	        {{"--listen", "ipc://"}, "no path"},
 	        {{"import"}, "one directory"},
-	        {{"import", "dir"}, "--run"},
+	        {{"import", "dir", "--run", ""}, "name"},
 	        {{"import", "a", "b"}, "one directory"},
 	        {{"import", "dir", "--run", ""}, "name"},
 	        {{"import", "dir", "--detach"}, "'--detach'"},
