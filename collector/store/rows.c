@@ -64,9 +64,17 @@ are_good(unsigned column, const uint8_t *data, uint32_t rows)
 	return !column_is_float(column) || are_numbers(data, rows);
 }
 
-/* Sets kept[] to the rows without a bad value, unless there are none with one (*all). */
+static enum store_refusal
+reason(unsigned column)
+{
+	if (column == STORE_GOLD_PROB)
+		return STORE_REFUSED_GOLD_PROB;
+	return column == STORE_PREDICTED || column == STORE_GOLD ? STORE_REFUSED_CLASS : STORE_REFUSED_NAN;
+}
+
+/* Sets kept[] to the rows without a bad value and counts the others, unless all are good (*all). */
 static uint32_t
-check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all)
+check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, uint64_t *refused, bool *all)
 {
 	uint64_t bad = 0;
 	uint32_t good = 0;
@@ -76,12 +84,14 @@ check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept
 			bad |= mask & -mask;
 	*all = bad == 0;
 	for (uint32_t row = 0; row < rows && bad; row++) {
-		bool is_good = true;
+		uint64_t mask = bad;
 
-		for (uint64_t mask = bad; mask; mask &= mask - 1)
-			is_good &= are_good(mask_first(mask), columns->data[mask_first(mask)] + 4 * (size_t)row, 1);
-		kept[good] = row;
-		good += is_good;
+		while (mask && are_good(mask_first(mask), columns->data[mask_first(mask)] + 4 * (size_t)row, 1))
+			mask &= mask - 1;
+		if (mask)
+			refused[reason(mask_first(mask))]++;
+		else
+			kept[good++] = row;
 	}
 	return bad ? good : rows;
 }
@@ -136,8 +146,8 @@ make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *err
 
 int
 store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_record *state,
-                  const struct store_append *append, const struct append_columns *columns, uint32_t *count,
-                  struct portolan_error *error)
+                  const struct store_append *append, const struct append_columns *columns, uint64_t *refused,
+                  uint32_t *count, struct portolan_error *error)
 {
 	uint32_t *kept, *index, good, n = 0;
 	int rc = make_room(writer, append->rows, error);
@@ -147,7 +157,7 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
 		return rc;
 	kept = writer->kept;
 	index = writer->index;
-	good = check_values(columns, append->rows, kept, &all);
+	good = check_values(columns, append->rows, kept, refused, &all);
 	*count = good;
 	if (all && state->declared && copy_declared(append, state->declared, index))
 		return 0;
@@ -167,6 +177,7 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
 		index[n] = index[i];
 		n += index[n] != DICTIONARY_NO_INDEX;
 	}
+	refused[STORE_REFUSED_ID] += good - n;
 	*count = n;
 	return 0;
 }

@@ -127,9 +127,19 @@ int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t sess
 int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
                            uint64_t frontier, struct portolan_error *error);
 
-/* Counts observations that were refused before they reached the store. */
+/* Counts observations of a batch that cannot be stored, and uses up its sequence number. */
 int store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
                         struct portolan_error *error);
+
+/* Adds to the counters of a run, or (0) of the store. Refused observations are counted by the calls that refuse them,
+ * for both; everything else is the caller's to count. */
+int store_writer_count(struct store_writer *writer, uint32_t run, const struct store_counters *more,
+                       struct portolan_error *error);
+/* Puts what a client has told of itself (if `told`), and when it closed. */
+int store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_client *client,
+                        struct portolan_error *error);
+void store_counters_add(struct store_counters *counters, const struct store_counters *more);
+void store_latency_add(struct store_latency *latency, uint64_t microseconds);
 
 struct store_log_epoch {
 	uint32_t epoch;

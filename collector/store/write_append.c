@@ -187,6 +187,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 {
 	struct run_state_record state;
 	struct session_record record;
+	uint64_t refusals[STORE_REFUSALS] = {0};
 	struct append_columns resolved = {0};
 	uint32_t count = 0;
 	int rc = store_writer_load(writer, run, session, &state, &record, error);
@@ -203,7 +204,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (!rc)
 		rc = resolve_columns(writer, run, append, &resolved, error);
 	if (!rc)
-		rc = store_rows_choose(writer, run, &state, append, &resolved, &count, error);
+		rc = store_rows_choose(writer, run, &state, append, &resolved, refusals, &count, error);
 	if (!rc && count && resolved.user_new)
 		rc = put_user_columns(writer, run, &resolved, error);
 	if (!rc && count)
@@ -218,6 +219,8 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	rc = store_writer_put_state(writer, run, &state, error);
 	if (!rc)
 		rc = store_writer_put_session(writer, run, session, &record, error);
+	if (!rc && count < append->rows)
+		rc = store_writer_count_refused(writer, run, refusals, error);
 	if (!rc)
 		*refused = append->rows - count;
 	return rc;
