@@ -64,17 +64,18 @@ are_good(unsigned column, const uint8_t *data, uint32_t rows)
 	return !column_is_float(column) || are_numbers(data, rows);
 }
 
+/* Why a row with a bad value in this column cannot be stored. */
 static enum store_refusal
-reason(unsigned column)
+refusal_of(unsigned column)
 {
 	if (column == STORE_GOLD_PROB)
 		return STORE_REFUSED_GOLD_PROB;
 	return column == STORE_PREDICTED || column == STORE_GOLD ? STORE_REFUSED_CLASS : STORE_REFUSED_NAN;
 }
 
-/* Sets kept[] to the rows without a bad value and counts the others, unless all are good (*all). */
+/* Sets kept[] to the rows without a bad value, and counts the others by their first one, unless there are none (*all). */
 static uint32_t
-check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, uint64_t *refused, bool *all)
+check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all, uint64_t *refused)
 {
 	uint64_t bad = 0;
 	uint32_t good = 0;
@@ -89,7 +90,7 @@ check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept
 		while (mask && are_good(mask_first(mask), columns->data[mask_first(mask)] + 4 * (size_t)row, 1))
 			mask &= mask - 1;
 		if (mask)
-			refused[reason(mask_first(mask))]++;
+			refused[refusal_of(mask_first(mask))]++;
 		else
 			kept[good++] = row;
 	}
@@ -146,8 +147,8 @@ make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *err
 
 int
 store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_record *state,
-                  const struct store_append *append, const struct append_columns *columns, uint64_t *refused,
-                  uint32_t *count, struct portolan_error *error)
+                  const struct store_append *append, const struct append_columns *columns, uint32_t *count,
+                  uint64_t refused[STORE_REFUSALS], struct portolan_error *error)
 {
 	uint32_t *kept, *index, good, n = 0;
 	int rc = make_room(writer, append->rows, error);
@@ -157,7 +158,7 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
 		return rc;
 	kept = writer->kept;
 	index = writer->index;
-	good = check_values(columns, append->rows, kept, refused, &all);
+	good = check_values(columns, append->rows, kept, &all, refused);
 	*count = good;
 	if (all && state->declared && copy_declared(append, state->declared, index))
 		return 0;

@@ -15,10 +15,10 @@ struct append_columns { /* a batch's columns, found by their names */
 };
 
 /* Sets writer->index to the indices of the *count rows that stay, giving new ids theirs, and, unless all rows stay,
- * writer->kept to their numbers. refused[STORE_REFUSALS] is increased by the others, by reason. */
+ * writer->kept to their numbers. Adds the others to refused[], by reason. */
 int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_record *state,
-                      const struct store_append *append, const struct append_columns *columns, uint64_t *refused,
-                      uint32_t *count, struct portolan_error *error);
+                      const struct store_append *append, const struct append_columns *columns, uint32_t *count,
+                      uint64_t refused[STORE_REFUSALS], struct portolan_error *error);
 
 /* Copies a column's rows that stay; `kept` is looked at only if count < rows. */
 void store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count,

@@ -204,7 +204,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (!rc)
 		rc = resolve_columns(writer, run, append, &resolved, error);
 	if (!rc)
-		rc = store_rows_choose(writer, run, &state, append, &resolved, refusals, &count, error);
+		rc = store_rows_choose(writer, run, &state, append, &resolved, &count, refusals, error);
 	if (!rc && count && resolved.user_new)
 		rc = put_user_columns(writer, run, &resolved, error);
 	if (!rc && count)
