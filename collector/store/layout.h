@@ -179,6 +179,13 @@ pad8(size_t size)
 	return (size + 7) & ~(size_t)7;
 }
 
+/* Zeroes the padding after `size` bytes. */
+static inline void
+pad_zero(uint8_t *data, size_t size)
+{
+	memset(data + size, 0, pad8(size) - size);
+}
+
 /* Bytes of a column over `rows` rows, as in a batch. */
 static inline size_t
 column_bytes(unsigned column, size_t rows)

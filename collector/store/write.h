@@ -8,8 +8,8 @@
  * STORE_E_MEMORY or STORE_E_CORRUPT the pending transaction is lost: call store_writer_abort(), after which every
  * number this header hands out (acknowledged sequences, rows, counters) is again what the last commit left; runs and
  * sessions created since then are gone. Other codes are conditions of the one call and leave the transaction intact.
- * A commit that failed may have reached the disk all the same (its last write did, and the answer was an error). So after
- * a failure the store may know more than was acknowledged; frames repeated for that reason change nothing.
+ * A commit that failed may have reached the disk all the same (its last write did, and the answer was an error). So
+ * after a failure the store may know more than was acknowledged; frames repeated for that reason change nothing.
  */
 #ifndef STORE_WRITE_H
 #define STORE_WRITE_H
