@@ -84,15 +84,21 @@ bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const 
          struct session **session, struct portolan_error *error)
 {
 	struct store_session_info info;
-	struct run *run;
+	struct run *run = sessions_find_run(&ingest->sessions, number);
+	bool fresh = !run;
 	int result = store_writer_session_info(ingest->writer, number, session_number, &info, error);
 
 	if (result < 0)
 		return result;
-	run = sessions_add_run(&ingest->sessions, number, name);
+	if (fresh)
+		run = sessions_add_run(&ingest->sessions, number, name);
 	*session = run ? sessions_add(&ingest->sessions, info.id, run) : NULL;
-	if (!*session)
+	if (!*session) {
+		if (fresh && run)
+			sessions_remove_run(&ingest->sessions, run);
 		return error_set(error, STORE_E_MEMORY, "out of memory");
+	}
+	run->fresh |= fresh;
 	(*session)->number = session_number;
 	(*session)->heard = now;
 	(*session)->replaced = info.replaced;

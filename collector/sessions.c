@@ -141,8 +141,10 @@ sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 {
 	struct run *run = sessions_find_run(sessions, number);
 
-	if (run)
+	if (run) {
+		assert(strcmp(run->name, name) == 0);
 		return run;
+	}
 	run = calloc(1, sizeof(*run));
 	if (!run)
 		return NULL;

@@ -59,6 +59,7 @@ struct session {
 
 struct run {
 	uint32_t number;
+	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
 	bool removed;
 	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
@@ -87,7 +88,7 @@ struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SE
 void sessions_remove(struct sessions *sessions, struct session *session);
 
 struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
-/* Finds the run or adds it; `name` is NUL-terminated. NULL: out of memory. */
+/* Finds the run or adds it, not `fresh`; `name` is NUL-terminated. NULL: out of memory. */
 struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const char *name);
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 

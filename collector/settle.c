@@ -93,7 +93,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
 	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
 		session->stored = session->now;
-		session->fresh = false;
+		session->fresh = session->run->fresh = false;
 	}
 	while (result == 0 && (session = sessions_take_changed(&ingest->sessions)))
 		result = conclude(ingest, session, &error);
@@ -111,10 +111,14 @@ ingest_commit(struct ingest *ingest, int64_t now)
 static void
 take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
+	struct run *run = session->run;
+
 	session->owes_removed = session->owes_opened = session->owes_ack = false;
 	if (session->fresh) {
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 		sessions_remove(&ingest->sessions, session);
+		if (run->fresh && !run->sessions)
+			sessions_remove_run(&ingest->sessions, run);
 		return;
 	}
 	sessions_set_frontier(session, session->stored.frontier);

@@ -384,6 +384,31 @@ a_full_disk_takes_nothing_and_loses_nothing(void **state)
 	assert_int_equal(fixture_log(f, "run", 0).rows, 6);
 }
 
+/* An abort gives a run's number back, and the next run gets it: nothing may remain of the first. */
+static void
+a_run_that_came_to_nothing_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_fail_commits(1);
+	fixture_open(f, 1, "first", NULL);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_null(f->ingest.sessions.runs);
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_open(f, 2, "second", NULL);
+	fixture_commit(f);
+	fixture_open(f, 1, "first", NULL);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.5f, true);
+	fixture_commit(f);
+	fixture_last(f, 1, WIRE_OPENED);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 1);
+	/* And the second one can be removed, with what records into it. */
+	fixture_remove(f, "second", true);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(f->ingest.sessions.live, 1);
+}
+
 static void
 a_fold_that_fails_does_not_stop_recording(void **state)
 {
@@ -509,6 +534,7 @@ main(void)
 	        TEST(a_later_session_wins_over_an_earlier_one),
 	        TEST(goes_on_after_a_restart),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
+	        TEST(a_run_that_came_to_nothing_is_forgotten),
 	        TEST(a_fold_that_fails_does_not_stop_recording),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
 	        TEST(credit_is_a_share_of_the_memory_cap),
