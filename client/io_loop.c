@@ -150,7 +150,7 @@ watch_handshake(struct io *io)
 {
 	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
 		return;
-	if (io->session.opened_count == 0) {
+	if (io->session.opened_count == 0 && !io->session.offline) {
 		io->session.state = SESSION_FAILED;
 		io->session.failure = io->handshake.failure;
 	} else {
@@ -288,6 +288,11 @@ io_main(void *argument)
 
 	for (;;) {
 		bool busy = receive_frames(io);
+
+		if (io->count) {
+			io->count(io->counted, &io->session.counts);
+			io->session.counts.spooled = io->session.backlog.spooled_observations;
+		}
 
 		busy |= io_send_frames(io);
 		busy |= intake_frames(io);

@@ -133,6 +133,20 @@ run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, 
 	return record;
 }
 
+void
+run_count(const void *context, struct wire_counts *counts)
+{
+	const struct portolan_run *run = context;
+
+	*counts = (struct wire_counts){
+	        .told = true,
+	        .logged = atomic_load(&run->logged),
+	        .refused = atomic_load(&run->refused),
+	        .dropped = atomic_load(&run->dropped),
+	        .waits = atomic_load(&run->waits),
+	};
+}
+
 int
 portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error)
 {
@@ -264,8 +278,8 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 	return io_finish(run->io, deadline, error);
 }
 
-static int
-finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
+int
+run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
 {
 	bool invalid = timeout_ms < PORTOLAN_WAIT_FOREVER;
 	int status = run_finish(run, invalid ? 0 : timeout_ms, error);
@@ -290,7 +304,7 @@ portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		                   run->name);
 		io_abandon(run->io);
 	} else {
-		status = finish(run, timeout_ms, error);
+		status = run_end(run, timeout_ms, error);
 		io_destroy(run->io);
 	}
 	run_free(run);

@@ -6,7 +6,7 @@
  * acknowledged. ingest_tick() about once a second. Between them ingest.folder may work, when nothing is pending.
  *
  * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
- * work.c folds between rounds, reply.c answers and gives credit.
+ * count.c keeps counters, work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
  */
@@ -48,6 +48,8 @@ struct ingest {
 	struct sessions sessions;
 	struct folder folder;
 	struct ingest_totals totals;
+	struct store_counters counters; /* of no run, since the last commit that stored them */
+	uint64_t commits;               /* numbers them */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	bool garbage;     /* there may be old records to remove */

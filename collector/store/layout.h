@@ -34,6 +34,8 @@ enum record_kind {
 	RECORD_RUN_NUMBER = 'N',
 	RECORD_RUN_STATE = 'R',
 	RECORD_RUN_IDENTITY = 'I',
+	RECORD_COUNTERS = 'K',
+	RECORD_CLIENT = 'k',
 	RECORD_LABELS = 'T',
 	RECORD_USER_COLUMNS = 'U',
 	RECORD_SESSION = 's',
@@ -51,8 +53,8 @@ enum record_kind {
 #define RECORD_VERSION 1
 #define RECORD_HEADER 16
 
-/* Parts of a run in DB_RUN. */
-enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3 };
+/* Parts of a run in DB_RUN. Under run 0, which no run is, stand the counters of the whole store. */
+enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RUN_COUNTERS = 4, RUN_CLIENT = 5 };
 
 /* What is kept per example, not per epoch (gold, and which examples were seen at all), is filed under this epoch. */
 #define STORE_EPOCH_RUN UINT32_MAX
@@ -117,6 +119,13 @@ struct batch_record { /* followed by uint32 index[rows], then the columns in asc
 	uint32_t session, rows;
 	uint64_t sequence, columns;
 };
+
+/* Counters (RECORD_COUNTERS: struct store_counters, RECORD_CLIENT: struct store_client) are uint64 one after another.
+ * Such a record may be shorter than this version's (the rest is 0), or longer (the rest is kept). */
+#define COUNTERS_MOST 256
+_Static_assert(sizeof(struct store_counters) % 8 == 0 && sizeof(struct store_counters) / 8 == 51 &&
+                       sizeof(struct store_client) == 56,
+               "counters are in the order in which they were added");
 
 enum { COLUMN_SHARED = 1, COLUMN_OWN = 2 }; /* present where the observations are; or a presence of its own */
 enum { COLUMN_PLAIN = 0, COLUMN_CONSTANT = 1 };

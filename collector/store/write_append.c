@@ -120,27 +120,28 @@ float_at(const uint8_t *data, uint32_t row)
 	return value;
 }
 
-static bool
-row_is_good(const struct resolved *resolved, uint32_t row)
+/* Why a row cannot be stored, or STORE_REFUSALS. Ids are looked at elsewhere. */
+static enum store_refusal
+judge_row(const struct resolved *resolved, uint32_t row)
 {
 	float gold_prob = float_at(resolved->data[STORE_GOLD_PROB], row);
 
 	if (!(gold_prob >= 0.0f && gold_prob <= 1.0f))
-		return false;
+		return STORE_REFUSED_GOLD_PROB;
 	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
 		if (column == STORE_PREDICTED || column == STORE_GOLD) {
 			if ((int32_t)load_u32(resolved->data[column] + 4 * (size_t)row) < 0)
-				return false;
+				return STORE_REFUSED_CLASS;
 		} else if (column_is_float(column)) {
 			float value = float_at(resolved->data[column], row);
 
 			if (value != value)
-				return false;
+				return STORE_REFUSED_NAN;
 		}
 	}
-	return true;
+	return STORE_REFUSALS;
 }
 
 static int
@@ -160,18 +161,23 @@ make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *err
 	return 0;
 }
 
-/* Sets writer->kept and writer->index to the rows that stay and their indices. */
+/* Sets writer->kept and writer->index to the rows that stay and their indices, and counts the others in `refused`. */
 static int
 choose_rows(struct store_writer *writer, uint32_t run, struct run_state_record *state,
-            const struct store_append *append, const struct resolved *resolved, uint32_t *count,
+            const struct store_append *append, const struct resolved *resolved, uint64_t *refused, uint32_t *count,
             struct portolan_error *error)
 {
 	uint32_t *kept = writer->kept, *index = writer->index, good = 0, n = 0;
 	int rc;
 
-	for (uint32_t row = 0; row < append->rows; row++)
-		if (row_is_good(resolved, row))
+	for (uint32_t row = 0; row < append->rows; row++) {
+		enum store_refusal why = judge_row(resolved, row);
+
+		if (why == STORE_REFUSALS)
 			kept[good++] = row;
+		else
+			refused[why]++;
+	}
 	if (!state->declared) {
 		rc = store_dictionary_assign(writer, run, state, append, kept, good, index, error);
 		if (rc)
@@ -190,6 +196,7 @@ choose_rows(struct store_writer *writer, uint32_t run, struct run_state_record *
 		kept[n] = kept[i];
 		index[n++] = index[i];
 	}
+	refused[STORE_REFUSED_ID] += good - n;
 	*count = n;
 	return 0;
 }
@@ -292,21 +299,26 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 {
 	struct run_state_record state;
 	struct session_record record;
+	uint64_t refusals[STORE_REFUSALS] = {0};
 	struct resolved resolved = {0};
 	uint32_t count = 0;
 	int rc = store_writer_load(writer, run, session, &state, &record, error);
 
 	if (rc)
 		return rc;
-	assert(append->sequence == record.acknowledged + 1);
 	assert(append->epoch != STORE_EPOCH_RUN);
+	if (append->sequence <= record.acknowledged) { /* a commit that was called failed is on disk after all */
+		*refused = 0;
+		return 0;
+	}
+	assert(append->sequence == record.acknowledged + 1);
 	rc = check_ids(&state, append, error);
 	if (!rc)
 		rc = resolve_columns(writer, run, append, &resolved, error);
 	if (!rc)
 		rc = make_room(writer, append->rows, error);
 	if (!rc)
-		rc = choose_rows(writer, run, &state, append, &resolved, &count, error);
+		rc = choose_rows(writer, run, &state, append, &resolved, refusals, &count, error);
 	if (!rc && count && resolved.user_new)
 		rc = put_user_columns(writer, run, &resolved, error);
 	if (!rc && count)
@@ -321,6 +333,8 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	rc = store_writer_put_state(writer, run, &state, error);
 	if (!rc)
 		rc = store_writer_put_session(writer, run, session, &record, error);
+	if (!rc && count < append->rows)
+		rc = store_writer_count_refused(writer, run, refusals, error);
 	if (!rc)
 		*refused = append->rows - count;
 	return rc;

@@ -101,6 +101,14 @@ struct wire_ack {
 	uint64_t replaced, refused; /* observations, totals of this session */
 };
 
+/* What a client tells of itself in `ping` and `close`; observations, waits excepted. */
+struct wire_counts {
+	bool told;                          /* the frame has them */
+	uint64_t logged;                    /* accepted by its log calls */
+	uint64_t refused, dropped, spooled; /* left out there; given up; written to a spool file */
+	uint64_t waits;                     /* log calls that had to wait for room */
+};
+
 /* Codes of WIRE_ERROR frames: strings on the wire. */
 enum wire_error_code {
 	WIRE_E_VERSION = 1,   /* "version": the collector does not speak it */
@@ -129,7 +137,8 @@ struct wire_frame {
 		struct wire_open open;
 		struct wire_batch batch;
 		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
-		struct { uint64_t sequence; } close;
+		struct { uint64_t sequence; struct wire_counts counts; } close;
+		struct { struct wire_counts counts; } ping;
 		struct { struct wire_bytes run; } remove;
 		struct wire_opened opened;
 		struct wire_ack ack;

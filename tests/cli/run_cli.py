@@ -26,6 +26,8 @@ CASES = {
     "help": "--help",
     "help-of-unknown": "help metrcs",
     "help-runs": "runs --help",
+    "help-backup": "help backup",
+    "help-check": "help check",
     "help-metrics": "help metrics",
     "help-map": "help map",
     "help-select": "select -h",
@@ -44,6 +46,14 @@ CASES = {
     "runs": "runs",
     "runs-json": "runs --json",
     "runs-operand": "runs small",
+    "check": "check small",
+    "check-complete": "check bell",
+    "check-json": "check strings --json",
+    "check-all": "check",
+    "check-in-progress": "check progress",
+    "check-nothing-yet": "check nothing",
+    "check-wrong-run": "check smal",
+    "check-two-runs": "check small strings",
     "missing-store": "runs --store ./nowhere",
     "wrong-run": "metrics smal",
     "wrong-run-far": "metrics completely-different",
@@ -113,6 +123,7 @@ CASES = {
     "map-compact": "map long -o compact.pdf --compact --sample 100 --seed 3 FILE>compact.gp",
     "handover": "import ./dynamics --run new --store x",
     "handover-rm": "rm small",
+    "handover-backup": "backup copy --store store",
 }
 
 
