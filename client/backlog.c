@@ -144,8 +144,11 @@ end_spooling(struct backlog *backlog)
 {
 	backlog->spooling = false;
 	if (backlog->is_left_over) {
-		if (backlog->loaded < backlog->acknowledged)
+		/* More than the file has: somebody has sent it before, and its end with it. */
+		if (backlog->loaded < backlog->acknowledged) {
 			backlog->loaded = backlog->acknowledged;
+			backlog->closed = backlog->has_close = true;
+		}
 		backlog->sequence = backlog->spooled = backlog->loaded;
 	}
 }

@@ -190,7 +190,8 @@ session_add_end_epoch(struct session *session, uint32_t epoch, struct session_ma
 int
 session_add_close(struct session *session, struct session_mark mark, struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.sequence = session->backlog.sequence + 1}};
+	struct wire_frame frame = {
+	        .kind = WIRE_CLOSE, .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
 	int status = add_frame(session, &frame, mark, error);
 
 	if (status == 0)
@@ -366,7 +367,7 @@ pass_time(struct session *session, int64_t now)
 static bool
 offer_ping(struct session *session, struct wire_bytes *bytes)
 {
-	struct wire_frame frame = {.kind = WIRE_PING};
+	struct wire_frame frame = {.kind = WIRE_PING, .ping = {.counts = session->counts}};
 
 	memcpy(frame.session, session->id, WIRE_SESSION_SIZE);
 	session->offered = WIRE_PING;

@@ -49,6 +49,8 @@ struct session {
 	int64_t last_sent, last_heard, open_sent, paused_until;
 	bool open_is_out;
 
+	struct wire_counts counts; /* what `ping` and `close` tell; the owner's to set */
+
 	/* For the user. */
 	enum wire_id_kind id_kind;  /* as `opened` told */
 	uint64_t opened_count;      /* times `opened` began or began again */

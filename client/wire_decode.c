@@ -318,6 +318,32 @@ decode_batch(struct fields *fields, struct wire_batch *batch)
 		decode_columns(fields, batch);
 }
 
+/* A map within the map: keys it does not have are 0, others are skipped. */
+static void
+decode_counts(struct fields *fields, struct wire_counts *counts)
+{
+	const msgpack_object *object = field_find(fields, "counts", OPTIONAL);
+	struct fields inner = {.kind = fields->kind, .error = fields->error};
+
+	if (!object || fields->status < 0)
+		return;
+	if (object->type != MSGPACK_OBJECT_MAP) {
+		field_fail(fields, "counts", "is not a map");
+		return;
+	}
+	inner.map = &object->via.map;
+	inner.status = check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", fields->error);
+	if (inner.status == 0) {
+		counts->told = true;
+		counts->logged = field_uint(&inner, "logged", OPTIONAL, 0, UINT64_MAX);
+		counts->refused = field_uint(&inner, "refused", OPTIONAL, 0, UINT64_MAX);
+		counts->dropped = field_uint(&inner, "dropped", OPTIONAL, 0, UINT64_MAX);
+		counts->spooled = field_uint(&inner, "spooled", OPTIONAL, 0, UINT64_MAX);
+		counts->waits = field_uint(&inner, "waits", OPTIONAL, 0, UINT64_MAX);
+	}
+	fields->status = inner.status;
+}
+
 static void
 decode_error(struct fields *fields, struct wire_error *reply)
 {
@@ -342,8 +368,10 @@ decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *fra
 		break;
 	case WIRE_CLOSE:
 		frame->close.sequence = field_uint(fields, "q", REQUIRED, 1, UINT64_MAX);
+		decode_counts(fields, &frame->close.counts);
 		break;
 	case WIRE_PING:
+		decode_counts(fields, &frame->ping.counts);
 		break;
 	case WIRE_REMOVE:
 		frame->remove.run = field_run(fields);

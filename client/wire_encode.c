@@ -177,6 +177,20 @@ encode_batch(msgpack_packer *packer, const struct wire_frame *frame)
 }
 
 static void
+put_counts(msgpack_packer *packer, const struct wire_counts *counts)
+{
+	if (!counts->told)
+		return;
+	put_word(packer, "counts");
+	msgpack_pack_map(packer, 5);
+	put_uint(packer, "logged", counts->logged);
+	put_uint(packer, "refused", counts->refused);
+	put_uint(packer, "dropped", counts->dropped);
+	put_uint(packer, "spooled", counts->spooled);
+	put_uint(packer, "waits", counts->waits);
+}
+
+static void
 encode_error(msgpack_packer *packer, const struct wire_frame *frame)
 {
 	put_head(packer, frame, frame->error.sequence > 0 ? 3 : 2);
@@ -205,11 +219,13 @@ encode_kind(msgpack_packer *packer, const struct wire_frame *frame)
 		put_uint(packer, "e", frame->end_epoch.epoch);
 		break;
 	case WIRE_CLOSE:
-		put_head(packer, frame, 1);
+		put_head(packer, frame, 1 + frame->close.counts.told);
 		put_uint(packer, "q", frame->close.sequence);
+		put_counts(packer, &frame->close.counts);
 		break;
 	case WIRE_PING:
-		put_head(packer, frame, 0);
+		put_head(packer, frame, frame->ping.counts.told);
+		put_counts(packer, &frame->ping.counts);
 		break;
 	case WIRE_REMOVE:
 		assert(wire_name_is_valid(frame->remove.run.data, frame->remove.run.size, false));

@@ -26,6 +26,7 @@ struct channel {
 	const char *store;
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent, acknowledged; /* sequence numbers */
+	uint64_t begun_at;           /* what `opened` acknowledged */
 	uint64_t credit, underway;   /* bytes */
 	size_t sizes[UNDERWAY_MAX];  /* of the frames under way, by sequence number */
 	struct channel_totals totals;
@@ -72,6 +73,7 @@ take_answer(void *context, const struct wire_frame *frame)
 	switch (frame->kind) {
 	case WIRE_OPENED:
 		channel->opened = true;
+		channel->begun_at = frame->opened.acknowledged;
 		take_acknowledged(channel, frame->opened.acknowledged, frame->opened.credit);
 		break;
 	case WIRE_ACK:
@@ -211,6 +213,37 @@ channel_begin(struct channel *channel, const struct wire_open *open, struct port
 	while (result == 0 && !channel->opened)
 		result = wait_once(channel, &silence, error);
 	return result;
+}
+
+int
+channel_continue(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
+                 struct portolan_error *error)
+{
+	struct wire_frame frame = *open;
+	int silence = 0, result;
+
+	memcpy(channel->session, open->session, sizeof(channel->session));
+	channel->opened = false;
+	channel->failed = 0;
+	result = put(channel, &frame, error);
+	while (result == 0 && !channel->opened)
+		result = wait_once(channel, &silence, error);
+	if (result < 0)
+		return result;
+	channel->sent = channel->acknowledged = *acknowledged = channel->begun_at;
+	return 0;
+}
+
+int
+channel_frame(struct channel *channel, const struct wire_frame *frame, uint64_t sequence, size_t size,
+              struct portolan_error *error)
+{
+	struct wire_frame copy = *frame;
+
+	if (sequence != channel->sent + 1)
+		return error_set(error, PORTOLAN_E_INVALID, "frame %llu comes where %llu should",
+		                 (unsigned long long)sequence, (unsigned long long)channel->sent + 1);
+	return put_numbered(channel, &copy, size, error);
 }
 
 int

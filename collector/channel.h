@@ -20,6 +20,14 @@ void channel_close(struct channel *channel); /* NULL accepted */
 /* Begins the session; waits for the answer. open->started is filled here. */
 int channel_begin(struct channel *channel, const struct wire_open *open, struct portolan_error *error);
 
+/* Goes on with a session that exists elsewhere: open->session, open->open as it is. *acknowledged: what the store has. */
+int channel_continue(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
+                     struct portolan_error *error);
+
+/* Sends the frame with this number, which must be the next one, of about `size` bytes. */
+int channel_frame(struct channel *channel, const struct wire_frame *frame, uint64_t sequence, size_t size,
+                  struct portolan_error *error);
+
 /* Sends a batch, numbered here, once there is credit for it. */
 int channel_batch(struct channel *channel, const struct wire_batch *batch, struct portolan_error *error);
 int channel_end_epoch(struct channel *channel, uint32_t epoch, struct portolan_error *error);

@@ -203,18 +203,17 @@ count_observations(struct store_snapshot *snapshot, uint64_t *observations, stru
 	return result;
 }
 
-/* What the run now holds, from the store itself. */
-static int
-count_run(const struct import_options *options, struct import_report *report, struct portolan_error *error)
+int
+import_count(const char *directory, const char *run, struct import_report *report, struct portolan_error *error)
 {
 	struct store_snapshot_options all = {.epoch_to = UINT32_MAX, .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
 	struct store_snapshot *snapshot;
 	struct store *store;
-	int result = store_open(options->store, &store, error);
+	int result = store_open(directory, &store, error);
 
 	if (result < 0)
 		return result;
-	result = store_snapshot_open(store, options->run, &all, &snapshot, error);
+	result = store_snapshot_open(store, run, &all, &snapshot, error);
 	if (result == 0) {
 		report->examples = store_snapshot_info(snapshot)->examples;
 		report->epochs = store_snapshot_info(snapshot)->epochs;
@@ -240,7 +239,7 @@ import_run(const struct import_options *options, struct import_report *report, s
 		result = fill_run(&import, report, error);
 	channel_close(import.channel);
 	if (result == 0)
-		result = count_run(options, report, error);
+		result = import_count(options->store, options->run, report, error);
 	if (result == 0)
 		report->replaced = import.sent - report->observations;
 	import_batch_free(import.batch);

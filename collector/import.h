@@ -26,4 +26,7 @@ struct import_report {
  * counted, and are no failure; a mixture of integer and string guids is. */
 int import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
+/* Sets examples, epochs and observations: what the run now holds, from the store itself. */
+int import_count(const char *store, const char *run, struct import_report *report, struct portolan_error *error);
+
 #endif

@@ -1,12 +1,16 @@
 /*
  * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
  */
+#include "backup.h"
 #include "channel.h"
 #include "detach.h"
-#include "import.h"
+#include "import_spool.h"
 #include "keygen.h"
 #include "options.h"
 #include "server.h"
+
+#include <portolan/error.h>
+#include <spool.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,6 +53,51 @@ serve(const struct options *options)
 }
 
 static int
+import_file(const struct import_options *import)
+{
+	struct import_spool_report report;
+	struct portolan_error error = {0};
+
+	if (import_spool(import, &report, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
+	if (report.known)
+		printf(" (%" PRIu64 " were there already)", report.known);
+	printf("; it now holds %" PRIu64 " of %" PRIu64 " examples in %" PRIu64 " epochs\n", report.now.observations,
+	       report.now.examples, report.now.epochs);
+	if (report.replaced)
+		printf("replaced, or not later than what was there: %" PRIu64 " observations\n", report.replaced);
+	if (report.refused)
+		fprintf(stderr, "portoland: %" PRIu64 " observations were refused\n", report.refused);
+	if (report.damage[0])
+		fprintf(stderr, "portoland: %s\n", report.damage);
+	return report.refused || report.damage[0] ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static int
+import_dynamics(const struct import_options *import)
+{
+	struct import_report report;
+	struct portolan_error error = {0};
+
+	if (import_run(import, &report, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (report.examples * report.epochs == report.observations)
+		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
+		       report.examples, report.epochs, report.observations, import->run);
+	else
+		printf("imported %" PRIu64 " observations of %" PRIu64 " examples in %" PRIu64
+		       " epochs into run '%s'\n",
+		       report.observations, report.examples, report.epochs, import->run);
+	if (report.replaced)
+		printf("replaced: %" PRIu64 " observations of an example seen again later in the same epoch\n",
+		       report.replaced);
+	if (report.refused)
+		fprintf(stderr, "portoland: %" PRIu64 " lines were left out\n", report.refused);
+	return report.refused ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static int
 import(const struct options *options)
 {
 	struct import_options import = {.store = options->store,
@@ -56,24 +105,14 @@ import(const struct options *options)
 	                                .run = options->run,
 	                                .overwrite = options->overwrite,
 	                                .messages = stderr};
-	struct import_report report;
-	struct portolan_error error = {0};
+	struct portolan_error error;
 
-	if (import_run(&import, &report, &error) < 0)
-		return fail(EXIT_FAILED, &error);
-	if (report.examples * report.epochs == report.observations)
-		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
-		       report.examples, report.epochs, report.observations, options->run);
-	else
-		printf("imported %" PRIu64 " observations of %" PRIu64 " examples in %" PRIu64
-		       " epochs into run '%s'\n",
-		       report.observations, report.examples, report.epochs, options->run);
-	if (report.replaced)
-		printf("replaced: %" PRIu64 " observations of an example seen again later in the same epoch\n",
-		       report.replaced);
-	if (report.refused)
-		fprintf(stderr, "portoland: %" PRIu64 " lines were left out\n", report.refused);
-	return report.refused ? EXIT_INCOMPLETE : EXIT_DONE;
+	if (spool_is_one(import.path))
+		return import_file(&import);
+	if (import.run)
+		return import_dynamics(&import);
+	error_set(&error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
+	return fail(EXIT_USAGE, &error);
 }
 
 static int
@@ -111,6 +150,18 @@ make_keys(const struct options *options)
 	return EXIT_DONE;
 }
 
+static int
+back_up(const struct options *options)
+{
+	struct portolan_error error = {0};
+	uint64_t bytes = 0;
+
+	if (backup_run(options->store, options->path, &bytes, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	printf("copied store %s to %s: %" PRIu64 " bytes\n", options->store, options->path, bytes);
+	return EXIT_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -128,6 +179,8 @@ main(int argc, char **argv)
 		return remove_run(&options);
 	case OPTIONS_KEYGEN:
 		return make_keys(&options);
+	case OPTIONS_BACKUP:
+		return back_up(&options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;

@@ -10,6 +10,7 @@
 #ifndef COLLECTOR_SESSIONS_H
 #define COLLECTOR_SESSIONS_H
 
+#include <portolan/store.h>
 #include <portolan/wire.h>
 
 #include <stdbool.h>
@@ -48,6 +49,8 @@ struct session {
 	int64_t heard;
 	struct session_mark now, stored;
 	uint64_t replaced, refused; /* as of the last commit */
+	struct store_client client; /* what it told of itself */
+	bool client_news;           /* not yet stored */
 	bool fresh;                 /* created by the transaction that is pending */
 	bool gap;                   /* told that frames are missing; not again until one fits */
 	bool owes_opened;           /* replies due after the commit */
@@ -63,8 +66,10 @@ struct run {
 	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
 	char name[256];
-	uint64_t frontier;         /* the least of its live sessions: epochs below it are closed */
-	uint64_t due_from, due_to; /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
+	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
+	uint64_t due_from, due_to;      /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
+	struct store_counters counters; /* since the last commit that stored them */
+	uint64_t counted;               /* the commit (by number) that stored them last */
 	struct session *sessions;
 	struct run *next;
 };

@@ -10,6 +10,7 @@
  */
 #include "settle.h"
 
+#include "count.h"
 #include "reply.h"
 
 #include <stdio.h>
@@ -88,8 +89,13 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	bool wrote = store_writer_pending(ingest->writer) > 0;
 	struct portolan_error error = {0};
 	struct session *session;
-	int result = store_writer_commit(ingest->writer, &error);
+	uint64_t began = count_clock();
+	int result = wrote ? count_store(ingest, &error) : 0;
 
+	if (result == 0)
+		result = store_writer_commit(ingest->writer, &error);
+	if (result == 0 && wrote)
+		count_commit(ingest, count_clock() - began);
 	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
 	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
 		session->stored = session->now;
@@ -131,6 +137,7 @@ settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_
 	struct session *session;
 	char line[sizeof(error->message) + 64];
 
+	ingest->counters.failures++;
 	folder_drop(&ingest->folder);
 	store_writer_abort(ingest->writer);
 	if (ingest->health == INGEST_READY) {

@@ -4,16 +4,18 @@
 #include "../handover.h"
 
 static const struct command_option options[] = {
-        {"run", OPTION_KEY, "NAME", "The name of the new run."},
+        {"run", OPTION_KEY, "NAME", "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
         {0},
 };
 
 const struct command import_command = {
         .name = "import",
-        .operands = "DIR|FILE --run NAME",
+        .operands = "DIR|FILE [--run NAME]",
         .summary = "make a run of recorded files",
         .examples = "training dynamics in the format of Dataset Cartography\n"
-                    "portolan import training_dynamics --run snli/published\n",
+                    "portolan import training_dynamics --run snli/published\n"
+                    "what a run recorded while no collector could be reached\n"
+                    "portolan import portolan-spool/5f0c7a41d2b96e83.spool\n",
         .help = "Reads dynamics_epoch_N.jsonl files (guid, logits_epoch_N, gold) from DIR, in numeric order of N, or a "
                 "spool FILE "
                 "that a client left. Handed over to portoland, which writes stores; exit status 3: lines were refused.",

@@ -30,6 +30,8 @@ module_raise(const struct module_state *state, const struct portolan_error *erro
 {
 	PyObject *type = state->errors[MODULE_ERROR];
 
+	if (error->code == PORTOLAN_E_CANCELLED && PyErr_Occurred())
+		return NULL; /* what gave the call up, KeyboardInterrupt for instance */
 	switch (error->code) {
 	case PORTOLAN_E_INVALID:
 		type = PyExc_ValueError;

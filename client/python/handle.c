@@ -9,6 +9,7 @@
  * parent may have held its locks at that moment.
  */
 #include "batch.h"
+#include "run.h"
 
 #include <portolan/error.h>
 
@@ -19,6 +20,8 @@ struct handle {
 	PyObject_HEAD portolan_run *run; /* NULL: closed, or never opened */
 	unsigned active;
 	bool abandoned;
+	struct portolan_stats last; /* once it is closed */
+	bool has_last;
 };
 
 static const struct module_state *
@@ -88,9 +91,22 @@ null_if_empty(const char *text)
 	return text[0] ? text : NULL;
 }
 
+/* Called while the library waits, without the GIL. What the handler of a signal raised stays set, and is what the call
+ * then raises. */
+static int
+signal_came(void *unused)
+{
+	PyGILState_STATE state = PyGILState_Ensure();
+	int came = PyErr_Occurred() || PyErr_CheckSignals() < 0;
+
+	(void)unused;
+	PyGILState_Release(state);
+	return came;
+}
+
 PyDoc_STRVAR(open_doc,
              "open(name, store, endpoint, keys, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
-             "when_full, ring_bytes, open_timeout_ms, collector_program)\n\n"
+             "when_full, ring_bytes, open_timeout_ms, collector_program, spool, spool_bytes)\n\n"
              "Paths are bytes; an empty string stands for 'not given'. labels is a list of str.");
 
 static PyObject *
@@ -98,15 +114,16 @@ handle_open(struct handle *self, PyObject *args)
 {
 	struct portolan_options options = {0};
 	struct portolan_error error = {0};
-	const char *name, *store, *endpoint, *keys, *config, *group, *program, **labels;
-	unsigned long long examples;
+	const char *name, *store, *endpoint, *keys, *config, *group, *program, *spool, **labels;
+	unsigned long long examples, spool_bytes;
 	Py_ssize_t ring_bytes;
 	PyObject *label_list;
 	int mode, when_full, code;
 
-	if (!PyArg_ParseTuple(args, "sysyiKO!ssIpppiniy:open", &name, &store, &endpoint, &keys, &mode, &examples, &PyList_Type,
-	                      &label_list, &config, &group, &options.rank, &options.resume, &options.overwrite,
-	                      &options.strict, &when_full, &ring_bytes, &options.open_timeout_ms, &program))
+	if (!PyArg_ParseTuple(args, "sysyiKO!ssIpppiniyyK:open", &name, &store, &endpoint, &keys, &mode, &examples,
+	                      &PyList_Type, &label_list, &config, &group, &options.rank, &options.resume,
+	                      &options.overwrite, &options.strict, &when_full, &ring_bytes, &options.open_timeout_ms,
+	                      &program, &spool, &spool_bytes))
 		return NULL;
 	if (self->run)
 		return raise_code(self, PORTOLAN_E_INVALID, "the run is open already");
@@ -123,6 +140,9 @@ handle_open(struct handle *self, PyObject *args)
 	options.when_full = (enum portolan_when_full)when_full;
 	options.ring_bytes = (size_t)ring_bytes;
 	options.collector_program = null_if_empty(program);
+	options.spool = null_if_empty(spool);
+	options.spool_bytes = spool_bytes;
+	options.cancelled = signal_came;
 
 	portolan_run *run = NULL;
 
@@ -232,6 +252,36 @@ wait_until_unused(struct handle *self)
 	}
 }
 
+/* Nothing is logged any more. True: everything is on disk and the session has ended; False: not yet. */
+static PyObject *
+handle_finish(struct handle *self, PyObject *args)
+{
+	struct portolan_error error = {0};
+	portolan_run *run;
+	int timeout_ms, code;
+
+	if (!PyArg_ParseTuple(args, "i:finish", &timeout_ms) || !(run = handle_enter(self)))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS code = run_finish(run, timeout_ms, &error);
+	Py_END_ALLOW_THREADS handle_leave(self);
+	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
+		return module_raise(state_of(self), &error);
+	return PyBool_FromLong(code == 0);
+}
+
+static PyObject *
+handle_is_offline(struct handle *self, PyObject *Py_UNUSED(none))
+{
+	portolan_run *run = handle_enter(self);
+	bool offline;
+
+	if (!run)
+		return NULL;
+	offline = io_is_offline(run->io);
+	handle_leave(self);
+	return PyBool_FromLong(offline);
+}
+
 static PyObject *
 handle_close(struct handle *self, PyObject *args)
 {
@@ -244,8 +294,11 @@ handle_close(struct handle *self, PyObject *args)
 	if (!run || self->abandoned)
 		Py_RETURN_NONE;
 	self->run = NULL; /* from here on no other call begins */
+	run_stop_logging(run);
 	wait_until_unused(self);
-	Py_BEGIN_ALLOW_THREADS code = portolan_close(run, timeout_ms, &error);
+	Py_BEGIN_ALLOW_THREADS code = run_end(run, timeout_ms, &error);
+	self->has_last = portolan_get_stats(run, &self->last) == 0;
+	portolan_close(run, 0, NULL);
 	Py_END_ALLOW_THREADS if (code < 0) return module_raise(state_of(self), &error);
 	Py_RETURN_NONE;
 }
@@ -253,16 +306,19 @@ handle_close(struct handle *self, PyObject *args)
 static PyObject *
 handle_stats(struct handle *self, PyObject *Py_UNUSED(none))
 {
-	struct portolan_stats stats;
-	portolan_run *run = handle_enter(self);
-	int code;
+	struct portolan_stats stats = self->last;
 
-	if (!run)
-		return NULL;
-	code = portolan_get_stats(run, &stats);
-	handle_leave(self);
-	if (code < 0)
-		return raise_code(self, code, "the run has no counters");
+	if (!self->has_last) {
+		portolan_run *run = handle_enter(self);
+		int code;
+
+		if (!run)
+			return NULL;
+		code = portolan_get_stats(run, &stats);
+		handle_leave(self);
+		if (code < 0)
+			return raise_code(self, code, "the run has no counters");
+	}
 	return Py_BuildValue("{sKsKsKsKsKsKsKsKsK}", "logged", (unsigned long long)stats.logged, "acknowledged",
 	                     (unsigned long long)stats.acknowledged, "refused", (unsigned long long)stats.refused,
 	                     "replaced", (unsigned long long)stats.replaced, "dropped",
@@ -297,7 +353,10 @@ static PyMethodDef handle_methods[] = {
         {"end_epoch", (PyCFunction)handle_end_epoch, METH_O, "end_epoch(epoch)"},
         {"flush", (PyCFunction)handle_flush, METH_VARARGS, "flush(timeout_ms) -> bool: all of it is on disk"},
         {"close", (PyCFunction)handle_close, METH_VARARGS, "close(timeout_ms); again: nothing happens"},
-        {"stats", (PyCFunction)handle_stats, METH_NOARGS, "stats() -> dict of counters"},
+        {"finish", (PyCFunction)handle_finish, METH_VARARGS,
+         "finish(timeout_ms) -> bool: all of it is on disk, and the session has ended"},
+        {"is_offline", (PyCFunction)handle_is_offline, METH_NOARGS, "is_offline() -> bool: no collector has come yet"},
+        {"stats", (PyCFunction)handle_stats, METH_NOARGS, "stats() -> dict of counters; after close(), the last ones"},
         {"abandon", (PyCFunction)handle_abandon, METH_NOARGS, "abandon(): in a forked child, give the run up"},
         {NULL, NULL, 0, NULL},
 };

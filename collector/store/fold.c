@@ -55,6 +55,18 @@ record_intent(struct store_fold *fold, struct portolan_error *error)
 	return rc;
 }
 
+/* What the images of a chunk take: each of the run's columns with its presence, who wrote, and the examples' part. */
+static size_t
+bytes_of_chunk(const struct run_state_record *state, bool examples)
+{
+	size_t words = STORE_CHUNK * sizeof(uint32_t), bitmap = STORE_CHUNK_WORDS * sizeof(uint64_t);
+	size_t bytes = words + bitmap;
+
+	for (uint64_t mask = state->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
+		bytes += bitmap + (column_is_bits(mask_first(mask)) ? 0 : words);
+	return bytes + (examples ? 2 * (words + bitmap) : 0);
+}
+
 static int
 prepare(struct store_fold *fold, struct portolan_error *error)
 {
@@ -78,6 +90,7 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 		return 0;
 	}
 	fold->examples = state.declared || state.columns & STORE_COLUMN_BIT(STORE_GOLD);
+	fold->chunk_bytes = bytes_of_chunk(&state, fold->examples);
 	fold->rows_of_run = state.rows;
 	fold->sessions = state.sessions;
 	fold->chunk_count = store_chunks_of(state.rows);

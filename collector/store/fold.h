@@ -33,7 +33,7 @@ struct store_fold {
 	uint32_t *new_generations, *new_example_generations;
 	uint8_t *states;
 	struct fold_chunk **active; /* per chunk; NULL unless ACTIVE */
-	size_t active_bytes;
+	size_t chunk_bytes, active_bytes; /* of a chunk with every column the run has; of the active ones */
 	bool deferred, first_pass;
 	uint32_t next_write;
 	uint64_t rows, bytes, all_replaced, seen, changed;

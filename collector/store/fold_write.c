@@ -165,7 +165,7 @@ store_chunk_write(struct store_writer *writer, const struct chunk_place *place, 
 
 	for (uint64_t mask = chunk->columns; mask && !rc; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
-		bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+		bool implied = column_is_implied(column);
 		const uint64_t *words = implied ? observed_words : chunk->present[column];
 		struct packed packed = implied ? observed : describe(words, chunk->rows);
 		bool shared = implied || memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;

@@ -34,6 +34,8 @@ enum record_kind {
 	RECORD_RUN_NUMBER = 'N',
 	RECORD_RUN_STATE = 'R',
 	RECORD_RUN_IDENTITY = 'I',
+	RECORD_COUNTERS = 'K',
+	RECORD_CLIENT = 'k',
 	RECORD_LABELS = 'T',
 	RECORD_USER_COLUMNS = 'U',
 	RECORD_SESSION = 's',
@@ -51,8 +53,8 @@ enum record_kind {
 #define RECORD_VERSION 1
 #define RECORD_HEADER 16
 
-/* Parts of a run in DB_RUN. */
-enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3 };
+/* Parts of a run in DB_RUN. Under run 0, which no run is, stand the counters of the whole store. */
+enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RUN_COUNTERS = 4, RUN_CLIENT = 5 };
 
 /* What is kept per example, not per epoch (gold, and which examples were seen at all), is filed under this epoch. */
 #define STORE_EPOCH_RUN UINT32_MAX
@@ -118,6 +120,13 @@ struct batch_record { /* followed by uint32 index[rows], then the columns in asc
 	uint64_t sequence, columns;
 };
 
+/* Counters (RECORD_COUNTERS: struct store_counters, RECORD_CLIENT: struct store_client) are uint64 one after another.
+ * Such a record may be shorter than this version's (the rest is 0), or longer (the rest is kept). */
+#define COUNTERS_MOST 256
+_Static_assert(sizeof(struct store_counters) % 8 == 0 && sizeof(struct store_counters) / 8 == 51 &&
+                       sizeof(struct store_client) == 56,
+               "counters are in the order in which they were added");
+
 enum { COLUMN_SHARED = 1, COLUMN_OWN = 2 }; /* present where the observations are; or a presence of its own */
 enum { COLUMN_PLAIN = 0, COLUMN_CONSTANT = 1 };
 struct column_record { /* followed by the values of the rows present, in order; bits: see chunk.c */
@@ -155,6 +164,13 @@ static inline bool
 column_is_float(unsigned column)
 {
 	return column != STORE_CORRECT && column != STORE_PREDICTED && column != STORE_GOLD && column != STORE_SESSION;
+}
+
+/* Every observation has these, so they have no presence of their own. */
+static inline bool
+column_is_implied(unsigned column)
+{
+	return column == STORE_GOLD_PROB || column == STORE_CORRECT || column == STORE_SESSION;
 }
 
 static inline size_t
@@ -204,6 +220,15 @@ static inline void
 bit_clear(uint64_t *words, uint32_t at)
 {
 	words[at / 64] &= ~(UINT64_C(1) << (at % 64));
+}
+
+/* The bits of word `at / 64` that belong to rows at … end − 1. */
+static inline uint64_t
+bit_mask(uint32_t at, uint32_t end)
+{
+	uint64_t mask = UINT64_MAX << (at % 64);
+
+	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
 }
 
 /* The lowest column of a mask, for `for (; mask; mask &= mask - 1)`. */

@@ -16,6 +16,13 @@
 int
 store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error)
 {
+	return store_writer_open_with(directory, 0, writer, error);
+}
+
+int
+store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
+                       struct portolan_error *error)
+{
 	struct store_writer *opened = calloc(1, sizeof(*opened));
 	int dead = 0, rc = 0;
 
@@ -24,9 +31,15 @@ store_writer_open(const char *directory, struct store_writer **writer, struct po
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
 	opened->lock = -1;
-	rc = store_lock_take(directory, &opened->lock, error);
+	rc = store_dictionary_init(&opened->dictionary);
+	if (rc)
+		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
+	else
+		rc = store_lock_take(directory, &opened->lock, error);
 	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, true, error);
+		rc = store_environment_create(directory, error);
+	if (!rc)
+		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
 	if (!rc) {
 		mdb_reader_check(opened->environment.env, &dead); /* slots of readers that were killed */
 		opened->view.environment = &opened->environment;
@@ -68,14 +81,16 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 		return 0;
 	if (writer->reopen) {
 		store_environment_close(&writer->environment);
-		rc = store_environment_open(&writer->environment, writer->directory, true, error);
+		rc = store_environment_open(&writer->environment, writer->directory, true, 0, error);
 		if (rc)
 			return rc;
 		writer->reopen = false;
 	}
 	rc = store_environment_grow(&writer->environment, writer->enlarge, error);
-	if (rc)
+	if (rc) {
+		writer->reopen = true;
 		return rc;
+	}
 	writer->enlarge = false;
 	rc = mdb_txn_begin(writer->environment.env, NULL, 0, &writer->view.txn);
 	if (rc) {

@@ -313,7 +313,7 @@ def test_wrong_arguments_of_log_gold_are_named(run, error, words, gold_probs, co
 @pytest.mark.parametrize("error, words, options", [
     (ValueError, "keys", {"keys": ""}),
     (ValueError, "keys are for an endpoint tcp", {"keys": "DIR"}),
-    (NotImplementedError, "spool", {"spool": "DIR"}),
+    (ValueError, "spool_bytes", {"spool_bytes": 0}),
     (ValueError, "mode", {"mode": "sometimes"}),
     (ValueError, "when_full", {"when_full": "panic"}),
     (ValueError, "examples", {"examples": 0}),

@@ -36,6 +36,8 @@ def frame(kind, **fields):
     return {"v": 1, "t": kind, "s": SESSION, **fields}
 
 
+COUNTS = {"logged": 3072, "refused": 2, "dropped": 1024, "spooled": 0, "waits": 0}
+
 FRAMES = {
     "open": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end"),
     "open-full": frame("open", run="snli/seed1", started=1700000000000000000, mode="train-forward",
@@ -53,7 +55,9 @@ FRAMES = {
         "gold_prob": f4(0.0), "correct": bit(0), "my_loss": f4(2.5)}),
     "end": frame("end", q=3, e=1),
     "close": frame("close", q=4),
+    "close-counts": frame("close", q=4, counts=COUNTS),
     "ping": frame("ping"),
+    "ping-counts": frame("ping", counts=COUNTS),
     "remove": frame("remove", run="snli/seed1"),
     "opened": frame("opened", a=0, c=8388608, ids="none"),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),

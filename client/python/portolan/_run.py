@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, SupportsIndex
 
@@ -47,8 +47,12 @@ class Run:
         overwrite: the run may exist: remove it first.
         strict: a row that cannot be used (NaN, ...) raises RowsRefused, after the others are logged; otherwise such rows are
             left out, counted and warned about once.
-        spool: not in this version.
-        when_full: ``"wait"`` or ``"drop"``: what a log call does when the collector cannot keep up and memory is used up.
+        spool: a directory for what neither goes out nor fits into memory. If it is given, a run for which no collector
+            answers is recorded there, to be sent by a later run with that directory, or by ``portolan import``. Default:
+            ``spool`` in the store's directory, or ``./portolan-spool``; made when it is needed.
+        spool_bytes: limit of this run's spool file (default 16 GiB).
+        when_full: ``"wait"`` or ``"drop"``: what a log call does when the collector cannot keep up, and memory and spool are
+            used up.
         ring_bytes: memory for what is not yet sent (default 32 MiB).
         open_timeout: seconds to wait for the collector.
 
@@ -79,19 +83,17 @@ class Run:
         overwrite: bool = False,
         strict: bool = False,
         spool: str | os.PathLike[str] | None = None,
+        spool_bytes: int | None = None,
         when_full: str = "wait",
         ring_bytes: int | None = None,
         open_timeout: float = 10.0,
     ) -> None:
-        if spool is not None:
-            raise NotImplementedError("spool: spool files are not in this version; what is not sent waits in memory (ring_bytes)")
         if store is not None and endpoint is not None:
             raise ValueError("give store or endpoint, not both")
         if store is None and endpoint is None:
             store = _programs.default_store()
         self._name = name
         self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
-        self._last_stats: dict[str, int] | None = None
         self._handle = Handle()
         self._handle.open(
             name,
@@ -109,8 +111,10 @@ class Run:
             strict,
             _options.choice("when_full", when_full, _WHEN_FULL),
             _options.count("ring_bytes", ring_bytes),
-            _options.milliseconds("open_timeout", open_timeout),
+            max(1, _options.milliseconds("open_timeout", open_timeout)),
             os.fsencode(_programs.find("portoland") or "") if store is not None else b"",
+            os.fsencode(spool) if spool is not None else b"",
+            _options.count("spool_bytes", spool_bytes),
         )
         _open_runs.add(self)
         # Called at the interpreter's exit too, while modules are still whole.
@@ -169,23 +173,15 @@ class Run:
         return _flush(self._handle, _deadline(timeout))
 
     def close(self, timeout: float | None = 60.0) -> None:
-        """Flush and end the run; TimedOut when `timeout` seconds (None: no limit) were not enough. Again: nothing happens."""
+        """Flush and end the run. When `timeout` seconds (None: no limit) were not enough, TimedOut: what was not acknowledged is
+        then in a spool file, and the message says how to import it. Again: nothing happens."""
         if not self._finalizer.alive:
             return
-        deadline = _deadline(timeout)
-        try:
-            _flush(self._handle, deadline)  # the long wait; Ctrl-C ends it, and the run is then still open
-            self._last_stats = self._handle.stats()
-        except Error:
-            pass  # said again by what follows, which also frees the run
-        self._finalizer.detach()
-        self._handle.close(_milliseconds_left(deadline))
+        _close(self._handle, _deadline(timeout), self._finalizer.detach)
 
     def stats(self) -> dict[str, int]:
         """Counters, of observations unless the name says otherwise: logged, acknowledged, refused, replaced, dropped, spooled,
         bytes_sent, reconnects, waits. After close(): as they were at the end."""
-        if self._last_stats is not None:
-            return dict(self._last_stats)
         return self._handle.stats()
 
     def __enter__(self) -> Run:
@@ -205,8 +201,9 @@ class Run:
         return f"<portolan.Run {self._name!r} {state}, {self._where}>"
 
 
-def _warn(name: str, error: Error) -> None:
-    print(f"portolan: run {name}: {error}", file=sys.stderr, flush=True)
+def _warn(name: str, error: BaseException | str) -> None:
+    text = str(error)
+    print(f"portolan: {text}" if text.startswith(f"run {name}") else f"portolan: run {name}: {text}", file=sys.stderr, flush=True)
 
 
 def _deadline(timeout: float | None) -> float:
@@ -217,20 +214,36 @@ def _milliseconds_left(deadline: float, limit: float = math.inf) -> int:
     return _options.milliseconds("timeout", max(0.0, min(deadline - time.monotonic(), limit)))
 
 
-def _flush(handle: Any, deadline: float) -> bool:
-    while not handle.flush(_milliseconds_left(deadline, _PIECE)):
-        if time.monotonic() >= deadline:
+def _in_pieces(handle: Any, wait: Callable[[int], bool], deadline: float) -> bool:
+    """Whether it came to its end; a signal is heard between the pieces."""
+    while not wait(_milliseconds_left(deadline, _PIECE)):
+        if time.monotonic() >= deadline or handle.is_offline():
             return False
     return True
 
 
+def _flush(handle: Any, deadline: float) -> bool:
+    return _in_pieces(handle, handle.flush, deadline)
+
+
+def _close(handle: Any, deadline: float, ending: Callable[[], Any] = lambda: None) -> None:
+    """Waits in pieces first, which Ctrl-C ends: the run is then still open. `ending` is called when it no longer is."""
+    try:
+        _flush(handle, deadline)
+        _in_pieces(handle, handle.finish, deadline)
+    except Error:
+        pass  # said again by what follows
+    ending()
+    handle.close(0)
+
+
 def _close_forgotten(handle: Any, name: str) -> None:
-    deadline = _deadline(_CLOSE_AT_EXIT)
     try:
         try:
-            _flush(handle, deadline)
-        finally:
-            handle.close(_milliseconds_left(deadline))
+            _close(handle, _deadline(_CLOSE_AT_EXIT))
+        except KeyboardInterrupt:
+            _warn(name, "interrupted before everything was acknowledged")
+            handle.close(0)
     except Forked:
         pass
     except Error as error:

@@ -1,0 +1,168 @@
+/*
+ * import_spool.c: the frames are those the client would have sent. They are decoded here, as anything from outside, and
+ * sent under the numbers they have.
+ */
+#include "import_spool.h"
+
+#include "channel.h"
+#include "progress.h"
+#include "store/write.h"
+
+#include <portolan/error.h>
+#include <spool.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct transfer {
+	const struct import_options *options;
+	struct import_spool_report *report;
+	struct spool *spool;
+	struct channel *channel;
+	wire_decoder *decoder;
+	struct progress progress;
+	uint64_t acknowledged; /* by the store, before */
+};
+
+static uint64_t
+fnv1a(const uint8_t *data, size_t size)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ data[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Under another name it is another session: always the same one, so that twice is once there, too. */
+static void
+rename_session(struct wire_frame *open, const char *run)
+{
+	uint64_t hash = fnv1a((const uint8_t *)run, strlen(run));
+
+	if (open->open.run.size == strlen(run) && memcmp(open->open.run.data, run, open->open.run.size) == 0)
+		return;
+	for (int i = 0; i < 8; i++)
+		open->session[8 + i] ^= (uint8_t)(hash >> 8 * i);
+	open->open.run = (struct wire_bytes){(const uint8_t *)run, strlen(run)};
+}
+
+static int
+begin(struct transfer *transfer, struct portolan_error *error)
+{
+	const struct import_options *options = transfer->options;
+	struct wire_frame frame;
+	int result =
+	        wire_decode(transfer->decoder, transfer->spool->open, transfer->spool->open_size, &frame, NULL, error);
+
+	if (result == 0 && frame.kind != WIRE_OPEN)
+		result = error_set(error, PORTOLAN_E_INVALID, "%s does not begin with an open frame", options->path);
+	if (result < 0)
+		return result;
+	if (options->run)
+		rename_session(&frame, options->run);
+	snprintf(transfer->report->run, sizeof(transfer->report->run), "%.*s", (int)frame.open.run.size,
+	         (const char *)frame.open.run.data);
+	frame.open.late = true;
+	frame.open.after = transfer->spool->first - 1;
+	if (options->overwrite) {
+		/* The user says it now: it counts, whenever the session began. */
+		result = channel_remove(transfer->channel, transfer->report->run, error);
+		if (result == STORE_E_NO_RUN)
+			result = 0;
+	}
+	if (result == 0)
+		result = channel_continue(transfer->channel, &frame, &transfer->acknowledged, error);
+	if (result == 0 && transfer->acknowledged < frame.open.after)
+		result =
+		        error_set(error, PORTOLAN_E_REFUSED,
+		                  "store %s no longer has what came before %s (restored from a copy?); import it under "
+		                  "another name, with --run NAME",
+		                  options->store, options->path);
+	return result;
+}
+
+/* SPOOL_END: no more. */
+static int
+send_next(struct transfer *transfer, struct portolan_error *error)
+{
+	struct spool_record record;
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+	int result = spool_read(transfer->spool, &record, &bytes, error);
+
+	if (result != 0)
+		return result;
+	if (record.sequence <= transfer->acknowledged) {
+		transfer->report->known += record.observations;
+		return 0;
+	}
+	result = wire_decode(transfer->decoder, bytes.data, bytes.size, &frame, NULL, error);
+	if (result < 0 || frame.kind == WIRE_CLOSE) /* an end is added in any case */
+		return result;
+	if (frame.kind != WIRE_BATCH && frame.kind != WIRE_END_EPOCH)
+		return error_set(error, PORTOLAN_E_INVALID, "%s holds a frame that does not belong there",
+		                 transfer->options->path);
+	result = channel_frame(transfer->channel, &frame, record.sequence, bytes.size, error);
+	if (result == 0)
+		transfer->report->sent += record.observations;
+	return result;
+}
+
+static int
+send_all(struct transfer *transfer, struct portolan_error *error)
+{
+	struct channel_totals totals;
+	int result;
+
+	progress_begin(&transfer->progress, transfer->options->messages, "importing", transfer->spool->end);
+	do {
+		progress_show(&transfer->progress, transfer->spool->at);
+		result = send_next(transfer, error);
+	} while (result == 0);
+	progress_clear(&transfer->progress);
+	if (result == PORTOLAN_E_INVALID && error) {
+		snprintf(transfer->report->damage, sizeof(transfer->report->damage), "%s", error->message);
+		result = SPOOL_END;
+	}
+	if (result < 0)
+		return result;
+	result = channel_end(transfer->channel, &totals, error);
+	if (result == PORTOLAN_E_REFUSED && transfer->report->sent == 0)
+		return 0; /* all of it was known, and it had ended */
+	if (result == 0) {
+		transfer->report->replaced = totals.replaced;
+		transfer->report->refused = totals.refused;
+	}
+	return result;
+}
+
+int
+import_spool(const struct import_options *options, struct import_spool_report *report, struct portolan_error *error)
+{
+	struct transfer transfer = {.options = options, .report = report};
+	int result;
+
+	*report = (struct import_spool_report){0};
+	result = spool_open(&transfer.spool, options->path, false, error);
+	if (result == SPOOL_BUSY)
+		return PORTOLAN_E_REFUSED; /* the message is there */
+	if (result < 0)
+		return result;
+	transfer.decoder = wire_decoder_new();
+	if (!transfer.decoder)
+		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (result == 0)
+		result = channel_open(options->store, true, &transfer.channel, error);
+	if (result == 0)
+		result = begin(&transfer, error);
+	if (result == 0)
+		result = send_all(&transfer, error);
+	channel_close(transfer.channel);
+	if (result == 0)
+		result = import_count(options->store, report->run, &report->now, error);
+	wire_decoder_free(transfer.decoder);
+	spool_close(transfer.spool);
+	return result;
+}
