@@ -54,7 +54,7 @@ grid_index(double distance, unsigned cells)
 {
 	double cell = distance / CELL;
 
-	return cell <= 0 ? 0 : cell >= cells ? cells : (unsigned)cell;
+	return !(cell > 0) ? 0 : cell >= cells ? cells : (unsigned)cell; /* NaN, of a damaged store: 0 */
 }
 
 static void

@@ -175,7 +175,7 @@ mdb_env_open(MDB_env *env, const char *path, unsigned int flags, mdb_mode_t mode
 	char file[4096];
 
 	env->read_only = flags & MDB_RDONLY;
-	snprintf(file, sizeof(file), "%s/data.mdb", path);
+	snprintf(file, sizeof(file), flags & MDB_NOSUBDIR ? "%s" : "%s/data.mdb", path);
 	env->file = open(file, env->read_only ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, mode);
 	return env->file < 0 ? errno : 0;
 }
