@@ -97,12 +97,15 @@ check_ids(const uint8_t *body, size_t size)
 		return;
 	require(segment.count > 0 && segment.count <= STORE_CHUNK);
 	for (uint32_t i = 0; i < segment.count; i++) {
-		size_t length = 8;
+		size_t length = 0;
 
-		if (segment.kind == STORE_ID_INT)
+		if (segment.kind == STORE_ID_INT) {
 			store_ids_integer(&segment, i);
-		else
-			touch(store_ids_string(&segment, i, &length), length);
+		} else {
+			const uint8_t *text = store_ids_string(&segment, i, &length);
+
+			touch(text, length);
+		}
 		total += length;
 	}
 	require(segment.kind == STORE_ID_INT || total == segment.text_size);
