@@ -233,6 +233,7 @@ decode_open(wire_decoder *decoder, struct fields *fields, struct wire_open *open
 	open->examples = field_uint(fields, "examples", OPTIONAL, 0, UINT64_MAX);
 	open->resume = field_bool(fields, "resume");
 	open->overwrite = field_bool(fields, "overwrite");
+	open->whole = field_bool(fields, "whole");
 	open->late = field_bool(fields, "late");
 	open->after = field_uint(fields, "after", OPTIONAL, 0, UINT64_MAX);
 	open->config = field_text(fields, "config", OPTIONAL, WIRE_MAX_CONFIG, true);

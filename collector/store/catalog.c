@@ -65,7 +65,7 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 		return error_set(error, STORE_E_NO_RUN, "store '%s': run number %u was removed",
 		                 view->environment->directory, run);
 	if (state->rows > STORE_MAX_EXAMPLES || state->id_kind > STORE_ID_STR ||
-	    (state->state != STORE_RECORDING && state->state != STORE_CLOSED))
+	    (state->state != STORE_RECORDING && state->state != STORE_CLOSED && state->state != STORE_RUN_UNNAMED))
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	return 0;
 }
@@ -108,7 +108,7 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	        .number = run,
 	        .id_kind = (enum store_id_kind)state.id_kind,
 	        .mode = (enum portolan_mode)identity.mode,
-	        .state = (enum store_state)state.state,
+	        .state = state.state == STORE_CLOSED ? STORE_CLOSED : STORE_RECORDING,
 	        .declared = state.declared,
 	        .examples = state.declared ? state.examples : state.rows,
 	        .rows = state.rows,

@@ -56,8 +56,8 @@ struct merge_stretch {
 
 #define MERGE_NOT_EASY 1 /* nothing was done: merge row by row */
 
-/* What store_merge_rows() and store_merge_examples() do, for a stretch of which the chunk has no observation yet (or, of
- * the second, nothing that would change). */
+/* What store_merge_rows() and store_merge_examples() do, for a stretch of which the chunk has no observation yet (or,
+ * of the second, nothing that would change). */
 int store_merge_run(const struct batch *batch, uint64_t wanted, struct merge_chunk *chunk,
                     const struct merge_stretch *stretch);
 int store_merge_examples_run(const struct batch *batch, struct merge_chunk *chunk, const struct merge_stretch *stretch,

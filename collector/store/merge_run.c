@@ -1,9 +1,10 @@
 /*
  * merge_run.c: the winner rule where it is easy.
  *
- * Who measures in a pass of its own, or reads the data in order, logs ids one after the other; then whole stretches of a
- * batch belong to consecutive rows of one chunk, and mostly none of them has an observation yet. Copying such a
- * stretch is several times faster than merging its rows. What is not as easy is left to merge.c; both give the same result.
+ * Who measures in a pass of its own, or reads the data in order, logs ids one after the other; then whole stretches of
+ * a batch belong to consecutive rows of one chunk, and mostly none of them has an observation yet. Copying such a
+ * stretch is several times faster than merging its rows. What is not as easy is left to merge.c; both give the same
+ * result.
  */
 #include "merge.h"
 
@@ -39,7 +40,8 @@ copy_bits(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t
 	uint32_t done = 0;
 
 	while (done < n && ((row + done) % 8 != 0 || (at + done) % 8 != 0) && done < 64) {
-		to[(at + done) / 64] |= (uint64_t)(from[(row + done) / 8] >> ((row + done) % 8) & 1) << ((at + done) % 64);
+		to[(at + done) / 64] |= (uint64_t)(from[(row + done) / 8] >> ((row + done) % 8) & 1)
+		                        << ((at + done) % 64);
 		done++;
 	}
 	if ((row + done) % 8 == 0 && (at + done) % 8 == 0) { /* the same place within a byte: whole bytes */
@@ -47,11 +49,13 @@ copy_bits(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t
 		done += (n - done) / 8 * 8;
 	}
 	for (; done < n; done++)
-		to[(at + done) / 64] |= (uint64_t)(from[(row + done) / 8] >> ((row + done) % 8) & 1) << ((at + done) % 64);
+		to[(at + done) / 64] |= (uint64_t)(from[(row + done) / 8] >> ((row + done) % 8) & 1)
+		                        << ((at + done) % 64);
 }
 
 int
-store_merge_run(const struct batch *batch, uint64_t wanted, struct merge_chunk *chunk, const struct merge_stretch *stretch)
+store_merge_run(const struct batch *batch, uint64_t wanted, struct merge_chunk *chunk,
+                const struct merge_stretch *stretch)
 {
 	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD);
 	uint32_t at = stretch->at, end = at + stretch->count;
@@ -102,7 +106,8 @@ store_merge_examples_run(const struct batch *batch, struct merge_chunk *chunk, c
 	if (all_are(chunk->present[STORE_GOLD_PROB], at, end, true)) {
 		if (!labels)
 			return 0;
-		return chunk->columns & STORE_COLUMN_BIT(STORE_GOLD) && all_are(chunk->present[STORE_GOLD], at, end, true) &&
+		return chunk->columns & STORE_COLUMN_BIT(STORE_GOLD) &&
+		                       all_are(chunk->present[STORE_GOLD], at, end, true) &&
 		                       nothing_new(batch, chunk, stretch)
 		               ? 0
 		               : MERGE_NOT_EASY;

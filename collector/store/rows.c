@@ -192,6 +192,8 @@ store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_
 			to[rows / 8] &= (uint8_t)((1u << (rows % 8)) - 1);
 		return;
 	}
+	if (column_is_bits(column))
+		memset(to, 0, column_bytes(column, count));
 	for (uint32_t i = 0; i < count; i++) {
 		if (column_is_bits(column))
 			to[i / 8] |= (uint8_t)((from[kept[i] / 8] >> (kept[i] % 8) & 1) << (i % 8));

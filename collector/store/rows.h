@@ -20,7 +20,7 @@ int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_stat
                       const struct store_append *append, const struct append_columns *columns, uint32_t *count,
                       uint64_t refused[STORE_REFUSALS], struct portolan_error *error);
 
-/* Copies a column's rows that stay; `kept` is looked at only if count < rows. `to` is zero before. */
+/* Copies a column's rows that stay; `kept` is looked at only if count < rows. */
 void store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count,
                      uint32_t rows);
 

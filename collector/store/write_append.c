@@ -54,8 +54,8 @@ resolve_name(struct store_writer *writer, uint32_t run, const struct store_text 
 }
 
 static int
-resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append, struct append_columns *resolved,
-                struct portolan_error *error)
+resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append,
+                struct append_columns *resolved, struct portolan_error *error)
 {
 	const uint64_t required = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
 
@@ -113,18 +113,20 @@ put_batch(struct store_writer *writer, uint32_t run, uint32_t session, const str
 	        .session = session, .rows = count, .sequence = append->sequence, .columns = resolved->columns};
 	size_t length = store_batch_size(count, resolved->columns);
 	uint8_t *record, *at;
-	int rc = store_writer_reserve(writer, DB_LOG, &key, length, &record, error);
+	int rc = store_writer_reserve_raw(writer, DB_LOG, &key, length, &record, error);
 
 	if (rc)
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	at = record + RECORD_HEADER + sizeof(head);
 	memcpy(at, writer->index, (size_t)count * 4);
+	pad_zero(at, (size_t)count * 4);
 	at += pad8((size_t)count * 4);
 	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
 		store_rows_fill(at, resolved->data[column], column, writer->kept, count, append->rows);
+		pad_zero(at, column_bytes(column, count));
 		at += pad8(column_bytes(column, count));
 	}
 	store_record_seal(record, RECORD_BATCH, length);
