@@ -134,7 +134,8 @@ check_run(const struct view *view)
 		require(memchr(info.name, '\0', sizeof(info.name)) && memchr(info.group, '\0', sizeof(info.group)));
 		require(info.rows <= STORE_MAX_EXAMPLES && info.id_kind <= STORE_ID_STR);
 		require(info.mode == PORTOLAN_EPOCH_END || info.mode == PORTOLAN_TRAIN_FORWARD);
-		require(info.state == STORE_RECORDING || info.state == STORE_CLOSED);
+		require(info.state == STORE_RECORDING || info.state == STORE_CLOSED ||
+		        (unsigned)info.state == STORE_RUN_UNNAMED); /* no name leads to it */
 	}
 	code = store_catalog_texts(view, RUN, &texts, &error);
 	check_answer(code, &error);
