@@ -126,4 +126,25 @@ input_text(struct input *input, size_t size)
 	return text;
 }
 
+static char fuzz_folder_name[64];
+
+static inline void
+fuzz_folder_remove(void)
+{
+	rmdir(fuzz_folder_name);
+}
+
+/* An empty directory, in memory where there is such a place; it goes with the process, if it is empty again. */
+static inline const char *
+fuzz_folder(void)
+{
+	if (!fuzz_folder_name[0]) {
+		snprintf(fuzz_folder_name, sizeof(fuzz_folder_name), "%s/portolan-fuzz-XXXXXX",
+		         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+		require(mkdtemp(fuzz_folder_name));
+		atexit(fuzz_folder_remove);
+	}
+	return fuzz_folder_name;
+}
+
 #endif

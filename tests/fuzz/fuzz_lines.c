@@ -93,19 +93,15 @@ static void
 join_file(unsigned variant, const char *text, size_t size)
 {
 	static const uint32_t chosen[8] = {7, 6, 5, 4, 3, 2, 1, 0};
-	static char folder[] = "/tmp/portolan-fuzz-XXXXXX";
-	static bool made;
 	const char *field = names[variant / 8 % (sizeof(names) / sizeof(names[0]))];
 	struct ids ids = make_ids(variant & 1);
 	struct portolan_error error = {0};
-	char path[64], target[32];
+	char path[96], target[32];
 	struct join join;
 	int file = memfd_create("lines", MFD_CLOEXEC), code;
 
 	require(file >= 0 && write(file, text, size) == (ssize_t)size);
-	require(made || mkdtemp(folder));
-	made = true;
-	snprintf(path, sizeof(path), "%s/f%s", folder, endings[variant / 2 % 4]);
+	snprintf(path, sizeof(path), "%s/f%s", fuzz_folder(), endings[variant / 2 % 4]);
 	snprintf(target, sizeof(target), "/proc/self/fd/%d", file);
 	require(symlink(target, path) == 0);
 	code = join_open(&join, path, field, &ids, chosen, 8, &error);

@@ -24,17 +24,6 @@ struct play {
 static wire_encoder *encoder;
 static wire_decoder *decoder;
 
-static const char *
-folder(void)
-{
-	static char name[] = "/tmp/portolan-fuzz-XXXXXX";
-	static bool made;
-
-	require(made || mkdtemp(name));
-	made = true;
-	return name;
-}
-
 static bool
 has_ended(enum session_state state)
 {
@@ -281,7 +270,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(encoder && decoder);
 	}
 	require(session_init(&play.session, id, &request, play.now, NULL) == 0);
-	session_set_spool(&play.session, folder(), 4096);
+	session_set_spool(&play.session, fuzz_folder(), 4096);
 	while (play.input.size > 0)
 		step(&play);
 	if (play.session.backlog.spool)

@@ -21,22 +21,6 @@ struct written {
 	size_t sizes[MOST_FRAMES];
 };
 
-static const char *
-folder(void)
-{
-	static char name[] = "/dev/shm/portolan-fuzz-XXXXXX";
-	static bool made;
-
-	if (!made) {
-		if (!mkdtemp(name)) {
-			memcpy(name, "/tmp/portolan-fuzz-XXXXXX", sizeof("/tmp/portolan-fuzz-XXXXXX"));
-			require(mkdtemp(name));
-		}
-		made = true;
-	}
-	return name;
-}
-
 /* An `open` frame as a client would send it. */
 static struct wire_bytes
 open_frame(void)
@@ -59,7 +43,7 @@ write_file(struct input *input, const uint8_t id[WIRE_SESSION_SIZE], struct writ
 	struct spool *spool;
 	uint64_t first = 1 + input_u8(input);
 
-	require(spool_create(&spool, folder(), id, open_frame(), first, 1 << 20, &error) == 0);
+	require(spool_create(&spool, fuzz_folder(), id, open_frame(), first, 1 << 20, &error) == 0);
 	written->count = input_u8(input) % (MOST_FRAMES + 1);
 	for (size_t i = 0; i < written->count; i++) {
 		written->sizes[i] = 1 + input_u8(input) % MOST_BYTES;
@@ -199,9 +183,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint8_t id[WIRE_SESSION_SIZE] = {1, 2, 3};
 	struct input input = {data, size};
 	uint8_t way = input_u8(&input);
-	char path[64];
+	char path[96];
 
-	snprintf(path, sizeof(path), "%s/0102030000000000" SPOOL_SUFFIX, folder());
+	snprintf(path, sizeof(path), "%s/0102030000000000" SPOOL_SUFFIX, fuzz_folder());
 	if (way % 2) {
 		struct written written = {0};
 

@@ -61,6 +61,9 @@ make_store(void)
 {
 	static const char *const labels[] = {"x", "y", "z"};
 	uint32_t run = fixture_run(fixture, "run", 0, labels, 3), other = fixture_run(fixture, "other", N, NULL, 0);
+	const struct store_counters counters = {
+	        .frames = 3, .received = 3 * N, .commits = {.count = 1, .sum = 9, .max = 9}};
+	const struct store_client client = {.told = 1, .logged = 3 * N, .closed = 1700000000};
 	struct store_fold *fold;
 	bool done, more = true;
 
@@ -76,6 +79,9 @@ make_store(void)
 	while (more)
 		require(store_writer_collect(fixture_writer(fixture), &more, NULL) == 0);
 	fixture_fold(fixture, other, 0);
+	require(store_writer_count(fixture_writer(fixture), run, &counters, NULL) == 0);
+	require(store_writer_count(fixture_writer(fixture), 0, &counters, NULL) == 0);
+	require(store_writer_client(fixture_writer(fixture), run, 0, &client, NULL) == 0);
 	log_epoch(other, 0, 10, false);
 	log_epoch(other, 1, 10, false);
 	require(store_fold_begin(fixture_writer(fixture), other, 0, 1 << 20, &fold, NULL) == 0);

@@ -223,6 +223,48 @@ store_walk(const char *directory, uint64_t *digest)
 	return all;
 }
 
+static void
+note_damage(void *context, const char *what)
+{
+	require(what[0] && !strchr(what, '\n'));
+	++*(size_t *)context;
+}
+
+/* What `portolan check` asks for. */
+static void
+check_run(struct store *store, const struct store_run_info *run)
+{
+	size_t damaged = 0, count;
+	const struct store_verify options = {.damaged = note_damage, .context = &damaged};
+	struct portolan_error error = {0};
+	struct store_counters counters;
+	struct store_session *sessions;
+	struct store_epoch *epochs;
+	uint64_t records;
+	int code = store_counters(store, run->number, &counters, &error);
+
+	if (code)
+		require_message(&error, code);
+	code = store_sessions(store, run->number, &sessions, &count, &error);
+	if (code)
+		require_message(&error, code);
+	else
+		free(sessions);
+	code = store_epochs(store, run->number, &epochs, &count, &error);
+	if (code) {
+		require_message(&error, code);
+	} else {
+		for (size_t i = 1; i < count; i++)
+			require(epochs[i - 1].epoch < epochs[i].epoch);
+		free(epochs);
+	}
+	code = store_verify(store, run->number, run->name, &options, &records, &error);
+	if (code)
+		require_message(&error, code);
+	else
+		require(records > 0);
+}
+
 void
 store_analyze(const char *directory)
 {
@@ -234,6 +276,8 @@ store_analyze(const char *directory)
 
 	if (code == 0) {
 		code = store_runs(store, &runs, &count, &error);
+		for (size_t i = 0; i < count && code == 0; i++)
+			check_run(store, &runs[i]);
 		store_close(store);
 	}
 	if (code) {

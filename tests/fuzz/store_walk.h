@@ -7,7 +7,7 @@
 /* Every run. False: something could not be read. The digest is over all that was read. */
 bool store_walk(const char *directory, uint64_t *digest);
 
-/* What the analyzer makes of the runs: measures, selections, a map. */
+/* What the analyzer makes of the runs: counters, checks, measures, selections, a map. */
 void store_analyze(const char *directory);
 
 #endif
