@@ -62,7 +62,9 @@ enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RU
 #define STORE_PRESENCE                                                                                                 \
 	0x80 /* in the column byte of a key: the presence of that column; of gold_prob: of the observations */
 
-#define STORE_RUN_REMOVED 3 /* a third store_state, never shown to callers */
+/* Further values of store_state, never shown to callers. */
+#define STORE_RUN_REMOVED 3
+#define STORE_RUN_UNNAMED 4 /* recording, and not to be found by its name yet */
 
 struct schema_record {
 	uint32_t version, chunk;
@@ -166,10 +168,24 @@ column_is_float(unsigned column)
 	return column != STORE_CORRECT && column != STORE_PREDICTED && column != STORE_GOLD && column != STORE_SESSION;
 }
 
+/* Every observation has these, so they have no presence of their own. */
+static inline bool
+column_is_implied(unsigned column)
+{
+	return column == STORE_GOLD_PROB || column == STORE_CORRECT || column == STORE_SESSION;
+}
+
 static inline size_t
 pad8(size_t size)
 {
 	return (size + 7) & ~(size_t)7;
+}
+
+/* Zeroes the padding after `size` bytes. */
+static inline void
+pad_zero(uint8_t *data, size_t size)
+{
+	memset(data + size, 0, pad8(size) - size);
 }
 
 /* Bytes of a column over `rows` rows, as in a batch. */
@@ -213,6 +229,15 @@ static inline void
 bit_clear(uint64_t *words, uint32_t at)
 {
 	words[at / 64] &= ~(UINT64_C(1) << (at % 64));
+}
+
+/* The bits of word `at / 64` that belong to rows at … end − 1. */
+static inline uint64_t
+bit_mask(uint32_t at, uint32_t end)
+{
+	uint64_t mask = UINT64_MAX << (at % 64);
+
+	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
 }
 
 /* The lowest column of a mask, for `for (; mask; mask &= mask - 1)`. */
