@@ -264,6 +264,18 @@ def never_reading(target, force):
     return f"{len(peers)} sessions, 2,000 pings each: answers kept for 100, the rest dropped; others are served"
 
 
+def sessions_by_the_thousands(target, force):
+    """One peer that opens session after session, each for a run of its own."""
+    counts = collections.Counter()
+    with Peer(target) as peer:
+        for number in range(2000 * force):
+            peer.session = os.urandom(16)
+            peer.send(peer.frame("open", run=f"hostile/many/{number}", started=1, mode="epoch-end"))
+        counts += peer.answers(2000 * force, wait=2)
+    assert counts["opened"] > 0 and set(counts) <= {"opened", "unavailable"}, told(counts)
+    return told(counts)
+
+
 def wrong_sequences(target, force):
     counts = collections.Counter()
     with Peer(target) as peer:
@@ -428,6 +440,7 @@ def flood_within_sessions(target, force):
     return flood(target, 2 * force, 20, long_frame(opening) + long_frame(body) * 20)
 
 
-ATTACKS = (over_the_limit, deep_and_lying, cut_and_flipped, other_versions, half_handshakes, crowd, never_reading, wrong_sequences,
+ATTACKS = (over_the_limit, deep_and_lying, cut_and_flipped, other_versions, half_handshakes, crowd, never_reading, sessions_by_the_thousands,
+           wrong_sequences,
            absurd_counts, names_as_paths, other_peoples_sessions, several_parts, flood_of_rubbish, flood_of_no_session, hoarding,
            flood_within_sessions)
