@@ -214,6 +214,15 @@ code_of(int result)
 	}
 }
 
+/* An eighth of the memory cap is for the table. */
+static size_t
+most_sessions(const struct ingest *ingest)
+{
+	size_t most = ingest->options.max_memory / 8 / (sizeof(struct session) + sizeof(struct run));
+
+	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
+}
+
 void
 admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
 {
@@ -228,7 +237,7 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		            session->run->name);
 		return;
 	}
-	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= SESSIONS_MAX)) {
+	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= most_sessions(ingest))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "%s; try again",
 		            ingest->health == INGEST_UNAVAILABLE ? "the store cannot be written now"
 		                                                 : "too many sessions");

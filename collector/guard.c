@@ -6,7 +6,7 @@
  * a message, which a client that keeps to its credit cannot sum up to what a hostile one holds, so nothing below TRIFLE
  * is looked at.
  *
- * An event about a descriptor may be old: libzmq may have closed it, and used the number again. Shutting down the wrong
+ * An event about a descriptor may be old: libzmq may have closed it, and used the number again. Ending the wrong
  * one costs a client a new connection, and does nothing to what is no socket; a listening socket is left alone.
  * `connections` is written by both threads, field by field, as atomics without order: a count that is late by a message
  * does no harm.
@@ -37,8 +37,8 @@
 #define BUSY_MS 2
 #define CALM_MOST_MS 50
 #define TRIM_MS 1000
-#define FAST_BYTES ((size_t)1 << 20)   /* more than that since the last look: another one soon */
-#define BURST_BYTES ((size_t)28 << 20) /* what comes in, at worst, before libzmq notices a shutdown: measured */
+#define FAST_BYTES ((size_t)1 << 20) /* more than that since the last look: another one soon */
+#define MAPPED_BYTES (512 << 10)     /* a message as large leaves no hole in the heap when it goes */
 
 struct guard {
 	struct guard_table table;
@@ -61,15 +61,6 @@ guard_connections_for(size_t max_memory, size_t descriptors)
 	if (descriptors <= 2 * DESCRIPTORS_OTHERS)
 		return descriptors / 2;
 	return most < descriptors - DESCRIPTORS_OTHERS ? most : descriptors - DESCRIPTORS_OTHERS;
-}
-
-/* Above it connections are closed: five eighths, less where that would leave no room for a burst. */
-static size_t
-limit_for(size_t max_memory)
-{
-	size_t room = max_memory / 8 * 3 > BURST_BYTES ? max_memory / 8 * 3 : BURST_BYTES;
-
-	return max_memory > room + max_memory / 4 ? max_memory - room : max_memory / 4;
 }
 
 static int64_t
@@ -145,32 +136,27 @@ thin_out(struct guard *guard)
 		         guard->table.most, since);
 }
 
-/* What the process takes; when that becomes much, after the allocator has given back what it keeps for later. */
-static size_t
-measure(struct guard *guard)
+/* Lets the allocator give back what it keeps for later: only when nobody has to go, as it takes its time. */
+static void
+trim(struct guard *guard, size_t memory)
 {
-	size_t memory = guard_memory();
 	int64_t now = now_ms();
 
 	if (memory < guard->limit / 4 * 3 || now < guard->trimmed + TRIM_MS)
-		return memory;
+		return;
 	malloc_trim(0);
 	guard->trimmed = now;
-	return guard_memory();
 }
 
 /* Returns whether it is to be looked at again soon. */
 static bool
 free_memory(struct guard *guard, size_t memory)
 {
-	uint64_t gone, since;
+	uint64_t gone = memory > guard->limit ? guard_table_expel_largest(&guard->table, guard->credit) : 0;
+	uint64_t since;
 
-	if (memory <= guard->limit + guard->table.leaving_bytes)
-		return false;
-	gone = guard_table_expel_largest(&guard->table, memory - guard->table.leaving_bytes - guard->limit / 5 * 4,
-	                                 guard->credit);
-	if (gone)
-		guard->trimmed = 0;
+	if (!gone)
+		trim(guard, memory);
 	if (throttle_count(&guard->hoard, gone, now_ms(), &since))
 		log_line("memory is short (%zu MB): %" PRIu64 " connection%s closed that sent more than their credit",
 		         memory >> 20, since, since == 1 ? "" : "s");
@@ -206,7 +192,7 @@ guard_main(void *argument)
 		take_events(guard);
 		thin_out(guard);
 		before = memory;
-		memory = measure(guard);
+		memory = guard_memory();
 		soon = free_memory(guard, memory) || memory > before + FAST_BYTES;
 		wait = soon ? BUSY_MS : calm;
 	}
@@ -252,7 +238,8 @@ guard_start(struct guard **guard, void *context, void *const sockets[], size_t c
 
 	if (!started)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	started->limit = limit_for(max_memory);
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	started->limit = max_memory / 2;
 	started->credit = guard_credit_for(max_memory);
 	started->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (started->stop < 0 ||

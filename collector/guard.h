@@ -5,15 +5,15 @@
  * in a queue (sockets.c bounds both), for every connection there is. Clients keep to the credit they are given; the
  * guard is for those who do not, and for those who only connect.
  *
- * - Memory: when the process takes more than five eighths of --max-memory, the connections that hold most are closed,
- *   until it takes half, or until the others hold no more than all credit together. So nobody who keeps to his credit
- * is closed unless others do not; then he connects again, repeats, and loses nothing.
+ * - Memory: when the process takes more than half of --max-memory, the connections that hold most are closed, until the
+ *   others hold no more than all credit together. So nobody who keeps to his credit is closed unless others do not;
+ * then he connects again, repeats, and loses nothing. The other half is for what comes in until libzmq has noticed.
  * - Connections: when there are too many, the oldest goes that never sent a frame of a session; without one, the
  * newest.
  * - Rubbish: who sends frames that cannot be read, or many of no session, is hung up on.
  *
  * A thread of its own, because the event loop may be waiting for the disk while memory fills. It reads the monitors of
- * the sockets, and closes a connection by shutting its file descriptor down: libzmq then finds the peer gone.
+ * the sockets, and ends a connection through its file descriptor: libzmq then finds the peer gone.
  */
 #ifndef COLLECTOR_GUARD_H
 #define COLLECTOR_GUARD_H

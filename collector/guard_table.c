@@ -42,7 +42,7 @@ find(const struct guard_table *table, int fd)
 static void
 reset(struct guard_connection *connection)
 {
-	connection->number = connection->leaving = 0;
+	connection->number = 0;
 	atomic_store(&connection->member, false);
 	atomic_store(&connection->taken, 0);
 	atomic_store(&connection->strange, 0);
@@ -71,33 +71,33 @@ guard_table_leave(struct guard_table *table, int fd)
 
 	if (!connection || !connection->number)
 		return;
-	if (atomic_load(&connection->expelled))
-		table->leaving_bytes -= connection->leaving;
-	else
+	if (!atomic_load(&connection->expelled))
 		table->open--;
 	reset(connection);
 	while (table->used > 0 && !table->connections[table->used - 1].number)
 		table->used--;
 }
 
+/* Connecting to nowhere resets a TCP connection at once: what has arrived for it is not read any more. A socket file's
+ * cannot be, and is shut down. */
 static void
 hang_up(int fd)
 {
+	const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
 	socklen_t size = sizeof(int);
 	int listens = 0;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && !listens)
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && !listens &&
+	    connect(fd, &nowhere, sizeof(nowhere)) < 0)
 		shutdown(fd, SHUT_RDWR);
 }
 
 static void
-expel(struct guard_table *table, size_t fd, uint64_t held)
+expel(struct guard_table *table, size_t fd)
 {
 	struct guard_connection *connection = &table->connections[fd];
 
 	atomic_store(&connection->expelled, true);
-	connection->leaving = held;
-	table->leaving_bytes += held;
 	table->open--;
 	hang_up((int)fd);
 }
@@ -120,7 +120,7 @@ guard_table_expel_one(struct guard_table *table)
 	}
 	if (newest == table->size)
 		return false;
-	expel(table, oldest < table->size ? oldest : newest, 0);
+	expel(table, oldest < table->size ? oldest : newest);
 	return true;
 }
 
@@ -153,11 +153,11 @@ by_held(const void *left, const void *right)
 }
 
 uint64_t
-guard_table_expel_largest(struct guard_table *table, uint64_t bytes, uint64_t allowed)
+guard_table_expel_largest(struct guard_table *table, uint64_t allowed)
 {
 	struct holder *holders = calloc(table->used ? table->used : 1, sizeof(*holders));
 	size_t count = 0, i;
-	uint64_t held = 0, expelled = 0;
+	uint64_t held = 0;
 
 	for (size_t fd = 0; holders && fd < table->used; fd++) {
 		const struct guard_connection *connection = &table->connections[fd];
@@ -170,10 +170,9 @@ guard_table_expel_largest(struct guard_table *table, uint64_t bytes, uint64_t al
 	}
 	if (holders)
 		qsort(holders, count, sizeof(*holders), by_held);
-	for (i = 0; i < count && expelled < bytes && held > allowed; i++) {
-		expelled += holders[i].held;
+	for (i = 0; i < count && held > allowed; i++) {
 		held -= holders[i].held;
-		expel(table, holders[i].fd, holders[i].held);
+		expel(table, holders[i].fd);
 	}
 	free(holders);
 	return i;

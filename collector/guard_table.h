@@ -14,7 +14,6 @@
 
 struct guard_connection {
 	uint64_t number;          /* in the order of coming; 0: not connected */
-	uint64_t leaving;         /* bytes held when it was hung up on */
 	_Atomic bool expelled;    /* hung up on, not gone yet */
 	_Atomic bool member;      /* has sent a frame of a session */
 	_Atomic uint64_t taken;   /* bytes out of libzmq's memory */
@@ -23,11 +22,10 @@ struct guard_connection {
 
 struct guard_table {
 	struct guard_connection *connections;
-	size_t size;            /* descriptors from 0 on */
-	size_t used;            /* none at or above is connected */
-	size_t open, most;      /* expelled ones not counted; `most` allowed */
-	uint64_t coming;        /* number of the next one */
-	uint64_t leaving_bytes; /* held by expelled ones that libzmq has not let go of yet */
+	size_t size;       /* descriptors from 0 on */
+	size_t used;       /* none at or above is connected */
+	size_t open, most; /* expelled ones not counted; `most` allowed */
+	uint64_t coming;   /* number of the next one */
 };
 
 int guard_table_init(struct guard_table *table, size_t size, size_t most); /* -1: out of memory */
@@ -38,9 +36,8 @@ void guard_table_enter(struct guard_table *table, int fd);
 void guard_table_leave(struct guard_table *table, int fd);
 /* The oldest without a session, else the newest; false: there is none. */
 bool guard_table_expel_one(struct guard_table *table);
-/* Those that hold most, until what they hold is at least `bytes`, or the others hold no more than `allowed`; how many.
- */
-uint64_t guard_table_expel_largest(struct guard_table *table, uint64_t bytes, uint64_t allowed);
+/* Those that hold most, until the others hold no more than `allowed`; how many. */
+uint64_t guard_table_expel_largest(struct guard_table *table, uint64_t allowed);
 
 /* The event loop's thread. */
 bool guard_table_took(struct guard_table *table, int fd, size_t bytes); /* false: it was hung up on */

@@ -6,6 +6,7 @@
 #include "detach.h"
 #include "import_spool.h"
 #include "keygen.h"
+#include "notify.h"
 #include "options.h"
 #include "server.h"
 
@@ -22,6 +23,19 @@ fail(int code, const struct portolan_error *error)
 {
 	fprintf(stderr, "portoland: %s\n", error->message);
 	return code;
+}
+
+static void
+notify_ready(void *context)
+{
+	(void)context;
+	notify_send("READY=1");
+}
+
+static void
+notify_stopping(void)
+{
+	notify_send("STOPPING=1");
 }
 
 static int
@@ -43,6 +57,9 @@ serve(const struct options *options)
 			return fail(EXIT_FAILED, &error);
 		server.ready = detach_ready;
 		server.context = &detach;
+	} else {
+		server.ready = notify_ready;
+		server.stopping = notify_stopping;
 	}
 	if (server_run(&server, &error) == 0)
 		return EXIT_DONE;

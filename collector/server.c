@@ -301,6 +301,8 @@ server_run(const struct server_options *options, struct portolan_error *error)
 			options->ready(options->context);
 		log_line("serving %s at %s", options->store, server.endpoints);
 		result = serve(&server, &stopped, error);
+		if (options->stopping)
+			options->stopping();
 		if (result == 0 && !stopped)
 			leave(&server);
 		ingest_commit(&server.ingest, now_ms());

@@ -19,6 +19,7 @@ struct server_options {
 	/* Called once, when everything is bound. */
 	void (*ready)(void *context);
 	void *context;
+	void (*stopping)(void); /* called once, when it begins to leave; NULL accepted */
 };
 
 /* Serves until SIGINT, SIGTERM or SIGHUP, or until idle; 0. Fails when it cannot start: the store is locked or cannot

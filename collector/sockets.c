@@ -28,8 +28,9 @@
 #define ENDPOINTS_MAX 32
 #define RECEIVE_QUEUE 4 /* messages per connection, before TCP holds the sender back */
 #define SEND_QUEUE 100
-#define HEADER_BYTES 9 /* of a message as it is transported */
-#define CURVE_BYTES 33 /* added by encryption */
+#define RECEIVE_BUFFER (64 << 10) /* bytes per connection in the kernel, and so at a time: others get their turn */
+#define HEADER_BYTES 9            /* of a message as it is transported */
+#define CURVE_BYTES 33            /* added by encryption */
 #define LINGER_MS 1000
 #define HEARTBEAT_MS 5000
 #define HEARTBEAT_TIMEOUT_MS 15000
@@ -59,16 +60,20 @@ set_option(void *socket, int option, int value)
 }
 
 static int
-make_router(void *context, void **router)
+make_router(struct sockets *sockets, unsigned which)
 {
-	int64_t most = WIRE_MAX_FRAME;
+	const uint64_t threads = which == SOCKETS_LOCAL ? 1 : 2; /* a mask: the first, or the second */
+	const int64_t most = WIRE_MAX_FRAME;
+	void **router = &sockets->routers[which];
 
-	*router = zmq_socket(context, ZMQ_ROUTER);
+	*router = zmq_socket(sockets->context, ZMQ_ROUTER);
 	if (!*router)
 		return -1;
 	return zmq_setsockopt(*router, ZMQ_MAXMSGSIZE, &most, sizeof(most)) ||
+	       zmq_setsockopt(*router, ZMQ_AFFINITY, &threads, sizeof(threads)) ||
 	       set_option(*router, ZMQ_ROUTER_MANDATORY, 1) || set_option(*router, ZMQ_LINGER, LINGER_MS) ||
 	       set_option(*router, ZMQ_RCVHWM, RECEIVE_QUEUE) || set_option(*router, ZMQ_SNDHWM, SEND_QUEUE) ||
+	       (which != SOCKETS_LOCAL && set_option(*router, ZMQ_RCVBUF, RECEIVE_BUFFER)) ||
 	       set_option(*router, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS) ||
 	       set_option(*router, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS) ||
 	       set_option(*router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
@@ -80,7 +85,7 @@ make_keyed_router(struct sockets *sockets, const struct keys *keys)
 {
 	void **router = &sockets->routers[SOCKETS_KEYED];
 
-	return make_router(sockets->context, router) || set_option(*router, ZMQ_CURVE_SERVER, 1) ||
+	return make_router(sockets, SOCKETS_KEYED) || set_option(*router, ZMQ_CURVE_SERVER, 1) ||
 	       zmq_setsockopt(*router, ZMQ_CURVE_SECRETKEY, keys->secret, KEYS_TEXT_SIZE) ||
 	       zmq_setsockopt(*router, ZMQ_ZAP_DOMAIN, ZAP_DOMAIN, strlen(ZAP_DOMAIN));
 }
@@ -114,9 +119,11 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	zmq_msg_init(&opened->body);
 	opened->context = zmq_ctx_new();
+	/* One for the owner's own clients, whom strangers then do not slow down, and one for all others. */
 	if (opened->context)
-		result = make_router(opened->context, &opened->routers[SOCKETS_LOCAL]) ||
-		         make_router(opened->context, &opened->routers[SOCKETS_PLAIN]);
+		zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2);
+	if (opened->context)
+		result = make_router(opened, SOCKETS_LOCAL) || make_router(opened, SOCKETS_PLAIN);
 	if (result) {
 		error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 		sockets_close(opened);
