@@ -92,6 +92,12 @@ compare(const struct ids *ids, uint32_t a, uint32_t b)
 	return difference ? difference : (length_a > length_b) - (length_a < length_b);
 }
 
+bool
+ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b)
+{
+	return compare(ids, a, b) == 0;
+}
+
 static int
 compare_indices(const void *a, const void *b, void *ids)
 {

@@ -29,6 +29,8 @@ ids_text(const struct ids *ids, uint32_t index, size_t *length)
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
 int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);
 
+bool ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b);
+
 /* Finds ids among n chosen examples; keeps pointers to `ids` and `chosen`. */
 struct ids_index {
 	const struct ids *ids;

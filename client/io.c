@@ -116,6 +116,8 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	created->wake = -1;
 	created->ring = options->ring;
 	created->embedded = options->embedded;
+	created->count = options->count;
+	created->counted = options->context;
 	status = prepare(created, options, error);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);

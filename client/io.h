@@ -26,6 +26,9 @@ struct io_options {
 	const struct wire_open *request; /* used during io_create() only */
 	const char *spool;               /* directory of spool files; must outlive the io */
 	uint64_t spool_bytes;            /* limit of one */
+	/* What the run has counted so far; called by the thread. NULL: nothing is told. */
+	void (*count)(const void *context, struct wire_counts *counts);
+	const void *context;
 };
 
 struct io_counters {

@@ -294,6 +294,11 @@ io_main(void *argument)
 	for (;;) {
 		bool busy = receive_frames(io);
 
+		if (io->count) {
+			io->count(io->counted, &io->session.counts);
+			io->session.counts.spooled = io->session.backlog.spooled_observations;
+		}
+
 		busy |= io_send_frames(io);
 		busy |= intake_frames(io);
 		busy |= send_left_over(io);

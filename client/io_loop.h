@@ -22,6 +22,8 @@ struct io {
 	pthread_t thread;
 	struct ring *ring;
 	const struct embedded *embedded;
+	void (*count)(const void *context, struct wire_counts *counts);
+	const void *counted; /* its argument */
 	char *run;
 
 	/* The thread's own. */

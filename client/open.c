@@ -58,6 +58,8 @@ start_io(struct portolan_run *run, const struct portolan_options *options, const
 	struct wire_bytes *labels;
 	struct wire_open request;
 	struct io_options io = {.endpoint = endpoint,
+	                        .count = run_count,
+	                        .context = run,
 	                        .keys = options->keys,
 	                        .ring = &run->ring,
 	                        .request = &request,

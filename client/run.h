@@ -46,6 +46,9 @@ int run_check(const struct portolan_run *run, struct portolan_error *error);
 /* What the caller of this run answers to options.cancelled. */
 bool run_is_cancelled(const struct portolan_run *run);
 
+/* What the collector is told of the run (struct portolan_run), spooled excepted. Called by the sending thread. */
+void run_count(const void *context, struct wire_counts *counts);
+
 /* log_mutex, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
 void run_unlock(struct portolan_run *run);

@@ -39,6 +39,7 @@ struct session {
 
 	struct backlog backlog; /* what is not acknowledged */
 	uint64_t credit;
+	uint64_t sent;         /* the highest number that went out on any opening */
 	const char *directory; /* of spool files; NULL: none. Not owned */
 	uint64_t spool_limit;  /* bytes */
 	bool offline;          /* goes on without ever having been opened */
@@ -47,6 +48,8 @@ struct session {
 	enum wire_kind offered; /* what session_next() gave out last */
 	int64_t last_sent, last_heard, open_sent, paused_until;
 	bool open_is_out;
+
+	struct wire_counts counts; /* what `ping` and `close` tell; the owner's to set */
 
 	/* For the user. */
 	enum wire_id_kind id_kind;  /* as `opened` told */

@@ -110,7 +110,7 @@ encode_open(msgpack_packer *packer, const struct wire_frame *frame)
 {
 	const struct wire_open *open = &frame->open;
 	size_t optional = (open->client.size > 0) + (open->group.size > 0) + (open->rank > 0) + (open->examples > 0) +
-	                  open->resume + open->overwrite + open->late + (open->after > 0) +
+	                  open->resume + open->overwrite + open->whole + open->late + (open->after > 0) +
 	                  (open->config.size > 0) + (open->label_count > 0);
 
 	assert(wire_name_is_valid(open->run.data, open->run.size, false) && open->started > 0);
@@ -130,6 +130,8 @@ encode_open(msgpack_packer *packer, const struct wire_frame *frame)
 		put_flag(packer, "resume");
 	if (open->overwrite)
 		put_flag(packer, "overwrite");
+	if (open->whole)
+		put_flag(packer, "whole");
 	if (open->late)
 		put_flag(packer, "late");
 	if (open->after > 0)
@@ -177,6 +179,20 @@ encode_batch(msgpack_packer *packer, const struct wire_frame *frame)
 }
 
 static void
+put_counts(msgpack_packer *packer, const struct wire_counts *counts)
+{
+	if (!counts->told)
+		return;
+	put_word(packer, "counts");
+	msgpack_pack_map(packer, 5);
+	put_uint(packer, "logged", counts->logged);
+	put_uint(packer, "refused", counts->refused);
+	put_uint(packer, "dropped", counts->dropped);
+	put_uint(packer, "spooled", counts->spooled);
+	put_uint(packer, "waits", counts->waits);
+}
+
+static void
 encode_error(msgpack_packer *packer, const struct wire_frame *frame)
 {
 	put_head(packer, frame, frame->error.sequence > 0 ? 3 : 2);
@@ -205,11 +221,13 @@ encode_kind(msgpack_packer *packer, const struct wire_frame *frame)
 		put_uint(packer, "e", frame->end_epoch.epoch);
 		break;
 	case WIRE_CLOSE:
-		put_head(packer, frame, 1);
+		put_head(packer, frame, 1 + frame->close.counts.told);
 		put_uint(packer, "q", frame->close.sequence);
+		put_counts(packer, &frame->close.counts);
 		break;
 	case WIRE_PING:
-		put_head(packer, frame, 0);
+		put_head(packer, frame, frame->ping.counts.told);
+		put_counts(packer, &frame->ping.counts);
 		break;
 	case WIRE_REMOVE:
 		assert(wire_name_is_valid(frame->remove.run.data, frame->remove.run.size, false));

@@ -8,6 +8,7 @@
 #include "ingest.h"
 
 #include "admit.h"
+#include "count.h"
 #include "reply.h"
 #include "settle.h"
 
@@ -68,8 +69,8 @@ refuse_batch(struct ingest *ingest, struct session *session, const struct wire_b
 	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence,
 	                                 batch->rows, error);
 
-	if (result == 0)
-		reply_error(ingest, &session->peer, session->id, WIRE_E_REFUSED, batch->sequence, "%s", reason);
+	if (result == 0 && session_complain(session, WIRE_E_REFUSED, batch->sequence, reason) < 0)
+		result = error_set(error, STORE_E_MEMORY, "out of memory");
 	return result;
 }
 
@@ -139,12 +140,27 @@ take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence
 	                              session->now.frontier, error);
 }
 
+/* Somebody else took the name that the session's run was to have. */
 static int
-take_close(struct ingest *ingest, struct session *session, uint64_t sequence, struct portolan_error *error)
+come_to_nothing(struct ingest *ingest, struct session *session, uint64_t sequence, struct portolan_error *error)
 {
-	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number, sequence,
-	                                    session->now.frontier, error);
+	if (session_complain(session, WIRE_E_RUN_EXISTS, sequence, error->message) < 0)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	return admit_drop(ingest, session, error);
+}
 
+static int
+take_close(struct ingest *ingest, struct session *session, const struct wire_frame *frame, struct portolan_error *error)
+{
+	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number,
+	                                    frame->close.sequence, session->now.frontier, error);
+
+	count_client(session, &frame->close.counts);
+	count_close(session);
+	if (result == 0)
+		result = admit_publish(ingest, session, error);
+	if (result == STORE_E_EXISTS)
+		return come_to_nothing(ingest, session, frame->close.sequence, error);
 	return result < 0 ? result : settle_end_session(ingest, session, SESSION_CLOSED, error);
 }
 
@@ -180,7 +196,7 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 	else if (frame->kind == WIRE_END_EPOCH)
 		result = take_end_epoch(ingest, session, frame->end_epoch.sequence, frame->end_epoch.epoch, &error);
 	else
-		result = take_close(ingest, session, frame->close.sequence, &error);
+		result = take_close(ingest, session, frame, &error);
 	if (result < 0)
 		settle_failure(ingest, &error, now);
 }
@@ -188,6 +204,7 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 static void
 report_gap(struct ingest *ingest, const struct session *session, uint64_t sequence)
 {
+	session->run->counters.gaps += sequence != 0;
 	if (ingest->health == INGEST_UNAVAILABLE)
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, sequence,
 		            "the store cannot be written now; repeat from %llu when there is credit again",
@@ -200,16 +217,21 @@ report_gap(struct ingest *ingest, const struct session *session, uint64_t sequen
 static void
 take_numbered(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
 {
-	uint64_t sequence = sequence_of(frame);
+	uint64_t sequence = sequence_of(frame), rows = frame->kind == WIRE_BATCH ? frame->batch.rows : 0;
+	struct store_counters *counters = &session->run->counters;
 
+	counters->received += rows;
 	if (sequence <= session->now.sequence) {
+		counters->repeated += rows;
 		session->owes_ack = true;
 		sessions_change(&ingest->sessions, session);
 	} else if (session->now.state == SESSION_CLOSED) {
+		counters->malformed++;
 		reply_error(ingest, &session->peer, session->id, WIRE_E_MALFORMED, sequence,
 		            "the session was closed with sequence number %llu",
 		            (unsigned long long)session->now.sequence);
 	} else if (ingest->health == INGEST_UNAVAILABLE || sequence != session->now.sequence + 1) {
+		counters->skipped += rows;
 		if (!session->gap)
 			report_gap(ingest, session, sequence);
 		session->gap = true;
@@ -219,8 +241,9 @@ take_numbered(struct ingest *ingest, struct session *session, const struct wire_
 }
 
 static void
-take_ping(struct ingest *ingest, struct session *session)
+take_ping(struct ingest *ingest, struct session *session, const struct wire_counts *counts)
 {
+	count_client(session, counts);
 	/* The answer comes after everything that was received before the ping is on disk. */
 	session->owes_ack = true;
 	sessions_change(&ingest->sessions, session);
@@ -235,7 +258,8 @@ same_peer(const struct peer *a, const struct peer *b)
 }
 
 static void
-take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
+                   int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 
@@ -247,12 +271,14 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 		return;
 	}
 	session->heard = now;
+	session->run->counters.frames++;
+	session->run->counters.bytes += size;
 	if (session->now.state == SESSION_REMOVED)
 		reply_error(ingest, peer, frame->session, WIRE_E_RUN_REMOVED, sequence_of(frame),
 		            "run '%s' was removed or overwritten while this session recorded into it",
 		            session->run->name);
 	else if (frame->kind == WIRE_PING)
-		take_ping(ingest, session);
+		take_ping(ingest, session, &frame->ping.counts);
 	else
 		take_numbered(ingest, session, frame, now);
 }
@@ -277,7 +303,7 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
 	case WIRE_PING:
-		take_session_frame(ingest, peer, frame, now);
+		take_session_frame(ingest, peer, frame, size, now);
 		break;
 	default:
 		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
@@ -290,5 +316,6 @@ ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error
 {
 	static const uint8_t nobody[WIRE_SESSION_SIZE];
 
+	ingest->counters.malformed++;
 	reply_error(ingest, peer, nobody, code, 0, "%s", message);
 }

@@ -6,7 +6,7 @@
  * acknowledged. ingest_tick() about once a second. Between them ingest.folder may work, when nothing is pending.
  *
  * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
- * work.c folds between rounds, reply.c answers and gives credit.
+ * count.c keeps counters, work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
  */
@@ -24,7 +24,7 @@
 
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
-	size_t max_memory;           /* half of it is given out as credit, a quarter to folds */
+	size_t max_memory;           /* a quarter of it is given out as credit (guard.h), a quarter to folds */
 	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	/* One line about trouble with the store, or its end. */
@@ -48,6 +48,8 @@ struct ingest {
 	struct sessions sessions;
 	struct folder folder;
 	struct ingest_totals totals;
+	struct store_counters counters; /* of no run, since the last commit that stored them */
+	uint64_t commits;               /* numbers them */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	bool garbage;     /* there may be old records to remove */

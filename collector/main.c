@@ -1,6 +1,7 @@
 /*
  * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
  */
+#include "backup.h"
 #include "channel.h"
 #include "detach.h"
 #include "import_spool.h"
@@ -76,11 +77,11 @@ import_file(const struct import_options *import)
 static int
 import_dynamics(const struct import_options *import)
 {
-	struct import_report report;
+	struct import_report report = {0};
 	struct portolan_error error = {0};
 
 	if (import_run(import, &report, &error) < 0)
-		return fail(EXIT_FAILED, &error);
+		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	if (report.examples * report.epochs == report.observations)
 		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
 		       report.examples, report.epochs, report.observations, import->run);
@@ -149,6 +150,18 @@ make_keys(const struct options *options)
 	return EXIT_DONE;
 }
 
+static int
+back_up(const struct options *options)
+{
+	struct portolan_error error = {0};
+	uint64_t bytes = 0;
+
+	if (backup_run(options->store, options->path, &bytes, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	printf("copied store %s to %s: %" PRIu64 " bytes\n", options->store, options->path, bytes);
+	return EXIT_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -166,6 +179,8 @@ main(int argc, char **argv)
 		return remove_run(&options);
 	case OPTIONS_KEYGEN:
 		return make_keys(&options);
+	case OPTIONS_BACKUP:
+		return back_up(&options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;

@@ -30,6 +30,7 @@ const char options_help[] =
         "  portoland import training_dynamics --run snli/roberta --store s\n"
         "  portoland import portolan-spool/5f0c7a41d2b96e83.spool --store s\n"
         "  portoland rm snli/roberta --store s\n"
+        "  portoland backup /backup/s --store s\n"
         "\n"
         "portoland collects training dynamics from clients and keeps them in a store.\n"
         "\n"
@@ -37,6 +38,7 @@ const char options_help[] =
         "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
         "       portoland import FILE.spool [--run NAME] [--overwrite] [--store DIR]\n"
         "       portoland rm RUN [--store DIR]\n"
+        "       portoland backup NEW-DIR [--store DIR]\n"
         "       portoland keygen DIR [--client NAME]\n"
         "\n"
         "  --store DIR            the store; default $PORTOLAN_STORE, else ./portolan-store\n"
@@ -47,7 +49,8 @@ const char options_help[] =
         "                         are let in; files that are added or removed there count from the next connection on\n"
         "  --exit-when-idle SECONDS\n"
         "                         leave when no client has recorded for so long\n"
-        "  --max-memory SIZE      cap for what clients may have under way, for example 512M; default 256M\n"
+        "  --max-memory SIZE      cap for what clients can make the collector hold, for example 512M; default 256M.\n"
+        "                         It also bounds the connections: some 3 for each MB\n"
         "  --detach               go on in the background once clients can connect; log to DIR/portoland.log\n"
         "  --help, --version\n"
         "\n"
@@ -55,8 +58,9 @@ const char options_help[] =
         "                         gold and logits_epoch_N\n"
         "                         FILE.spool is what a run recorded while no collector could be reached\n"
         "  --run NAME             the run to make of it; of a spool the default is the run it was recorded for\n"
-        "  --overwrite            remove the run of that name first\n"
+        "  --overwrite            replace the run of that name, when all is imported (by a spool: before)\n"
         "  rm                     removes a run\n"
+        "  backup                 copies the store, also while it is served; NEW-DIR is then a store\n"
         "  keygen                 makes keys for a collector and a first client in DIR: server.key, server.pub,\n"
         "                         client.key, clients/client.pub\n"
         "  --client NAME          one more client: DIR/NAME/ to give to it, DIR/clients/NAME.pub to let it in\n"
@@ -205,6 +209,7 @@ static const struct command {
         [OPTIONS_IMPORT] = {"import", "directory or file", import_options},
         [OPTIONS_REMOVE] = {"rm", "run", remove_options},
         [OPTIONS_KEYGEN] = {"keygen", "directory", keygen_options},
+        [OPTIONS_BACKUP] = {"backup", "directory", remove_options},
         [OPTIONS_HELP] = {0},
         [OPTIONS_VERSION] = {0},
 };
@@ -274,7 +279,11 @@ take_arguments(struct options *options, int count, char **arguments, struct port
 		options->run = arguments[0];
 	else
 		options->path = arguments[0];
-	return options->command == OPTIONS_KEYGEN ? 0 : check_run(options->run, error);
+	if (options->command == OPTIONS_BACKUP && *options->path == '\0')
+		return error_set(error, PORTOLAN_E_INVALID, "backup: give a directory");
+	if (options->command == OPTIONS_KEYGEN || options->command == OPTIONS_BACKUP)
+		return 0;
+	return check_run(options->run, error);
 }
 
 int

@@ -11,7 +11,7 @@
 
 #define OPTIONS_MAX_LISTEN 16
 
-enum options_command { OPTIONS_SERVE, OPTIONS_IMPORT, OPTIONS_REMOVE, OPTIONS_KEYGEN, OPTIONS_HELP, OPTIONS_VERSION };
+enum options_command { OPTIONS_SERVE, OPTIONS_IMPORT, OPTIONS_REMOVE, OPTIONS_KEYGEN, OPTIONS_BACKUP, OPTIONS_HELP, OPTIONS_VERSION };
 
 struct options {
 	enum options_command command;
@@ -23,7 +23,7 @@ struct options {
 	size_t max_memory;
 	int64_t idle_ms; /* < 0: never leave */
 	bool detach;
-	/* import (path, run, overwrite), rm (run), keygen (path, client) */
+	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path) */
 	const char *path, *run, *client;
 	bool overwrite;
 };

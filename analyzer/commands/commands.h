@@ -5,6 +5,8 @@
 #include "../command.h"
 
 extern const struct command runs_command;
+extern const struct command backup_command;
+extern const struct command check_command;
 extern const struct command metrics_command;
 extern const struct command map_command;
 extern const struct command select_command;

@@ -1,11 +1,14 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
 #include "commands.h"
 
+#include "../completeness.h"
+#include "../counters.h"
 #include "../message.h"
 #include "../options.h"
 #include "../output.h"
 #include "../text.h"
 
+#include <portolan/error.h>
 #include <portolan/store.h>
 
 #include <jansson.h>
@@ -57,36 +60,90 @@ run_as_json(const struct store_run_info *run)
 	char created[32];
 
 	print_time(run->created, created);
-	return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s}", "name", run->name, "examples",
+	return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", run->name, "examples",
 	                 (json_int_t)run->examples, "epochs", (json_int_t)run->epochs, "observations",
 	                 (json_int_t)run->observations, "state", state_name(run), "mode", mode_name(run), "created",
-	                 created);
+	                 created, "group", run->group, "declared", (json_int_t)run->declared, "replaced",
+	                 (json_int_t)run->replaced, "refused", (json_int_t)run->refused, "changed_labels",
+	                 (json_int_t)run->changed_labels);
 }
 
-static void
-write_json(struct output *output, const struct store_run_info *runs, size_t count)
+/* Adds what was counted while the run was recorded. */
+static int
+add_counters(struct store *store, uint32_t run, json_t *to, struct portolan_error *error)
+{
+	struct completeness sessions = {0};
+	struct store_counters counters;
+	json_t *counted;
+	int code = store_counters(store, run, &counters, error);
+
+	if (code >= 0)
+		code = store_sessions(store, run, &sessions.sessions, &sessions.session_count, error);
+	if (code < 0)
+		return code;
+	completeness_sum_sessions(&sessions);
+	free(sessions.sessions);
+	counted = json_pack("{s:{s:I, s:I, s:I}, s:o, s:o}", "sessions", "live", (json_int_t)sessions.live, "closed",
+	                    (json_int_t)sessions.closed, "never_closed", (json_int_t)sessions.lost, "clients",
+	                    counters_client_json(&sessions.clients), "counters", counters_json(&counters));
+	if (!counted || json_object_update(to, counted) < 0)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory listing the runs");
+	json_decref(counted);
+	return code;
+}
+
+static int
+write_json(struct store *store, struct output *output, const struct store_run_info *runs, size_t count,
+           struct portolan_error *error)
 {
 	json_t *list = json_array();
-	char *text;
+	char *text = NULL;
+	int code = 0;
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, run_as_json(&runs[i]));
-	text = json_dumps(list, JSON_INDENT(2));
-	json_decref(list);
-	if (!text) {
-		output_fail(output);
-		return;
+	for (size_t i = 0; i < count && code >= 0; i++) {
+		json_t *run = run_as_json(&runs[i]);
+
+		json_array_append_new(list, run);
+		code = add_counters(store, runs[i].number, run, error);
+		if (code == STORE_E_NO_RUN) /* removed just now */
+			code = json_array_remove(list, json_array_size(list) - 1);
 	}
+	if (code >= 0)
+		text = json_dumps(list, JSON_INDENT(2));
+	json_decref(list);
+	if (code >= 0 && !text)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory listing the runs");
+	if (code < 0)
+		return code;
 	output_text(output, text);
 	output_text(output, "\n");
 	free(text);
+	return 0;
+}
+
+static int
+write_runs(struct store *store, const struct common_options *common, const struct store_run_info *runs, size_t count,
+           struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, common->output, error);
+
+	if (code < 0)
+		return code;
+	if (common->json)
+		code = write_json(store, &output, runs, count, error);
+	else
+		write_csv(&output, runs, count);
+	if (code >= 0)
+		return output_finish(&output, error);
+	output_discard(&output);
+	return code;
 }
 
 static int
 list_runs(const struct common_options *common, struct portolan_error *error)
 {
 	struct store_run_info *runs;
-	struct output output;
 	struct store *store;
 	size_t count;
 	int code = store_open(common->store, &store, error);
@@ -94,18 +151,11 @@ list_runs(const struct common_options *common, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	code = store_runs(store, &runs, &count, error);
-	store_close(store);
-	if (code < 0)
-		return code;
-	code = output_open(&output, common->output, error);
 	if (code >= 0) {
-		if (common->json)
-			write_json(&output, runs, count);
-		else
-			write_csv(&output, runs, count);
-		code = output_finish(&output, error);
+		code = write_runs(store, common, runs, count, error);
+		free(runs);
 	}
-	free(runs);
+	store_close(store);
 	return code;
 }
 
@@ -137,7 +187,11 @@ const struct command runs_command = {
                     "portolan runs --json --store /data/portolan-store\n",
         .help = "Prints one line per run, as CSV: name,examples,epochs,observations,state,mode,created. state is "
                 "recording "
-                "(a session is live) or closed; mode is epoch-end or train-forward; created is UTC.",
+                "(a session is live) or closed; mode is epoch-end or train-forward; created is UTC.\n\n"
+                "With --json also what was counted while it was recorded: observations received, repeated, replaced, "
+                "refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they "
+                "took, "
+                "and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
         .run = run,
 };

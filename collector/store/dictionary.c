@@ -18,9 +18,12 @@
 #include <xxhash.h>
 
 #include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
 
 #define SMALLEST ((size_t)1 << 10)
-#define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped */
+#define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped: */
+#define KEEP_SECONDS 60                /* … for so long; a run that is recording would have to read its ids again */
 
 struct user_id {
 	uint64_t id;
@@ -28,18 +31,24 @@ struct user_id {
 };
 
 static struct user_id
-hash_string(const uint8_t *data, size_t size)
+hash_string(const struct dictionary *dictionary, const uint8_t *data, size_t size)
 {
-	XXH128_hash_t hash = XXH3_128bits(data, size);
+	XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, dictionary->seed);
 
 	return (struct user_id){.id = hash.low64, .more = (uint32_t)hash.high64};
 }
 
-/* The entry of an id, or the free one where it belongs. */
+/* The entry of an id, or the free one where it belongs. All bits of the id take part: ids that differ only in high
+ * ones, or in low ones, are usual. */
 static struct dictionary_entry *
 find(const struct dictionary_table *table, struct user_id id)
 {
-	size_t mask = table->room - 1, at = ((id.id ^ id.more) * UINT64_C(0x9e3779b97f4a7c15)) >> 24 & mask;
+	uint64_t mixed = id.id ^ id.more ^ table->seed;
+	size_t mask = table->room - 1, at;
+
+	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	at = (mixed ^ mixed >> 33) & mask;
 
 	while (table->entries[at].index != DICTIONARY_NO_INDEX &&
 	       (table->entries[at].id != id.id || table->entries[at].more != id.more))
@@ -80,42 +89,57 @@ add(struct dictionary_table *table, struct user_id id, uint32_t index)
 	return true;
 }
 
+/* Takes the table out of the list that `link` is part of. */
 static void
-drop(struct dictionary_table *table)
+drop(struct dictionary_table **link)
 {
+	struct dictionary_table *table = *link;
+
+	*link = table->next;
 	free(table->entries);
-	*table = (struct dictionary_table){0};
+	free(table);
+}
+
+int
+store_dictionary_init(struct dictionary *dictionary)
+{
+	*dictionary = (struct dictionary){0};
+	return getrandom(&dictionary->seed, sizeof(dictionary->seed), 0) == sizeof(dictionary->seed) ? 0
+	                                                                                             : STORE_E_SYSTEM;
 }
 
 void
 store_dictionary_committed(struct dictionary *dictionary)
 {
-	for (int i = 0; i < DICTIONARY_TABLES; i++) {
-		dictionary->tables[i].committed = dictionary->tables[i].rows;
-		dictionary->tables[i].settled = true;
+	for (struct dictionary_table *table = dictionary->tables; table; table = table->next) {
+		table->committed = table->rows;
+		table->settled = true;
 	}
 }
 
 void
 store_dictionary_aborted(struct dictionary *dictionary)
 {
-	for (int i = 0; i < DICTIONARY_TABLES; i++) {
-		struct dictionary_table *table = &dictionary->tables[i];
+	struct dictionary_table **link = &dictionary->tables;
 
-		if (!table->run || (table->settled && table->rows == table->committed))
+	while (*link) {
+		struct dictionary_table *table = *link;
+
+		if (!table->settled || (table->rows != table->committed &&
+		                        (table->committed == 0 || !rebuild(table, table->room, table->committed)))) {
+			drop(link); /* made again when it is needed */
 			continue;
-		if (!table->settled || table->committed == 0 || !rebuild(table, table->room, table->committed))
-			drop(table); /* made again when it is needed */
-		else
-			table->rows = table->committed;
+		}
+		table->rows = table->committed;
+		link = &table->next;
 	}
 }
 
 void
 store_dictionary_free(struct dictionary *dictionary)
 {
-	for (int i = 0; i < DICTIONARY_TABLES; i++)
-		drop(&dictionary->tables[i]);
+	while (dictionary->tables)
+		drop(&dictionary->tables);
 	free(dictionary->offsets);
 	*dictionary = (struct dictionary){0};
 }
@@ -156,7 +180,7 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 			} else {
 				const uint8_t *string = store_ids_string(&segment, i, &length);
 
-				id = hash_string(string, length);
+				id = hash_string(&writer->dictionary, string, length);
 			}
 			if (!add(table, id, (uint32_t)table->rows))
 				rc = out_of_memory(writer, error);
@@ -168,36 +192,64 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 	return rc;
 }
 
-/* The table of a run, made if need be; the one that was not used for longest gives way. */
+static int64_t
+now_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	return (int64_t)time.tv_sec;
+}
+
+/* Drops tables not used of late, beginning with the one not used for longest, until those left are not too much. */
+static void
+make_place(struct dictionary *dictionary, int64_t now)
+{
+	struct dictionary_table **link = &dictionary->tables;
+	size_t bytes = 0;
+
+	while (*link) {
+		bytes += (*link)->room * sizeof(*(*link)->entries);
+		if (bytes > KEEP_BYTES && now - (*link)->used_at > KEEP_SECONDS)
+			drop(link);
+		else
+			link = &(*link)->next;
+	}
+}
+
+/* The table of a run, made if need be. */
 static int
 get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dictionary_table **found,
           struct portolan_error *error)
 {
 	struct dictionary *dictionary = &writer->dictionary;
-	struct dictionary_table *table, *oldest = &dictionary->tables[0];
-	size_t bytes = 0;
-	int rc;
+	struct dictionary_table **link = &dictionary->tables, *table;
+	int64_t now = now_seconds();
+	int rc = 0;
 
-	for (table = dictionary->tables; table < dictionary->tables + DICTIONARY_TABLES; table++) {
-		if (table->run == run && table->rows == rows) {
-			table->used_at = ++dictionary->clock;
-			*found = table;
-			return 0;
-		}
-		if (table->run == run)
-			drop(table);
-		bytes += table->room * sizeof(*table->entries);
-		oldest = table->used_at < oldest->used_at ? table : oldest;
+	while (*link && (*link)->run != run)
+		link = &(*link)->next;
+	if (*link && (*link)->rows != rows)
+		drop(link);
+	table = *link && (*link)->run == run ? *link : NULL;
+	if (table) {
+		*link = table->next;
+	} else {
+		make_place(dictionary, now);
+		table = calloc(1, sizeof(*table));
+		if (!table)
+			return out_of_memory(writer, error);
+		table->run = run;
+		table->seed = dictionary->seed;
+		rc = load(writer, table, rows, error);
 	}
-	for (table = dictionary->tables; table < dictionary->tables + DICTIONARY_TABLES && bytes > KEEP_BYTES; table++)
-		drop(table);
-	drop(oldest);
-	*oldest = (struct dictionary_table){.run = run, .used_at = ++dictionary->clock};
-	rc = load(writer, oldest, rows, error);
+	table->used_at = now;
+	table->next = dictionary->tables;
+	dictionary->tables = table;
 	if (rc)
-		drop(oldest);
+		drop(&dictionary->tables);
 	else
-		*found = oldest;
+		*found = table;
 	return rc;
 }
 
@@ -293,7 +345,7 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 	struct dictionary *dictionary = &writer->dictionary;
 	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0, first = (uint32_t)state->rows;
 	bool strings = append->id_kind == STORE_ID_STR;
-	struct dictionary_table *table;
+	struct dictionary_table *table = NULL;
 	int rc = 0;
 
 	if (!fresh || (strings && !find_strings(dictionary, append)))
@@ -308,7 +360,8 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 		if (length == 0)
 			continue;
 		if (strings)
-			id = hash_string((const uint8_t *)append->ids + dictionary->offsets[kept[i]], length);
+			id = hash_string(dictionary, (const uint8_t *)append->ids + dictionary->offsets[kept[i]],
+			                 length);
 		else
 			id.id = integer_at(append, kept[i]);
 		if (table->room)

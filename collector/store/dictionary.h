@@ -9,7 +9,6 @@
 struct store_writer;
 struct store_append;
 
-#define DICTIONARY_TABLES 32
 #define DICTIONARY_NO_INDEX UINT32_MAX
 
 /* An integer id and 0; or 96 bits of a string's hash: among 10 million strings two are alike with odds of 1 : 10¹⁵. */
@@ -19,21 +18,24 @@ struct dictionary_entry {
 };
 
 struct dictionary_table { /* of one run; open addressing, a power of two of entries, at most three quarters in use */
-	uint32_t run;     /* 0: not in use */
-	bool settled;     /* `committed` is known */
+	uint32_t run;
+	bool settled; /* `committed` is known */
+	uint64_t seed;
 	struct dictionary_entry *entries;
 	size_t room;
 	uint64_t rows, committed; /* ids in it; of these, committed */
-	uint64_t used_at;
+	int64_t used_at;          /* seconds of a monotonic clock */
+	struct dictionary_table *next;
 };
 
 struct dictionary {
-	struct dictionary_table tables[DICTIONARY_TABLES];
-	uint64_t clock;
-	uint32_t *offsets; /* working space: where each string of a batch begins */
+	struct dictionary_table *tables; /* the one used last comes first */
+	uint64_t seed;                   /* so that nobody can choose ids that are slow, or look alike */
+	uint32_t *offsets;               /* working space: where each string of a batch begins */
 	size_t offset_room;
 };
 
+int store_dictionary_init(struct dictionary *dictionary); /* STORE_E_SYSTEM: no random numbers */
 void store_dictionary_committed(struct dictionary *dictionary);
 void store_dictionary_aborted(struct dictionary *dictionary); /* forgets what was not committed */
 void store_dictionary_free(struct dictionary *dictionary);

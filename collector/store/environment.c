@@ -5,17 +5,23 @@
  * with it a full disk is a SIGBUS. Readers take MDB_NOTLS, so that a cursor is not tied to the thread that made it.
  *
  * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
- * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Readers use the size recorded
- * in the file; if they may not map that much, LMDB takes what the data needs.
+ * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
+ * space forbids that, the present map is used to its end. Readers use the size recorded in the file; if they may not
+ * map that much, LMDB takes what the data needs.
+ *
+ * Creation: under another name, which is then changed. So a full disk or a power failure in between leaves a store that
+ * is whole, or none.
  */
 #include "environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 static const char *const database_name[DB_COUNT] = {
         [DB_META] = "meta",
@@ -31,6 +37,12 @@ static const char *const database_name[DB_COUNT] = {
         [DB_FOLDS] = "folds",
         [DB_RETIRED] = "retired",
 };
+
+const char *
+store_database_name(enum store_db db)
+{
+	return database_name[db];
+}
 
 #define MAP_LARGEST ((size_t)64 << 30)
 #define MAP_SMALLEST ((size_t)1 << 30)
@@ -71,8 +83,10 @@ store_environment_error(const struct environment *environment, int rc, const cha
 		return error_set(error, STORE_E_SYSTEM,
 		                 "store '%s': %s: a write was cut short: a quota, or a failing disk", directory, doing);
 	case MDB_MAP_FULL:
-		return error_set(error, STORE_E_FULL, "store '%s': %s: its map is full and will be enlarged; try again",
-		                 directory, doing);
+		return error_set(error, STORE_E_FULL, "store '%s': %s: its map is full and %s", directory, doing,
+		                 environment->cramped
+		                         ? "a limit on this process's address space (ulimit -v) keeps it from growing"
+		                         : "will be enlarged; try again");
 	case ENOMEM:
 		return error_set(error, STORE_E_MEMORY, "store '%s': %s: out of memory", directory, doing);
 	case MDB_NOTFOUND:
@@ -103,7 +117,7 @@ store_environment_error(const struct environment *environment, int rc, const cha
 
 /* mdb_env_open() cannot be tried twice on one handle. */
 static int
-open_mapped(struct environment *environment, bool writer, size_t map_size)
+open_mapped(struct environment *environment, const char *path, unsigned flags, size_t map_size)
 {
 	int rc = mdb_env_create(&environment->env);
 
@@ -115,7 +129,7 @@ open_mapped(struct environment *environment, bool writer, size_t map_size)
 	if (!rc && map_size)
 		rc = mdb_env_set_mapsize(environment->env, map_size);
 	if (!rc)
-		rc = mdb_env_open(environment->env, environment->directory, writer ? 0 : MDB_RDONLY | MDB_NOTLS, 0666);
+		rc = mdb_env_open(environment->env, path, flags, 0666);
 	if (rc) {
 		mdb_env_close(environment->env);
 		environment->env = NULL;
@@ -123,14 +137,17 @@ open_mapped(struct environment *environment, bool writer, size_t map_size)
 	return rc;
 }
 
+/* With the map asked for; 0: the usual, or the largest below it that can be had. */
 static int
-open_environment(struct environment *environment, bool writer)
+open_environment(struct environment *environment, bool writer, size_t map_size)
 {
 	size_t smallest = writer ? MAP_SMALLEST : MAP_SMALLEST_READER;
-	int rc = open_mapped(environment, writer, writer ? MAP_LARGEST : 0);
+	size_t size = map_size ? map_size : writer ? MAP_LARGEST : 0;
+	unsigned flags = writer ? 0 : MDB_RDONLY | MDB_NOTLS;
+	int rc = open_mapped(environment, environment->directory, flags, size);
 
-	for (size_t size = MAP_LARGEST / 2; rc == ENOMEM && size >= smallest; size /= 2)
-		rc = open_mapped(environment, writer, size);
+	for (size = MAP_LARGEST / 2; rc == ENOMEM && !map_size && size >= smallest; size /= 2)
+		rc = open_mapped(environment, environment->directory, flags, size);
 	return rc;
 }
 
@@ -201,8 +218,19 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	return rc ? store_environment_error(environment, rc, "opening", error) : 0;
 }
 
+/* LMDB would make a new file for a writer. */
+static bool
+has_data(const char *directory)
+{
+	char *path = NULL;
+	bool found = asprintf(&path, "%s/data.mdb", directory) >= 0 && access(path, F_OK) == 0;
+
+	free(path);
+	return found;
+}
+
 int
-store_environment_open(struct environment *environment, const char *directory, bool writer,
+store_environment_open(struct environment *environment, const char *directory, bool writer, size_t map_size,
                        struct portolan_error *error)
 {
 	int rc;
@@ -210,7 +238,7 @@ store_environment_open(struct environment *environment, const char *directory, b
 	*environment = (struct environment){.directory = strdup(directory)};
 	if (!environment->directory)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = open_environment(environment, writer);
+	rc = writer && !has_data(directory) ? ENOENT : open_environment(environment, writer, map_size);
 	if (rc == ENOENT && !writer)
 		rc = error_set(error, STORE_E_NO_STORE,
 		               "no store at '%s': record a run there first, or name another directory", directory);
@@ -232,6 +260,58 @@ store_environment_close(struct environment *environment)
 	*environment = (struct environment){0};
 }
 
+/* No lock file: the caller holds the store's own. */
+static int
+make_file(const char *directory, const char *path, struct portolan_error *error)
+{
+	struct environment environment = {.directory = (char *)directory};
+	int rc = open_mapped(&environment, path, MDB_NOSUBDIR | MDB_NOLOCK, MAP_SMALLEST_READER);
+
+	if (rc)
+		return store_environment_error(&environment, rc, "creating", error);
+	rc = open_databases(&environment, true, error);
+	mdb_env_close(environment.env);
+	return rc;
+}
+
+int
+store_environment_create(const char *directory, struct portolan_error *error)
+{
+	char *path = NULL, *temporary = NULL;
+	int rc = 0;
+
+	if (asprintf(&path, "%s/data.mdb", directory) < 0 || asprintf(&temporary, "%s/data.mdb.new", directory) < 0)
+		rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	if (!rc && access(path, F_OK) != 0) {
+		unlink(temporary);
+		rc = make_file(directory, temporary, error);
+		if (!rc && (rename(temporary, path) != 0 || !store_sync_directory(directory)))
+			rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be created: %s", path, strerror(errno));
+		if (rc)
+			unlink(temporary);
+	}
+	free(path);
+	free(temporary);
+	return rc;
+}
+
+/* A map that could not be enlarged is gone, so the environment is opened again, with as much more as can be had. */
+static int
+reopen_larger(struct environment *environment, size_t size, bool force, struct portolan_error *error)
+{
+	const size_t sizes[] = {size + size / 2, size + size / 4, size + size / 8, size};
+	char *directory = environment->directory;
+	int rc = STORE_E_MEMORY;
+
+	environment->directory = NULL;
+	store_environment_close(environment);
+	for (size_t i = force ? 0 : 3; rc && i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		rc = store_environment_open(environment, directory, true, sizes[i], error);
+	free(directory);
+	environment->cramped = true;
+	return rc;
+}
+
 int
 store_environment_grow(struct environment *environment, bool force, struct portolan_error *error)
 {
@@ -241,112 +321,24 @@ store_environment_grow(struct environment *environment, bool force, struct porto
 
 	if (!rc)
 		rc = mdb_env_stat(environment->env, &stat);
-	if (!rc && (force || (info.me_last_pgno + 1) * stat.ms_psize > info.me_mapsize / 2))
-		rc = mdb_env_set_mapsize(environment->env, info.me_mapsize * 2);
-	return rc ? store_environment_error(environment, rc, "enlarging its map", error) : 0;
-}
-
-int
-store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t key_size,
-                   struct portolan_error *error)
-{
-	char hex[2 * 32 + 1] = "";
-
-	for (size_t i = 0; i < key_size && i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)key)[i]);
-	return error_set(error, STORE_E_CORRUPT, "store '%s': damaged record in '%s', key %s; restore it from a backup",
-	                 view->environment->directory, database_name[db], hex);
-}
-
-int
-store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
-               const uint8_t **body, size_t *size, struct portolan_error *error)
-{
-	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v;
-	int rc = mdb_get(view->txn, view->environment->dbi[db], &k, &v);
-
-	if (rc == MDB_NOTFOUND)
-		return VIEW_ABSENT;
 	if (rc)
-		return store_environment_error(view->environment, rc, "reading", error);
-	if (!store_record_open(v.mv_data, v.mv_size, kind, body, size))
-		return store_view_corrupt(view, db, key->data, key->size, error);
+		return store_environment_error(environment, rc, "enlarging its map", error);
+	if (!force && (environment->cramped || (info.me_last_pgno + 1) * stat.ms_psize <= info.me_mapsize / 2))
+		return 0;
+	rc = mdb_env_set_mapsize(environment->env, info.me_mapsize * 2);
+	if (rc)
+		return reopen_larger(environment, info.me_mapsize, force, error);
+	environment->cramped = false;
 	return 0;
 }
 
-int
-store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
-                void *record, size_t size, struct portolan_error *error)
+bool
+store_sync_directory(const char *directory)
 {
-	const uint8_t *body;
-	size_t body_size;
-	int rc = store_view_get(view, db, key, kind, &body, &body_size, error);
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool done = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some file systems have nothing to sync there */
 
-	if (rc)
-		return rc;
-	if (body_size != size)
-		return store_view_corrupt(view, db, key->data, key->size, error);
-	memcpy(record, body, size);
-	return 0;
-}
-
-int
-store_walk_open(struct view_walk *walk, const struct view *view, enum store_db db, const struct store_key *from,
-                size_t prefix_size, struct portolan_error *error)
-{
-	int rc;
-
-	*walk = (struct view_walk){.view = view, .db = db, .prefix = *from, .at = *from};
-	walk->prefix.size = prefix_size;
-	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
-	return rc ? store_environment_error(view->environment, rc, "reading", error) : 0;
-}
-
-int
-store_walk_next(struct view_walk *walk, struct portolan_error *error)
-{
-	MDB_cursor_op op = walk->started ? MDB_NEXT : walk->at.size ? MDB_SET_RANGE : MDB_FIRST;
-	int rc;
-
-	if (!walk->started)
-		walk->key = (MDB_val){.mv_data = walk->at.data, .mv_size = walk->at.size};
-	walk->started = true;
-	rc = mdb_cursor_get(walk->cursor, &walk->key, &walk->value, op);
-	if (rc == MDB_NOTFOUND)
-		return VIEW_ABSENT;
-	if (rc)
-		return store_environment_error(walk->view->environment, rc, "reading", error);
-	if (walk->key.mv_size < walk->prefix.size ||
-	    memcmp(walk->key.mv_data, walk->prefix.data, walk->prefix.size) != 0)
-		return VIEW_ABSENT;
-	return 0;
-}
-
-int
-store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t **body, size_t *size,
-                  struct portolan_error *error)
-{
-	int rc = store_walk_next(walk, error);
-
-	if (rc)
-		return rc;
-	if (!store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size))
-		return store_view_corrupt(walk->view, walk->db, walk->key.mv_data, walk->key.mv_size, error);
-	return 0;
-}
-
-int
-store_walk_delete(struct view_walk *walk, struct portolan_error *error)
-{
-	int rc = mdb_cursor_del(walk->cursor, 0);
-
-	return rc ? store_environment_error(walk->view->environment, rc, "removing", error) : 0;
-}
-
-void
-store_walk_close(struct view_walk *walk)
-{
-	if (walk->cursor)
-		mdb_cursor_close(walk->cursor);
-	walk->cursor = NULL;
+	if (fd >= 0)
+		close(fd);
+	return done;
 }

@@ -16,20 +16,30 @@ struct environment {
 	MDB_env *env; /* NULL: not open */
 	MDB_dbi dbi[DB_COUNT];
 	char *directory;
+	bool cramped; /* the map could not be enlarged as wanted: it is used to its end */
 };
 
-/* Opens the environment in `directory`. A writer creates it if need be; for a reader a missing one is STORE_E_NO_STORE.
- * Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
-int store_environment_open(struct environment *environment, const char *directory, bool writer,
+/* Makes data.mdb, with nothing in it, unless there is one. For the writer, which holds the store's lock. */
+int store_environment_create(const char *directory, struct portolan_error *error);
+
+/* Opens the environment in `directory`, a missing one is STORE_E_NO_STORE. `map_size`: what a writer's map begins with;
+ * 0: the usual. Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
+int store_environment_open(struct environment *environment, const char *directory, bool writer, size_t map_size,
                            struct portolan_error *error);
 void store_environment_close(struct environment *environment);
 
-/* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set. */
+/* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set; where that
+ * cannot be had, less. On failure the environment is closed. */
 int store_environment_grow(struct environment *environment, bool force, struct portolan_error *error);
 
 /* The one place where LMDB's answers (negative codes and positive errno) become ours. Returns the store's code. */
 int store_environment_error(const struct environment *environment, int rc, const char *doing,
                             struct portolan_error *error);
+
+const char *store_database_name(enum store_db db); /* for messages */
+
+/* Makes names created or changed in a directory lasting. False: errno is set. */
+bool store_sync_directory(const char *directory);
 
 /* One transaction on one environment. */
 struct view {
@@ -42,7 +52,7 @@ struct view {
 /* Finds a record, checks it and gives its body, which is valid while the transaction is, until the next write. */
 int store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                    const uint8_t **body, size_t *size, struct portolan_error *error);
-/* The same for a record of a fixed size, copied to `record`. */
+/* The same for a record of a fixed size, copied to `record`; fields that are not there are 0. */
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 

@@ -34,6 +34,8 @@ enum record_kind {
 	RECORD_RUN_NUMBER = 'N',
 	RECORD_RUN_STATE = 'R',
 	RECORD_RUN_IDENTITY = 'I',
+	RECORD_COUNTERS = 'K',
+	RECORD_CLIENT = 'k',
 	RECORD_LABELS = 'T',
 	RECORD_USER_COLUMNS = 'U',
 	RECORD_SESSION = 's',
@@ -51,8 +53,8 @@ enum record_kind {
 #define RECORD_VERSION 1
 #define RECORD_HEADER 16
 
-/* Parts of a run in DB_RUN. */
-enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3 };
+/* Parts of a run in DB_RUN. Under run 0, which no run is, stand the counters of the whole store. */
+enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RUN_COUNTERS = 4, RUN_CLIENT = 5 };
 
 /* What is kept per example, not per epoch (gold, and which examples were seen at all), is filed under this epoch. */
 #define STORE_EPOCH_RUN UINT32_MAX
@@ -60,7 +62,9 @@ enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3 };
 #define STORE_PRESENCE                                                                                                 \
 	0x80 /* in the column byte of a key: the presence of that column; of gold_prob: of the observations */
 
-#define STORE_RUN_REMOVED 3 /* a third store_state, never shown to callers */
+/* Further values of store_state, never shown to callers. */
+#define STORE_RUN_REMOVED 3
+#define STORE_RUN_UNNAMED 4 /* recording, and not to be found by its name yet */
 
 struct schema_record {
 	uint32_t version, chunk;
@@ -118,6 +122,13 @@ struct batch_record { /* followed by uint32 index[rows], then the columns in asc
 	uint64_t sequence, columns;
 };
 
+/* Counters (RECORD_COUNTERS: struct store_counters, RECORD_CLIENT: struct store_client) are uint64 one after another.
+ * Such a record may be shorter than this version's (the rest is 0), or longer (the rest is kept). */
+#define COUNTERS_MOST 256
+_Static_assert(sizeof(struct store_counters) % 8 == 0 && sizeof(struct store_counters) / 8 == 51 &&
+                       sizeof(struct store_client) == 56,
+               "counters are in the order in which they were added");
+
 enum { COLUMN_SHARED = 1, COLUMN_OWN = 2 }; /* present where the observations are; or a presence of its own */
 enum { COLUMN_PLAIN = 0, COLUMN_CONSTANT = 1 };
 struct column_record { /* followed by the values of the rows present, in order; bits: see chunk.c */
@@ -157,10 +168,24 @@ column_is_float(unsigned column)
 	return column != STORE_CORRECT && column != STORE_PREDICTED && column != STORE_GOLD && column != STORE_SESSION;
 }
 
+/* Every observation has these, so they have no presence of their own. */
+static inline bool
+column_is_implied(unsigned column)
+{
+	return column == STORE_GOLD_PROB || column == STORE_CORRECT || column == STORE_SESSION;
+}
+
 static inline size_t
 pad8(size_t size)
 {
 	return (size + 7) & ~(size_t)7;
+}
+
+/* Zeroes the padding after `size` bytes. */
+static inline void
+pad_zero(uint8_t *data, size_t size)
+{
+	memset(data + size, 0, pad8(size) - size);
 }
 
 /* Bytes of a column over `rows` rows, as in a batch. */
@@ -204,6 +229,15 @@ static inline void
 bit_clear(uint64_t *words, uint32_t at)
 {
 	words[at / 64] &= ~(UINT64_C(1) << (at % 64));
+}
+
+/* The bits of word `at / 64` that belong to rows at … end − 1. */
+static inline uint64_t
+bit_mask(uint32_t at, uint32_t end)
+{
+	uint64_t mask = UINT64_MAX << (at % 64);
+
+	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
 }
 
 /* The lowest column of a mask, for `for (; mask; mask &= mask - 1)`. */

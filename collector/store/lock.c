@@ -7,6 +7,8 @@
  */
 #include "lock.h"
 
+#include "environment.h"
+
 #include <portolan/store.h>
 
 #include <errno.h>
@@ -29,8 +31,15 @@ static const struct {
 static int
 make_directory(const char *directory, struct portolan_error *error)
 {
-	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-		return error_set(error, STORE_E_SYSTEM, "store '%s' cannot be created: %s", directory, strerror(errno));
+	char *parent = NULL;
+
+	if (mkdir(directory, 0777) != 0)
+		return errno == EEXIST ? 0
+		                       : error_set(error, STORE_E_SYSTEM, "store '%s' cannot be created: %s", directory,
+		                                   strerror(errno));
+	if (asprintf(&parent, "%s/..", directory) >= 0)
+		store_sync_directory(parent); /* as good as the user may */
+	free(parent);
 	return 0;
 }
 

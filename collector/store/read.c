@@ -30,7 +30,7 @@ store_open(const char *directory, struct store **store, struct portolan_error *e
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = store_environment_open(&opened->environment, directory, false, error);
+	rc = store_environment_open(&opened->environment, directory, false, 0, error);
 	if (!rc && pthread_rwlock_init(&opened->map, NULL) != 0) {
 		store_environment_close(&opened->environment);
 		rc = error_set(error, STORE_E_MEMORY, "store '%s': no lock can be made", directory);

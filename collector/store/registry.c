@@ -7,7 +7,9 @@
  * Races. The file exists, locked and holding 0, before the reader's transaction begins, so whatever the collector
  * removes after looking at the directory is either not in the reader's view or was removed before that view began.
  * Between creation and lock the collector may take the file for a dead one and unlink it: the reader sees that by the
- * link count and makes another. The number is written in place, a fixed 20 digits, by one write.
+ * link count and makes another. The collector looks at the link count too, once it has the lock: the reader may have
+ * left, and another may have taken the name, since the file was opened. The number is written in place, a fixed 20
+ * digits, by one write.
  */
 #include "registry.h"
 
@@ -87,15 +89,19 @@ static uint64_t
 look_at(int directory, const char *name)
 {
 	char text[24] = "";
+	struct stat status;
 	uint64_t commit = UINT64_MAX;
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
 		return errno == ENOENT ? UINT64_MAX : 0; /* not readable: keep everything */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		unlinkat(directory, name, 0);
-	else
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		/* While it is linked, the name is this file's, and nobody but the holder of its lock takes it away. */
+		if (fstat(fd, &status) == 0 && status.st_nlink > 0)
+			unlinkat(directory, name, 0);
+	} else {
 		commit = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtoull(text, NULL, 10) : 0;
+	}
 	close(fd);
 	return commit;
 }

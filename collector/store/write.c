@@ -16,6 +16,13 @@
 int
 store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error)
 {
+	return store_writer_open_with(directory, 0, writer, error);
+}
+
+int
+store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
+                       struct portolan_error *error)
+{
 	struct store_writer *opened = calloc(1, sizeof(*opened));
 	int dead = 0, rc = 0;
 
@@ -24,14 +31,22 @@ store_writer_open(const char *directory, struct store_writer **writer, struct po
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
 	opened->lock = -1;
-	rc = store_lock_take(directory, &opened->lock, error);
+	rc = store_dictionary_init(&opened->dictionary);
+	if (rc)
+		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
+	else
+		rc = store_lock_take(directory, &opened->lock, error);
 	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, true, error);
+		rc = store_environment_create(directory, error);
+	if (!rc)
+		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
 	if (!rc) {
 		mdb_reader_check(opened->environment.env, &dead); /* slots of readers that were killed */
 		opened->view.environment = &opened->environment;
 		rc = store_writer_drop_folds(opened, 0, 0, error);
 	}
+	if (!rc)
+		rc = store_writer_drop_all_unnamed(opened, error);
 	if (!rc)
 		rc = store_writer_commit(opened, error);
 	if (rc) {
@@ -68,14 +83,16 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 		return 0;
 	if (writer->reopen) {
 		store_environment_close(&writer->environment);
-		rc = store_environment_open(&writer->environment, writer->directory, true, error);
+		rc = store_environment_open(&writer->environment, writer->directory, true, 0, error);
 		if (rc)
 			return rc;
 		writer->reopen = false;
 	}
 	rc = store_environment_grow(&writer->environment, writer->enlarge, error);
-	if (rc)
+	if (rc) {
+		writer->reopen = true;
 		return rc;
+	}
 	writer->enlarge = false;
 	rc = mdb_txn_begin(writer->environment.env, NULL, 0, &writer->view.txn);
 	if (rc) {
@@ -131,18 +148,28 @@ put_failed(struct store_writer *writer, int rc, struct portolan_error *error)
 }
 
 int
-store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
-                     uint8_t **record, struct portolan_error *error)
+store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                         uint8_t **record, struct portolan_error *error)
 {
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v = {.mv_size = length};
 	int rc = mdb_put(writer->view.txn, writer->environment.dbi[db], &k, &v, MDB_RESERVE);
 
 	if (rc)
 		return put_failed(writer, rc, error);
-	memset(v.mv_data, 0, length);
 	writer->pending += key->size + length;
 	*record = v.mv_data;
 	return 0;
+}
+
+int
+store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                     uint8_t **record, struct portolan_error *error)
+{
+	int rc = store_writer_reserve_raw(writer, db, key, length, record, error);
+
+	if (!rc)
+		memset(*record, 0, length);
+	return rc;
 }
 
 int

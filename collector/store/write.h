@@ -8,6 +8,8 @@
  * STORE_E_MEMORY or STORE_E_CORRUPT the pending transaction is lost: call store_writer_abort(), after which every
  * number this header hands out (acknowledged sequences, rows, counters) is again what the last commit left; runs and
  * sessions created since then are gone. Other codes are conditions of the one call and leave the transaction intact.
+ * A commit that failed may have reached the disk all the same (its last write did, and the answer was an error). So
+ * after a failure the store may know more than was acknowledged; frames repeated for that reason change nothing.
  */
 #ifndef STORE_WRITE_H
 #define STORE_WRITE_H
@@ -19,6 +21,9 @@ struct store_writer;
 /* Creates directory and store when there are none. STORE_E_LOCKED names the process that serves it; STORE_E_NEWER;
  * network file systems are refused (STORE_E_SYSTEM). */
 int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
+/* The same with a map of `map_size` bytes to begin with, so that its growth can be tested. */
+int store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
+                           struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
 
 int store_writer_commit(struct store_writer *writer, struct portolan_error *error); /* nothing pending: 0 at once */
@@ -37,6 +42,7 @@ struct store_run_request {
 	enum portolan_mode mode;
 	uint64_t examples; /* 0: not declared */
 	bool resume, overwrite;
+	bool whole;       /* the run is made, but not to be found until store_writer_publish() */
 	bool late;        /* begun earlier, out of reach: takes the place that `started` gives it */
 	uint64_t started; /* of the session that asks, ns since 1970; looked at if late */
 };
@@ -51,6 +57,12 @@ struct store_run_request {
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);
+
+/* Gives a run that was asked for as `whole` its name, in place of the run that has it if its session asked for
+ * `overwrite` (else STORE_E_EXISTS). Not for such a run: changes nothing. */
+int store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_error *error);
+/* Removes such a run, if it has no name yet. Those that are left over go by themselves when the store is opened. */
+int store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error);
 
 /* STORE_E_NO_RUN. The run's name is free at once; its records go as store_writer_collect() gets to them. */
 int store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error);
@@ -108,7 +120,8 @@ struct store_append {
 
 /*
  * Appends a batch to the log of `run`, giving new ids their index. The sequence number must be acknowledged + 1
- * (asserted: the caller sorts out repeats and gaps); it is used up by this call, also when rows are refused.
+ * (asserted: the caller sorts out gaps); it is used up by this call, also when rows are refused. One that is
+ * acknowledged already changes nothing.
  * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below
  * 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind, or columns are missing,
  * given twice, of another type or too many; nothing is used up.
@@ -121,9 +134,19 @@ int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t sess
 int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
                            uint64_t frontier, struct portolan_error *error);
 
-/* Counts observations that were refused before they reached the store. */
+/* Counts observations of a batch that cannot be stored, and uses up its sequence number. */
 int store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
                         struct portolan_error *error);
+
+/* Adds to the counters of a run, or (0) of the store. Refused observations are counted by the calls that refuse them,
+ * for both; everything else is the caller's to count. */
+int store_writer_count(struct store_writer *writer, uint32_t run, const struct store_counters *more,
+                       struct portolan_error *error);
+/* Puts what a client has told of itself (if `told`), and when it closed. */
+int store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_client *client,
+                        struct portolan_error *error);
+void store_counters_add(struct store_counters *counters, const struct store_counters *more);
+void store_latency_add(struct store_latency *latency, uint64_t microseconds);
 
 struct store_log_epoch {
 	uint32_t epoch;

@@ -33,6 +33,9 @@ int store_writer_begin(struct store_writer *writer, struct portolan_error *error
 /* Room for a record of `length` bytes, header included, zeroed; to be filled and sealed before the next call. */
 int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
                          uint8_t **record, struct portolan_error *error);
+/* The same, but not zeroed, for the large ones: every byte is the caller's to set. */
+int store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                             uint8_t **record, struct portolan_error *error);
 /* Puts a record with this body. */
 int store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
                      const void *body, size_t size, struct portolan_error *error);
@@ -48,9 +51,16 @@ int store_writer_load(struct store_writer *writer, uint32_t run, uint32_t sessio
 int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
                              const struct session_record *record, struct portolan_error *error);
 
+/* Adds observations, by reason, to the counters of the run and of the store. */
+int store_writer_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
+                               struct portolan_error *error);
+
 /* Puts something on the list of what is to be removed; `at_once`: no reader can need it. */
 int store_writer_retire(struct store_writer *writer, const struct retired_record *record, bool at_once,
                         struct portolan_error *error);
+
+/* Removes the runs that never got their name. */
+int store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error);
 
 /* Retires what unfinished folds left: of every run, or (run ≠ 0) of one run's epoch. */
 int store_writer_drop_folds(struct store_writer *writer, uint32_t run, uint32_t epoch, struct portolan_error *error);

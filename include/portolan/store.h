@@ -86,8 +86,110 @@ struct store; /* one open store; a process opens it at most once */
 int store_open(const char *directory, struct store **store, struct portolan_error *error);
 void store_close(struct store *store);
 
+/* Writes a copy of the whole store, as of one moment, to `fd` (a data.mdb, once it is complete), from one read transaction: the
+ * collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
+int store_copy(struct store *store, int fd, struct portolan_error *error);
+
 /* All runs by ascending name (bytewise); *runs is the caller's to free(). One short transaction. */
 int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
+
+struct store_run_name {
+	char name[256];
+	uint32_t number;
+};
+
+/* The names alone, ascending: can be read where a run's own records are damaged. *names is the caller's to free(). */
+int store_run_names(struct store *store, struct store_run_name **names, size_t *count, struct portolan_error *error);
+
+/*
+ * Counters: what has come in, and what became of it. Kept with the commits that are made anyway, so what happened since
+ * the last commit of a run is not yet in them. They only grow.
+ */
+
+/* Why an observation can never be stored. */
+enum store_refusal {
+	STORE_REFUSED_ID = 0,    /* an id beyond the declared examples, or one more than a run can have */
+	STORE_REFUSED_GOLD_PROB, /* not within 0 and 1 */
+	STORE_REFUSED_CLASS,     /* gold or predicted below 0 */
+	STORE_REFUSED_NAN,       /* NaN in another column */
+	STORE_REFUSED_BATCH,     /* its batch as a whole: ids of the other kind, or columns that do not fit */
+	STORE_REFUSALS,
+	STORE_REFUSALS_ROOM = 8,
+};
+
+/* Durations, in microseconds. */
+#define STORE_LATENCY_BINS 32
+struct store_latency {
+	uint64_t count, sum, max;
+	uint64_t bins[STORE_LATENCY_BINS]; /* bin b: 2^b up to 2^(b+1) − 1, the first also 0, the last everything longer */
+};
+
+struct store_counters {
+	uint64_t frames, bytes;                /* that came for a session, `open` not counted */
+	uint64_t received;                     /* observations in them */
+	uint64_t repeated;                     /* of these, in batches stored before: nothing changed */
+	uint64_t skipped;                      /* and in batches not taken, as an earlier one was missing or the store
+	                                          could not be written; the client sends them again */
+	uint64_t gaps;                         /* times a number was missing */
+	uint64_t malformed;                    /* frames that made no sense */
+	uint64_t failures;                     /* commits that failed: clients were told to repeat */
+	uint64_t refused[STORE_REFUSALS_ROOM]; /* observations, by enum store_refusal */
+	struct store_latency commits;          /* of what clients sent, each until it was on disk */
+};
+
+/* Of run `run` (its number), or, 0, of the whole store: everything that ever came, removed runs included. */
+int store_counters(struct store *store, uint32_t run, struct store_counters *counters, struct portolan_error *error);
+
+/* What a client has told of itself with its last `ping` or `close`; observations, waits excepted. */
+struct store_client {
+	uint64_t told;   /* 0: nothing, and the rest is 0 */
+	uint64_t logged; /* accepted by its log calls */
+	uint64_t refused, dropped, spooled;
+	uint64_t waits; /* log calls that had to wait */
+	uint64_t closed; /* seconds since 1970 when its `close` came; 0: it has not */
+};
+
+struct store_session {
+	uint8_t id[16];
+	uint64_t started; /* ns since 1970 */
+	uint32_t rank;
+	bool live;
+	uint64_t acknowledged; /* highest sequence number stored */
+	uint64_t frontier;     /* epochs below it are ended for this session */
+	uint64_t observations, replaced, refused;
+	struct store_client client;
+};
+
+/* The sessions of a run, in the order of their numbers; *sessions is the caller's to free(). */
+int store_sessions(struct store *store, uint32_t run, struct store_session **sessions, size_t *count,
+                   struct portolan_error *error);
+
+struct store_epoch {
+	uint32_t epoch;
+	uint32_t folds;   /* times its log was turned into columns: more than once if patches came */
+	uint64_t folded;  /* observations in columns */
+	uint64_t waiting; /* rows in the log: all of an epoch not yet folded, or patches to one that was */
+};
+
+/* The epochs of a run that have observations, ascending; *epochs is the caller's to free(). */
+int store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, size_t *count,
+                 struct portolan_error *error);
+
+struct store_verify {
+	/* One line for each damaged record: which it is. */
+	void (*damaged)(void *context, const char *what);
+	void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
+	void *context;
+};
+
+/*
+ * Compares every record of a run (its number and name) with its checksum, those that no reader needs at the moment included,
+ * and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
+ * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
+ * may end the process with a signal.
+ */
+int store_verify(struct store *store, uint32_t run, const char *name, const struct store_verify *options,
+                 uint64_t *records, struct portolan_error *error);
 
 struct store_snapshot;
 

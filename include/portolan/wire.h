@@ -14,8 +14,8 @@
 #define WIRE_VERSION 1
 
 /* Limits, checked before anything is allocated. */
-#define WIRE_MAX_FRAME (16u << 20) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
-#define WIRE_MAX_ROWS (1u << 20)   /* rows of a batch */
+#define WIRE_MAX_FRAME (4u << 20)  /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
+#define WIRE_MAX_ROWS (256u << 10) /* rows of a batch */
 #define WIRE_MAX_COLUMNS 32        /* columns of a batch, ids not counted */
 #define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
 #define WIRE_MAX_COLUMN_NAME 32    /* bytes: [a-z][a-z0-9_]* */
@@ -76,6 +76,7 @@ struct wire_open {
 	uint32_t rank;
 	enum portolan_mode mode;
 	bool resume, overwrite;
+	bool whole;     /* the run gets its name when the session closes, or comes to nothing */
 	bool late;      /* sent when the session was begun elsewhere: it takes its place by `started` (see admit) */
 	uint64_t after; /* late only: frames up to this number are not coming, having been acknowledged before */
 };
@@ -99,6 +100,14 @@ struct wire_opened {
 struct wire_ack {
 	uint64_t acknowledged, credit;
 	uint64_t replaced, refused; /* observations, totals of this session */
+};
+
+/* What a client tells of itself in `ping` and `close`; observations, waits excepted. */
+struct wire_counts {
+	bool told;                          /* the frame has them */
+	uint64_t logged;                    /* accepted by its log calls */
+	uint64_t refused, dropped, spooled; /* left out there; given up; written to a spool file */
+	uint64_t waits;                     /* log calls that had to wait for room */
 };
 
 /* Codes of WIRE_ERROR frames: strings on the wire. */
@@ -129,7 +138,8 @@ struct wire_frame {
 		struct wire_open open;
 		struct wire_batch batch;
 		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
-		struct { uint64_t sequence; } close;
+		struct { uint64_t sequence; struct wire_counts counts; } close;
+		struct { struct wire_counts counts; } ping;
 		struct { struct wire_bytes run; } remove;
 		struct wire_opened opened;
 		struct wire_ack ack;

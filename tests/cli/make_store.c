@@ -68,6 +68,8 @@ begin_run(struct fixture *fixture, char *arguments)
 	uint32_t run = fixture_run(fixture, name, declared, (const char *const *)names, labels);
 
 	free_lines(names);
+	if (store_writer_session_live(fixture_writer(fixture), run, 0, true, NULL) != 0)
+		errx(1, "the session cannot be made live");
 	return run;
 }
 

@@ -112,22 +112,26 @@ def at_start(folder, name, most):
         port = support.free_port()
         faults.arm(calls, n // 2, fails, error, how)
         collector = support.Collector(store, port, log, faults.environment, wait=False)
-        support.wait_until(lambda c=collector: "serving" in c.said() or c.process.poll() is not None, "it serves or leaves")
-        hit = faults.disarm()
+        try:
+            support.wait_until(lambda: support.accepts(port) or collector.process.poll() is not None, "it serves or leaves")
+            hit = faults.disarm()
+            code, said = collector.process.poll(), collector.said()
+            if code is not None and (code < 0 or (len(said.strip().splitlines()) != 1 and not calls & WRITE)):
+                raise support.Wrong(f"call {n // 2 + 1} of '{name}' failed at the start, and the collector ended so "
+                                    f"(exit {code}): {said}")
+            if code is None:
+                collector.stop()
+        finally:
+            support.kill(collector.process)
         failed += hit
-        said = collector.said()
-        code = collector.process.poll()
-        if code is None:
-            collector.stop()
-        elif code < 0 or len(said.strip().splitlines()) != 1:
-            raise support.Wrong(f"call {n // 2 + 1} of '{name}' failed at the start, and the collector ended so "
-                                f"(exit {code}): {said}")
         collector = support.Collector(store, port, log)
         session = run.record(("endpoint", f"tcp://127.0.0.1:{port}"), rows=500) if not fresh else None
         try:
             if session and support.finish(session.process, "the client"):
                 raise support.Wrong(run.said())
         finally:
+            if session:
+                support.kill(session.process)
             collector.stop()
         if n > 20 and not hit:
             break
@@ -135,8 +139,9 @@ def at_start(folder, name, most):
     return failed
 
 
-def inject(count, at_most, say=lambda line: None):
-    """Returns {kind: calls failed}; raises support.Wrong."""
+def inject(count, at_most, say=lambda line: None, seed=0):
+    """Returns {kind: calls failed}; raises support.Wrong. seed None: another one each time."""
+    seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
     figures = {}
     with support.Folder() as folder:
         def load(item):
@@ -144,9 +149,9 @@ def inject(count, at_most, say=lambda line: None):
             path = os.path.join(folder, f"load{number}")
             os.mkdir(path)
             try:
-                return name, under_load(path, name, count, ("declared", "str", "int")[number % 3], number)
+                return name, under_load(path, name, count, ("declared", "str", "int")[number % 3], seed + number)
             except support.Wrong as error:
-                raise support.Wrong(f"'{name}' under load: {error}") from error
+                raise support.Wrong(f"'{name}' under load, seed {seed}: {error}") from error
 
         with concurrent.futures.ThreadPoolExecutor(len(KINDS)) as pool:
             for name, failed in pool.map(load, enumerate(KINDS)):

@@ -37,6 +37,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def accepts(port):
+    """Whether somebody listens there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def kill(process):
     if process.poll() is None:
         process.kill()

@@ -36,12 +36,16 @@ def frame(kind, **fields):
     return {"v": 1, "t": kind, "s": SESSION, **fields}
 
 
+COUNTS = {"logged": 3072, "refused": 2, "dropped": 1024, "spooled": 0, "waits": 0}
+
 FRAMES = {
     "open": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end"),
     "open-full": frame("open", run="snli/seed1", started=1700000000000000000, mode="train-forward",
                        client="example/1.0", group="job 7", rank=3, examples=550152, resume=True,
                        config='{"lr": 0.1}', labels=["entailment", "neutral", "contradiction"]),
     "open-overwrite": frame("open", run="Übung", started=1, mode="epoch-end", overwrite=True),
+    "open-whole": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", overwrite=True,
+                        whole=True),
     "open-late": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", late=True, after=12),
     "batch": frame("batch", q=1, e=0, n=3, ids=["u4", struct.pack("<3I", 7, 8, 4294967295)], columns={
         "gold_prob": f4(0.5, 0.75, 0.125), "correct": bit(1, 1, 0), "margin": f4(0.5, 1.0, -2.0),
@@ -53,7 +57,9 @@ FRAMES = {
         "gold_prob": f4(0.0), "correct": bit(0), "my_loss": f4(2.5)}),
     "end": frame("end", q=3, e=1),
     "close": frame("close", q=4),
+    "close-counts": frame("close", q=4, counts=COUNTS),
     "ping": frame("ping"),
+    "ping-counts": frame("ping", counts=COUNTS),
     "remove": frame("remove", run="snli/seed1"),
     "opened": frame("opened", a=0, c=8388608, ids="none"),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),

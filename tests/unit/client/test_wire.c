@@ -112,7 +112,10 @@ test_open(void **state)
 	free(data);
 	open = round_trip(*state, "open-overwrite", WIRE_OPEN, &data).open;
 	assert_true(wire_bytes_equal(open.run, "Übung"));
-	assert_true(open.overwrite && !open.resume && !open.late);
+	assert_true(open.overwrite && !open.resume && !open.late && !open.whole);
+	free(data);
+	open = round_trip(*state, "open-whole", WIRE_OPEN, &data).open;
+	assert_true(open.whole && open.overwrite && !open.resume && !open.late);
 	free(data);
 	open = round_trip(*state, "open-late", WIRE_OPEN, &data).open;
 	assert_true(open.late && !open.overwrite && !open.resume);
@@ -168,8 +171,20 @@ test_small_frames(void **state)
 	free(data);
 	frame = round_trip(*state, "close", WIRE_CLOSE, &data);
 	assert_int_equal(frame.close.sequence, 4);
+	assert_false(frame.close.counts.told);
 	free(data);
-	round_trip(*state, "ping", WIRE_PING, &data);
+	frame = round_trip(*state, "close-counts", WIRE_CLOSE, &data);
+	assert_true(frame.close.counts.told);
+	assert_int_equal(frame.close.counts.logged, 3072);
+	assert_int_equal(frame.close.counts.refused, 2);
+	assert_int_equal(frame.close.counts.dropped, 1024);
+	assert_int_equal(frame.close.counts.waits, 0);
+	free(data);
+	frame = round_trip(*state, "ping-counts", WIRE_PING, &data);
+	assert_int_equal(frame.ping.counts.logged, 3072);
+	free(data);
+	frame = round_trip(*state, "ping", WIRE_PING, &data);
+	assert_false(frame.ping.counts.told);
 	free(data);
 	frame = round_trip(*state, "remove", WIRE_REMOVE, &data);
 	assert_true(wire_bytes_equal(frame.remove.run, "snli/seed1"));
@@ -194,9 +209,10 @@ test_small_frames(void **state)
 	free(data);
 }
 
-static const char *const all_frames[] = {"open",     "open-full", "open-overwrite", "open-late", "batch", "batch-str",
-                                         "batch-u8", "end",       "close",          "ping",         "remove",
-                                         "opened",   "ack",       "error",          "error-version"};
+static const char *const all_frames[] = {"open",         "open-full",   "open-overwrite", "open-whole", "open-late",
+                                         "batch",        "batch-str",   "batch-u8",       "end",        "close",
+                                         "close-counts", "ping-counts", "ping",           "remove",     "opened",
+                                         "ack",          "error",       "error-version"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 
 static void
@@ -293,6 +309,15 @@ test_messages(void **state)
 	        "abc",
 	        WIRE_E_MALFORMED, "a frame: \"t\" has a value this version does not know");
 	REFUSED("\x82\xa1v\x01\xa1t\xa4ping", WIRE_E_MALFORMED, "ping frame: \"s\" is missing");
+	REFUSED("\x84\xa1v\x01\xa1t\xa4ping" SESSION "\xa6"
+	        "counts\x01",
+	        WIRE_E_MALFORMED, "ping frame: \"counts\" is not a map");
+	REFUSED("\x84\xa1v\x01\xa1t\xa4ping" SESSION "\xa6"
+	        "counts\x81\xa5waits\xff",
+	        WIRE_E_MALFORMED, "ping frame: \"waits\" is not an unsigned integer");
+	REFUSED("\x84\xa1v\x01\xa1t\xa4ping" SESSION "\xa6"
+	        "counts\x81\x01\x02",
+	        WIRE_E_MALFORMED, "\"counts\" has a key that is not a string");
 	REFUSED("\x83\xa1v\x01\xa1t\xa4ping\xa1s\xa1x", WIRE_E_MALFORMED, "ping frame: \"s\" is not bin of 16 bytes");
 	REFUSED("\x85\xa1v\x01\xa1t\xa3"
 	        "end" SESSION "\xa1q\x00\xa1"

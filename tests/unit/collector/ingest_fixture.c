@@ -250,6 +250,15 @@ fixture_ping(struct fixture *fixture, uint8_t session)
 }
 
 void
+fixture_tell(struct fixture *fixture, uint8_t session, uint64_t sequence, const struct wire_counts *counts)
+{
+	struct wire_frame ping = {.kind = WIRE_PING, .ping = {.counts = *counts}};
+	struct wire_frame close = {.kind = WIRE_CLOSE, .close = {.sequence = sequence, .counts = *counts}};
+
+	put(fixture, session, true, sequence ? &close : &ping);
+}
+
+void
 fixture_remove(struct fixture *fixture, const char *run, bool trusted)
 {
 	struct wire_frame frame = {.kind = WIRE_REMOVE, .remove = {.run = bytes_of(run)}};
@@ -331,6 +340,15 @@ look_at_run(void *context, uint32_t run, uint32_t sessions)
 	return result;
 }
 
+bool
+fixture_has_run(struct fixture *fixture, const char *run)
+{
+	struct named_run named = {.fixture = fixture, .name = run};
+
+	assert_int_equal(store_writer_each_run(fixture->writer, look_at_run, &named, NULL), 0);
+	return named.found;
+}
+
 struct store_run_info
 fixture_run(struct fixture *fixture, const char *run)
 {
@@ -402,4 +420,26 @@ fixture_gold_prob(struct fixture *fixture, const char *run, uint64_t id, uint32_
 	store_close(store);
 	start(fixture);
 	return found;
+}
+
+struct store_counters
+fixture_counters(struct fixture *fixture, uint32_t run, struct store_client *client)
+{
+	struct store_session *sessions;
+	struct store_counters counters;
+	struct store *store;
+	size_t count;
+
+	stop(fixture);
+	assert_int_equal(store_open(fixture->directory, &store, NULL), 0);
+	assert_int_equal(store_counters(store, run, &counters, NULL), 0);
+	if (client) {
+		assert_int_equal(store_sessions(store, run, &sessions, &count, NULL), 0);
+		assert_true(count > 0);
+		*client = sessions[0].client;
+		free(sessions);
+	}
+	store_close(store);
+	start(fixture);
+	return counters;
 }

@@ -49,6 +49,8 @@ void fixture_text_batch(struct fixture *fixture, uint8_t session, uint64_t seque
 void fixture_end(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_t epoch);
 void fixture_close(struct fixture *fixture, uint8_t session, uint64_t sequence);
 void fixture_ping(struct fixture *fixture, uint8_t session);
+/* A ping with counts, or (sequence > 0) a close. */
+void fixture_tell(struct fixture *fixture, uint8_t session, uint64_t sequence, const struct wire_counts *counts);
 void fixture_remove(struct fixture *fixture, const char *run, bool trusted);
 
 void fixture_commit(struct fixture *fixture);
@@ -61,10 +63,14 @@ void fixture_forget(struct fixture *fixture);
 /* The last reply to this session; fails if there is none, or it is of another kind. */
 const struct fixture_reply *fixture_last(struct fixture *fixture, uint8_t session, enum wire_kind kind);
 
+bool fixture_has_run(struct fixture *fixture, const char *run);
 /* What the store says; fails if it does not know. */
 struct store_run_info fixture_run(struct fixture *fixture, const char *run);
 /* Rows of `epoch` in the log, and those folded. */
 struct store_log_epoch fixture_log(struct fixture *fixture, const char *run, uint32_t epoch);
+
+/* As a reader sees them; run 0: of the store. *client may be NULL; it is that of the run's first session. */
+struct store_counters fixture_counters(struct fixture *fixture, uint32_t run, struct store_client *client);
 
 /* As a reader sees it: gold_prob of integer id `id` at `epoch`, < 0: not there. */
 float fixture_gold_prob(struct fixture *fixture, const char *run, uint64_t id, uint32_t epoch);

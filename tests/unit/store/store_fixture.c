@@ -230,6 +230,7 @@ fixture_fold(struct fixture *fixture, uint32_t run, uint32_t epoch)
 void
 fixture_end(struct fixture *fixture, uint32_t run)
 {
+	const struct store_client closed = {.closed = 1};
 	struct store_log_epoch epoch;
 	size_t count;
 
@@ -239,6 +240,8 @@ fixture_end(struct fixture *fixture, uint32_t run)
 			break;
 		fixture_fold(fixture, run, epoch.epoch);
 	}
+	check(store_writer_session_live(fixture_writer(fixture), run, fixture->session[run], false, &failure));
+	check(store_writer_client(fixture_writer(fixture), run, fixture->session[run], &closed, &failure));
 	check(store_writer_set_state(fixture_writer(fixture), run, STORE_CLOSED, &failure));
 	check(store_writer_commit(fixture_writer(fixture), &failure));
 }

@@ -54,6 +54,6 @@ struct fixture_batch {
 uint32_t fixture_log(struct fixture *fixture, uint32_t run, const struct fixture_batch *batch);
 
 void fixture_fold(struct fixture *fixture, uint32_t run, uint32_t epoch);
-void fixture_end(struct fixture *fixture, uint32_t run); /* folds every epoch and closes the run */
+void fixture_end(struct fixture *fixture, uint32_t run); /* folds every epoch; closes session and run */
 
 #endif

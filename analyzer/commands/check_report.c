@@ -1,0 +1,189 @@
+/* check_report.c: the report on one run, for people and for programs. */
+#include "check_report.h"
+
+#include "../counters.h"
+#include "../number.h"
+
+static const char *const state_names[] = {
+        [EPOCH_ENDED] = "ended", [EPOCH_OPEN] = "open", [EPOCH_INTERRUPTED] = "never ended"};
+
+const char *
+check_verdict(const struct completeness *result)
+{
+	if (result->damaged)
+		return "damaged";
+	return result->problem_count ? "incomplete" : "complete";
+}
+
+struct numbers {
+	char text[10][NUMBER_ROOM];
+};
+
+/* The i-th number of a line, grouped. */
+static const char *
+show(struct numbers *numbers, unsigned i, uint64_t value)
+{
+	number_print_grouped(value, numbers->text[i]);
+	return numbers->text[i];
+}
+
+static void
+write_latency(struct output *output, const struct store_latency *latency)
+{
+	struct numbers n;
+
+	if (latency->count == 0)
+		return;
+	output_printf(output, "  commits       %s; µs each: mean %s, half below %s, 99%% below %s, longest %s\n",
+	              show(&n, 0, latency->count), show(&n, 1, latency->sum / latency->count),
+	              show(&n, 2, counters_quantile(latency, 0.5)), show(&n, 3, counters_quantile(latency, 0.99)),
+	              show(&n, 4, latency->max));
+}
+
+static void
+write_counters(struct output *output, const struct store_counters *counters)
+{
+	struct numbers n;
+
+	if (counters->frames == 0)
+		return;
+	output_printf(output,
+	              "  received      %s observations, of which repeated %s, skipped %s; %s frames, %s bytes\n",
+	              show(&n, 0, counters->received), show(&n, 1, counters->repeated), show(&n, 2, counters->skipped),
+	              show(&n, 3, counters->frames), show(&n, 4, counters->bytes));
+	if (counters->gaps || counters->malformed || counters->failures)
+		output_printf(output, "  trouble       gaps %s, malformed frames %s, failed commits %s\n",
+		              show(&n, 0, counters->gaps), show(&n, 1, counters->malformed),
+		              show(&n, 2, counters->failures));
+	write_latency(output, &counters->commits);
+}
+
+static void
+write_clients(struct output *output, const struct completeness *result)
+{
+	const struct store_client *clients = &result->clients;
+	struct numbers n;
+
+	output_printf(output, "  sessions      %s: live %s, closed %s, never closed %s\n",
+	              show(&n, 0, result->session_count), show(&n, 1, result->live), show(&n, 2, result->closed),
+	              show(&n, 3, result->lost));
+	if (clients->told)
+		output_printf(output,
+		              "  clients say   logged %s, left out %s, dropped %s, spooled %s, calls that waited %s\n",
+		              show(&n, 0, clients->logged), show(&n, 1, clients->refused),
+		              show(&n, 2, clients->dropped), show(&n, 3, clients->spooled),
+		              show(&n, 4, clients->waits));
+}
+
+static void
+write_epochs(struct output *output, const struct completeness *result)
+{
+	if (result->epoch_count == 0)
+		return;
+	output_text(output, "  epoch      observed       missing        in log  state\n");
+	for (size_t e = 0; e < result->epoch_count; e++) {
+		const struct completeness_epoch *epoch = &result->epochs[e];
+		struct numbers n;
+
+		output_printf(
+		        output, "  %5u %13s %13s %13s  %s%s\n", epoch->stored.epoch, show(&n, 0, epoch->observed),
+		        show(&n, 1, epoch->missing), show(&n, 2, epoch->stored.waiting), state_names[epoch->state],
+		        epoch->stored.folds > 1 || (epoch->stored.folds && epoch->stored.waiting) ? ", patched" : "");
+	}
+}
+
+void
+check_report_text(struct output *output, const struct completeness *result)
+{
+	const struct store_run_info *info = &result->info;
+	struct numbers n;
+
+	output_printf(output, "%s: %s\n", info->name, check_verdict(result));
+	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
+		output_printf(output, "  damaged: %s\n", result->damage[i] ? result->damage[i] : "");
+	if (result->damaged > COMPLETENESS_LINES)
+		output_printf(output, "  damaged: %s more\n", show(&n, 0, result->damaged - COMPLETENESS_LINES));
+	for (size_t i = 0; i < result->problem_count; i++)
+		output_printf(output, "  incomplete: %s\n", result->problems[i]);
+	output_printf(output, "  records       %s read, %s damaged\n", show(&n, 0, result->records),
+	              show(&n, 1, result->damaged));
+	if (info->declared)
+		output_printf(output, "  examples      %s declared, %s observed\n", show(&n, 0, info->declared),
+		              show(&n, 1, info->examples));
+	else
+		output_printf(output, "  examples      %s observed, none declared\n", show(&n, 0, info->examples));
+	output_printf(output, "  observations  %s, replaced %s, refused %s; gold labels changed %s\n",
+	              show(&n, 0, info->observations), show(&n, 1, info->replaced), show(&n, 2, info->refused),
+	              show(&n, 3, info->changed_labels));
+	write_clients(output, result);
+	write_counters(output, &result->counters);
+	write_epochs(output, result);
+}
+
+void
+check_report_store(struct output *output, const struct store_counters *counters)
+{
+	output_text(output, "the store, removed runs included\n");
+	write_counters(output, counters);
+}
+
+static json_t *
+lines_json(char *const *lines, uint64_t count)
+{
+	json_t *list = json_array();
+
+	for (uint64_t i = 0; i < count; i++)
+		json_array_append_new(list, json_string(lines[i] ? lines[i] : ""));
+	return list;
+}
+
+static json_t *
+epochs_json(const struct completeness *result)
+{
+	static const char *const words[] = {
+	        [EPOCH_ENDED] = "ended", [EPOCH_OPEN] = "open", [EPOCH_INTERRUPTED] = "interrupted"};
+	json_t *list = json_array();
+
+	for (size_t e = 0; e < result->epoch_count; e++) {
+		const struct completeness_epoch *epoch = &result->epochs[e];
+
+		json_array_append_new(
+		        list,
+		        json_pack("{s:I, s:I, s:I, s:s, s:I, s:I, s:I}", "epoch", (json_int_t)epoch->stored.epoch,
+		                  "observed", (json_int_t)epoch->observed, "missing", (json_int_t)epoch->missing,
+		                  "state", words[epoch->state], "folded", (json_int_t)epoch->stored.folded, "in_log",
+		                  (json_int_t)epoch->stored.waiting, "folds", (json_int_t)epoch->stored.folds));
+	}
+	return list;
+}
+
+json_t *
+check_report_json(const struct completeness *result)
+{
+	const struct store_run_info *info = &result->info;
+	uint64_t lines = result->damaged < COMPLETENESS_LINES ? result->damaged : COMPLETENESS_LINES;
+	json_t *run = json_pack("{s:s, s:s, s:o, s:I, s:I, s:o}", "run", info->name, "verdict", check_verdict(result),
+	                        "problems", lines_json(result->problems, result->problem_count), "records",
+	                        (json_int_t)result->records, "damaged", (json_int_t)result->damaged, "damage",
+	                        lines_json(result->damage, lines));
+	json_t *counts =
+	        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state",
+	                  info->state == STORE_RECORDING ? "recording" : "closed", "declared",
+	                  (json_int_t)info->declared, "examples", (json_int_t)info->examples, "observations",
+	                  (json_int_t)info->observations, "missing", (json_int_t)result->missing, "skipped_epochs",
+	                  (json_int_t)result->skipped_epochs, "replaced", (json_int_t)info->replaced, "refused",
+	                  (json_int_t)info->refused, "changed_labels", (json_int_t)info->changed_labels);
+	json_t *rest =
+	        json_pack("{s:{s:I, s:I, s:I}, s:o, s:I, s:o, s:o}", "sessions", "live", (json_int_t)result->live,
+	                  "closed", (json_int_t)result->closed, "never_closed", (json_int_t)result->lost, "clients",
+	                  counters_client_json(&result->clients), "not_arrived", (json_int_t)result->not_arrived,
+	                  "counters", counters_json(&result->counters), "epochs", epochs_json(result));
+
+	if (run && counts && rest) {
+		json_object_update(run, counts);
+		json_object_update(run, rest);
+	}
+	json_decref(counts);
+	json_decref(rest);
+	return run;
+}

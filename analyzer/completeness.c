@@ -1,0 +1,315 @@
+/*
+ * completeness.c: three looks at a run: its records against their checksums, its observations, and what was counted.
+ *
+ * They are taken one after another, so of a run that is being recorded each may be a little newer than the one before.
+ */
+#include "completeness.h"
+
+#include "completeness_problems.h"
+#include "ids.h"
+#include "progress.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+completeness_free(struct completeness *result)
+{
+	for (uint64_t i = 0; result->damage && i < result->damaged && i < COMPLETENESS_LINES; i++)
+		free(result->damage[i]);
+	for (size_t i = 0; i < result->problem_count; i++)
+		free(result->problems[i]);
+	free(result->damage);
+	free(result->problems);
+	free(result->epochs);
+	free(result->sessions);
+	*result = (struct completeness){0};
+}
+
+struct verification {
+	struct completeness *result;
+	struct progress progress;
+};
+
+static void
+note_damage(struct completeness *result, const char *what)
+{
+	if (result->damaged < COMPLETENESS_LINES)
+		result->damage[result->damaged] = strdup(what);
+	result->damaged++;
+}
+
+static void
+take_damage(void *context, const char *what)
+{
+	struct verification *verification = context;
+
+	note_damage(verification->result, what);
+}
+
+static void
+show_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct verification *verification = context;
+
+	if (!verification->progress.what)
+		progress_begin(&verification->progress, "verifying", total);
+	progress_update(&verification->progress, done < total ? done : total);
+}
+
+static int
+verify(struct store *store, struct completeness *result, struct portolan_error *error)
+{
+	struct verification verification = {.result = result};
+	struct store_verify options = {.damaged = take_damage, .progress = show_progress, .context = &verification};
+	int code = store_verify(store, result->info.number, result->info.name, &options, &result->records, error);
+
+	progress_end(&verification.progress);
+	return code;
+}
+
+struct count {
+	struct completeness *result;
+	struct store_snapshot *snapshot;
+	const uint32_t *epochs;
+	struct ids ids;
+};
+
+/* Whether `session` is done with `epoch`; one that came after the sessions were read is live. */
+static enum epoch_state
+state_for(const struct completeness *result, uint32_t session, uint32_t epoch)
+{
+	const struct store_session *of = session < result->session_count ? &result->sessions[session] : NULL;
+
+	if (!of)
+		return EPOCH_OPEN;
+	if (of->frontier > epoch || of->client.closed)
+		return EPOCH_ENDED;
+	return of->live ? EPOCH_OPEN : EPOCH_INTERRUPTED;
+}
+
+/* Counts the observations of an epoch within a block, and looks at who made them. */
+static void
+count_epoch(struct completeness *result, const struct store_block *block, size_t e)
+{
+	const struct store_values *seen = store_block_values(block, e, STORE_SESSION);
+	struct completeness_epoch *epoch = &result->epochs[e];
+	uint32_t last = UINT32_MAX;
+
+	for (uint32_t word = 0; seen->present && word < (block->rows + 63) / 64; word++) {
+		for (uint64_t bits = seen->present[word]; bits; bits &= bits - 1) {
+			uint32_t row = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			uint32_t session = ((const uint32_t *)seen->values)[row];
+
+			epoch->observed++;
+			if (session == last)
+				continue;
+			last = session;
+			if (epoch->state == EPOCH_ENDED)
+				epoch->state = state_for(result, session, epoch->stored.epoch);
+		}
+	}
+}
+
+static int
+count_block(struct count *count, struct store_cursor *cursor, size_t index, struct portolan_error *error)
+{
+	struct completeness *result = count->result;
+	struct store_block block;
+	struct store_ids ids;
+	int code = store_cursor_block(cursor, index, &block, error);
+
+	for (size_t e = 0; code >= 0 && e < block.epoch_count; e++)
+		count_epoch(result, &block, e);
+	if (code >= 0)
+		code = store_cursor_ids(cursor, index, &ids, error);
+	if (code >= 0 && !result->info.declared)
+		code = ids_append(&count->ids, result->info.id_kind, &ids, error);
+	if (code != STORE_E_CORRUPT)
+		return code;
+	note_damage(result, error->message);
+	return 0;
+}
+
+/* An id belongs to one index: what is the same in sorted order is a fault. */
+static int
+check_ids(struct count *count, struct portolan_error *error)
+{
+	struct completeness *result = count->result;
+	uint32_t *order = malloc((count->ids.rows + 1) * sizeof(*order));
+	uint64_t twice = 0;
+	char line[400];
+	int code;
+
+	if (!order)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", count->ids.rows);
+	for (size_t i = 0; i < count->ids.rows; i++)
+		order[i] = (uint32_t)i;
+	code = ids_sort(&count->ids, order, count->ids.rows, error);
+	for (size_t i = 1; code >= 0 && i < count->ids.rows; i++)
+		twice += ids_are_equal(&count->ids, order[i - 1], order[i]);
+	free(order);
+	if (twice) {
+		snprintf(line, sizeof(line), "run '%s': %llu ids stand for more than one example", result->info.name,
+		         (unsigned long long)twice);
+		note_damage(result, line);
+	}
+	return code < 0 ? code : 0;
+}
+
+static int
+count_blocks(struct count *count, struct portolan_error *error)
+{
+	size_t blocks = store_snapshot_blocks(count->snapshot);
+	struct progress progress;
+	struct store_cursor *cursor;
+	int code = store_cursor_open(count->snapshot, &cursor, error);
+
+	if (code < 0)
+		return code;
+	progress_begin(&progress, "counting", blocks);
+	for (size_t b = 0; b < blocks && code >= 0; b++) {
+		code = count_block(count, cursor, b, error);
+		progress_update(&progress, b + 1);
+	}
+	progress_end(&progress);
+	store_cursor_close(cursor);
+	return code < 0 || count->result->damaged ? code : check_ids(count, error);
+}
+
+/* What the store says of the epochs it had a moment ago. */
+static int
+take_epochs(struct store *store, struct count *count, struct portolan_error *error)
+{
+	struct completeness *result = count->result;
+	struct store_epoch *stored;
+	size_t stored_count, at = 0;
+	int code = store_epochs(store, result->info.number, &stored, &stored_count, error);
+
+	if (code < 0)
+		return code;
+	result->epoch_count = store_snapshot_epochs(count->snapshot, &count->epochs);
+	result->epochs = calloc(result->epoch_count + 1, sizeof(*result->epochs));
+	for (size_t e = 0; result->epochs && e < result->epoch_count; e++) {
+		while (at < stored_count && stored[at].epoch < count->epochs[e])
+			at++;
+		if (at < stored_count && stored[at].epoch == count->epochs[e])
+			result->epochs[e].stored = stored[at];
+		result->epochs[e].stored.epoch = count->epochs[e];
+	}
+	free(stored);
+	return result->epochs
+	               ? 0
+	               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu epochs", result->epoch_count);
+}
+
+static void
+find_missing(struct completeness *result)
+{
+	result->expected = result->info.declared ? result->info.declared : result->info.rows;
+	for (size_t e = 0; e < result->epoch_count; e++) {
+		struct completeness_epoch *epoch = &result->epochs[e];
+
+		epoch->missing = result->expected > epoch->observed ? result->expected - epoch->observed : 0;
+		if (epoch->state != EPOCH_OPEN)
+			result->missing += epoch->missing;
+		if (e > 0)
+			result->skipped_epochs += epoch->stored.epoch - result->epochs[e - 1].stored.epoch - 1;
+	}
+}
+
+/* A snapshot by name, which must still be of the same run. */
+static int
+count_observations(struct store *store, struct completeness *result, struct portolan_error *error)
+{
+	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX,
+	                                               .columns = STORE_COLUMN_BIT(STORE_SESSION)};
+	struct count count = {.result = result};
+	int code = store_snapshot_open(store, result->info.name, &options, &count.snapshot, error);
+
+	if (code >= 0 && store_snapshot_info(count.snapshot)->number != result->info.number)
+		code = error_set(error, STORE_E_NO_RUN, "run '%s' was overwritten during the check; check again",
+		                 result->info.name);
+	if (code >= 0) {
+		result->info = *store_snapshot_info(count.snapshot);
+		code = take_epochs(store, &count, error);
+	}
+	if (code >= 0)
+		code = count_blocks(&count, error);
+	if (code >= 0)
+		find_missing(result);
+	store_snapshot_close(count.snapshot);
+	ids_free(&count.ids);
+	return code;
+}
+
+void
+completeness_sum_sessions(struct completeness *result)
+{
+	struct store_client *sum = &result->clients;
+
+	for (size_t i = 0; i < result->session_count; i++) {
+		const struct store_session *session = &result->sessions[i];
+		const struct store_client *client = &session->client;
+		uint64_t arrived = session->observations + session->refused;
+
+		if (session->live)
+			result->live++;
+		else if (client->closed)
+			result->closed++;
+		else
+			result->lost++;
+		sum->told += client->told != 0;
+		sum->logged += client->logged;
+		sum->refused += client->refused;
+		sum->dropped += client->dropped;
+		sum->spooled += client->spooled;
+		sum->waits += client->waits;
+		if (!session->live && client->logged > arrived)
+			result->not_arrived += client->logged - arrived;
+	}
+}
+
+/* Damage is a finding, whoever meets it. */
+static int
+find(struct completeness *result, int code, const struct portolan_error *error)
+{
+	if (code != STORE_E_CORRUPT)
+		return code;
+	note_damage(result, error->message);
+	return 0;
+}
+
+int
+completeness_check(struct store *store, const struct store_run_name *run, struct completeness *result,
+                   struct portolan_error *error)
+{
+	int code;
+
+	*result = (struct completeness){.info.number = run->number};
+	memcpy(result->info.name, run->name, sizeof(run->name));
+	result->damage = calloc(COMPLETENESS_LINES, sizeof(*result->damage));
+	result->problems = calloc(COMPLETENESS_PROBLEMS, sizeof(*result->problems));
+	if (!result->damage || !result->problems) {
+		completeness_free(result);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory checking run '%s'", run->name);
+	}
+	code = find(result, verify(store, result, error), error);
+	if (code >= 0)
+		code = find(result, store_counters(store, run->number, &result->counters, error), error);
+	if (code >= 0)
+		code = find(result,
+		            store_sessions(store, run->number, &result->sessions, &result->session_count, error),
+		            error);
+	if (code >= 0)
+		code = find(result, count_observations(store, result, error), error);
+	if (code < 0) {
+		completeness_free(result);
+		return code;
+	}
+	completeness_sum_sessions(result);
+	completeness_find_problems(result);
+	return 0;
+}

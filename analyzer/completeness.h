@@ -1,0 +1,52 @@
+/*
+ * completeness.h: whether a run holds all it should, and whether the store holds it as it was written.
+ *
+ * An example is expected in every epoch that has observations: the declared ones, or, where none were declared, all
+ * that were ever seen. An epoch is open while a live session has not ended it; interrupted, if it holds observations
+ * of a session that ended neither it nor itself; else it is ended.
+ */
+#ifndef COMPLETENESS_H
+#define COMPLETENESS_H
+
+#include <portolan/store.h>
+
+enum epoch_state { EPOCH_ENDED, EPOCH_OPEN, EPOCH_INTERRUPTED };
+
+struct completeness_epoch {
+	struct store_epoch stored;
+	enum epoch_state state;
+	uint64_t observed, missing; /* examples */
+};
+
+struct completeness {
+	struct store_run_info info; /* damaged: name and number at least */
+	uint64_t expected; /* examples */
+	struct completeness_epoch *epochs; /* with observations, ascending */
+	size_t epoch_count;
+	uint64_t skipped_epochs; /* between the first and the last, with no observation at all */
+	uint64_t missing;        /* observations, over all epochs that are not open; skipped ones not counted */
+	struct store_counters counters;
+	struct store_session *sessions;
+	size_t session_count;
+	uint64_t live, closed, lost; /* sessions; lost: neither live nor closed */
+	struct store_client clients; /* sums over the sessions that told of themselves; `told` is their number */
+	uint64_t not_arrived;        /* of what ended sessions say they logged, what the store never got */
+	uint64_t records;            /* verified */
+	char **damage;               /* one line for each damaged record, the first COMPLETENESS_LINES of them */
+	uint64_t damaged;
+	char **problems; /* one line for each way in which the run is incomplete */
+	size_t problem_count;
+};
+#define COMPLETENESS_LINES 100
+#define COMPLETENESS_PROBLEMS 16
+
+/* Checks one run; progress bars on a terminal. Whatever is wrong with the run is in the result; an error is what kept it from
+ * being checked. On success the result is the caller's to completeness_free(). */
+int completeness_check(struct store *store, const struct store_run_name *run, struct completeness *result,
+                       struct portolan_error *error);
+void completeness_free(struct completeness *result);
+
+/* Sums what sessions told of themselves, and counts how they ended. */
+void completeness_sum_sessions(struct completeness *result);
+
+#endif

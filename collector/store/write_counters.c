@@ -1,0 +1,87 @@
+/*
+ * write_counters.c: adding to counters, in the pending transaction.
+ *
+ * A damaged record of counters is left as it is, for the check to find: what happens to observations must not depend on
+ * their counts.
+ */
+#include "writer.h"
+
+#include "counters.h"
+
+void
+store_counters_add(struct store_counters *counters, const struct store_counters *more)
+{
+	uint64_t max = counters->commits.max, *numbers = (uint64_t *)counters;
+	const uint64_t *added = (const uint64_t *)more;
+
+	for (size_t i = 0; i < sizeof(*counters) / sizeof(*numbers); i++)
+		numbers[i] += added[i];
+	counters->commits.max = more->commits.max > max ? more->commits.max : max;
+}
+
+void
+store_latency_add(struct store_latency *latency, uint64_t microseconds)
+{
+	unsigned bin = microseconds ? 63u - (unsigned)__builtin_clzll(microseconds) : 0;
+
+	latency->count++;
+	latency->sum += microseconds;
+	latency->max = microseconds > latency->max ? microseconds : latency->max;
+	latency->bins[bin < STORE_LATENCY_BINS ? bin : STORE_LATENCY_BINS - 1]++;
+}
+
+int
+store_writer_count(struct store_writer *writer, uint32_t run, const struct store_counters *more,
+                   struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_COUNTERS);
+	uint64_t numbers[COUNTERS_MOST];
+	struct store_counters counters;
+	size_t count, known = sizeof(counters) / sizeof(*numbers);
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_counters_read(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
+	if (rc)
+		return rc == STORE_E_CORRUPT ? 0 : rc;
+	memcpy(&counters, numbers, sizeof(counters));
+	store_counters_add(&counters, more);
+	memcpy(numbers, &counters, sizeof(counters));
+	return store_writer_put(writer, DB_RUN, &key, RECORD_COUNTERS, numbers,
+	                        (count > known ? count : known) * sizeof(*numbers), error);
+}
+
+int
+store_writer_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
+                           struct portolan_error *error)
+{
+	struct store_counters counters = {0};
+	int rc;
+
+	memcpy(counters.refused, refusals, STORE_REFUSALS * sizeof(*refusals));
+	rc = store_writer_count(writer, run, &counters, error);
+	return rc ? rc : store_writer_count(writer, 0, &counters, error);
+}
+
+int
+store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_client *client,
+                    struct portolan_error *error)
+{
+	struct store_key key = store_key_client(run, session);
+	uint64_t numbers[COUNTERS_MOST];
+	struct store_client known_client;
+	size_t count, known = sizeof(*client) / sizeof(*numbers);
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_counters_read(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
+	if (rc)
+		return rc == STORE_E_CORRUPT ? 0 : rc;
+	memcpy(&known_client, numbers, sizeof(known_client));
+	known_client.closed = client->closed;
+	if (client->told)
+		known_client = *client;
+	memcpy(numbers, &known_client, sizeof(known_client));
+	return store_writer_put(writer, DB_RUN, &key, RECORD_CLIENT, numbers,
+	                        (count > known ? count : known) * sizeof(*numbers), error);
+}

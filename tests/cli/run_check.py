@@ -1,0 +1,101 @@
+"""portolan check on files that were damaged from outside, byte by byte.
+
+    run_check.py PORTOLAN MAKE_STORE
+
+Whatever was changed, check ends with a status and a message, never by a signal; and whenever another command would print
+something else than before, check says that the store is damaged.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+FLIPS = 150
+PAGE = 4096
+
+
+def call(portolan, *words):
+    return subprocess.run([portolan, *words], capture_output=True, timeout=60)
+
+
+def flip(path, at, mask=0x20):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ mask]))
+
+
+def restore(original, path):
+    shutil.copyfile(original, path)
+
+
+def main():
+    portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    random = np.random.default_rng(7)
+    marked = random.random(20000, dtype="f4")
+    ids = np.arange(20000)
+    runs = [stores.run("run", [stores.batch(e, ids, marked if e == 1 else random.random(20000, dtype="f4"),
+                                            random.random(20000) < 0.5, ids % 3) for e in range(3)]),
+            stores.run("other", [stores.batch(0, ["a", "b"], [0.5, 0.25], [1, 0])])]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
+        stores.make_store(maker, "store", runs)
+        data = "store/data.mdb"
+        shutil.copyfile(data, "original")
+        size = os.path.getsize(data)
+        good = call(portolan, "metrics", "run").stdout
+        assert call(portolan, "check").returncode == 0
+
+        # A value of one column at one epoch, and the same in the log it was folded from: the record is named.
+        content = open("original", "rb").read()
+        value = re.escape(marked[5000:5010].tobytes())
+        named = set()
+        for found in re.finditer(value, content):
+            flip(data, found.start())
+            got = call(portolan, "check", "run")
+            assert got.returncode == 1, got
+            named.add(re.search(rb"damaged: run 'run': (column of gold_prob, epoch 1, chunk 0, generation \d+|"
+                                rb"log of epoch 1, entry 0): damaged", got.stdout)[1][:5])
+            assert call(portolan, "check", "other").returncode == 0
+            assert call(portolan, "check").returncode == 1
+            restore("original", data)
+        assert b"colum" in named, named
+
+        # Anywhere.
+        noticed = crashed = 0
+        for at in random.integers(2 * PAGE, size, FLIPS):
+            flip(data, int(at), 1 << int(at) % 8)
+            got = call(portolan, "check", "--json")
+            assert got.returncode in (0, 1, 3), (at, got)
+            noticed += got.returncode == 1
+            crashed += b"cannot be read to its end" in got.stderr
+            if got.returncode != 1:
+                same = call(portolan, "metrics", "run")
+                assert same.stdout == good, f"byte {at}: not noticed"
+            restore("original", data)
+        assert noticed > FLIPS // 4, noticed
+
+        # Cut short.
+        for rest in (size // 2, 3 * PAGE, 100):
+            os.truncate(data, rest)
+            got = call(portolan, "check", "run")
+            assert got.returncode == 1 and got.stderr + got.stdout, (rest, got)
+            restore("original", data)
+        assert call(portolan, "check").returncode == 0
+        os.chdir("/")
+    print(f"{FLIPS} flips: {noticed} noticed, {crashed} of them as damage to LMDB's own pages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""portoland backup: of a store that is being written, to disks that are full, and over what must not be replaced."""
+
+import os
+import subprocess
+import threading
+import unittest
+
+from collector_harness import CollectorTest, dump, portoland
+
+PORTOLAN = os.environ["PORTOLAN"]
+
+
+def read(directory):
+    with open(os.path.join(directory, "data.mdb"), "rb") as file:
+        return file.read()
+
+
+class Backup(CollectorTest):
+    def setUp(self):
+        super().setUp()
+        self.copy = os.path.join(self.directory, "copy")
+
+    def record(self, client, epochs, rows=2000, run="run"):
+        sequence = 0
+        for epoch in range(epochs):
+            sequence += 1
+            client.batch(sequence, epoch, list(range(rows)), [epoch / 16] * rows, [True] * rows)
+        client.wait_for(sequence)
+        return sequence
+
+    def left_over(self):
+        return sorted(set(os.listdir(self.directory)) - {"store", "copy"})
+
+    def test_a_copy_is_a_store(self):
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        sequence = self.record(client, 4)
+        done = portoland("backup", self.copy, "--store", self.store)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^copied store .* to .*: \d+ bytes\n$")
+        self.assertEqual(dump(self.copy, "run")[0], dump(self.store, "run")[0])
+        self.assertEqual(len(dump(self.copy, "run")[0]), 8000)
+        # Recording was not disturbed, and goes on.
+        client.batch(sequence + 1, 4, [1], [0.5], [True])
+        client.close(sequence + 2)
+        client.wait_for(sequence + 2)
+        collector.end()
+        # A collector goes on with the copy, where the session was.
+        self.store = self.copy
+        again = self.collect()
+        other = self.client(again.tcp, client.session)
+        self.assertEqual(other.open("run")["a"], sequence)
+        other.batch(sequence + 1, 4, [2], [0.25], [True])
+        other.close(sequence + 2)
+        other.wait_for(sequence + 2)
+        again.end()
+        done = subprocess.run([PORTOLAN, "check", "--store", self.copy], capture_output=True, text=True)
+        self.assertIn("0 damaged", done.stdout, done)
+        self.assertEqual(dump(self.copy, "run")[0]["2", 4], (0.25, 1))
+        self.assertEqual(self.left_over(), [])
+
+    def test_while_it_is_written(self):
+        """Every copy is as the store was at one moment: all of some first batches, in order."""
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        stop = threading.Event()
+
+        def write():
+            sequence = 0
+            while not stop.is_set():
+                sequence += 1
+                client.batch(sequence, sequence % 50, list(range(500)), [0.5] * 500, [True] * 500)
+                client.wait_for(sequence)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            before = 0
+            for number in range(5):
+                copy = self.copy + str(number)
+                self.assertEqual(portoland("backup", copy, "--store", self.store).returncode, 0)
+                rows = dump(copy, "run")[0] if number else {}
+                self.assertEqual(len(rows) % 500, 0)
+                self.assertGreaterEqual(len(rows), before)
+                before = len(rows)
+                done = subprocess.run([PORTOLAN, "check", "--store", copy], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 3, done)
+                self.assertNotIn("damaged:", done.stdout)
+        finally:
+            stop.set()
+            writer.join()
+        self.assertGreater(before, 0)
+
+    def test_without_a_collector_and_into_an_empty_directory(self):
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        self.record(client, 1, rows=10)
+        collector.end()
+        os.mkdir(self.copy)
+        self.assertEqual(portoland("backup", self.copy + "/", "--store", self.store).returncode, 0)
+        self.assertEqual(len(dump(self.copy, "run")[0]), 10)
+
+    def test_what_is_there_is_not_replaced(self):
+        collector = self.collect()
+        os.mkdir(self.copy)
+        with open(os.path.join(self.copy, "precious"), "w"):
+            pass
+        for target, part in [(self.copy, "not empty"), (self.store, "not empty"),
+                             (os.path.join(self.copy, "precious"), "precious"),
+                             (os.path.join(self.directory, "no", "such"), "No such file"), ("x" * 300, "too long")]:
+            done = portoland("backup", target, "--store", self.store, cwd=self.directory)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), target)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertIn(part, done.stderr)
+        self.assertEqual(os.listdir(self.copy), ["precious"])
+        self.assertEqual(self.left_over(), [])
+        collector.end()
+
+    def test_no_store(self):
+        done = portoland("backup", self.copy, "--store", self.store)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no store", done.stderr)
+        self.assertFalse(os.path.exists(self.copy))
+        self.assertEqual(self.left_over(), [])
+
+    def test_a_full_disk(self):
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        self.record(client, 8)
+        limited = "ulimit -f 64; trap '' XFSZ; exec \"$0\" \"$@\""  # blocks of 1 KB
+        done = subprocess.run(["bash", "-c", limited, os.environ["PORTOLAND"], "backup", self.copy, "--store", self.store],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("make room", done.stderr)
+        self.assertFalse(os.path.exists(self.copy))
+        self.assertEqual(self.left_over(), [])
+        self.assertEqual(len(dump(self.store, "run")[0]), 16000)
+
+
+if __name__ == "__main__":
+    unittest.main()
