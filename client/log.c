@@ -184,6 +184,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	if (record->rows > 0) {
 		outcome->logged += record->rows;
 		atomic_fetch_add_explicit(&run->logged, record->rows, memory_order_relaxed);
+		atomic_store_explicit(&run->id_kind, plan.id_kind, memory_order_relaxed);
 		ring_commit(&run->ring, bytes);
 	}
 	return (int)plan.rows;
@@ -200,7 +201,6 @@ check_id_kind(struct portolan_run *run, const struct portolan_batch *batch, stru
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
-	atomic_store(&run->id_kind, kind);
 	return 0;
 }
 
@@ -255,7 +255,9 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	status = run_lock(run, error);
 	if (status < 0)
 		return status;
+	run->waiting = false;
 	status = log_pieces(run, batch, &outcome, error);
+	run_note_wait(run);
 	run_unlock(run);
 	if (outcome.dropped > 0)
 		atomic_fetch_add(&run->dropped, outcome.dropped);

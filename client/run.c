@@ -94,6 +94,13 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 }
 
 void
+run_note_wait(struct portolan_run *run)
+{
+	if (run->waiting)
+		atomic_fetch_add(&run->waits, 1);
+}
+
+void
 run_unlock(struct portolan_run *run)
 {
 	pthread_mutex_unlock(&run->log_mutex);
@@ -121,7 +128,7 @@ run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, 
 		warn_full(run);
 		return NULL;
 	}
-	atomic_fetch_add(&run->waits, 1);
+	run->waiting = true;
 	began = asked = clock_ms();
 	while (!record) {
 		int64_t now;
@@ -170,12 +177,14 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 	status = run_lock(run, error);
 	if (status < 0)
 		return status;
+	run->waiting = false;
 	/* It is a hint: where the user wants no waiting, it is left out as well. */
 	record = run_reserve(run, record_size(&end), run->when_full != PORTOLAN_DROP, &status, error);
 	if (record) {
 		*record = end;
 		ring_commit(&run->ring, record_size(&end));
 	}
+	run_note_wait(run);
 	run_unlock(run);
 	return status;
 }

@@ -14,6 +14,8 @@
 
 #include <portolan/error.h>
 
+#include <string.h>
+
 struct start {
 	struct ingest *ingest;
 	int64_t now;
@@ -249,18 +251,25 @@ take_ping(struct ingest *ingest, struct session *session, const struct wire_coun
 		report_gap(ingest, session, 0);
 }
 
+static bool
+same_peer(const struct peer *a, const struct peer *b)
+{
+	return a->socket == b->socket && a->size == b->size && memcmp(a->id, b->id, a->size) == 0;
+}
+
 static void
 take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
                    int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 
-	if (!session || session->now.state == SESSION_GONE) {
+	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands. */
+	if (!session || session->now.state == SESSION_GONE ||
+	    (session->now.state != SESSION_REMOVED && !same_peer(&session->peer, peer))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),
 		            "the session is not live here; open it again");
 		return;
 	}
-	session->peer = *peer;
 	session->heard = now;
 	session->run->counters.frames++;
 	session->run->counters.bytes += size;

@@ -19,7 +19,8 @@
  *   Ownership the caller keeps everything it passes; it may be reused as soon as the call returns.
  *   Threads   one run may be used from several threads. A logging call computes in the calling thread, copies into a
  *             bounded ring and returns: it makes no system call and takes no lock that I/O holds, unless the ring is
- *             full. One thread per run, started by portolan_open(), owns the socket; it takes no signals.
+ *             full, a row is refused for the first time, or another thread logs to the run at that moment. One thread per
+ *             run, started by portolan_open(), owns socket and spool; it takes no signals.
  *   fork()    the child's copy of a run is inert: every call on it answers PORTOLAN_E_FORKED, and
  *             portolan_close() only frees memory.
  *   Bytes     strings are UTF-8, NUL-terminated where no length is given.
@@ -188,7 +189,7 @@ struct portolan_stats {
 	uint64_t spooled;      /* written to a spool file */
 	uint64_t bytes_sent;   /* bytes of frames, repeats included */
 	uint64_t reconnects;   /* times the session was opened again */
-	uint64_t waits;        /* log calls that had to wait for room */
+	uint64_t waits;        /* calls that had to wait for room */
 };
 
 PORTOLAN_PUBLIC int portolan_get_stats(const portolan_run *run, struct portolan_stats *stats);

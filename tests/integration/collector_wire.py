@@ -64,7 +64,23 @@ class Wire(CollectorTest):
         self.assertEqual(len(rows), 5000)
         self.assertIn("replaced=0", summary)
 
-    def test_going_on_without_opening_again_after_a_restart(self):
+    def test_a_new_connection_must_open(self):
+        """What was under way on the old one is lost, and the client knows nothing of it: a ping tells."""
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        client.batch(1, 0, [1], [0.5], [True])
+        client.wait_for(1)
+        client.connect(collector.tcp)  # 2 was sent, and is lost
+        client.send("ping")
+        client.expect_error("no-session")
+        client.batch(3, 0, [3], [0.5], [True])
+        self.assertEqual(client.expect_error("no-session")["q"], 3)
+        self.assertEqual(client.open("run")["a"], 1)
+        client.batch(2, 0, [2], [0.5], [True])
+        client.wait_for(2)
+
+    def test_opening_again_after_a_restart(self):
         collector = self.collect()
         client = self.client(collector.tcp)
         client.open("run")
@@ -72,6 +88,9 @@ class Wire(CollectorTest):
         client.wait_for(1)
         collector.end(signal.SIGKILL)
         client.connect(self.collect().tcp)
+        client.send("ping")
+        client.expect_error("no-session")
+        self.assertEqual(client.open("run")["a"], 1)
         client.batch(2, 0, [2], [0.5], [True])
         self.assertEqual(client.wait_for(2)["a"], 2)
 

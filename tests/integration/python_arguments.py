@@ -314,6 +314,14 @@ def test_wrong_arguments_of_log_gold_are_named(run, error, words, gold_probs, co
     (ValueError, "keys", {"keys": ""}),
     (ValueError, "keys are for an endpoint tcp", {"keys": "DIR"}),
     (ValueError, "spool_bytes", {"spool_bytes": 0}),
+    (ValueError, "spool", {"spool": ""}),
+    (ValueError, "store", {"store": ""}),
+    (TypeError, "resume", {"resume": "no"}),
+    (TypeError, "overwrite", {"overwrite": "no"}),
+    (TypeError, "strict", {"strict": 2}),
+    (TypeError, "rank", {"rank": 1.5, "group": "g"}),
+    (TypeError, "open_timeout", {"open_timeout": "5"}),
+    (ValueError, "mode", {"mode": ["x"]}),
     (ValueError, "mode", {"mode": "sometimes"}),
     (ValueError, "when_full", {"when_full": "panic"}),
     (ValueError, "examples", {"examples": 0}),
@@ -329,7 +337,7 @@ def test_wrong_arguments_of_log_gold_are_named(run, error, words, gold_probs, co
 ])
 def test_wrong_options_are_named(tmp_path, error, words, options):
     with pytest.raises(error, match=words):
-        portolan.Run("run", store=tmp_path / "store", **options)
+        portolan.Run("run", **{"store": tmp_path / "store", **options})
     assert not (tmp_path / "store").exists()
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import subprocess
 
 import numpy as np
@@ -133,6 +134,24 @@ def test_the_collector_comes_back(collect, spool, store, undisturbed):  # noqa: 
         log_epoch(run, 6, range(rows), batch=1000)
     assert run.stats()["acknowledged"] == 7 * rows
     assert_holds(store, range(7), range(rows), name="big")
+
+
+def test_frames_that_are_lost_on_the_way(collect, spool, store):  # noqa: F811
+    """They are in the socket of a collector that is killed before it reads them, and nothing is logged after them."""
+    collector = collect(store)
+    run = portolan.Run("run", endpoint=collector.endpoint, spool=spool)
+    log_epoch(run, 0)
+    assert run.flush()
+    collector.signal(signal.SIGSTOP)
+    sent = run.stats()["bytes_sent"]
+    log_epoch(run, 1)
+    while run.stats()["bytes_sent"] < sent + 8 * EXAMPLES:
+        pass
+    collector.kill()
+    collect.again(collector)
+    assert run.flush(timeout=20)
+    run.close()
+    assert_holds(store, range(2))
 
 
 def test_a_collector_comes_to_an_offline_run(collect, nobody, spool, store, tmp_path):  # noqa: F811

@@ -77,11 +77,12 @@ def test_a_full_disk_that_gets_room(collect, store, small_disk, capfd):  # noqa:
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(1 << 20))
     run, _ = open_then_kill(collect, store, spool=small_disk / "spool", when_full="drop")
-    free = os.statvfs(small_disk)
-    # Full when there is not even room for the least frame; the ring is full then as well.
-    while free.f_bavail > 16 or not run.stats()["dropped"]:
+    # Full when nothing has gone into the file for longer than it takes to try again, though the ring is full.
+    spooled, since = -1, time.monotonic()
+    while time.monotonic() - since < 2 or not run.stats()["dropped"]:
         log_epoch(run, 8, range(1000), batch=1000)
-        free = os.statvfs(small_disk)
+        if run.stats()["spooled"] != spooled:
+            spooled, since = run.stats()["spooled"], time.monotonic()
     said = capfd.readouterr().err
     while "No space left on device" not in said:
         log_epoch(run, 8, range(1000), batch=1000)

@@ -9,8 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
+def flag(argument: str, value: bool) -> bool:
+    """Not whatever counts as true: "no" would."""
+    if not isinstance(value, bool) and not (hasattr(value, "__index__") and value.__index__() in (0, 1)):
+        raise TypeError(f"{argument} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def choice(argument: str, value: str, choices: dict[str, int]) -> int:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{argument} must be {' or '.join(repr(choice) for choice in choices)}, not {value!r}")
     return choices[value]
 
@@ -68,12 +75,16 @@ def rank(rank: int | None, group: str | None) -> int:
         if not text.isdecimal():
             raise ValueError(f"$RANK must be a number, not {text!r}; or give rank=")
         rank = int(text)
-    if not 0 <= rank < 2**32:
+    if not hasattr(rank, "__index__"):
+        raise TypeError(f"{argument} must be an integer, not {rank!r}")
+    if not 0 <= rank.__index__() < 2**32:
         raise ValueError(f"{argument} must be from 0 to 4294967295, not {rank!r}")
-    return int(rank)
+    return rank.__index__()
 
 
 def seconds(argument: str, value: float) -> float:
+    if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+        raise TypeError(f"{argument} must be a number of seconds, not {value!r}")
     if not value >= 0:
         raise ValueError(f"{argument} must be a number of seconds, 0 or more, not {value!r}")
     return value

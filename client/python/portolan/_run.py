@@ -97,7 +97,7 @@ class Run:
         self._handle = Handle()
         self._handle.open(
             name,
-            os.fsencode(store) if store is not None else b"",
+            _options.directory("store", store),
             endpoint or "",
             _options.directory("keys", keys),
             _options.choice("mode", mode, _MODES),
@@ -106,14 +106,14 @@ class Run:
             _options.config(config),
             group or "",
             _options.rank(rank, group),
-            resume,
-            overwrite,
-            strict,
+            _options.flag("resume", resume),
+            _options.flag("overwrite", overwrite),
+            _options.flag("strict", strict),
             _options.choice("when_full", when_full, _WHEN_FULL),
             _options.count("ring_bytes", ring_bytes),
             max(1, _options.milliseconds("open_timeout", open_timeout)),
             os.fsencode(_programs.find("portoland") or "") if store is not None else b"",
-            os.fsencode(spool) if spool is not None else b"",
+            _options.directory("spool", spool),
             _options.count("spool_bytes", spool_bytes),
         )
         _open_runs.add(self)

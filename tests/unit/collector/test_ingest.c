@@ -407,8 +407,9 @@ goes_on_after_a_restart(void **state)
 	assert_int_equal(f->ingest.sessions.live, 1);
 	fixture_work(f); /* the fold that was due */
 	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
-	fixture_batch(f, 1, 4, 1, 2, 2, 0.5f, true);
-	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
+	fixture_batch(f, 1, 4, 1, 2, 2, 0.5f, true); /* 3 may be lost: it has to ask first */
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_NO_SESSION);
+	fixture_open(f, 1, "run", NULL);
 	fixture_batch(f, 1, 3, 1, 0, 2, 0.5f, true);
 	fixture_batch(f, 1, 4, 1, 2, 2, 0.5f, true);
 	fixture_commit(f);
