@@ -185,8 +185,11 @@ take_gold(struct dynamics *dynamics, const struct store_block *block)
 	const struct store_values *gold = &block->gold;
 	int32_t *to = dynamics->gold + block->first;
 
-	for (uint32_t r = 0; r < block->rows; r++)
+	for (uint32_t r = 0; r < block->rows; r++) {
 		to[r] = gold->present && gold->present[r / 64] >> r % 64 & 1 ? ((const int32_t *)gold->values)[r] : -1;
+		if (to[r] < -1)
+			to[r] = -1; /* no collector stores one; whoever counts classes relies on it */
+	}
 }
 
 static int

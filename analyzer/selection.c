@@ -121,7 +121,7 @@ selection_per_class(uint32_t *ranked, size_t n, const int32_t *gold, const uint3
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t class = (size_t)(gold[ranked[i]] + 1);
+		size_t class = (size_t)((int64_t)gold[ranked[i]] + 1); /* INT32_MAX is a label too */
 		size_t quota = count > 0 ? count : selection_size(fraction, class_sizes[class]);
 
 		if (taken[class] < quota) {

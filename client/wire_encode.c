@@ -110,7 +110,7 @@ encode_open(msgpack_packer *packer, const struct wire_frame *frame)
 {
 	const struct wire_open *open = &frame->open;
 	size_t optional = (open->client.size > 0) + (open->group.size > 0) + (open->rank > 0) + (open->examples > 0) +
-	                  open->resume + open->overwrite + open->late + (open->after > 0) +
+	                  open->resume + open->overwrite + open->whole + open->late + (open->after > 0) +
 	                  (open->config.size > 0) + (open->label_count > 0);
 
 	assert(wire_name_is_valid(open->run.data, open->run.size, false) && open->started > 0);
@@ -130,6 +130,8 @@ encode_open(msgpack_packer *packer, const struct wire_frame *frame)
 		put_flag(packer, "resume");
 	if (open->overwrite)
 		put_flag(packer, "overwrite");
+	if (open->whole)
+		put_flag(packer, "whole");
 	if (open->late)
 		put_flag(packer, "late");
 	if (open->after > 0)

@@ -30,12 +30,19 @@ copy_name(char name[256], struct wire_bytes bytes)
 	name[size] = '\0';
 }
 
+/* A run that is to be whole has one session, and its name from when that closes. */
+static bool
+is_unnamed(const struct run *run)
+{
+	return run->sessions && run->sessions->whole && run->sessions->now.state == SESSION_LIVE;
+}
+
 /* Ends what records into an earlier run of this name. */
 static void
 end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
 {
 	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
-		if (run->number == except || strcmp(run->name, name) != 0)
+		if (run->number == except || strcmp(run->name, name) != 0 || is_unnamed(run))
 			continue;
 		if (ingest->folder.run == run)
 			folder_drop(&ingest->folder);
@@ -45,6 +52,37 @@ end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
 			sessions_change(&ingest->sessions, session);
 		}
 	}
+}
+
+int
+admit_publish(struct ingest *ingest, const struct session *session, struct portolan_error *error)
+{
+	int result;
+
+	if (!session->whole)
+		return 0;
+	result = store_writer_publish(ingest->writer, session->run->number, error);
+	if (result == 0) {
+		end_earlier_run(ingest, session->run->name, session->run->number);
+		ingest->garbage = true;
+	}
+	return result;
+}
+
+int
+admit_drop(struct ingest *ingest, struct session *session, struct portolan_error *error)
+{
+	int result = store_writer_drop_unnamed(ingest->writer, session->run->number, error);
+
+	if (result < 0)
+		return result;
+	if (ingest->folder.run == session->run)
+		folder_drop(&ingest->folder);
+	sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
+	session->owes_opened = session->owes_ack = false;
+	sessions_change(&ingest->sessions, session);
+	ingest->garbage = true;
+	return 0;
 }
 
 static int
@@ -59,6 +97,7 @@ find_run(struct ingest *ingest, const struct wire_open *open, uint32_t *number, 
 	        .examples = open->examples,
 	        .resume = open->resume,
 	        .overwrite = open->overwrite,
+	        .whole = open->whole,
 	        .late = open->late,
 	        .started = open->started,
 	};
@@ -84,15 +123,21 @@ bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const 
          struct session **session, struct portolan_error *error)
 {
 	struct store_session_info info;
-	struct run *run;
+	struct run *run = sessions_find_run(&ingest->sessions, number);
+	bool fresh = !run;
 	int result = store_writer_session_info(ingest->writer, number, session_number, &info, error);
 
 	if (result < 0)
 		return result;
-	run = sessions_add_run(&ingest->sessions, number, name);
+	if (fresh)
+		run = sessions_add_run(&ingest->sessions, number, name);
 	*session = run ? sessions_add(&ingest->sessions, info.id, run) : NULL;
-	if (!*session)
+	if (!*session) {
+		if (fresh && run)
+			sessions_remove_run(&ingest->sessions, run);
 		return error_set(error, STORE_E_MEMORY, "out of memory");
+	}
+	run->fresh |= fresh;
 	(*session)->number = session_number;
 	(*session)->heard = now;
 	(*session)->replaced = info.replaced;
@@ -134,7 +179,8 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 		result = find_run(ingest, &frame->open, &number, error);
 		if (result < 0)
 			return result;
-		end_earlier_run(ingest, name, number);
+		if (!frame->open.whole)
+			end_earlier_run(ingest, name, number);
 		result = store_writer_session(ingest->writer, number, frame->session, frame->open.started,
 		                              frame->open.rank, &session_number, error);
 		if (result == 0)
@@ -143,8 +189,10 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 			                                    frame->open.late ? frame->open.after : 0, error);
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, name, now, session, error);
-		if (result == 0)
+		if (result == 0) {
+			(*session)->whole = frame->open.whole;
 			ingest->totals.sessions++;
+		}
 	}
 	if (result < 0)
 		return result;
@@ -208,9 +256,14 @@ admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_f
 {
 	struct portolan_error error = {0};
 	char name[256];
-	int result = store_writer_remove_run(ingest->writer, text_of(frame->remove.run), &error);
 	struct session caller = {.peer = *peer};
+	int result;
 
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
+		return;
+	}
+	result = store_writer_remove_run(ingest->writer, text_of(frame->remove.run), &error);
 	if (result < 0) {
 		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
 		            0, "%s", error.message);

@@ -9,6 +9,12 @@
 /* An `open`: goes on with the session, or begins it. Answered after the commit, or with an error at once. */
 void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
 
+/* A session has ended, and its run comes to light if it was to be whole: whoever records into the run it replaces is
+ * told. STORE_E_EXISTS: somebody else made a run of that name meanwhile. */
+int admit_publish(struct ingest *ingest, const struct session *session, struct portolan_error *error);
+/* The run of a session that did not get to its end is removed, and the session is REMOVED with it. */
+int admit_drop(struct ingest *ingest, struct session *session, struct portolan_error *error);
+
 /* Removes the run of this name; its live sessions get `run-removed`. Commits, then answers. */
 void admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
 

@@ -4,6 +4,7 @@
 #include "carrier.h"
 
 #include "ingest.h"
+#include "interrupt.h"
 
 #include <portolan/error.h>
 
@@ -71,6 +72,7 @@ local_receive(struct carrier *carrier, int timeout_ms, struct portolan_error *er
 	return check_trouble(local, error);
 }
 
+/* Whoever wants it to stop need not wait: what is not folded now is later, by whoever opens the store next. */
 static int
 local_settle(struct carrier *carrier, struct portolan_error *error)
 {
@@ -78,7 +80,7 @@ local_settle(struct carrier *carrier, struct portolan_error *error)
 
 	do
 		ingest_commit(&local->ingest, 0);
-	while (!local->trouble[0] && ingest_work(&local->ingest, 0));
+	while (!local->trouble[0] && !interrupt_arrived() && ingest_work(&local->ingest, 0));
 	return check_trouble(local, error);
 }
 

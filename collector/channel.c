@@ -1,12 +1,15 @@
 /*
  * channel.c: a synchronous client of the wire.
  *
- * It sends within its credit, and waits for answers when that is used up. It repeats nothing: when the collector goes
- * away, or cannot store what it is given, the session fails and the caller says so.
+ * It sends within its credit, and waits for answers when that is used up. Once a session has begun it repeats nothing:
+ * when the collector goes away, or cannot store what it is given, the session fails and the caller says so. Before that
+ * it does: a collector that is leaving answers no `open`, and then either the store is free, or another collector
+ * comes.
  */
 #include "channel.h"
 
 #include "carrier.h"
+#include "interrupt.h"
 #include "store/write.h"
 
 #include <portolan/error.h>
@@ -18,6 +21,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define OPEN_MS 1000      /* without an answer for so long an `open` is repeated */
 #define SILENCE_MS 30000  /* without an answer for so long the collector is given up */
 #define UNDERWAY_MAX 4096 /* frames */
 
@@ -30,8 +34,9 @@ struct channel {
 	uint64_t credit, underway;   /* bytes */
 	size_t sizes[UNDERWAY_MAX];  /* of the frames under way, by sequence number */
 	struct channel_totals totals;
-	bool opened, answered;
-	int failed; /* the first error, kept in failure */
+	bool opened, answered, closing;
+	bool remote; /* the carrier goes to a collector */
+	int failed;  /* the first error, kept in failure */
 	struct portolan_error failure;
 };
 
@@ -100,6 +105,37 @@ store_exists(const char *store)
 	return length > 0 && (size_t)length < sizeof(path) && stat(path, &status) == 0;
 }
 
+/* Whoever can lock the store is its collector. STORE_E_LOCKED: somebody else is. */
+static int
+carry_locally(struct channel *channel, struct portolan_error *error)
+{
+	struct carrier *carrier;
+	int result = carrier_local_new(channel->store, &carrier, error);
+
+	if (result < 0)
+		return result;
+	if (channel->carrier)
+		channel->carrier->free(channel->carrier);
+	carrier->answer = take_answer;
+	carrier->context = channel;
+	channel->carrier = carrier;
+	channel->remote = false;
+	return 0;
+}
+
+static int
+carry_remotely(struct channel *channel, struct portolan_error *error)
+{
+	int result = carrier_remote_new(channel->store, &channel->carrier, error);
+
+	if (result < 0)
+		return result;
+	channel->carrier->answer = take_answer;
+	channel->carrier->context = channel;
+	channel->remote = true;
+	return 0;
+}
+
 int
 channel_open(const char *store, bool create, struct channel **channel, struct portolan_error *error)
 {
@@ -113,17 +149,14 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	opened->store = store;
-	result = carrier_local_new(store, &opened->carrier, error);
+	result = carry_locally(opened, error);
 	if (result == STORE_E_LOCKED)
-		result = carrier_remote_new(store, &opened->carrier, error);
-	if (result < 0) {
+		result = carry_remotely(opened, error);
+	if (result < 0)
 		free(opened);
-		return result;
-	}
-	opened->carrier->answer = take_answer;
-	opened->carrier->context = opened;
-	*channel = opened;
-	return 0;
+	else
+		*channel = opened;
+	return result;
 }
 
 void
@@ -163,28 +196,43 @@ put(struct channel *channel, struct wire_frame *frame, struct portolan_error *er
 	return result;
 }
 
-/* Receives once, asking with a ping when it has been quiet for a while. */
+/* The first frame of all has had no answer: in this process if the store is free now; or again. A repeated `remove`
+ * would not find what the first one has removed. */
 static int
-wait_once(struct channel *channel, int *silence, struct portolan_error *error)
+begin_again(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
+{
+	int result = channel->remote ? carry_locally(channel, error) : STORE_E_LOCKED;
+
+	if (result == STORE_E_LOCKED && first->kind == WIRE_REMOVE)
+		return 0;
+	return result == 0 || result == STORE_E_LOCKED ? put(channel, first, error) : result;
+}
+
+/* Receives once. When it has been quiet for a while it asks with a ping, or, if the session has not begun, sends
+ * `first` again. */
+static int
+wait_once(struct channel *channel, struct wire_frame *first, int *silence, struct portolan_error *error)
 {
 	struct wire_frame ping = {.kind = WIRE_PING};
-	int result;
+	int timeout = channel->opened ? WIRE_PING_MS : OPEN_MS, result;
 
+	if (!channel->closing && interrupt_arrived())
+		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->answered = false;
-	result = channel->carrier->receive(channel->carrier, WIRE_PING_MS, error);
+	result = channel->carrier->receive(channel->carrier, timeout, error);
 	if (result == 0 && channel->failed)
 		result = error_set(error, channel->failed, "%s", channel->failure.message);
 	if (result < 0 || channel->answered) {
 		*silence = 0;
 		return result;
 	}
-	*silence += WIRE_PING_MS;
+	*silence += timeout;
 	if (*silence >= SILENCE_MS)
 		return error_set(
 		        error, PORTOLAN_E_TIMEOUT,
 		        "store %s is locked, but its collector does not answer; try again, or stop that process",
 		        channel->store);
-	return channel->opened ? put(channel, &ping, error) : 0;
+	return channel->opened ? put(channel, &ping, error) : begin_again(channel, first, error);
 }
 
 static int
@@ -194,8 +242,18 @@ put_numbered(struct channel *channel, struct wire_frame *frame, size_t size, str
 
 	while (result == 0 && channel->sent > channel->acknowledged &&
 	       (channel->underway + size > channel->credit || channel->sent - channel->acknowledged >= UNDERWAY_MAX))
-		result = wait_once(channel, &silence, error);
+		result = wait_once(channel, NULL, &silence, error);
 	return result < 0 ? result : put(channel, frame, error);
+}
+
+static int
+open_session(struct channel *channel, struct wire_frame *open, struct portolan_error *error)
+{
+	int silence = 0, result = put(channel, open, error);
+
+	while (result == 0 && !channel->opened)
+		result = wait_once(channel, open, &silence, error);
+	return result;
 }
 
 int
@@ -203,16 +261,12 @@ channel_begin(struct channel *channel, const struct wire_open *open, struct port
 {
 	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *open};
 	struct timespec now;
-	int silence = 0, result;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	frame.open.started = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 	if (getrandom(channel->session, sizeof(channel->session), 0) != sizeof(channel->session))
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
-	result = put(channel, &frame, error);
-	while (result == 0 && !channel->opened)
-		result = wait_once(channel, &silence, error);
-	return result;
+	return open_session(channel, &frame, error);
 }
 
 int
@@ -220,14 +274,12 @@ channel_continue(struct channel *channel, const struct wire_frame *open, uint64_
                  struct portolan_error *error)
 {
 	struct wire_frame frame = *open;
-	int silence = 0, result;
+	int result;
 
 	memcpy(channel->session, open->session, sizeof(channel->session));
 	channel->opened = false;
 	channel->failed = 0;
-	result = put(channel, &frame, error);
-	while (result == 0 && !channel->opened)
-		result = wait_once(channel, &silence, error);
+	result = open_session(channel, &frame, error);
 	if (result < 0)
 		return result;
 	channel->sent = channel->acknowledged = *acknowledged = channel->begun_at;
@@ -271,8 +323,9 @@ channel_end(struct channel *channel, struct channel_totals *totals, struct porto
 	struct wire_frame frame = {.kind = WIRE_CLOSE};
 	int silence = 0, result = put_numbered(channel, &frame, 0, error);
 
+	channel->closing = true;
 	while (result == 0 && channel->acknowledged < channel->sent)
-		result = wait_once(channel, &silence, error);
+		result = wait_once(channel, NULL, &silence, error);
 	if (result == 0)
 		result = channel->carrier->settle(channel->carrier, error);
 	if (result == 0)
@@ -295,7 +348,7 @@ channel_remove(struct channel *channel, const char *run, struct portolan_error *
 	frame.remove.run.size = strlen(run);
 	result = put(channel, &frame, error);
 	while (result == 0 && !channel->failed && !channel->answered)
-		result = wait_once(channel, &silence, error);
+		result = wait_once(channel, &frame, &silence, error);
 	if (result == 0 && channel->failed)
 		result = error_set(error, channel->failed, "%s", channel->failure.message);
 	return result < 0 ? result : channel->carrier->settle(channel->carrier, error);

@@ -3,7 +3,8 @@
  * Where a collector serves the store, frames go to its local endpoint; otherwise the store is locked and the ingest
  * runs in this process. Both ways obey the same rules of the wire.
  *
- * Every call that fails ends the session: only channel_remove() and channel_close() may follow.
+ * Every call that fails ends the session: only channel_remove() and channel_close() may follow. So does a signal that
+ * interrupt.h makes wait, but not once the end was sent.
  * Not thread-safe.
  */
 #ifndef COLLECTOR_CHANNEL_H
@@ -20,7 +21,8 @@ void channel_close(struct channel *channel); /* NULL accepted */
 /* Begins the session; waits for the answer. open->started is filled here. */
 int channel_begin(struct channel *channel, const struct wire_open *open, struct portolan_error *error);
 
-/* Goes on with a session that exists elsewhere: open->session, open->open as it is. *acknowledged: what the store has. */
+/* Goes on with a session that exists elsewhere: open->session, open->open as it is. *acknowledged: what the store has.
+ */
 int channel_continue(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
                      struct portolan_error *error);
 

@@ -90,6 +90,16 @@ parse_gold(const json_t *object, struct dynamics_row *row, struct portolan_error
 	return 0;
 }
 
+/* What the library says quotes the line, whatever is in it. */
+static int
+not_json(json_error_t *json_error, struct portolan_error *error)
+{
+	for (char *c = json_error->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	return error_set(error, PORTOLAN_E_INVALID, "not JSON: %.120s", json_error->text);
+}
+
 int
 dynamics_parse(const char *line, size_t size, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
 {
@@ -98,7 +108,7 @@ dynamics_parse(const char *line, size_t size, uint32_t epoch, struct dynamics_ro
 	int result;
 
 	if (!object)
-		return error_set(error, PORTOLAN_E_INVALID, "not JSON: %.120s", json_error.text);
+		return not_json(&json_error, error);
 	if (!json_is_object(object))
 		result = error_set(error, PORTOLAN_E_INVALID, "not a JSON object");
 	else if ((result = parse_guid(object, row, error)) == 0 &&

@@ -6,6 +6,7 @@
 #include "channel.h"
 #include "dynamics.h"
 #include "import_batch.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "store/write.h"
 
@@ -62,6 +63,8 @@ refuse_signals(void *context, uint64_t line)
 static int
 send_batch(struct import *import, struct portolan_error *error)
 {
+	if (interrupt_arrived())
+		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	return import_batch_send(import->batch, import->channel, import->file->epoch, refuse_signals, import,
 	                         &import->sent, error);
 }
@@ -161,6 +164,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	        .client = {(const uint8_t *)"portoland import", strlen("portoland import")},
 	        .mode = PORTOLAN_EPOCH_END,
 	        .overwrite = import->options->overwrite,
+	        .whole = true,
 	};
 	struct channel_totals totals;
 	int result = channel_begin(import->channel, &open, error);
@@ -170,10 +174,8 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	result = read_all(import, error);
 	if (result == 0)
 		result = channel_end(import->channel, &totals, error);
-	if (result < 0) {
-		channel_remove(import->channel, import->options->run, NULL);
+	if (result < 0)
 		return result;
-	}
 	import->sent -= totals.refused;
 	*report = (struct import_report){.refused = import->refused + totals.refused};
 	return 0;
@@ -228,16 +230,22 @@ int
 import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error)
 {
 	struct import import = {.options = options};
+	struct interrupt interrupt;
 	int result = dynamics_files(options->path, &import.files, &import.file_count, error);
 
 	if (result < 0)
 		return result;
+	*report = (struct import_report){0};
+	interrupt_begin(&interrupt); /* before zmq makes threads */
 	import.batch = import_batch_new();
 	if (!import.batch)
 		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if ((result = channel_open(options->store, true, &import.channel, error)) == 0)
 		result = fill_run(&import, report, error);
 	channel_close(import.channel);
+	if (result < 0 && (report->interrupted = interrupt_arrived()))
+		error_set(error, result, "interrupted; nothing was imported");
+	interrupt_end(&interrupt);
 	if (result == 0)
 		result = import_count(options->store, options->run, report, error);
 	if (result == 0)

@@ -20,9 +20,12 @@ struct import_report {
 	uint64_t examples, epochs, observations; /* as the run then holds them */
 	uint64_t replaced;                       /* lines about an example seen before in the same epoch */
 	uint64_t refused;                        /* lines left out */
+	int interrupted;                         /* by this signal; 0: not */
 };
 
-/* All or nothing: a failure leaves no run. Lines that cannot be used are left out, reported (the first ten) and
+/* All or nothing: the run appears when all of it is there, and one that it overwrites is there until then, whatever
+ * ends the import (a failure, a signal, SIGKILL). What was brought is removed when the store is next opened for
+ * writing, or by the collector that serves it. Lines that cannot be used are left out, reported (the first ten) and
  * counted, and are no failure; a mixture of integer and string guids is. */
 int import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 

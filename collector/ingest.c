@@ -67,8 +67,8 @@ refuse_batch(struct ingest *ingest, struct session *session, const struct wire_b
 	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence,
 	                                 batch->rows, error);
 
-	if (result == 0)
-		reply_error(ingest, &session->peer, session->id, WIRE_E_REFUSED, batch->sequence, "%s", reason);
+	if (result == 0 && session_complain(session, WIRE_E_REFUSED, batch->sequence, reason) < 0)
+		result = error_set(error, STORE_E_MEMORY, "out of memory");
 	return result;
 }
 
@@ -138,6 +138,15 @@ take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence
 	                              session->now.frontier, error);
 }
 
+/* Somebody else took the name that the session's run was to have. */
+static int
+come_to_nothing(struct ingest *ingest, struct session *session, uint64_t sequence, struct portolan_error *error)
+{
+	if (session_complain(session, WIRE_E_RUN_EXISTS, sequence, error->message) < 0)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	return admit_drop(ingest, session, error);
+}
+
 static int
 take_close(struct ingest *ingest, struct session *session, const struct wire_frame *frame, struct portolan_error *error)
 {
@@ -146,7 +155,10 @@ take_close(struct ingest *ingest, struct session *session, const struct wire_fra
 
 	count_client(session, &frame->close.counts);
 	count_close(session);
-
+	if (result == 0)
+		result = admit_publish(ingest, session, error);
+	if (result == STORE_E_EXISTS)
+		return come_to_nothing(ingest, session, frame->close.sequence, error);
 	return result < 0 ? result : settle_end_session(ingest, session, SESSION_CLOSED, error);
 }
 

@@ -77,11 +77,11 @@ import_file(const struct import_options *import)
 static int
 import_dynamics(const struct import_options *import)
 {
-	struct import_report report;
+	struct import_report report = {0};
 	struct portolan_error error = {0};
 
 	if (import_run(import, &report, &error) < 0)
-		return fail(EXIT_FAILED, &error);
+		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	if (report.examples * report.epochs == report.observations)
 		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
 		       report.examples, report.epochs, report.observations, import->run);

@@ -58,7 +58,7 @@ const char options_help[] =
         "                         gold and logits_epoch_N\n"
         "                         FILE.spool is what a run recorded while no collector could be reached\n"
         "  --run NAME             the run to make of it; of a spool the default is the run it was recorded for\n"
-        "  --overwrite            remove the run of that name first\n"
+        "  --overwrite            replace the run of that name, when all is imported (by a spool: before)\n"
         "  rm                     removes a run\n"
         "  backup                 copies the store, also while it is served; NEW-DIR is then a store\n"
         "  keygen                 makes keys for a collector and a first client in DIR: server.key, server.pub,\n"

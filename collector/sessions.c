@@ -38,6 +38,7 @@ sessions_deinit(struct sessions *sessions)
 			struct session *session = sessions->buckets[i];
 
 			sessions->buckets[i] = session->next_in_bucket;
+			session_forget_complaints(session);
 			free(session);
 		}
 	}
@@ -123,6 +124,7 @@ sessions_remove(struct sessions *sessions, struct session *session)
 		*link = session->next_changed;
 	}
 	sessions->count--;
+	session_forget_complaints(session);
 	free(session);
 }
 
@@ -141,8 +143,10 @@ sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 {
 	struct run *run = sessions_find_run(sessions, number);
 
-	if (run)
+	if (run) {
+		assert(strcmp(run->name, name) == 0);
 		return run;
+	}
 	run = calloc(1, sizeof(*run));
 	if (!run)
 		return NULL;
@@ -195,6 +199,34 @@ sessions_take_changed(struct sessions *sessions)
 		session->changed = false;
 	}
 	return session;
+}
+
+int
+session_complain(struct session *session, enum wire_error_code code, uint64_t sequence, const char *message)
+{
+	struct complaint *complaint = calloc(1, sizeof(*complaint)), **last = &session->complaints;
+
+	if (!complaint)
+		return PORTOLAN_E_MEMORY;
+	complaint->code = code;
+	complaint->sequence = sequence;
+	snprintf(complaint->message, sizeof(complaint->message), "%s", message);
+	if (*last)
+		last = session->last_complaint;
+	*last = complaint;
+	session->last_complaint = &complaint->next;
+	return 0;
+}
+
+void
+session_forget_complaints(struct session *session)
+{
+	while (session->complaints) {
+		struct complaint *complaint = session->complaints;
+
+		session->complaints = complaint->next;
+		free(complaint);
+	}
 }
 
 void

@@ -34,6 +34,14 @@ enum session_state {
 	SESSION_REMOVED, /* its run was removed; the session is no longer in the store */
 };
 
+/* An error to be sent after the commit. */
+struct complaint {
+	struct complaint *next;
+	enum wire_error_code code;
+	uint64_t sequence;
+	char message[sizeof(((struct portolan_error *)0)->message)];
+};
+
 /* What a commit makes lasting and an abort takes back. */
 struct session_mark {
 	uint64_t sequence; /* highest taken; 0: none */
@@ -51,17 +59,20 @@ struct session {
 	uint64_t replaced, refused; /* as of the last commit */
 	struct store_client client; /* what it told of itself */
 	bool client_news;           /* not yet stored */
+	bool whole;                 /* its run has no name until it closes */
 	bool fresh;                 /* created by the transaction that is pending */
 	bool gap;                   /* told that frames are missing; not again until one fits */
 	bool owes_opened;           /* replies due after the commit */
 	bool owes_ack;
 	bool owes_removed;
-	bool changed; /* is in sessions.changed */
+	struct complaint *complaints, **last_complaint; /* owed as well, in this order */
+	bool changed;                                   /* is in sessions.changed */
 	struct session *next_changed, *next_in_bucket, *next_in_run;
 };
 
 struct run {
 	uint32_t number;
+	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
 	bool removed;
 	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
@@ -92,7 +103,7 @@ struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SE
 void sessions_remove(struct sessions *sessions, struct session *session);
 
 struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
-/* Finds the run or adds it; `name` is NUL-terminated. NULL: out of memory. */
+/* Finds the run or adds it, not `fresh`; `name` is NUL-terminated. NULL: out of memory. */
 struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const char *name);
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 
@@ -102,6 +113,10 @@ bool run_is_live(const struct run *run);
 void sessions_change(struct sessions *sessions, struct session *session);
 /* Takes the first of them, or NULL. */
 struct session *sessions_take_changed(struct sessions *sessions);
+
+/* Owes the client an error, to be sent after the commit. PORTOLAN_E_MEMORY. */
+int session_complain(struct session *session, enum wire_error_code code, uint64_t sequence, const char *message);
+void session_forget_complaints(struct session *session);
 
 /* All changes of session->now go through these two, which keep the counts and the run's frontier. */
 void sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state);

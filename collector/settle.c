@@ -10,6 +10,7 @@
  */
 #include "settle.h"
 
+#include "admit.h"
 #include "count.h"
 #include "reply.h"
 
@@ -70,6 +71,10 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 static int
 conclude(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
+	for (const struct complaint *complaint = session->complaints; complaint; complaint = complaint->next)
+		reply_error(ingest, &session->peer, session->id, complaint->code, complaint->sequence, "%s",
+		            complaint->message);
+	session_forget_complaints(session);
 	if (session->owes_removed) {
 		session->owes_removed = session->owes_opened = session->owes_ack = false;
 		reply_error(ingest, &session->peer, session->id, WIRE_E_RUN_REMOVED, 0,
@@ -99,7 +104,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
 	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
 		session->stored = session->now;
-		session->fresh = false;
+		session->fresh = session->run->fresh = false;
 	}
 	while (result == 0 && (session = sessions_take_changed(&ingest->sessions)))
 		result = conclude(ingest, session, &error);
@@ -117,10 +122,15 @@ ingest_commit(struct ingest *ingest, int64_t now)
 static void
 take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
+	struct run *run = session->run;
+
 	session->owes_removed = session->owes_opened = session->owes_ack = false;
+	session_forget_complaints(session);
 	if (session->fresh) {
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 		sessions_remove(&ingest->sessions, session);
+		if (run->fresh && !run->sessions)
+			sessions_remove_run(&ingest->sessions, run);
 		return;
 	}
 	sessions_set_frontier(session, session->stored.frontier);
@@ -155,6 +165,10 @@ settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_
 static int
 expire(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
+	if (session->now.state == SESSION_LIVE && session->whole) {
+		session->owes_removed = true;
+		return admit_drop(ingest, session, error);
+	}
 	if (session->now.state == SESSION_LIVE)
 		return settle_end_session(ingest, session, SESSION_GONE, error);
 	if (!session->changed)

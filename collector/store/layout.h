@@ -62,7 +62,9 @@ enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RU
 #define STORE_PRESENCE                                                                                                 \
 	0x80 /* in the column byte of a key: the presence of that column; of gold_prob: of the observations */
 
-#define STORE_RUN_REMOVED 3 /* a third store_state, never shown to callers */
+/* Further values of store_state, never shown to callers. */
+#define STORE_RUN_REMOVED 3
+#define STORE_RUN_UNNAMED 4 /* recording, and not to be found by its name yet */
 
 struct schema_record {
 	uint32_t version, chunk;

@@ -46,6 +46,8 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 		rc = store_writer_drop_folds(opened, 0, 0, error);
 	}
 	if (!rc)
+		rc = store_writer_drop_all_unnamed(opened, error);
+	if (!rc)
 		rc = store_writer_commit(opened, error);
 	if (rc) {
 		store_writer_close(opened);

@@ -42,6 +42,7 @@ struct store_run_request {
 	enum portolan_mode mode;
 	uint64_t examples; /* 0: not declared */
 	bool resume, overwrite;
+	bool whole;       /* the run is made, but not to be found until store_writer_publish() */
 	bool late;        /* begun earlier, out of reach: takes the place that `started` gives it */
 	uint64_t started; /* of the session that asks, ns since 1970; looked at if late */
 };
@@ -56,6 +57,12 @@ struct store_run_request {
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);
+
+/* Gives a run that was asked for as `whole` its name, in place of the run that has it if its session asked for
+ * `overwrite` (else STORE_E_EXISTS). Not for such a run: changes nothing. */
+int store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_error *error);
+/* Removes such a run, if it has no name yet. Those that are left over go by themselves when the store is opened. */
+int store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error);
 
 /* STORE_E_NO_RUN. The run's name is free at once; its records go as store_writer_collect() gets to them. */
 int store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error);

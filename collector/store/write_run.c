@@ -100,7 +100,7 @@ static int
 create(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
        struct portolan_error *error)
 {
-	struct run_state_record state = {.state = STORE_RECORDING,
+	struct run_state_record state = {.state = request->whole ? STORE_RUN_UNNAMED : STORE_RECORDING,
 	                                 .id_kind = request->examples ? STORE_ID_INT : STORE_ID_NONE,
 	                                 .rows = request->examples,
 	                                 .declared = request->examples};
@@ -109,7 +109,7 @@ create(struct store_writer *writer, const struct store_run_request *request, uin
 	int rc = next_number(writer, &number, error);
 
 	store_key_add_bytes(&name, request->name.data, request->name.size);
-	if (!rc)
+	if (!rc && !request->whole)
 		rc = store_writer_put(writer, DB_RUNS, &name, RECORD_RUN_NUMBER, &number, sizeof(number), error);
 	if (!rc)
 		rc = store_writer_put_state(writer, number, &state, error);
@@ -157,7 +157,7 @@ same_group(const struct store_run_info *info, const struct store_run_request *re
 }
 
 /* What becomes of a session whose run exists. */
-enum meeting { MEETING_JOINS, MEETING_REPLACES, MEETING_REFUSED };
+enum meeting { MEETING_JOINS, MEETING_REPLACES, MEETING_REFUSED, MEETING_NONE };
 
 /* As if the sessions of this name had come in the order in which they began. The first one of a run stands for how the
  * run was created; only one that resumed can have had others before it. */
@@ -191,7 +191,13 @@ static int
 meet(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
      enum meeting *meeting, struct portolan_error *error)
 {
-	bool same = same_group(info, request) && (request->late || info->state == STORE_RECORDING);
+	bool same;
+
+	if (request->whole) {
+		*meeting = request->overwrite ? MEETING_NONE : MEETING_REFUSED;
+		return 0;
+	}
+	same = same_group(info, request) && (request->late || info->state == STORE_RECORDING);
 
 	*meeting = same || request->resume ? MEETING_JOINS : request->overwrite ? MEETING_REPLACES : MEETING_REFUSED;
 	if (request->late && *meeting != MEETING_JOINS)
@@ -232,7 +238,8 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 		                                 "name, with --run NAME"
 		                               : "run '%s' exists: give another name, or ask for resume or overwrite",
 		                 info.name);
-	rc = store_writer_remove_run(writer, request->name, error);
+	if (meeting == MEETING_REPLACES)
+		rc = store_writer_remove_run(writer, request->name, error);
 	return rc ? rc : create(writer, request, run, error);
 }
 
@@ -281,7 +288,7 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
 
 	if (!rc)
 		rc = store_catalog_state(&writer->view, run, &state, error);
-	if (rc || state.state == (uint32_t)new_state)
+	if (rc || state.state == (uint32_t)new_state || state.state == STORE_RUN_UNNAMED)
 		return rc;
 	state.state = (uint32_t)new_state;
 	return store_writer_put_state(writer, run, &state, error);

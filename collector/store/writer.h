@@ -59,6 +59,9 @@ int store_writer_count_refused(struct store_writer *writer, uint32_t run, const 
 int store_writer_retire(struct store_writer *writer, const struct retired_record *record, bool at_once,
                         struct portolan_error *error);
 
+/* Removes the runs that never got their name. */
+int store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error);
+
 /* Retires what unfinished folds left: of every run, or (run ≠ 0) of one run's epoch. */
 int store_writer_drop_folds(struct store_writer *writer, uint32_t run, uint32_t epoch, struct portolan_error *error);
 

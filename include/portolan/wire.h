@@ -76,6 +76,7 @@ struct wire_open {
 	uint32_t rank;
 	enum portolan_mode mode;
 	bool resume, overwrite;
+	bool whole;     /* the run gets its name when the session closes, or comes to nothing */
 	bool late;      /* sent when the session was begun elsewhere: it takes its place by `started` (see admit) */
 	uint64_t after; /* late only: frames up to this number are not coming, having been acknowledged before */
 };

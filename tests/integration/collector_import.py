@@ -1,12 +1,18 @@
 """portoland import and rm, on a store at rest and on one that is served."""
 
+import fcntl
 import glob
 import json
 import math
 import os
+import signal
+import subprocess
 import unittest
 
-from collector_harness import CollectorTest, dump, portoland
+import msgpack
+import zmq
+
+from collector_harness import DEADLINE, PORTOLAND, CollectorTest, dump, portoland
 
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED_DATA = os.environ.get("PORTOLAN_SHARED_DATA", os.path.join(SOURCE_ROOT, "..", "shared", "data"))
@@ -175,6 +181,94 @@ class Import(DynamicsTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(expected), 50)
         self.assert_rows(expected)
+
+
+class AllOrNothing(DynamicsTest):
+    def test_a_failure_leaves_what_was_to_be_overwritten(self):
+        expected = self.write_two_epochs()
+        self.assertEqual(self.run_import().returncode, 0)
+        self.write(1, [self.row(1, 4, [0, 1], 1), self.row(1, "4", [0, 1], 1)])
+        for served in (False, True):
+            if served:
+                self.collect()
+            done = self.run_import("--overwrite")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("nothing was imported", done.stderr)
+            self.assert_rows(expected)
+
+    def test_ctrl_c_leaves_nothing_and_destroys_nothing(self):
+        def interrupted():  # the signal is there before the first line is read
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            os.kill(os.getpid(), signal.SIGINT)
+
+        expected = self.write_two_epochs()
+        arguments = "import", self.dynamics, "--run", "a/b", "--store", self.store
+        done = portoland(*arguments, preexec_fn=interrupted)
+        self.assertEqual((done.returncode, done.stdout), (130, ""))
+        self.assertEqual(done.stderr, "portoland: interrupted; nothing was imported\n")
+        with self.assertRaisesRegex(AssertionError, "a/b"):
+            dump(self.store, "a/b")
+        self.assertEqual(self.run_import().returncode, 0)  # the name is free
+        done = portoland(*arguments, "--overwrite", preexec_fn=interrupted)
+        self.assertEqual(done.returncode, 130)
+        self.assert_rows(expected)
+
+    def test_a_run_under_way_is_overwritten_when_the_import_is_complete(self):
+        expected = self.write_two_epochs()
+        client = self.client(self.collect().local)
+        client.open("a/b")
+        client.batch(1, 0, [77], [0.5], [True])
+        client.wait_for(1)
+        self.assertEqual(self.run_import("--overwrite").returncode, 0)
+        client.expect_error("run-removed")
+        self.assert_rows(expected)
+
+
+class LeavingCollector(DynamicsTest):
+    """A collector that is about to leave holds the store's lock and its socket, and answers no `open`."""
+
+    def setUp(self):
+        super().setUp()
+        self.expected = self.write_two_epochs()
+        os.mkdir(self.store)
+        self.lock = open(os.path.join(self.store, "portoland.lock"), "wb")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.context = zmq.Context()
+        self.socket = self.context.socket(zmq.ROUTER)
+        self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.bind("ipc://" + os.path.join(self.store, "collector.sock"))
+
+    def tearDown(self):
+        self.context.destroy()
+        self.lock.close()
+        super().tearDown()
+
+    def start(self):
+        return subprocess.Popen([PORTOLAND, "import", self.dynamics, "--run", "a/b", "--store", self.store],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def receive(self):
+        self.assertTrue(self.socket.poll(DEADLINE * 1000))
+        peer, message = self.socket.recv_multipart()
+        return peer, msgpack.unpackb(message)
+
+    def test_its_store_is_taken_over(self):
+        process = self.start()
+        self.assertEqual(self.receive()[1]["t"], "open")
+        self.lock.close()
+        said, trouble = process.communicate(timeout=DEADLINE)
+        self.assertEqual((process.returncode, trouble), (0, ""))
+        self.assertIn("4 observations", said)
+        self.assert_rows(self.expected)
+
+    def test_open_is_repeated_and_ctrl_c_is_heard_while_waiting(self):
+        process = self.start()
+        first, again = self.receive(), self.receive()
+        self.assertEqual(first, again)
+        self.assertTrue(first[1]["whole"])
+        process.send_signal(signal.SIGINT)
+        self.assertIn("interrupted", process.communicate(timeout=DEADLINE)[1])
+        self.assertEqual(process.returncode, 130)
 
 
 class Remove(DynamicsTest):

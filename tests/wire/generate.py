@@ -44,6 +44,8 @@ FRAMES = {
                        client="example/1.0", group="job 7", rank=3, examples=550152, resume=True,
                        config='{"lr": 0.1}', labels=["entailment", "neutral", "contradiction"]),
     "open-overwrite": frame("open", run="Übung", started=1, mode="epoch-end", overwrite=True),
+    "open-whole": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", overwrite=True,
+                        whole=True),
     "open-late": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", late=True, after=12),
     "batch": frame("batch", q=1, e=0, n=3, ids=["u4", struct.pack("<3I", 7, 8, 4294967295)], columns={
         "gold_prob": f4(0.5, 0.75, 0.125), "correct": bit(1, 1, 0), "margin": f4(0.5, 1.0, -2.0),

@@ -112,7 +112,10 @@ test_open(void **state)
 	free(data);
 	open = round_trip(*state, "open-overwrite", WIRE_OPEN, &data).open;
 	assert_true(wire_bytes_equal(open.run, "Übung"));
-	assert_true(open.overwrite && !open.resume && !open.late);
+	assert_true(open.overwrite && !open.resume && !open.late && !open.whole);
+	free(data);
+	open = round_trip(*state, "open-whole", WIRE_OPEN, &data).open;
+	assert_true(open.whole && open.overwrite && !open.resume && !open.late);
 	free(data);
 	open = round_trip(*state, "open-late", WIRE_OPEN, &data).open;
 	assert_true(open.late && !open.overwrite && !open.resume);
@@ -206,10 +209,10 @@ test_small_frames(void **state)
 	free(data);
 }
 
-static const char *const all_frames[] = {
-        "open", "open-full", "open-overwrite", "open-late",   "batch", "batch-str", "batch-u8",
-        "end",  "close",     "close-counts",   "ping-counts", "ping",  "remove",    "opened",
-        "ack",  "error",     "error-version"};
+static const char *const all_frames[] = {"open",         "open-full",   "open-overwrite", "open-whole", "open-late",
+                                         "batch",        "batch-str",   "batch-u8",       "end",        "close",
+                                         "close-counts", "ping-counts", "ping",           "remove",     "opened",
+                                         "ack",          "error",       "error-version"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 
 static void

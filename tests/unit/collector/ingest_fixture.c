@@ -340,6 +340,15 @@ look_at_run(void *context, uint32_t run, uint32_t sessions)
 	return result;
 }
 
+bool
+fixture_has_run(struct fixture *fixture, const char *run)
+{
+	struct named_run named = {.fixture = fixture, .name = run};
+
+	assert_int_equal(store_writer_each_run(fixture->writer, look_at_run, &named, NULL), 0);
+	return named.found;
+}
+
 struct store_run_info
 fixture_run(struct fixture *fixture, const char *run)
 {

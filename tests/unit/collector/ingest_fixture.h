@@ -63,6 +63,7 @@ void fixture_forget(struct fixture *fixture);
 /* The last reply to this session; fails if there is none, or it is of another kind. */
 const struct fixture_reply *fixture_last(struct fixture *fixture, uint8_t session, enum wire_kind kind);
 
+bool fixture_has_run(struct fixture *fixture, const char *run);
 /* What the store says; fails if it does not know. */
 struct store_run_info fixture_run(struct fixture *fixture, const char *run);
 /* Rows of `epoch` in the log, and those folded. */

@@ -106,9 +106,14 @@ refused_rows_use_the_number_up(void **state)
 	/* The other kind of id: the whole batch. */
 	fixture_forget(f);
 	fixture_text_batch(f, 1, 2, "word");
-	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_REFUSED);
-	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->sequence, 2);
+	assert_int_equal(f->reply_count, 0);
+	fixture_fail_commits(1);
 	fixture_commit(f);
+	assert_int_equal(count_errors(f, 1, WIRE_E_REFUSED), 0); /* or its rows would be counted twice */
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_text_batch(f, 1, 2, "word");
+	fixture_commit(f);
+	assert_int_equal(count_errors(f, 1, WIRE_E_REFUSED), 1);
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->refused, 3);
 	fixture_batch(f, 1, 3, 0, 0, 1, 0.25f, true);
@@ -293,6 +298,85 @@ runs_are_joined_resumed_overwritten_or_refused(void **state)
 }
 
 static void
+a_whole_run_comes_to_light_when_it_closes(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open whole = {.whole = true, .overwrite = true};
+	uint32_t earlier;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 4, 0.25f, true);
+	fixture_commit(f);
+	earlier = fixture_run(f, "run").number;
+	fixture_open(f, 2, "run", &whole);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.75f, true);
+	fixture_end(f, 2, 2, 0);
+	fixture_work(f); /* it is folded, unseen */
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 2);
+	assert_int_equal(fixture_run(f, "run").number, earlier);
+	fixture_batch(f, 1, 2, 0, 4, 1, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
+	assert_true(fixture_run(f, "run").observations == 5);
+	/* A failed commit leaves the earlier one in its place. */
+	fixture_fail_commits(1);
+	fixture_close(f, 2, 3);
+	fixture_commit(f);
+	assert_int_equal(fixture_run(f, "run").number, earlier);
+	fixture_wait(f, INGEST_RETRY_MS);
+	assert_int_equal(f->ingest.sessions.live, 2);
+	fixture_close(f, 2, 3);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(fixture_run(f, "run").observations, 2);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+	assert_true(fixture_gold_prob(f, "run", 1, 0) == 0.75f);
+}
+
+static void
+a_whole_run_that_is_left_comes_to_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open whole = {.whole = true}, overwrite = {.overwrite = true};
+
+	/* Its client falls silent. */
+	fixture_open(f, 1, "run", &whole);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_work(f);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS + 2000);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	fixture_work(f);
+	fixture_wait(f, 1000);
+	assert_null(f->ingest.sessions.runs);
+	assert_false(fixture_has_run(f, "run"));
+	/* The collector is killed. */
+	fixture_open(f, 2, "run", &whole);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_restart(f);
+	assert_int_equal(f->ingest.sessions.count, 0);
+	fixture_batch(f, 2, 2, 0, 2, 2, 0.25f, true);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_NO_SESSION);
+	/* Somebody else, whom it does not disturb, was faster. */
+	fixture_open(f, 3, "run", &whole);
+	fixture_commit(f);
+	fixture_open(f, 4, "run", &overwrite);
+	fixture_batch(f, 4, 1, 0, 0, 1, 0.5f, true);
+	fixture_batch(f, 3, 1, 0, 0, 2, 0.25f, true);
+	fixture_close(f, 3, 2);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	assert_int_equal(fixture_last(f, 4, WIRE_ACK)->acknowledged, 1);
+	fixture_open(f, 5, "run", &whole);
+	assert_int_equal(fixture_last(f, 5, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").observations, 1);
+}
+
+static void
 a_later_session_wins_over_an_earlier_one(void **state)
 {
 	struct fixture *f = *state;
@@ -382,6 +466,31 @@ a_full_disk_takes_nothing_and_loses_nothing(void **state)
 	fixture_commit(f);
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 3);
 	assert_int_equal(fixture_log(f, "run", 0).rows, 6);
+}
+
+/* An abort gives a run's number back, and the next run gets it: nothing may remain of the first. */
+static void
+a_run_that_came_to_nothing_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_fail_commits(1);
+	fixture_open(f, 1, "first", NULL);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_null(f->ingest.sessions.runs);
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_open(f, 2, "second", NULL);
+	fixture_commit(f);
+	fixture_open(f, 1, "first", NULL);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.5f, true);
+	fixture_commit(f);
+	fixture_last(f, 1, WIRE_OPENED);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 1);
+	/* And the second one can be removed, with what records into it. */
+	fixture_remove(f, "second", true);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(f->ingest.sessions.live, 1);
 }
 
 static void
@@ -479,6 +588,25 @@ runs_are_removed_by_the_owner_only(void **state)
 }
 
 static void
+nothing_is_removed_while_the_store_is_unavailable(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	fixture_fail_commits(1);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_remove(f, "run", true);
+	assert_int_equal(fixture_last(f, 99, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_true(fixture_has_run(f, "run"));
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_remove(f, "run", true);
+	fixture_last(f, 99, WIRE_ACK);
+	assert_false(fixture_has_run(f, "run"));
+}
+
+static void
 an_open_is_left_unanswered_while_leaving(void **state)
 {
 	struct fixture *f = *state;
@@ -506,13 +634,17 @@ main(void)
 	        TEST(unknown_sessions_are_told_to_open),
 	        TEST(a_closed_session_may_repeat_its_close),
 	        TEST(runs_are_joined_resumed_overwritten_or_refused),
+	        TEST(a_whole_run_comes_to_light_when_it_closes),
+	        TEST(a_whole_run_that_is_left_comes_to_nothing),
 	        TEST(a_later_session_wins_over_an_earlier_one),
 	        TEST(goes_on_after_a_restart),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
+	        TEST(a_run_that_came_to_nothing_is_forgotten),
 	        TEST(a_fold_that_fails_does_not_stop_recording),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
 	        TEST(credit_is_a_share_of_the_memory_cap),
 	        TEST(runs_are_removed_by_the_owner_only),
+	        TEST(nothing_is_removed_while_the_store_is_unavailable),
 	        TEST(an_open_is_left_unanswered_while_leaving),
 	};
 
