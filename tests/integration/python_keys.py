@@ -109,7 +109,7 @@ def test_what_is_sent_is_encrypted(collect, keys):
     front, back = context.socket(zmq.STREAM), context.socket(zmq.STREAM)
     port = front.bind_to_random_port("tcp://127.0.0.1")
     back.connect(collector.tcp)
-    client_id, collector_id, seen = None, back.recv(), b""
+    client_id, collector_id, seen, early = None, back.recv(), b"", []
     back.recv()
     try:
         results = []
@@ -124,8 +124,12 @@ def test_what_is_sent_is_encrypted(collect, keys):
                     if source is front:
                         client_id = identity
                     seen += data
-                    if data:
-                        target.send_multipart([collector_id if target is back else client_id, data])
+                    if data and target is back:
+                        back.send_multipart([collector_id, data])
+                    elif data:
+                        early.append(data)  # the collector speaks first, perhaps before the client is there
+                    while early and client_id:
+                        front.send_multipart([client_id, early.pop(0)])
         thread.join(DEADLINE)
     finally:
         context.destroy(linger=0)

@@ -22,6 +22,8 @@ RANK = """
     for epoch in range(begin, epochs):
         sys.stdin.readline()
         log_epoch(run, epoch, order[rank::ranks], batch=37)
+        if epoch == 0:
+            run.flush()  # a process that is killed takes with it what was not sent yet
         print(f"logged {epoch}", flush=True)
     run.close()
     print("closed", flush=True)

@@ -454,8 +454,10 @@ small_disk(void **state)
 		fill_a_small_disk(fixture);
 	assert_int_equal(waitpid(child, &ended, 0), child);
 	fixture_free(fixture);
-	if (WIFEXITED(ended) && WEXITSTATUS(ended) == 77)
-		skip(); /* mounting is not allowed here */
+	if (WIFEXITED(ended) && WEXITSTATUS(ended) == 77) {
+		print_message("# skipped: not possible here\n"); /* cmocka 1.1.5 writes a skip as "not ok" */
+		return;
+	} /* mounting is not allowed here */
 	assert_int_equal(ended, 0);
 }
 
