@@ -18,10 +18,12 @@
 #include <xxhash.h>
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
 #define SMALLEST ((size_t)1 << 10)
+#define PREPARED 32                    /* look-ups under way at once */
 #define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped: */
 #define KEEP_SECONDS 60                /* … for so long; a run that is recording would have to read its ids again */
 
@@ -38,22 +40,42 @@ hash_string(const struct dictionary *dictionary, const uint8_t *data, size_t siz
 	return (struct user_id){.id = hash.low64, .more = (uint32_t)hash.high64};
 }
 
-/* The entry of an id, or the free one where it belongs. All bits of the id take part: ids that differ only in high
- * ones, or in low ones, are usual. */
-static struct dictionary_entry *
-find(const struct dictionary_table *table, struct user_id id)
+/* Where an id belongs. All its bits take part: ids that differ only in high ones, or in low ones, are usual. */
+static size_t
+home(const struct dictionary_table *table, struct user_id id)
 {
 	uint64_t mixed = id.id ^ id.more ^ table->seed;
-	size_t mask = table->room - 1, at;
 
 	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-	at = (mixed ^ mixed >> 33) & mask;
+	return (mixed ^ mixed >> 33) & (table->room - 1);
+}
+
+/* The entry of an id, or the free one where it would be. */
+static struct dictionary_entry *
+find(const struct dictionary_table *table, struct user_id id)
+{
+	size_t at = home(table, id);
 
 	while (table->entries[at].index != DICTIONARY_NO_INDEX &&
 	       (table->entries[at].id != id.id || table->entries[at].more != id.more))
-		at = (at + 1) & mask;
+		at = (at + 1) & (table->room - 1);
 	return &table->entries[at];
+}
+
+/* Large tables are asked for in huge pages: nearly each look-up is in another page. */
+static struct dictionary_entry *
+make_entries(size_t room)
+{
+	const size_t huge = (size_t)2 << 20;
+	size_t bytes = room * sizeof(struct dictionary_entry);
+	void *entries = bytes < 2 * huge ? malloc(bytes) : aligned_alloc(huge, bytes);
+
+	if (entries && bytes >= 2 * huge)
+		madvise(entries, bytes, MADV_HUGEPAGE);
+	if (entries)
+		memset(entries, 0xff, bytes); /* every index DICTIONARY_NO_INDEX */
+	return entries;
 }
 
 /* Makes the table `room` large, keeping what has an index below `rows`. */
@@ -62,11 +84,10 @@ rebuild(struct dictionary_table *table, size_t room, uint64_t rows)
 {
 	struct dictionary_table larger = *table;
 
-	larger.entries = malloc(room * sizeof(*larger.entries));
+	larger.entries = make_entries(room);
 	if (!larger.entries)
 		return false;
 	larger.room = room;
-	memset(larger.entries, 0xff, room * sizeof(*larger.entries)); /* every index DICTIONARY_NO_INDEX */
 	for (size_t i = 0; i < table->room; i++) {
 		const struct dictionary_entry *entry = &table->entries[i];
 
@@ -337,6 +358,28 @@ put_segments(struct store_writer *writer, uint32_t run, const struct store_appen
 	return rc;
 }
 
+static size_t
+length_of(const struct store_append *append, uint32_t row)
+{
+	return append->id_kind == STORE_ID_STR ? ((const uint8_t *)append->ids)[row] : sizeof(uint64_t);
+}
+
+/* The ids of some rows; their entries are asked for from memory, so that the look-ups that follow need not wait. */
+static void
+prepare(const struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
+        const uint32_t *rows, uint32_t count, struct user_id *ids)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (append->id_kind == STORE_ID_STR)
+			ids[i] = hash_string(dictionary, (const uint8_t *)append->ids + dictionary->offsets[rows[i]],
+			                     length_of(append, rows[i]));
+		else
+			ids[i] = (struct user_id){.id = integer_at(append, rows[i])};
+		if (table->room)
+			__builtin_prefetch(&table->entries[home(table, ids[i])]);
+	}
+}
+
 int
 store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                         const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,
@@ -344,32 +387,28 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 {
 	struct dictionary *dictionary = &writer->dictionary;
 	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0, first = (uint32_t)state->rows;
-	bool strings = append->id_kind == STORE_ID_STR;
 	struct dictionary_table *table = NULL;
+	struct user_id ids[PREPARED];
 	int rc = 0;
 
-	if (!fresh || (strings && !find_strings(dictionary, append)))
+	if (!fresh || (append->id_kind == STORE_ID_STR && !find_strings(dictionary, append)))
 		rc = out_of_memory(writer, error);
 	if (!rc)
 		rc = get_table(writer, run, state->rows, &table, error);
 	for (uint32_t i = 0; i < count && !rc; i++) {
-		size_t length = strings ? ((const uint8_t *)append->ids)[kept[i]] : 8;
-		struct user_id id = {0};
+		const struct user_id *id = &ids[i % PREPARED];
 
+		if (i % PREPARED == 0)
+			prepare(dictionary, table, append, kept + i, count - i < PREPARED ? count - i : PREPARED, ids);
 		index[i] = DICTIONARY_NO_INDEX;
-		if (length == 0)
+		if (length_of(append, kept[i]) == 0)
 			continue;
-		if (strings)
-			id = hash_string(dictionary, (const uint8_t *)append->ids + dictionary->offsets[kept[i]],
-			                 length);
-		else
-			id.id = integer_at(append, kept[i]);
 		if (table->room)
-			index[i] = find(table, id)->index;
+			index[i] = find(table, *id)->index;
 		if (index[i] != DICTIONARY_NO_INDEX || state->rows >= STORE_MAX_EXAMPLES)
 			continue;
 		index[i] = (uint32_t)state->rows;
-		if (!add(table, id, index[i])) {
+		if (!add(table, *id, index[i])) {
 			rc = out_of_memory(writer, error);
 			break;
 		}

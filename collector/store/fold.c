@@ -83,7 +83,7 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 	if (rc)
 		return rc;
 	memcpy(fold->name, info.name, sizeof(fold->name));
-	fold->position = epoch.log_begin;
+	fold->begin = fold->position = epoch.log_begin;
 	fold->end = epoch.log_end;
 	if (fold->position == fold->end) {
 		fold->phase = FOLD_DONE;
@@ -99,6 +99,8 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 	fold->active = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->active));
 	fold->new_generations = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->new_generations));
 	fold->new_example_generations = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->new_example_generations));
+	if (fold->chunk_bytes * fold->chunk_count > fold->memory)
+		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
 	if (!fold->replaced || !fold->states || !fold->active || !fold->new_generations ||
 	    !fold->new_example_generations)
 		return store_fold_out_of_memory(fold, error);
@@ -154,6 +156,7 @@ store_fold_free(struct store_fold *fold)
 	free(fold->example_generations);
 	free(fold->new_generations);
 	free(fold->new_example_generations);
+	free(fold->spans);
 	free(fold);
 }
 

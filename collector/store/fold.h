@@ -13,6 +13,10 @@
 
 enum chunk_state { WAITING = 0, ACTIVE, DEFERRED, DONE };
 
+struct fold_span { /* the chunks a batch touches lie between these */
+	uint32_t first, last;
+};
+
 struct fold_chunk {
 	uint32_t number;
 	struct merge_chunk epoch, examples;
@@ -25,8 +29,8 @@ struct store_fold {
 	char name[256];
 	size_t memory;
 	bool examples; /* the run keeps something per example: labels, or which of the declared were seen */
-	uint64_t rows_of_run, position, end; /* positions in the log */
-	uint32_t row;                        /* of the batch at `position`: those before it are merged */
+	uint64_t rows_of_run, begin, position, end; /* positions in the log */
+	uint32_t row;                               /* of the batch at `position`: those before it are merged */
 	uint32_t sessions, *order;
 	uint64_t *replaced; /* per session */
 	uint32_t chunk_count;
@@ -34,6 +38,7 @@ struct store_fold {
 	uint32_t *new_generations, *new_example_generations;
 	uint8_t *states;
 	struct fold_chunk **active;       /* per chunk; NULL unless ACTIVE */
+	struct fold_span *spans;          /* per position; NULL: everything fits, there is one pass */
 	size_t chunk_bytes, active_bytes; /* of a chunk with every column the run has; of the active ones */
 	bool deferred, first_pass;
 	uint32_t next_write;

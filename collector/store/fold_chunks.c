@@ -62,6 +62,12 @@ load_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *erro
 	return rc;
 }
 
+static bool
+is_full(const struct store_fold *fold)
+{
+	return fold->active_bytes && fold->active_bytes + fold->chunk_bytes > fold->memory;
+}
+
 /* Decides what becomes of the rows of chunk `number` in this pass. */
 static int
 admit(struct store_fold *fold, uint32_t number, size_t *work, struct portolan_error *error)
@@ -70,7 +76,7 @@ admit(struct store_fold *fold, uint32_t number, size_t *work, struct portolan_er
 
 	if (fold->states[number] != WAITING)
 		return 0;
-	if (fold->active_bytes && fold->active_bytes + fold->chunk_bytes > fold->memory) {
+	if (is_full(fold)) {
 		fold->states[number] = DEFERRED;
 		fold->deferred = true;
 		return 0;
@@ -176,30 +182,86 @@ merge_batch(struct store_fold *fold, const struct batch *batch, size_t row_bytes
 	return rc;
 }
 
+/* Which chunks the batch at fold->position touches, for further passes. */
+static void
+note_span(struct store_fold *fold, const struct batch *batch)
+{
+	uint32_t first = UINT32_MAX, last = 0;
+
+	for (uint32_t row = 0; row < batch->rows; row++) {
+		uint32_t index = load_u32(batch->index + 4 * (size_t)row);
+
+		first = index < first ? index : first;
+		last = index > last ? index : last;
+	}
+	fold->spans[fold->position - fold->begin] =
+	        (struct fold_span){.first = first / STORE_CHUNK, .last = last / STORE_CHUNK};
+}
+
+/* Whether the batch at fold->position need not be read in this pass. Of examples in order each is then read twice at
+ * most, however many passes there are. */
+static bool
+can_skip(struct store_fold *fold)
+{
+	const struct fold_span *span;
+	bool waiting = false;
+
+	if (fold->first_pass || !fold->spans)
+		return false;
+	span = &fold->spans[fold->position - fold->begin];
+	for (uint32_t chunk = span->first; chunk <= span->last && chunk < fold->chunk_count; chunk++) {
+		if (fold->states[chunk] == ACTIVE)
+			return false;
+		waiting |= fold->states[chunk] != DONE;
+	}
+	if (waiting && !is_full(fold))
+		return false;
+	fold->deferred |= waiting;
+	return true;
+}
+
+/* Finds the batch at fold->position, with the walk where it is or from there on. */
+static int
+read_batch(struct store_fold *fold, struct view_walk *walk, struct batch *batch, struct portolan_error *error)
+{
+	struct store_key at = store_key_log(fold->run, fold->epoch, fold->position);
+	const struct view *view = &fold->writer->view;
+	int rc = walk->cursor ? 0 : store_walk_open(walk, view, DB_LOG, &at, 8, error);
+
+	if (!rc)
+		rc = store_walk_next(walk, error);
+	if (rc == VIEW_ABSENT)
+		return store_view_corrupt(view, DB_LOG, at.data, at.size, error);
+	if (!rc &&
+	    (walk->key.mv_size != 16 || store_key_read_u64((const uint8_t *)walk->key.mv_data + 8) != fold->position ||
+	     !store_batch_open(walk->value.mv_data, walk->value.mv_size, fold->rows_of_run, fold->sessions, batch)))
+		return store_view_corrupt(view, DB_LOG, walk->key.mv_data, walk->key.mv_size, error);
+	return rc;
+}
+
 int
 store_fold_scan(struct store_fold *fold, struct portolan_error *error)
 {
-	struct store_key from = store_key_log(fold->run, fold->epoch, fold->position);
-	const struct view *view = &fold->writer->view;
-	struct view_walk walk;
+	struct view_walk walk = {.cursor = NULL};
 	size_t work = 0;
-	int rc = store_walk_open(&walk, view, DB_LOG, &from, 8, error);
+	int rc = 0;
 
-	while (!rc && work < FOLD_STEP_BYTES && fold->position < fold->end) {
+	while (work < FOLD_STEP_BYTES && fold->position < fold->end) {
 		struct batch batch;
 
-		rc = store_walk_next(&walk, error);
-		if (!rc && (walk.key.mv_size != 16 ||
-		            store_key_read_u64((const uint8_t *)walk.key.mv_data + 8) != fold->position ||
-		            !store_batch_open(walk.value.mv_data, walk.value.mv_size, fold->rows_of_run, fold->sessions,
-		                              &batch)))
-			rc = store_view_corrupt(view, DB_LOG, walk.key.mv_data, walk.key.mv_size, error);
-		else if (rc == VIEW_ABSENT)
-			rc = store_view_corrupt(view, DB_LOG, from.data, from.size, error);
+		if (can_skip(fold)) {
+			store_walk_close(&walk);
+			work += 64;
+			fold->position++;
+			continue;
+		}
+		rc = read_batch(fold, &walk, &batch, error);
 		if (rc)
 			break;
+		if (fold->first_pass && fold->spans && fold->row == 0)
+			note_span(fold, &batch);
 		rc = merge_batch(fold, &batch, walk.value.mv_size / (batch.rows + 1) + 1, &work, error);
-		if (fold->row < batch.rows)
+		if (rc || fold->row < batch.rows)
 			break; /* the rest in the next step */
 		if (fold->first_pass) {
 			fold->rows += batch.rows;
@@ -252,10 +314,7 @@ store_fold_write(struct store_fold *fold, struct portolan_error *error)
 		return rc;
 	fold->phase = FOLD_IDS;
 	if (fold->deferred) { /* once more over the log, for the chunks there was no memory for */
-		struct epoch_record epoch;
-
-		rc = store_catalog_epoch(&fold->writer->view, fold->run, fold->epoch, &epoch, error);
-		fold->position = epoch.log_begin;
+		fold->position = fold->begin;
 		fold->phase = FOLD_SCAN;
 	}
 	fold->active_bytes = 0;

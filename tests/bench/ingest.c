@@ -1,20 +1,23 @@
 /*
- * ingest.c: how fast observations get to disk, as a ratio to what the disk and LMDB can do.
+ * ingest.c: one turn of measuring how fast observations get to disk.
  *
- *     ingest PORTOLAND DIRECTORY [MB [REPEATS]]
+ *     ingest PORTOLAND DIRECTORY [--examples N] [--epochs N] [--clients N] [--strings] [--shuffled] [--keys DIR]
+ * [--no-raw]
  *
- * One client sends frames of about 256 KB (declared ids, gold_prob, correct; epochs of a million examples) to a
- * collector over tcp loopback, keeping its credit used, until the last acknowledgement; the time until all of it is
- * readable as columns is taken too (the collector leaves when it has nothing left to fold). The limit, measured in turn
- * with it: the same number of bytes appended to an LMDB of its own in synced commits of 1 MB. DIRECTORY is on the disk
- * to be measured, and is left as it was.
+ * Clients send frames of 32,256 observations (ids, gold_prob, correct) to a collector over tcp loopback, keeping
+ * their credit used, until the last acknowledgement; the time until all of it is readable as columns is taken too (the
+ * collector leaves when it has nothing left to fold). Then, unless --no-raw: the same number of bytes appended to an
+ * LMDB of its own in synced commits of 1 MB. DIRECTORY is on the disk to be measured, and is left as it was. Prints, as
+ * words and numbers: seconds, bytes of frames, and the largest anonymous memory of the collector during each epoch.
  */
-#include <portolan/wire.h>
+#include "ingest_client.h"
+#include "raw_append.h"
 
 #include <err.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <inttypes.h>
-#include <lmdb.h>
+#include <netinet/in.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,274 +29,228 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define ROWS 32256u /* per frame: 256 KB of ids, gold_prob and correct */
-#define EXAMPLES (31u * ROWS)
-#define COMMIT ((size_t)1 << 20)
-#define VALUE ((size_t)4096 * 64 - 16)
-#define REPEATS_MOST 21
+#define CLIENTS_MOST 64
+#define EPOCHS_MOST 1000
 
 extern char **environ;
 
-static double
-seconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static void
-check(int result, const char *what)
-{
-	if (result)
-		errx(1, "%s: %s", what, mdb_strerror(result));
-}
-
-static void
-remove_store(const char *path)
-{
-	static const char *const files[] = {"data.mdb", "lock.mdb", "portoland.lock", "portoland.log"};
-	char inner[4200];
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		snprintf(inner, sizeof(inner), "%s/%s", path, files[i]);
-		unlink(inner);
-	}
-	snprintf(inner, sizeof(inner), "%s/readers", path);
-	rmdir(inner);
-	rmdir(path);
-}
-
-static double
-append_raw(const char *path, uint64_t bytes)
-{
-	uint8_t *value = malloc(VALUE), key_bytes[8];
-	uint64_t done = 0, number = 0;
-	MDB_env *env;
-	MDB_txn *txn = NULL;
-	MDB_dbi dbi;
-	double begin;
-
-	memset(value, 7, VALUE);
-	check(mdb_env_create(&env), "mdb_env_create");
-	check(mdb_env_set_mapsize(env, (size_t)1 << 36), "mdb_env_set_mapsize");
-	if (mkdir(path, 0700) < 0)
-		err(1, "%s", path);
-	check(mdb_env_open(env, path, 0, 0600), "mdb_env_open");
-	begin = seconds();
-	while (done < bytes) {
-		check(mdb_txn_begin(env, NULL, 0, &txn), "mdb_txn_begin");
-		check(mdb_dbi_open(txn, NULL, 0, &dbi), "mdb_dbi_open");
-		for (size_t pending = 0; pending < COMMIT && done < bytes; pending += VALUE, done += VALUE) {
-			MDB_val key = {8, key_bytes}, data = {VALUE, value};
-
-			for (int i = 0; i < 8; i++)
-				key_bytes[i] = (uint8_t)(number >> (56 - 8 * i));
-			number++;
-			check(mdb_put(txn, dbi, &key, &data, MDB_APPEND), "mdb_put");
-		}
-		check(mdb_txn_commit(txn), "mdb_txn_commit");
-	}
-	begin = seconds() - begin;
-	mdb_env_close(env);
-	free(value);
-	remove_store(path);
-	return begin;
-}
-
-struct client {
-	void *context, *socket;
-	wire_encoder *encoder;
-	wire_decoder *decoder;
-	uint64_t sent, acknowledged, credit, bytes;
-	size_t frame_size;
-	bool opened;
+struct bench {
+	const char *program, *keys;
+	char store[4096], endpoint[64];
+	unsigned clients;
+	struct load load;
+	bool no_raw;
+	long process; /* the collector's */
+	double begin, acknowledged, columns;
+	uint64_t bytes, memory[EPOCHS_MOST]; /* KiB */
 };
 
 static void
-send_frame(struct client *client, struct wire_frame *frame)
+choose_endpoint(struct bench *bench)
 {
-	struct portolan_error error;
-	struct wire_bytes bytes;
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	memset(frame->session, 1, sizeof(frame->session));
-	if (wire_encode(client->encoder, frame, &bytes, &error) < 0)
-		errx(1, "%s", error.message);
-	if (zmq_send(client->socket, bytes.data, bytes.size, 0) < 0)
-		errx(1, "send: %s", zmq_strerror(zmq_errno()));
-	client->bytes += bytes.size;
-	if (frame->kind == WIRE_BATCH)
-		client->frame_size = bytes.size;
+	if (bind(probe, (struct sockaddr *)&address, size) < 0 ||
+	    getsockname(probe, (struct sockaddr *)&address, &size) < 0)
+		err(1, "no free port");
+	close(probe);
+	snprintf(bench->endpoint, sizeof(bench->endpoint), "tcp://127.0.0.1:%d", ntohs(address.sin_port));
 }
 
 static void
-receive(struct client *client)
+start_collector(struct bench *bench)
 {
-	struct portolan_error error;
-	struct wire_frame frame;
-	char buffer[4096];
-	int size = zmq_recv(client->socket, buffer, sizeof(buffer), 0);
-
-	if (size < 0 || size > (int)sizeof(buffer))
-		errx(1, "no answer: %s", zmq_strerror(zmq_errno()));
-	if (wire_decode(client->decoder, buffer, (size_t)size, &frame, NULL, &error) < 0)
-		errx(1, "%s", error.message);
-	if (frame.kind == WIRE_ERROR)
-		errx(1, "%.*s", (int)frame.error.message.size, (const char *)frame.error.message.data);
-	client->opened = true;
-	client->acknowledged = frame.kind == WIRE_ACK ? frame.ack.acknowledged : frame.opened.acknowledged;
-	client->credit = frame.kind == WIRE_ACK ? frame.ack.credit : frame.opened.credit;
-}
-
-static void
-wait_for_credit(struct client *client)
-{
-	while ((client->sent - client->acknowledged + 1) * client->frame_size > client->credit &&
-	       client->sent > client->acknowledged)
-		receive(client);
-}
-
-static void
-start_collector(const char *program, const char *store, const char *endpoint)
-{
-	const char *const arguments[] = {program,    "--store",          store, "--listen", endpoint,
-	                                 "--detach", "--exit-when-idle", "0.5", NULL};
-	char *argv[sizeof(arguments) / sizeof(*arguments)];
+	const char *arguments[] = {bench->program,
+	                           "--store",
+	                           bench->store,
+	                           "--listen",
+	                           bench->endpoint,
+	                           "--detach",
+	                           "--exit-when-idle",
+	                           "0.5",
+	                           bench->keys ? "--keys" : NULL,
+	                           bench->keys,
+	                           NULL};
+	char *argv[sizeof(arguments) / sizeof(*arguments)], path[4200], text[32] = "";
 	pid_t starter;
-	int status;
+	int status, fd;
 
 	memcpy(argv, arguments, sizeof(argv));
-	if (posix_spawn(&starter, program, NULL, NULL, argv, environ) || waitpid(starter, &status, 0) < 0 || status)
-		errx(1, "%s did not start", program);
+	if (posix_spawn(&starter, bench->program, NULL, NULL, argv, environ) || waitpid(starter, &status, 0) < 0 ||
+	    status)
+		errx(1, "%s did not start", bench->program);
+	snprintf(path, sizeof(path), "%s/portoland.lock", bench->store);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		err(1, "%s", path);
+	close(fd);
+	bench->process = strtol(text, NULL, 10);
+}
+
+/* The collector's memory that is not a file's, in KiB; 0: it is gone. */
+static uint64_t
+memory_now(const struct bench *bench)
+{
+	char path[64], line[256];
+	uint64_t kib = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", bench->process);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "RssAnon: %" SCNu64, &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib;
 }
 
 static void
-send_all(struct client *client, uint64_t frames)
+note_memory(struct bench *bench, uint32_t epoch)
 {
-	static uint32_t ids[ROWS];
-	static float gold_prob[ROWS];
-	static uint8_t correct[(ROWS + 7) / 8];
-	struct wire_frame frame = {.kind = WIRE_BATCH};
-	struct wire_batch *batch = &frame.batch;
+	uint64_t kib = memory_now(bench);
 
-	batch->rows = ROWS;
-	batch->id_type = WIRE_U4;
-	batch->ids = (struct wire_bytes){(const uint8_t *)ids, sizeof(ids)};
-	batch->column_count = 2;
-	batch->columns[0] = (struct wire_column){
-	        {(const uint8_t *)"gold_prob", 9}, WIRE_F4, {(const uint8_t *)gold_prob, sizeof(gold_prob)}};
-	batch->columns[1] = (struct wire_column){{(const uint8_t *)"correct", 7}, WIRE_BIT, {correct, sizeof(correct)}};
-	for (uint64_t i = 0; i < frames; i++) {
-		uint32_t first = (uint32_t)(i % (EXAMPLES / ROWS)) * ROWS;
+	epoch = epoch < EPOCHS_MOST ? epoch : EPOCHS_MOST - 1;
+	bench->memory[epoch] = kib > bench->memory[epoch] ? kib : bench->memory[epoch];
+}
 
-		for (uint32_t r = 0; r < ROWS; r++) {
-			ids[r] = first + r;
-			gold_prob[r] = (float)(r % 1000) / 1000;
-		}
-		wait_for_credit(client);
-		batch->sequence = ++client->sent;
-		batch->epoch = (uint32_t)(i / (EXAMPLES / ROWS));
-		send_frame(client, &frame);
+/* Frames go to the clients in turn; each sends when it has credit. */
+static void
+send_all(struct bench *bench, struct client **clients)
+{
+	uint64_t next[CLIENTS_MOST], frames = load_frames_of_epoch(&bench->load) * bench->load.epochs;
+	zmq_pollitem_t items[CLIENTS_MOST] = {0};
+	unsigned busy = bench->clients;
+
+	for (unsigned c = 0; c < bench->clients; c++) {
+		next[c] = c;
+		items[c] = (zmq_pollitem_t){.socket = client_socket(clients[c]), .events = ZMQ_POLLIN};
 	}
+	while (busy) {
+		bool sent = false;
+
+		for (unsigned c = 0; c < bench->clients; c++) {
+			if (next[c] >= frames || !client_send(clients[c], &bench->load, next[c]))
+				continue;
+			sent = true;
+			if (next[c] % 8 == 0)
+				note_memory(bench, (uint32_t)(next[c] / load_frames_of_epoch(&bench->load)));
+			next[c] += bench->clients;
+			if (next[c] >= frames) {
+				client_close(clients[c]);
+				busy--;
+			}
+		}
+		if (!sent && busy)
+			zmq_poll(items, (int)bench->clients, 1000);
+	}
+	for (unsigned c = 0; c < bench->clients; c++)
+		while (!client_is_done(clients[c]))
+			zmq_poll(&items[c], 1, 1000);
 }
 
 static void
-wait_for_exit(const char *store)
+wait_for_exit(struct bench *bench)
 {
-	struct timespec pause = {.tv_nsec = 1000000};
+	struct timespec pause = {.tv_nsec = 2000000};
 	char path[4200];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/portoland.lock", store);
-	fd = open(path, O_RDONLY);
+	snprintf(path, sizeof(path), "%s/portoland.lock", bench->store);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		err(1, "%s", path);
-	while (flock(fd, LOCK_SH | LOCK_NB) < 0)
+	while (flock(fd, LOCK_SH | LOCK_NB) < 0) {
+		note_memory(bench, bench->load.epochs - 1);
 		nanosleep(&pause, NULL);
+	}
 	close(fd);
 }
 
-/* Seconds until the last acknowledgement, and until everything is columns (the half second of idleness taken off). */
-static uint64_t
-ingest(const char *program, const char *store, uint64_t bytes, double *acknowledged, double *columns)
-{
-	struct client client = {.encoder = wire_encoder_new(), .decoder = wire_decoder_new()};
-	struct wire_frame open = {.kind = WIRE_OPEN}, last = {.kind = WIRE_CLOSE};
-	const char *endpoint = "tcp://127.0.0.1:57570";
-	int linger = 0, timeout = 60000;
-	double begin;
-
-	start_collector(program, store, endpoint);
-	client.context = zmq_ctx_new();
-	client.socket = zmq_socket(client.context, ZMQ_DEALER);
-	zmq_setsockopt(client.socket, ZMQ_LINGER, &linger, sizeof(linger));
-	zmq_setsockopt(client.socket, ZMQ_RCVTIMEO, &timeout, sizeof(timeout));
-	zmq_connect(client.socket, endpoint);
-	open.open = (struct wire_open){.run = {(const uint8_t *)"bench", 5}, .started = 1, .examples = EXAMPLES};
-	send_frame(&client, &open);
-	while (!client.opened)
-		receive(&client);
-	begin = seconds();
-	send_all(&client, bytes / (ROWS * 8 + ROWS / 8));
-	last.close.sequence = ++client.sent;
-	send_frame(&client, &last);
-	while (client.acknowledged < client.sent)
-		receive(&client);
-	*acknowledged = seconds() - begin;
-	wait_for_exit(store);
-	*columns = seconds() - begin - 0.5 > *acknowledged ? seconds() - begin - 0.5 : *acknowledged;
-	zmq_close(client.socket);
-	zmq_ctx_term(client.context);
-	wire_encoder_free(client.encoder);
-	wire_decoder_free(client.decoder);
-	remove_store(store);
-	return client.bytes;
-}
-
-static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
-report(const char *what, double *ratios, size_t count)
+turn(struct bench *bench)
 {
-	qsort(ratios, count, sizeof(*ratios), ascending);
-	printf("%-44s %.2f  (%.2f to %.2f)\n", what, ratios[count / 2], ratios[0], ratios[count - 1]);
+	struct client *clients[CLIENTS_MOST];
+	struct stat data;
+	char path[4200];
+	void *context = zmq_ctx_new();
+
+	choose_endpoint(bench);
+	start_collector(bench);
+	for (unsigned c = 0; c < bench->clients; c++)
+		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);
+	bench->begin = bench_seconds();
+	send_all(bench, clients);
+	bench->acknowledged = bench_seconds() - bench->begin;
+	wait_for_exit(bench);
+	/* The half second of idleness is taken off. */
+	bench->columns = bench_seconds() - bench->begin - 0.5;
+	if (bench->columns < bench->acknowledged)
+		bench->columns = bench->acknowledged;
+	for (unsigned c = 0; c < bench->clients; c++) {
+		bench->bytes += client_bytes(clients[c]);
+		client_free(clients[c]);
+	}
+	zmq_ctx_term(context);
+	snprintf(path, sizeof(path), "%s/data.mdb", bench->store);
+	printf("acknowledged %.6f columns %.6f bytes %" PRIu64 " stored %lld memory", bench->acknowledged,
+	       bench->columns, bench->bytes, stat(path, &data) == 0 ? (long long)data.st_size : 0LL);
+	for (uint32_t epoch = 0; epoch < bench->load.epochs && epoch < EPOCHS_MOST; epoch++)
+		printf("%c%" PRIu64, epoch ? ',' : ' ', bench->memory[epoch]);
+	bench_remove_store(bench->store);
+	if (!bench->no_raw)
+		printf(" raw %.6f", raw_append(bench->store, bench->bytes));
+	printf("\n");
 }
 
 int
 main(int argc, char **argv)
 {
-	uint64_t bytes = (argc > 3 ? strtoull(argv[3], NULL, 10) : 256) << 20;
-	size_t repeats = argc > 4 ? strtoul(argv[4], NULL, 10) : 5;
-	double acknowledged[REPEATS_MOST], columns[REPEATS_MOST], raw, all, folded, raw_sum = 0;
-	char store[4096];
+	static const struct option options[] = {{"examples", 1, NULL, 'x'}, {"epochs", 1, NULL, 'e'},
+	                                        {"clients", 1, NULL, 'c'},  {"strings", 0, NULL, 's'},
+	                                        {"shuffled", 0, NULL, 'u'}, {"keys", 1, NULL, 'k'},
+	                                        {"no-raw", 0, NULL, 'r'},   {NULL, 0, NULL, 0}};
+	struct bench bench = {.clients = 1, .load = {.examples = 31u * ROWS, .epochs = 32}};
+	int option;
 
-	if (argc < 3 || bytes == 0 || repeats == 0 || repeats > REPEATS_MOST)
-		errx(2, "usage: ingest PORTOLAND DIRECTORY [MB [REPEATS]]");
-	snprintf(store, sizeof(store), "%s/portolan-bench-XXXXXX", argv[2]);
-	if (!mkdtemp(store) || rmdir(store) < 0)
-		err(1, "%s", store);
-	for (size_t i = 0; i <= repeats; i++) { /* the first is a warm-up */
-		uint64_t frames = ingest(argv[1], store, bytes, &all, &folded);
-
-		raw = append_raw(store, frames);
-		if (i == 0)
-			continue;
-		acknowledged[i - 1] = raw / all;
-		columns[i - 1] = raw / folded;
-		raw_sum += raw;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'x':
+			bench.load.examples = strtoull(optarg, NULL, 10);
+			break;
+		case 'e':
+			bench.load.epochs = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		case 'c':
+			bench.clients = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 's':
+			bench.load.strings = true;
+			break;
+		case 'u':
+			bench.load.shuffled = true;
+			break;
+		case 'k':
+			bench.keys = optarg;
+			break;
+		case 'r':
+			bench.no_raw = true;
+			break;
+		default:
+			return 2;
+		}
 	}
-	printf("%" PRIu64 " MB in frames of 256 KB, one client, tcp loopback; median (least to most) of %zu\n",
-	       bytes >> 20, repeats);
-	printf("limit: LMDB append in synced commits of 1 MB %4.0f MB/s\n",
-	       (double)(bytes >> 20) * (double)repeats / raw_sum);
-	report("ingest to the last acknowledgement / limit", acknowledged, repeats);
-	report("ingest until readable as columns / limit", columns, repeats);
+	if (argc - optind != 2 || bench.clients == 0 || bench.clients > CLIENTS_MOST || bench.load.examples == 0 ||
+	    bench.load.examples > 100000000 || bench.load.epochs == 0)
+		errx(2, "usage: ingest PORTOLAND DIRECTORY [--examples N] [--epochs N] [--clients N] [--strings] "
+		        "[--shuffled] "
+		        "[--keys DIR] [--no-raw]");
+	bench.program = argv[optind];
+	snprintf(bench.store, sizeof(bench.store), "%s/portolan-bench-XXXXXX", argv[optind + 1]);
+	if (!mkdtemp(bench.store) || rmdir(bench.store) < 0)
+		err(1, "%s", bench.store);
+	turn(&bench);
 	return 0;
 }

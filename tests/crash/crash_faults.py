@@ -167,6 +167,6 @@ def inject(count, at_most, say=lambda line: None, seed=0):
 
 
 def test_faults():
-    figures = inject(int(os.environ.get("CRASH_FAULTS_COUNT", "8")), 12)
+    figures = inject(int(os.environ.get("CRASH_FAULTS_COUNT", "7")), 8)
     print(figures)
     assert all(figures.values()), f"a kind of fault was never met: {figures}"

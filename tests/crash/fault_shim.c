@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum call { PWRITE = 1, WRITE = 2, SYNC = 4, TRUNCATE = 8, MMAP = 16, MEMORY = 32 };
@@ -193,4 +194,23 @@ void *
 realloc(void *memory, size_t size)
 {
 	return must_fail(MEMORY, CALLER) ? NULL : __libc_realloc(memory, size);
+}
+
+int
+statfs(const char *path, struct statfs *status)
+{
+	int (*real)(const char *, struct statfs *) = (int (*)(const char *, struct statfs *))next("statfs");
+	const char *type = getenv("CRASH_FILE_SYSTEM");
+	int rc = real(path, status);
+
+	if (rc == 0 && type)
+		status->f_type = (long)strtoul(type, NULL, 10);
+	return rc;
+}
+
+int
+statfs64(const char *path, struct statfs64 *status)
+{
+	_Static_assert(sizeof(struct statfs) == sizeof(struct statfs64), "one structure under two names");
+	return statfs(path, (struct statfs *)status);
 }

@@ -107,6 +107,9 @@ the_map_grows_without_stopping(void **state)
 	fixture_free(fixture);
 }
 
+/* A sanitizer's own memory is most of the address space. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define LIMIT_ADDRESS_SPACE
 static size_t
 address_space(void)
 {
@@ -165,11 +168,6 @@ a_map_that_cannot_grow_is_used_to_its_end(void **state)
 	int status;
 
 	(void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	fixture_free(fixture);
-	print_message("# skipped: not possible here\n"); /* cmocka 1.1.5 writes a skip as "not ok" */
-	return; /* the sanitizer's own memory is most of the address space */
-#endif
 	child = fork();
 	assert_int_not_equal(child, -1);
 	if (child == 0)
@@ -178,6 +176,7 @@ a_map_that_cannot_grow_is_used_to_its_end(void **state)
 	assert_int_equal(status, 0); /* else 256 × the place */
 	fixture_free(fixture);
 }
+#endif
 
 /* The collector looks while readers come and go under the same name: none may lose its file. */
 static void
@@ -369,7 +368,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_map_grows_without_stopping),
+#ifdef LIMIT_ADDRESS_SPACE
 	        cmocka_unit_test(a_map_that_cannot_grow_is_used_to_its_end),
+#endif
 	        cmocka_unit_test(a_living_reader_keeps_its_file),
 	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
 	        cmocka_unit_test(a_file_half_made_is_made_again),

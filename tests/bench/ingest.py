@@ -1,0 +1,49 @@
+"""Observations (gold_prob, correct; epochs of a million examples) to disk over tcp loopback, against LMDB alone.
+
+The limit, measured in turn: the same number of bytes appended to an LMDB in synced commits of 1 MB. Two figures: until the
+last acknowledgement, and until all of it is readable as columns.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+VARIANTS = (
+    ("one client", [], True),
+    ("8 clients of one run", ["--clients", "8"], True),
+    ("one client, CURVE", ["--keys"], False),
+    ("one client, ids in shuffled order", ["--shuffled"], False),
+)
+
+
+def turn(programs, folder, options):
+    """Runs one turn; {word: number}, `memory` a list of KiB by epoch."""
+    command = [programs["ingest"], programs["portoland"], folder, *options]
+    words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    figures = dict(zip(words[::2], words[1::2]))
+    memory = [int(kib) for kib in figures.pop("memory").split(",")]
+    return {**{name: float(number) for name, number in figures.items()}, "memory": memory}
+
+
+def folder_on_disk(programs):
+    """A folder beside the build: what is under /tmp may be no disk at all."""
+    return tempfile.mkdtemp(prefix="bench-", dir=os.path.dirname(os.path.dirname(programs["portoland"])))
+
+
+def run(report, programs, repeats):
+    folder = folder_on_disk(programs)
+    try:
+        keys = os.path.join(folder, "keys")
+        subprocess.run([programs["portoland"], "keygen", keys], check=True, capture_output=True)
+        for name, options, has_aim in VARIANTS:
+            options = [*options, keys] if options == ["--keys"] else options
+            turns = [turn(programs, folder, options) for _ in range(repeats + 1)][1:]
+            report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
+                         aim="≥ 0.5" if has_aim else None)
+            report.ratio(f"ingest, {name}: limit / until columns", [t["raw"] / t["columns"] for t in turns],
+                         aim="≥ 0.3" if has_aim else None,
+                         note=f"limit {sum(t['bytes'] for t in turns) / sum(t['raw'] for t in turns) / 1e6:.0f} MB/s; "
+                              f"collector's memory at most {max(max(t['memory']) for t in turns) / 1024:.0f} MB")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

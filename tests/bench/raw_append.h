@@ -1,0 +1,13 @@
+/* raw_append.h: the limit that ingest is compared with. */
+#ifndef RAW_APPEND_H
+#define RAW_APPEND_H
+
+#include <stdint.h>
+
+/* Seconds to append `bytes` to a new LMDB in directory `path` (made and removed), in synced commits of 1 MB. */
+double raw_append(const char *path, uint64_t bytes);
+
+double bench_seconds(void);                /* of a monotonic clock */
+void bench_remove_store(const char *path); /* the files of a store, and the directory */
+
+#endif
