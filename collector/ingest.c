@@ -261,7 +261,7 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 		return;
 	}
 	session->peer = *peer;
-	session->heard = now;
+	session_hear(session, now);
 	session->run->counters.frames++;
 	session->run->counters.bytes += size;
 	if (session->now.state == SESSION_REMOVED)

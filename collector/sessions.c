@@ -170,6 +170,12 @@ sessions_remove_run(struct sessions *sessions, struct run *run)
 	free(run);
 }
 
+void
+session_hear(struct session *session, int64_t now)
+{
+	session->heard = session->run->heard = now;
+}
+
 bool
 run_is_live(const struct run *run)
 {

@@ -77,6 +77,7 @@ struct run {
 	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
 	char name[256];
+	int64_t heard;                  /* the last time that one of its sessions was heard of */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
 	uint64_t due_from, due_to;      /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
 	struct store_counters counters; /* since the last commit that stored them */
@@ -108,6 +109,9 @@ struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const c
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 
 bool run_is_live(const struct run *run);
+
+/* The session, and so its run, has been heard of. */
+void session_hear(struct session *session, int64_t now);
 
 /* Puts the session among those the next commit, or abort, will look at. */
 void sessions_change(struct sessions *sessions, struct session *session);

@@ -197,9 +197,11 @@ expire_all(struct ingest *ingest, int64_t now, struct portolan_error *error)
 static void
 forgive_silence(struct ingest *ingest, int64_t ms)
 {
-	for (struct run *run = ingest->sessions.runs; run; run = run->next)
+	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
+		run->heard += ms;
 		for (struct session *session = run->sessions; session; session = session->next_in_run)
 			session->heard += ms;
+	}
 }
 
 void
