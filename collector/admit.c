@@ -43,8 +43,9 @@ is_unnamed(const struct run *run)
 static void
 end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
 {
-	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
-		if (run->number == except || strcmp(run->name, name) != 0 || is_unnamed(run))
+	for (struct run *run = sessions_next_named(&ingest->sessions, name, NULL); run;
+	     run = sessions_next_named(&ingest->sessions, name, run)) {
+		if (run->number == except || is_unnamed(run))
 			continue;
 		if (ingest->folder.run == run)
 			folder_drop(&ingest->folder);
@@ -91,8 +92,10 @@ admit_drop(struct ingest *ingest, struct session *session, struct portolan_error
 static bool
 is_silent(const struct ingest *ingest, const char *name, int64_t now)
 {
-	for (const struct run *run = ingest->sessions.runs; run; run = run->next)
-		if (strcmp(run->name, name) == 0 && run_is_live(run) && !is_unnamed(run))
+	const struct run *run = NULL;
+
+	while ((run = sessions_next_named(&ingest->sessions, name, run)))
+		if (run_is_live(run) && !is_unnamed(run))
 			return now - run->heard > SILENT_MS;
 	return true;
 }

@@ -213,6 +213,41 @@ silence_ends_a_session(void **state)
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
 }
 
+/* Nobody else waits until thousands of sessions are gone. */
+static void
+silent_sessions_expire_some_at_a_time(void **state)
+{
+	enum { SESSIONS = 1500 };
+	struct fixture *f = *state;
+	struct wire_frame frame = {
+	        .kind = WIRE_OPEN,
+	        .open = {.run = {(const uint8_t *)"run", 3}, .group = {(const uint8_t *)"job", 3}, .started = 1}};
+	unsigned ticks = 1;
+
+	for (uint32_t rank = 0; rank < SESSIONS; rank++) {
+		memcpy(frame.session, &rank, sizeof(rank));
+		frame.open.rank = rank;
+		ingest_frame(&f->ingest, &(struct peer){.size = 1}, true, &frame, 100, f->now);
+		if (rank % 100 == 99) {
+			fixture_commit(f);
+			assert_int_equal(f->reply_count, 100);
+			fixture_forget(f);
+		}
+	}
+	assert_int_equal(f->ingest.sessions.live, SESSIONS);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS);
+	f->now += 1000;
+	while (ingest_tick(&f->ingest, f->now)) {
+		assert_true(f->ingest.sessions.live >= SESSIONS - 512 * ticks++);
+		assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+		fixture_commit(f);
+	}
+	fixture_commit(f);
+	assert_int_equal(ticks, 3);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+}
+
 static void
 a_stalled_collector_blames_nobody(void **state)
 {
@@ -749,6 +784,7 @@ main(void)
 	        TEST(an_epoch_closes_when_every_session_has_left_it),
 	        TEST(a_small_patch_waits_until_its_epoch_is_ended_again),
 	        TEST(silence_ends_a_session),
+	        TEST(silent_sessions_expire_some_at_a_time),
 	        TEST(a_stalled_collector_blames_nobody),
 	        TEST(unknown_sessions_are_told_to_open),
 	        TEST(a_closed_session_may_repeat_its_close),
