@@ -60,23 +60,44 @@ columns_needed(const struct dynamics_request *request, uint32_t measures)
 	return columns;
 }
 
+/* "epochs 0 to 4", "epoch 3", or "epochs 0 to 100, with gaps"; of the whole run. */
+static void
+describe_epochs(const struct dynamics *dynamics, char text[64])
+{
+	struct store_epoch *epochs;
+	size_t count;
+
+	snprintf(text, 64, "others");
+	if (store_epochs(dynamics->store, dynamics->info->number, &epochs, &count, NULL) < 0)
+		return;
+	if (count == 1)
+		snprintf(text, 64, "epoch %u", epochs[0].epoch);
+	else if (count > 1)
+		snprintf(text, 64, "epochs %u to %u%s", epochs[0].epoch, epochs[count - 1].epoch,
+		         epochs[count - 1].epoch - epochs[0].epoch + 1 == count ? "" : ", with gaps");
+	free(epochs);
+}
+
 static int
 no_observations(const struct dynamics *dynamics, const struct common_options *common, struct portolan_error *error)
 {
 	const struct store_run_info *info = dynamics->info;
+	char has[64], asked[64];
 
 	if (info->epochs == 0 && info->state == STORE_RECORDING)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' is being recorded, but nothing is stored yet: try again later", info->name);
 	if (info->epochs == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no observations", info->name);
+	describe_epochs(dynamics, has);
 	if (common->epoch_to == UINT32_MAX)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' has no observations from epoch %u on; it has %llu epochs", info->name,
-		                 common->epoch_from, (unsigned long long)info->epochs);
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "run '%s' has no observations in epochs %u to %u; it has %llu epochs", info->name,
-	                 common->epoch_from, common->epoch_to - 1, (unsigned long long)info->epochs);
+		snprintf(asked, sizeof(asked), "from epoch %u on", common->epoch_from);
+	else if (common->epoch_to - common->epoch_from == 1)
+		snprintf(asked, sizeof(asked), "in epoch %u", common->epoch_from);
+	else
+		snprintf(asked, sizeof(asked), "in epochs %u to %u", common->epoch_from, common->epoch_to - 1);
+	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no observations %s; it has %s", info->name, asked,
+	                 has);
 }
 
 /* A third of the time of a large `metrics` went into page faults for these arrays: huge pages make them few. */
@@ -164,8 +185,11 @@ take_gold(struct dynamics *dynamics, const struct store_block *block)
 	const struct store_values *gold = &block->gold;
 	int32_t *to = dynamics->gold + block->first;
 
-	for (uint32_t r = 0; r < block->rows; r++)
+	for (uint32_t r = 0; r < block->rows; r++) {
 		to[r] = gold->present && gold->present[r / 64] >> r % 64 & 1 ? ((const int32_t *)gold->values)[r] : -1;
+		if (to[r] < -1)
+			to[r] = -1; /* no collector stores one; whoever counts classes relies on it */
+	}
 }
 
 static int

@@ -1,5 +1,5 @@
 /*
- * gnuplot.c: starts gnuplot by posix_spawn, without a shell, and waits for it.
+ * gnuplot.c: starts gnuplot, and the program that knows its fonts, by posix_spawn, without a shell, and waits for them.
  *
  * It runs in the folder of the picture, with names relative to it, default settings (-d: no start-up file of the user's
  * has a say), nothing on its standard input, and signals as a program expects them. What it says is kept for the error
@@ -21,27 +21,30 @@
 
 extern char **environ;
 
+/* What it writes to `stream` (standard output or error) goes to `said`. */
 static int
-spawn(const char *folder, char *const arguments[], int said, pid_t *child)
+spawn(const char *folder, char *const arguments[], int stream, int said, pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	sigset_t defaults;
+	sigset_t defaults, none;
 	int result;
 
+	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 	result = posix_spawn_file_actions_addchdir_np(&actions, folder);
 	if (result == 0)
 		result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (result == 0)
 		result = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
+		result = posix_spawn_file_actions_adddup2(&actions, said, stream);
 	if (result == 0)
 		result = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
@@ -81,7 +84,7 @@ gnuplot_run(const char *folder, const char *script, const char *picture, struct 
 	snprintf(script_path, sizeof(script_path), "./%s", script);
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
-	result = spawn(folder, arguments, pipe_ends[1], &child);
+	result = spawn(folder, arguments, STDERR_FILENO, pipe_ends[1], &child);
 	close(pipe_ends[1]);
 	if (result != 0) {
 		close(pipe_ends[0]);
@@ -98,4 +101,28 @@ gnuplot_run(const char *folder, const char *script, const char *picture, struct 
 	if (WIFSIGNALED(status))
 		return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot was ended by signal %d", WTERMSIG(status));
 	return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot failed: %s", said[0] ? said : "it said nothing");
+}
+
+bool
+gnuplot_has_glyph(uint32_t character)
+{
+	char program[] = "fc-list", pattern[32], said[64] = "";
+	char *arguments[] = {program, pattern, NULL};
+	int pipe_ends[2], status = 0;
+	pid_t child;
+
+	snprintf(pattern, sizeof(pattern), ":charset=%x", character);
+	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
+		return false;
+	if (spawn(".", arguments, STDOUT_FILENO, pipe_ends[1], &child) != 0) {
+		close(pipe_ends[0]);
+		close(pipe_ends[1]);
+		return false;
+	}
+	close(pipe_ends[1]);
+	read_said(pipe_ends[0], said, sizeof(said));
+	close(pipe_ends[0]);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0 && said[0];
 }

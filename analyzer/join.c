@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define GZIP_MAGIC "\x1f\x8b"
 #define COLUMNS_MAX 4096
 
 void
@@ -122,8 +123,11 @@ read_header(struct join *join, const char *path, const char *id_field, size_t *a
 {
 	char near[64], *text;
 
+	if (join->size >= 2 && memcmp(join->text, GZIP_MAGIC, 2) == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: zcat %s | portolan … --join -", path,
+		                 path);
 	if (join->size >= 3 && memcmp(join->text, BYTE_ORDER_MARK, 3) == 0)
-		*at = 3;
+		join->mark = *at = 3;
 	if (join->format == RECORDS_JSONL)
 		return 0;
 	join->header = records_next(join->format, join->text + *at, join->size - *at);
@@ -168,6 +172,17 @@ make_room(char **text, size_t *room, const struct record *record)
 	return *text ? 0 : -1;
 }
 
+/* Blank lines between JSON lines are no records. */
+static bool
+is_blank(enum records_format format, const struct record *record)
+{
+	size_t at = 0;
+
+	while (format == RECORDS_JSONL && at < record->length && strchr(" \t\r", record->at[at]) && record->at[at])
+		at++;
+	return at == record->length;
+}
+
 static int
 find_matches(struct join *join, const char *path, const char *id_field, const struct ids_index *index,
              struct portolan_error *error)
@@ -183,8 +198,15 @@ find_matches(struct join *join, const char *path, const char *id_field, const st
 		long length;
 
 		at += match.record.next;
-		if (match.record.length == 0)
+		if (is_blank(join->format, &match.record))
 			continue;
+		if (match.record.unclosed) {
+			code = error_set(
+			        error, PORTOLAN_E_INVALID,
+			        "%s: record %llu has a quote that is never closed, and swallows the rest of the file",
+			        path, (unsigned long long)number + 1);
+			break;
+		}
 		if (make_room(&text, &text_room, &match.record) < 0) {
 			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", path);
 			break;
@@ -195,7 +217,7 @@ find_matches(struct join *join, const char *path, const char *id_field, const st
 		if (length == -2)
 			code = error_set(error, PORTOLAN_E_INVALID, "%s: record %llu is not well-formed %s", path,
 			                 (unsigned long long)number + 1,
-			                 join->format == RECORDS_JSONL ? "JSON" : "CSV");
+			                 join->format == RECORDS_JSONL ? "JSON (one object a line)" : "CSV");
 		if (length >= 0) {
 			fields++;
 			position = ids_index_find(index, text, (size_t)length);

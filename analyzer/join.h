@@ -14,11 +14,12 @@ struct join_match {
 struct join {
 	enum records_format format;
 	struct record header; /* CSV and TSV */
+	size_t mark;          /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */
 	size_t count;
 	size_t missing; /* chosen examples that no record belongs to */
-	/* private */
 	const char *text;
+	/* private */
 	size_t size;
 	bool mapped;
 };

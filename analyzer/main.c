@@ -6,7 +6,6 @@
 #include <portolan/portolan.h>
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +49,6 @@ main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), which is reported */
 	if (!name) {
 		help_overview(stderr);
 		return STATUS_USAGE;

@@ -99,8 +99,9 @@ print_overview(void)
 		putchar('\n');
 	}
 	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
-	      "\n*PORTOLAND*\n\tThe collector program that import and rm hand over to.\n"
-	      "\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n",
+	      "\n*PORTOLAND*\n\tThe collector program that import, rm, backup and keygen hand over to.\n"
+	      "\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n"
+	      "\n# SEE ALSO\n\n*portoland*(1)\n",
 	      stdout);
 }
 

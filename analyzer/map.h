@@ -103,13 +103,18 @@ struct map_script {
 	bool compact, density;
 	const char *picture, *data_file; /* file names: letters, digits, . _ - only */
 	const char *title, *caption;     /* any text */
+	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
 };
+
+/* How every script begins, whatever the version. */
+#define MAP_SCRIPT_FIRST_LINE "# A data map, drawn by portolan"
 
 /* Writes the script. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_script *script);
 
-/* Text as gnuplot's single-quoted string: quotes doubled, control characters and what is not UTF-8 left out, cut with … after
- * `most` characters. */
-void map_script_quote(FILE *stream, const char *text, size_t most);
+/* Text as gnuplot's single-quoted string: quotes become typographic, control characters and what is not UTF-8 are left out,
+ * what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … after the width of `most`
+ * characters. */
+void map_script_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_t character));
 
 #endif

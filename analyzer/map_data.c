@@ -71,12 +71,13 @@ axis_end(double most)
 	return end > 0.05 ? end : 0.05;
 }
 
+/* What lies outside, which only a damaged store can have, goes to the bin at that end. */
 static unsigned
 bin_of(double value, double end, unsigned bins)
 {
 	double bin = value / end * bins;
 
-	return bin < bins ? (unsigned)bin : bins - 1;
+	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
 }
 
 static void

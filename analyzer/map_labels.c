@@ -21,7 +21,9 @@
 #define BOX_RADIUS 4.0
 #define CORNER_POINTS 6
 
-_Static_assert(COLUMNS *CELL <= MAP_RIGHT - MAP_LEFT && ROWS * CELL <= MAP_TOP - MAP_BOTTOM, "grid within the frame");
+_Static_assert(COLUMNS *(int)CELL <= (int)MAP_RIGHT - (int)MAP_LEFT &&
+                       ROWS * (int)CELL <= (int)MAP_TOP - (int)MAP_BOTTOM,
+               "grid within the frame");
 _Static_assert(4 * CORNER_POINTS == MAP_BOX_CORNERS, "corners");
 
 /* In units, of the names in the script's font, with their margins. */
@@ -52,7 +54,7 @@ grid_index(double distance, unsigned cells)
 {
 	double cell = distance / CELL;
 
-	return cell <= 0 ? 0 : cell >= cells ? cells : (unsigned)cell;
+	return !(cell > 0) ? 0 : cell >= cells ? cells : (unsigned)cell; /* NaN, of a damaged store: 0 */
 }
 
 static void

@@ -1,8 +1,9 @@
 /*
  * map_quote.c: any text as a gnuplot string that can do nothing but be shown.
  *
- * Inside single quotes only the quote itself and the line end mean something; control characters go, of both kinds (C0
- * and C1), and so does what is not UTF-8, which the text library would refuse to draw.
+ * Inside single quotes only the quote itself and the line end mean something. A quote is shown as the typographic one
+ * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Control characters go, of
+ * both kinds (C0 and C1), and so does what is not UTF-8, which the text library would refuse to draw.
  */
 #include "map.h"
 
@@ -26,8 +27,37 @@ decode(const unsigned char *text, uint32_t *character)
 	return size;
 }
 
+/* DejaVu Sans, which gnuplot-nox brings along, has them. */
+static bool
+is_common(uint32_t character)
+{
+	static const struct {
+		uint32_t from, to;
+	} ranges[] = {{0x20, 0x2ff},    {0x370, 0x373},   {0x37a, 0x3ff},   {0x400, 0x4ff},  {0x1e00, 0x1eff},
+	              {0x2010, 0x203a}, {0x20ac, 0x20ac}, {0x2190, 0x21ff}, {0x2200, 0x22ff}};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (character >= ranges[i].from && character <= ranges[i].to)
+			return true;
+	return false;
+}
+
+/* A character without a font would be drawn as a box that can be larger than the picture. */
+static bool
+is_drawn(uint32_t character, bool (*can_draw)(uint32_t character))
+{
+	return is_common(character) || (can_draw && can_draw(character));
+}
+
+/* Chinese, Japanese, Korean and pictures take about twice the room. */
+static size_t
+width_of(uint32_t character)
+{
+	return character >= 0x2e80 ? 2 : 1;
+}
+
 void
-map_script_quote(FILE *stream, const char *text, size_t most)
+map_script_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_t character))
 {
 	const unsigned char *at = (const unsigned char *)text;
 	size_t shown = 0;
@@ -41,13 +71,17 @@ map_script_quote(FILE *stream, const char *text, size_t most)
 			at += size ? size : 1;
 			continue;
 		}
-		if (++shown > most) {
+		shown += width_of(character);
+		if (shown > most) {
 			fputs("…", stream);
 			break;
 		}
 		if (character == '\'')
-			fputc('\'', stream);
-		fwrite(at, 1, size, stream);
+			fputs("’", stream);
+		else if (is_drawn(character, can_draw))
+			fwrite(at, 1, size, stream);
+		else
+			fputs("\xef\xbf\xbd", stream);
 		at += size;
 	}
 	fputc('\'', stream);

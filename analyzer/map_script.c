@@ -59,10 +59,9 @@ write_terminal(FILE *stream, const struct map_script *script)
 	double width = width_of(script);
 
 	fprintf(stream,
-	        "# A data map, drawn by portolan " PORTOLAN_VERSION
-	        ". To draw it again, in this folder: gnuplot SCRIPT\n"
-	        "if (!exists('picture')) picture = '%s'\n"
-	        "set encoding utf8\n",
+	        MAP_SCRIPT_FIRST_LINE " " PORTOLAN_VERSION ". To draw it again, in this folder: gnuplot SCRIPT\n"
+	                              "if (!exists('picture')) picture = '%s'\n"
+	                              "set encoding utf8\n",
 	        script->picture);
 	switch (script->format) {
 	case MAP_PNG:
@@ -103,11 +102,11 @@ write_titles(FILE *stream, const struct map_script *script)
 	double width = width_of(script);
 
 	fputs("set label 101 ", stream);
-	map_script_quote(stream, script->title, (size_t)((width - 2 * MAP_LEFT) / 11));
+	map_script_quote(stream, script->title, (size_t)((width - 2 * MAP_LEFT) / 11), script->can_draw);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",16' textcolor rgb '" INK "'\n",
 	        MAP_LEFT / width, (MAP_HEIGHT - 34) / MAP_HEIGHT);
 	fputs("set label 102 ", stream);
-	map_script_quote(stream, script->caption, (size_t)((width - MAP_LEFT) / 7));
+	map_script_quote(stream, script->caption, (size_t)((width - MAP_LEFT) / 7), script->can_draw);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",10' textcolor rgb '" PALE "'\n",
 	        MAP_LEFT / width, (MAP_HEIGHT - 60) / MAP_HEIGHT);
 }

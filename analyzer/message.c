@@ -2,7 +2,9 @@
  * message.c: lines for stderr.
  *
  * A line is put together first and written with one call, so that lines of programs that share a terminal or a
- * log file do not mix. Failures to write them are ignored: there is nowhere left to report them.
+ * log file do not mix. What is quoted in it (a file's header, a name) may hold anything: control characters are shown
+ * as question marks, so that a line stays one. Failures to write them are ignored: there is nowhere left to report
+ * them.
  */
 #include "message.h"
 
@@ -20,7 +22,9 @@ message_line(const char *prefix, const char *format, va_list arguments)
 	size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
 
 	vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
-	used = strlen(line);
+	for (; line[used]; used++)
+		if ((unsigned char)line[used] < ' ' || line[used] == 0x7f)
+			line[used] = '?';
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, used) < 0)
 		return;

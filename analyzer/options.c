@@ -30,7 +30,7 @@ static const struct {
         {COMMON_STRICT,
          {"strict", KEY_STRICT, NULL, "Exit with status 3 where the result is incomplete, instead of only warning."}},
         {COMMON_STORE,
-         {"store", KEY_STORE, "DIR", "The store to read. Default: $PORTOLAN_STORE, or ./portolan-store."}},
+         {"store", KEY_STORE, "DIR", "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
         {~0u, {"help", KEY_HELP, NULL, "Show this help."}},
 };
 
@@ -139,8 +139,8 @@ unknown_option(struct options *options)
 	size_t count = 0;
 	char word[64];
 
-	if (optopt > 0 && optopt < OPTION_KEY)
-		return options_wrong(options->command, "no option -%c", optopt);
+	if (optopt != 0 && optopt < OPTION_KEY) /* a byte of UTF-8 may come as a negative number */
+		return options_wrong(options->command, "no option %s", given);
 	if (optopt != 0) /* a long option that takes no argument got one */
 		return options_wrong(options->command, "%s: this option takes no argument", given);
 	while (options->table[count].name) {

@@ -1,10 +1,12 @@
 /*
  * output.c: buffered output with one sticky error.
  *
- * A file is written under a temporary name in the folder of its target and renamed when all of it is there, so that
- * whoever finds the name finds a whole file, and a failed command leaves the old one untouched. A symbolic link is
- * followed first: the link stays, the file behind it is replaced. close() is checked too: some file systems
- * report a full disk only there. SIGPIPE is ignored in main(), so a closed pipe arrives here as EPIPE.
+ * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary one when all of it is
+ * there, and is renamed: so whoever finds the name finds a whole file, a failed command leaves the old one untouched,
+ * and one that is interrupted leaves nothing behind. File systems that cannot do that get the temporary name at once. A
+ * symbolic link is followed first: the link stays, the file behind it is replaced. close() is checked too: some file
+ * systems report a full disk only there. A closed pipe ends the program as it ends any filter: by SIGPIPE, without a
+ * word.
  */
 #include "output.h"
 
@@ -41,13 +43,29 @@ output_release(struct output *output)
 	*output = (struct output){.fd = -1};
 }
 
-/* Opens the temporary file beside output->target, readable as the user's umask says. */
+/* A file without a name in the folder of output->target; -1: the file system cannot do that. */
+static int
+open_nameless(const struct output *output)
+{
+	const char *slash = strrchr(output->target, '/');
+	char *folder = slash ? strndup(output->target, (size_t)(slash - output->target) + 1) : strdup(".");
+	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+	                                                      : -1;
+
+	free(folder);
+	return fd;
+}
+
+/* Opens the file that is to become output->target, readable as the user's umask says. */
 static int
 open_temporary(struct output *output)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
+	output->fd = open_nameless(output);
+	if (output->fd >= 0)
+		return 0;
 	if (asprintf(&output->temporary, "%s.XXXXXX", output->target) < 0) {
 		output->temporary = NULL;
 		return -1;
@@ -185,6 +203,28 @@ output_commit(struct output *output, const char *end)
 	output->used = (size_t)(end - output->buffer);
 }
 
+/* Gives a nameless file a temporary name beside the target. */
+static int
+name_temporary(struct output *output)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", output->fd);
+	for (unsigned attempt = 0; attempt < 100; attempt++) {
+		if (asprintf(&output->temporary, "%s.%d-%u", output->target, (int)getpid(), attempt) < 0) {
+			output->temporary = NULL;
+			return ENOMEM;
+		}
+		if (linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		free(output->temporary);
+		output->temporary = NULL;
+		if (errno != EEXIST)
+			return errno;
+	}
+	return EEXIST;
+}
+
 int
 output_finish(struct output *output, struct portolan_error *error)
 {
@@ -192,6 +232,8 @@ output_finish(struct output *output, struct portolan_error *error)
 
 	output_flush(output);
 	failure = output->failure;
+	if (failure == 0 && output->target && !output->temporary)
+		failure = name_temporary(output);
 	if (output->path && close(output->fd) < 0 && failure == 0)
 		failure = errno;
 	output->fd = -1;

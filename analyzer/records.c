@@ -32,17 +32,37 @@ records_format_of(const char *path, const char *text, size_t size)
 	return size > 0 && memchr(text, '\t', line) ? RECORDS_TSV : RECORDS_CSV;
 }
 
+/* The end of a CSV record. A quote opens only where a field begins, and closes where it is not doubled, as csv_field()
+ * has it: one within a plain field (5" disk) is a character like any other. */
+static size_t
+csv_end(const char *text, size_t size, bool *unclosed)
+{
+	bool quoted = false, begins = true;
+	size_t end = 0;
+
+	for (; end < size && (quoted || text[end] != '\n'); end++) {
+		if (quoted && text[end] == '"') {
+			if (end + 1 < size && text[end + 1] == '"')
+				end++;
+			else
+				quoted = false;
+		} else if (!quoted) {
+			quoted = begins && text[end] == '"';
+			begins = text[end] == ',';
+		}
+	}
+	*unclosed = quoted;
+	return end < size ? end : size;
+}
+
 struct record
 records_next(enum records_format format, const char *text, size_t size)
 {
-	bool quoted = false;
-	size_t end = 0;
+	bool unclosed = false;
+	size_t end;
 
 	if (format == RECORDS_CSV) {
-		while (end < size && (quoted || text[end] != '\n')) {
-			quoted ^= text[end] == '"';
-			end++;
-		}
+		end = csv_end(text, size, &unclosed);
 	} else {
 		const char *newline = size > 0 ? memchr(text, '\n', size) : NULL;
 
@@ -52,6 +72,7 @@ records_next(enum records_format format, const char *text, size_t size)
 	        .at = text,
 	        .length = end > 0 && text[end - 1] == '\r' ? end - 1 : end,
 	        .next = end < size ? end + 1 : size,
+	        .unclosed = unclosed,
 	};
 }
 
@@ -207,41 +228,69 @@ take(struct scan *scan, char c)
 	return true;
 }
 
+/* The value from `from` to `to`, as text; -1: it is neither string nor number. */
+static long
+take_value(const char *from, const char *to, char *text)
+{
+	if (*from == '"')
+		return decode_string(from, to, text);
+	if (*from != '-' && (*from < '0' || *from > '9'))
+		return -1;
+	memcpy(text, from, (size_t)(to - from));
+	return to - from;
+}
+
+struct member {
+	const char *name;
+	char *text;
+	bool is_found;
+	long length; /* as records_json_field() answers */
+};
+
+/* One member of the object, from its key on; false: not well-formed. */
+static bool
+take_member(struct scan *scan, struct member *wanted)
+{
+	const char *key, *value;
+	long length = 0;
+
+	skip_space(scan);
+	key = scan->at;
+	if (key >= scan->end || *key != '"' || !skip_string(scan))
+		return false;
+	if (!wanted->is_found) /* else the text is what was found */
+		length = decode_string(key, scan->at, wanted->text);
+	if (length < 0 || !take(scan, ':'))
+		return false;
+	skip_space(scan);
+	value = scan->at;
+	if (!skip_value(scan))
+		return false;
+	if (wanted->is_found || (size_t)length != strlen(wanted->name) ||
+	    memcmp(wanted->text, wanted->name, (size_t)length) != 0)
+		return true;
+	wanted->is_found = true;
+	wanted->length = take_value(value, scan->at, wanted->text);
+	return wanted->length != -2;
+}
+
+/* Goes on to the record's end when the member is found: a line that was cut short is not to pass for a whole one. */
 long
 records_json_field(const struct record *record, const char *name, char *text)
 {
 	struct scan scan = {record->at, record->at + record->length};
-	size_t name_length = strlen(name);
-	long found = -1;
+	struct member wanted = {.name = name, .text = text, .length = -1};
 
 	if (!take(&scan, '{'))
 		return -2;
-	if (take(&scan, '}'))
-		return -1;
-	do {
-		const char *key, *value;
-		long length;
-
-		skip_space(&scan);
-		key = scan.at;
-		if (key >= scan.end || *key != '"' || !skip_string(&scan))
+	if (!take(&scan, '}')) {
+		do
+			if (!take_member(&scan, &wanted))
+				return -2;
+		while (take(&scan, ','));
+		if (!take(&scan, '}'))
 			return -2;
-		length = decode_string(key, scan.at, text);
-		if (length < 0 || !take(&scan, ':'))
-			return -2;
-		skip_space(&scan);
-		value = scan.at;
-		if (!skip_value(&scan))
-			return -2;
-		if ((size_t)length != name_length || memcmp(text, name, name_length) != 0)
-			continue;
-		if (*value == '"') {
-			found = decode_string(value, scan.at, text);
-		} else if (*value == '-' || (*value >= '0' && *value <= '9')) {
-			found = scan.at - value;
-			memcpy(text, value, (size_t)found);
-		}
-		return found;
-	} while (take(&scan, ','));
-	return take(&scan, '}') ? -1 : -2;
+	}
+	skip_space(&scan);
+	return scan.at == scan.end ? wanted.length : -2;
 }

@@ -17,15 +17,17 @@ struct record {
 	const char *at;
 	size_t length; /* without the line end */
 	size_t next;   /* bytes to the next record */
+	bool unclosed; /* CSV: the text ends within a quoted field */
 };
 
-/* The record that begins at `text`; size > 0. In CSV a quoted field may hold line ends. */
+/* The record that begins at `text`; size > 0. In CSV a field that begins with a quote may hold line ends. */
 struct record records_next(enum records_format format, const char *text, size_t size);
 
 /*
  * Takes a field's text: of CSV and TSV by its number from 0, unquoted; of JSON by its name: the text of a string, or
  * a number as it is written. `text` has room for record->length + 1 bytes. Returns its length, -1 when the record has no such
- * field (JSON: or it is neither string nor number), -2 when it is not well-formed.
+ * field (JSON: or it is neither string nor number), -2 when it is not well-formed: of JSON the whole record is looked at, and its
+ * last closing brace is then the one that ends the object.
  */
 long records_field(enum records_format format, const struct record *record, size_t number, char *text);
 long records_json_field(const struct record *record, const char *name, char *text);

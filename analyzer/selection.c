@@ -10,6 +10,7 @@
 
 #include <portolan/error.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,9 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 size_t
 selection_size(double fraction, size_t n)
 {
-	/* The fraction is the double next to the decimal that was meant: 0.145 × 100 must still round to 15. */
-	double size = floor(fraction * (double)n + 0.5 + 1e-9 * fraction);
+	/* The fraction is the double next to the decimal that was meant, and the product is rounded again: 0.145 × 100
+	 * must still come to 15, and 0.145 × 50,000,100 to 7,250,015. */
+	double product = fraction * (double)n, size = floor(product + 0.5 + 2 * DBL_EPSILON * product);
 
 	return size < (double)n ? (size_t)size : n;
 }
@@ -119,7 +121,7 @@ selection_per_class(uint32_t *ranked, size_t n, const int32_t *gold, const uint3
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t class = (size_t)(gold[ranked[i]] + 1);
+		size_t class = (size_t)((int64_t)gold[ranked[i]] + 1); /* INT32_MAX is a label too */
 		size_t quota = count > 0 ? count : selection_size(fraction, class_sizes[class]);
 
 		if (taken[class] < quota) {

@@ -32,7 +32,7 @@ class_sizes(const struct dynamics *dynamics, size_t *classes)
 	*classes = (size_t)((int64_t)most + 2);
 	sizes = calloc(*classes, sizeof(*sizes));
 	for (size_t i = 0; sizes && i < dynamics->count; i++)
-		sizes[dynamics->gold[dynamics->order[i]] + 1]++;
+		sizes[(int64_t)dynamics->gold[dynamics->order[i]] + 1]++;
 	return sizes;
 }
 

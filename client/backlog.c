@@ -224,5 +224,8 @@ backlog_settle(struct backlog *backlog, uint64_t acknowledged)
 	}
 	if (acknowledged > backlog->acknowledged)
 		backlog->acknowledged = acknowledged;
+	/* The last frame of the file may be acknowledged before anybody asks for the next one. */
+	if (!backlog->is_left_over && backlog->acknowledged == backlog->sequence)
+		backlog->spooling = false;
 	drop_file(backlog);
 }

@@ -108,41 +108,6 @@ is_aborted(const struct io *io)
 	return atomic_load(&io->command) >= COMMAND_SAVE;
 }
 
-/* While a collector starts, the ring must not fill. */
-static bool
-work_meanwhile(void *context)
-{
-	struct io *io = context;
-
-	intake_frames(io);
-	return is_aborted(io);
-}
-
-/* Embedded: a collector that is gone is started again. Silence alone is no proof; a free lock is. */
-static void
-revive(struct io *io)
-{
-	int64_t now = clock_ms();
-	struct portolan_error error;
-
-	bool is_answered = io->session.last_sent <= io->session.last_heard && !io->unsent;
-
-	if (!io->embedded || is_answered || now - io->session.last_heard < REVIVE_MS || now - io->revived < REVIVE_MS)
-		return;
-	io->revived = now;
-	if (embedded_is_served(io->embedded))
-		return;
-	if (embedded_start(io->embedded, now + REVIVE_START_MS, work_meanwhile, io, &error) == 0) {
-		session_lost(&io->session);
-		leftover_lost(&io->leftover);
-	} else if (!io->revival_failed && !is_aborted(io)) {
-		io->revival_failed = true;
-		fprintf(stderr, "portolan: run %s: the collector is gone: %s (trying again every second)\n", io->run,
-		        error.message);
-	}
-	io->revived = clock_ms();
-}
-
 /* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait.
  */
 static void
@@ -218,6 +183,46 @@ publish(struct io *io)
 	atomic_store(&io->phase, phase);
 	pthread_cond_broadcast(&io->changed);
 	pthread_mutex_unlock(&io->mutex);
+}
+
+/* Everything goes on while a collector starts. It is given up when the one that was thought gone is heard again: it
+ * may only have been busy, and would hold the lock that a new one waits for. */
+static bool
+work_meanwhile(void *context)
+{
+	struct io *io = context;
+
+	receive_frames(io);
+	io_send_frames(io);
+	intake_frames(io);
+	if (io->session.state == SESSION_FAILED)
+		return true;
+	publish(io);
+	return is_aborted(io) || io->session.last_heard > io->reviving_since;
+}
+
+/* Embedded: a collector that is gone is started again. Silence alone is no proof; that nobody listens is. */
+static void
+revive(struct io *io)
+{
+	int64_t now = clock_ms();
+	struct portolan_error error;
+	bool is_answered = io->session.last_sent <= io->session.last_heard && !io->unsent;
+
+	if (!io->embedded || is_answered || now - io->session.last_heard < REVIVE_MS || now - io->revived < REVIVE_MS)
+		return;
+	io->revived = io->reviving_since = now;
+	if (embedded_is_served(io->embedded))
+		return;
+	if (embedded_start(io->embedded, now + REVIVE_START_MS, work_meanwhile, io, &error) == 0) {
+		session_lost(&io->session);
+		leftover_lost(&io->leftover);
+	} else if (!io->revival_failed && !is_aborted(io) && io->session.last_heard <= now) {
+		io->revival_failed = true;
+		fprintf(stderr, "portolan: run %s: the collector is gone: %s (trying again every second)\n", io->run,
+		        error.message);
+	}
+	io->revived = clock_ms();
 }
 
 static void

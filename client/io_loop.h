@@ -31,7 +31,7 @@ struct io {
 	struct gather gather;
 	struct leftover leftover;
 	bool looked_for_left_over;
-	int64_t revived;
+	int64_t revived, reviving_since;
 	int64_t blocked_since; /* nothing could be taken from the ring, nor was acknowledged; 0: not so */
 	int64_t spool_again;   /* not before: writing to the spool has failed */
 	int64_t closed_at;     /* 0: not yet */

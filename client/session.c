@@ -228,15 +228,25 @@ settle(struct session *session, uint64_t acknowledged)
 		session->state = SESSION_CLOSED;
 }
 
+/* Nothing may pass for stored that never went out. Of what is left over, more may have gone out than the file has. */
+static bool
+is_beyond(struct session *session, uint64_t acknowledged)
+{
+	static const struct wire_bytes none = {(const uint8_t *)"", 0};
+
+	if (session->backlog.is_left_over || acknowledged <= session->sent)
+		return false;
+	fail(session, PORTOLAN_E_REFUSED, "the collector acknowledges what was never sent", none);
+	return true;
+}
+
 static void
 receive_opened(struct session *session, const struct wire_opened *opened)
 {
 	static const struct wire_bytes none = {(const uint8_t *)"", 0};
 
-	if (opened->acknowledged > session->backlog.sequence) {
-		fail(session, PORTOLAN_E_REFUSED, "the collector acknowledges what was never sent", none);
+	if (is_beyond(session, opened->acknowledged))
 		return;
-	}
 	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
 		fail(session, PORTOLAN_E_REFUSED,
@@ -259,6 +269,8 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 static void
 receive_ack(struct session *session, const struct wire_ack *ack)
 {
+	if (is_beyond(session, ack->acknowledged))
+		return;
 	session->credit = ack->credit;
 	session->replaced = ack->replaced;
 	session->refused = ack->refused;
@@ -290,7 +302,8 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 		break;
 	default:
 		session->refusal = reply->code;
-		fail(session, PORTOLAN_E_REFUSED, "", reply->message);
+		fail(session, PORTOLAN_E_REFUSED, reply->message.size ? "" : "the collector gave no reason",
+		     reply->message);
 		break;
 	}
 }
@@ -422,6 +435,8 @@ session_sent(struct session *session, int64_t now)
 		session->open_is_out = true;
 		session->open_sent = now;
 	} else if (session->offered != WIRE_PING) {
+		if (session->sent < session->backlog.next->sequence)
+			session->sent = session->backlog.next->sequence;
 		backlog_sent(&session->backlog);
 	}
 }

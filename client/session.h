@@ -39,6 +39,7 @@ struct session {
 
 	struct backlog backlog; /* what is not acknowledged */
 	uint64_t credit;
+	uint64_t sent;         /* the highest number that went out on any opening */
 	const char *directory; /* of spool files; NULL: none. Not owned */
 	uint64_t spool_limit;  /* bytes */
 	bool offline;          /* goes on without ever having been opened */

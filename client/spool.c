@@ -48,7 +48,8 @@ check_of(const void *head, size_t head_size, const void *body, size_t body_size)
 		const uint8_t *data;
 		size_t size;
 	} parts[] = {{head, head_size - sizeof(uint64_t)}, {body, body_size}};
-	uint64_t check = UINT64_C(0xcbf29ce484222325) ^ body_size;
+	/* Multiplied, or the size would cancel itself out when the head, which has it too, is added. */
+	uint64_t check = (UINT64_C(0xcbf29ce484222325) ^ body_size) * UINT64_C(0x100000001b3);
 
 	for (int part = 0; part < 2; part++)
 		for (size_t at = 0; at < parts[part].size; at += 8) {

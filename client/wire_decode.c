@@ -47,10 +47,17 @@ field_fail(struct fields *fields, const char *key, const char *format, ...)
 	fields->status = error_set(fields->error, PORTOLAN_E_INVALID, "%s frame: \"%s\" %s", fields->kind, key, what);
 }
 
+/* The library has NULL where nothing is, which memcmp() and memcpy() do not take. */
+static struct wire_bytes
+bytes_at(const char *data, uint32_t size)
+{
+	return (struct wire_bytes){(const uint8_t *)(size ? data : ""), size};
+}
+
 static struct wire_bytes
 bytes_of_string(const msgpack_object *object)
 {
-	return (struct wire_bytes){(const uint8_t *)object->via.str.ptr, object->via.str.size};
+	return bytes_at(object->via.str.ptr, object->via.str.size);
 }
 
 static const msgpack_object *
@@ -105,7 +112,7 @@ field_text(struct fields *fields, const char *key, enum need need, size_t most, 
 		field_fail(fields, key, "is not a string");
 	} else if (object->via.str.size > most) {
 		field_fail(fields, key, "has %u bytes; the limit is %zu", object->via.str.size, most);
-	} else if (!wire_text_is_valid(object->via.str.ptr, object->via.str.size, multi_line)) {
+	} else if (!wire_text_is_valid(bytes_of_string(object).data, object->via.str.size, multi_line)) {
 		field_fail(fields, key, "is not UTF-8%s", multi_line ? "" : " without control characters");
 	} else {
 		text = bytes_of_string(object);
@@ -146,15 +153,15 @@ check_keys(const msgpack_object_map *map, uint32_t most, const char *where, stru
 	if (map->size > most)
 		return error_set(error, PORTOLAN_E_INVALID, "%s has %u keys; the limit is %u", where, map->size, most);
 	for (uint32_t i = 0; i < map->size; i++) {
-		const msgpack_object *key = &map->ptr[i].key;
+		struct wire_bytes key;
 
-		if (key->type != MSGPACK_OBJECT_STR)
+		if (map->ptr[i].key.type != MSGPACK_OBJECT_STR)
 			return error_set(error, PORTOLAN_E_INVALID, "%s has a key that is not a string", where);
+		key = bytes_of_string(&map->ptr[i].key);
 		for (uint32_t j = 0; j < i; j++) {
-			const msgpack_object *other = &map->ptr[j].key;
+			struct wire_bytes other = bytes_of_string(&map->ptr[j].key);
 
-			if (other->via.str.size == key->via.str.size &&
-			    memcmp(other->via.str.ptr, key->via.str.ptr, key->via.str.size) == 0)
+			if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
 				return error_set(error, PORTOLAN_E_INVALID, "%s has the same key twice (number %u)",
 				                 where, i + 1);
 		}
@@ -190,7 +197,7 @@ decode_labels(wire_decoder *decoder, struct fields *fields, struct wire_open *op
 		const msgpack_object *label = &array->ptr[i];
 
 		if (label->type != MSGPACK_OBJECT_STR ||
-		    !wire_name_is_valid(label->via.str.ptr, label->via.str.size, true)) {
+		    !wire_name_is_valid(bytes_of_string(label).data, label->via.str.size, true)) {
 			field_fail(fields, "labels",
 			           "number %u is not a string of at most %d bytes of UTF-8 without "
 			           "control characters",
@@ -246,7 +253,7 @@ decode_column(struct fields *fields, const char *key, const msgpack_object *obje
 		return;
 	}
 	*type = wire_type_from_name(bytes_of_string(&pair[0]));
-	*data = (struct wire_bytes){(const uint8_t *)pair[1].via.bin.ptr, pair[1].via.bin.size};
+	*data = bytes_at(pair[1].via.bin.ptr, pair[1].via.bin.size);
 	if (*type == 0)
 		field_fail(fields, key, "has an unknown type");
 	else if (*type == WIRE_STR)

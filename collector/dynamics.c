@@ -142,6 +142,16 @@ parse_gold(const struct line *line, struct dynamics_row *row, struct portolan_er
 	return 0;
 }
 
+/* What the library says quotes the line, whatever is in it. */
+static int
+not_json(json_error_t *json_error, struct portolan_error *error)
+{
+	for (char *c = json_error->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	return error_set(error, PORTOLAN_E_INVALID, "not JSON: %.120s", json_error->text);
+}
+
 static int
 load(const char *text, size_t size, struct line *line, struct portolan_error *error)
 {
@@ -162,7 +172,7 @@ load(const char *text, size_t size, struct line *line, struct portolan_error *er
 		line->object = json_loadb(marked, marked_size, JSON_REJECT_DUPLICATES, &json_error);
 		free(marked);
 	}
-	return line->object ? 0 : error_set(error, PORTOLAN_E_INVALID, "not JSON: %.120s", json_error.text);
+	return line->object ? 0 : not_json(&json_error, error);
 }
 
 int

@@ -24,7 +24,7 @@
 
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
-	size_t max_memory;           /* half of it is given out as credit, a quarter to folds */
+	size_t max_memory;           /* a quarter of it is given out as credit (guard.h), a quarter to folds */
 	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	/* One line about trouble with the store, or its end. */

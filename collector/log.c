@@ -24,6 +24,10 @@ log_line(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
 	va_end(arguments);
+	/* What strangers sent may be quoted: it stays one line, and commands no terminal. */
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
 	length = strlen(line);
 	line[length] = '\n';
 	ignored = write(STDERR_FILENO, line, length + 1);

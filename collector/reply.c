@@ -5,6 +5,8 @@
  */
 #include "reply.h"
 
+#include "guard.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,7 @@ uint64_t
 reply_credit(const struct ingest *ingest)
 {
 	size_t live = ingest->sessions.live ? ingest->sessions.live : 1;
-	uint64_t share = ingest->options.max_memory / 2 / live;
+	uint64_t share = guard_credit_for(ingest->options.max_memory) / live;
 
 	if (ingest->health == INGEST_UNAVAILABLE)
 		return 0;

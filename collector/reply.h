@@ -1,9 +1,9 @@
 /*
  * reply.h: what the collector says to its clients, and how much it lets them send.
  *
- * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of half
- * the memory cap. While the store has failed it is 0; while it is being tried again it is 1, which lets a client send
- * one frame at a time (WIRE.md).
+ * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of what
+ * the memory cap allows for credit (guard.h). While the store has failed it is 0; while it is being tried again it is
+ * 1, which lets a client send one frame at a time (WIRE.md).
  */
 #ifndef COLLECTOR_REPLY_H
 #define COLLECTOR_REPLY_H

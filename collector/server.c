@@ -14,6 +14,7 @@
 #include "log.h"
 #include "sockets.h"
 #include "store/write.h"
+#include "throttle.h"
 
 #include <endpoint.h>
 #include <portolan/error.h>
@@ -42,6 +43,7 @@ struct server {
 	wire_encoder *encoder;
 	int signals;
 	bool has_ingest;
+	struct throttle malformed;
 	char endpoints[800]; /* for the log */
 	int64_t next_tick, next_work, last_live;
 };
@@ -131,7 +133,7 @@ start(struct server *server, struct portolan_error *error)
 
 	/* Wrong keys are found out before anything is made on disk. */
 	if (result == 0)
-		result = sockets_open(&server->sockets, server->options->keys, error);
+		result = sockets_open(&server->sockets, server->options->keys, server->options->max_memory, error);
 	if (result == 0)
 		result = store_writer_open(server->options->store, &server->writer, error);
 	if (result < 0)
@@ -149,17 +151,33 @@ start(struct server *server, struct portolan_error *error)
 }
 
 static void
+take_malformed(struct server *server, const struct sockets_message *message, enum wire_error_code code,
+               const struct portolan_error *error, int64_t now)
+{
+	uint64_t since;
+
+	ingest_malformed(&server->ingest, &message->peer, code, error->message);
+	sockets_judge(server->sockets, message, GUARD_RUBBISH);
+	if (throttle_count(&server->malformed, 1, now, &since))
+		log_line("%" PRIu64 " message%s that cannot be read, the last from %.64s: %s", since,
+		         since == 1 ? "" : "s", sockets_address(server->sockets), error->message);
+}
+
+static void
 take(struct server *server, const struct sockets_message *message, int64_t now)
 {
 	struct wire_frame frame;
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 
-	if (message->data && wire_decode(server->decoder, message->data, message->size, &frame, &code, &error) == 0)
-		ingest_frame(&server->ingest, &message->peer, message->peer.socket == SOCKETS_LOCAL, &frame,
-		             message->size, now);
-	else
-		ingest_malformed(&server->ingest, &message->peer, code, error.message);
+	if (!message->data || wire_decode(server->decoder, message->data, message->size, &frame, &code, &error) < 0) {
+		take_malformed(server, message, code, &error, now);
+		return;
+	}
+	ingest_frame(&server->ingest, &message->peer, message->peer.socket == SOCKETS_LOCAL, &frame, message->size,
+	             now);
+	sockets_judge(server->sockets, message,
+	              sessions_find(&server->ingest.sessions, frame.session) ? GUARD_MEMBER : GUARD_STRANGER);
 }
 
 /* Takes what can be read now, but not for longer than a round; how many messages that were. */

@@ -9,6 +9,7 @@
  */
 #include "sockets.h"
 
+#include "guard.h"
 #include "log.h"
 #include "zap.h"
 
@@ -25,8 +26,10 @@
 #include <zmq.h>
 
 #define ENDPOINTS_MAX 32
-#define RECEIVE_QUEUE 128 /* messages per connection, before TCP holds the sender back */
-#define SEND_QUEUE 1000
+#define RECEIVE_QUEUE 4 /* messages per connection, before TCP holds the sender back */
+#define SEND_QUEUE 100
+#define HEADER_BYTES 9 /* of a message as it is transported */
+#define CURVE_BYTES 33 /* added by encryption */
 #define LINGER_MS 1000
 #define HEARTBEAT_MS 5000
 #define HEARTBEAT_TIMEOUT_MS 15000
@@ -45,6 +48,7 @@ struct sockets {
 	size_t endpoint_count;
 	unsigned turn; /* which router is asked first */
 	struct zap zap;
+	struct guard *guard; /* of the sockets that strangers reach */
 	zmq_msg_t body;
 };
 
@@ -101,7 +105,7 @@ open_keys(struct sockets *sockets, const char *directory, struct portolan_error 
 }
 
 int
-sockets_open(struct sockets **sockets, const char *keys, struct portolan_error *error)
+sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, struct portolan_error *error)
 {
 	struct sockets *opened = calloc(1, sizeof(*opened));
 	int result = -1;
@@ -119,6 +123,9 @@ sockets_open(struct sockets **sockets, const char *keys, struct portolan_error *
 		return PORTOLAN_E_SYSTEM;
 	}
 	result = keys ? open_keys(opened, keys, error) : 0;
+	if (result == 0)
+		result = guard_start(&opened->guard, opened->context, opened->routers + SOCKETS_PLAIN,
+		                     SOCKETS_COUNT - SOCKETS_PLAIN, max_memory, error);
 	if (result < 0)
 		sockets_close(opened);
 	else
@@ -147,6 +154,7 @@ sockets_close(struct sockets *sockets)
 		return;
 	sockets_unbind(sockets);
 	zmq_msg_close(&sockets->body);
+	guard_stop(sockets->guard, sockets->routers + SOCKETS_PLAIN, SOCKETS_COUNT - SOCKETS_PLAIN);
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++)
 		if (sockets->routers[i])
 			zmq_close(sockets->routers[i]);
@@ -248,23 +256,50 @@ receive_body(struct sockets *sockets, void *router, struct sockets_message *mess
 	}
 }
 
+/* Takes one message from the router; false: there is none. */
+static bool
+receive_from(struct sockets *sockets, unsigned which, struct sockets_message *message)
+{
+	void *router = sockets->routers[which];
+	int size = router ? zmq_recv(router, message->peer.id, sizeof(message->peer.id), ZMQ_DONTWAIT) : -1;
+
+	if (size < 0)
+		return false;
+	message->peer.socket = which;
+	message->peer.size = (uint32_t)size;
+	receive_body(sockets, router, message);
+	message->connection = which == SOCKETS_LOCAL ? -1 : zmq_msg_get(&sockets->body, ZMQ_SRCFD);
+	return true;
+}
+
 bool
 sockets_receive(struct sockets *sockets, struct sockets_message *message)
 {
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++) {
 		unsigned which = (sockets->turn + i) % SOCKETS_COUNT;
-		void *router = sockets->routers[which];
-		int size = router ? zmq_recv(router, message->peer.id, sizeof(message->peer.id), ZMQ_DONTWAIT) : -1;
+		size_t more = HEADER_BYTES + (which == SOCKETS_KEYED ? CURVE_BYTES : 0);
 
-		if (size < 0)
-			continue;
-		message->peer.socket = which;
-		message->peer.size = (uint32_t)size;
-		receive_body(sockets, router, message);
-		sockets->turn = which + 1;
-		return true;
+		while (receive_from(sockets, which, message)) {
+			sockets->turn = which + 1;
+			if (guard_took(sockets->guard, message->connection, zmq_msg_size(&sockets->body) + more))
+				return true;
+		}
 	}
 	return false;
+}
+
+void
+sockets_judge(struct sockets *sockets, const struct sockets_message *message, enum guard_verdict verdict)
+{
+	guard_judge(sockets->guard, message->connection, zmq_msg_size(&sockets->body), verdict);
+}
+
+const char *
+sockets_address(struct sockets *sockets)
+{
+	const char *address = zmq_msg_gets(&sockets->body, "Peer-Address");
+
+	return address && *address ? address : "a socket file";
 }
 
 bool

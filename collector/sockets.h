@@ -9,6 +9,7 @@
 #define COLLECTOR_SOCKETS_H
 
 #include "address.h"
+#include "guard.h"
 #include "sessions.h"
 
 enum { SOCKETS_LOCAL, SOCKETS_PLAIN, SOCKETS_KEYED, SOCKETS_COUNT };
@@ -16,8 +17,9 @@ enum { SOCKETS_LOCAL, SOCKETS_PLAIN, SOCKETS_KEYED, SOCKETS_COUNT };
 struct sockets;
 
 /* `keys`: a directory (keys.h), and then clients that connect to a tcp endpoint must have a key that is listed in
- * keys/clients; NULL: no keys. Socket files need none, their permissions say who may connect. */
-int sockets_open(struct sockets **sockets, const char *keys, struct portolan_error *error);
+ * keys/clients; NULL: no keys. `max_memory` bounds what peers can make the process hold (guard.h). Socket files need
+ * none, their permissions say who may connect. */
+int sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, struct portolan_error *error);
 
 /* Flushes replies for at most a second, closes, frees. NULL accepted. */
 void sockets_close(struct sockets *sockets);
@@ -37,10 +39,17 @@ struct sockets_message {
 	struct peer peer;
 	const void *data; /* valid until the next call of sockets_receive(); NULL: not a message of one part */
 	size_t size;
+	int connection; /* for the guard */
 };
 
 /* Takes one message if there is one; both sockets get their turn. */
 bool sockets_receive(struct sockets *sockets, struct sockets_message *message);
+
+/* What the message that was received last turned out to be: a peer that sends nothing of use is hung up on. */
+void sockets_judge(struct sockets *sockets, const struct sockets_message *message, enum guard_verdict verdict);
+
+/* Where the message that was received last came from, for the log; valid until the next call of sockets_receive(). */
+const char *sockets_address(struct sockets *sockets);
 
 /* false: not delivered, because the peer has gone or does not read. */
 bool sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size);

@@ -166,6 +166,8 @@ await(pid_t child, const struct common_options *common)
 	}
 	if (WIFEXITED(ended))
 		return WEXITSTATUS(ended);
+	if (WTERMSIG(ended) == SIGPIPE) /* whoever read the report has seen enough */
+		raise(SIGPIPE);
 	if (WTERMSIG(ended) == SIGSEGV || WTERMSIG(ended) == SIGBUS || WTERMSIG(ended) == SIGABRT)
 		message_error("store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup",
 		              common->store, strsignal(WTERMSIG(ended)));

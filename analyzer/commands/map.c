@@ -1,8 +1,8 @@
 /*
  * map.c: portolan map: draws the data map of a run.
  *
- * Beside FILE.png stand FILE.gp and FILE.bin, from which gnuplot draws the same picture again. gnuplot draws under a
- * temporary name; only a whole picture gets the name asked for.
+ * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
+ * a temporary name; only a whole picture gets the name asked for.
  */
 #include "commands.h"
 
@@ -16,6 +16,7 @@
 
 #include <portolan/error.h>
 
+#include <signal.h>
 #include <string.h>
 
 enum { KEY_COMPACT = OPTION_KEY, KEY_DENSITY, KEY_SAMPLE, KEY_SEED, KEY_TITLE };
@@ -109,10 +110,32 @@ write_script(const struct map_request *request, const struct dynamics *dynamics,
 	        .data_file = request->files.data,
 	        .title = request->title ? request->title : dynamics->info->name,
 	        .caption = caption,
+	        .can_draw = gnuplot_has_glyph,
 	};
 
 	write_caption(caption, sizeof(caption), request, dynamics, data);
 	return map_files_write_script(&request->files, &script, error);
+}
+
+/* Ctrl-C meanwhile ends gnuplot at once, and this program when the unfinished picture is removed. */
+static int
+draw_picture(const struct map_files *files, struct portolan_error *error)
+{
+	sigset_t ends, before;
+	int code;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	code = gnuplot_run(files->folder, files->script, files->temporary, error);
+	if (code >= 0)
+		code = map_files_accept_picture(files, error);
+	else
+		map_files_drop_picture(files);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return code;
 }
 
 static int
@@ -124,7 +147,8 @@ draw(const struct map_request *request, const struct dynamics *dynamics, struct 
 	        .correctness = dynamics_measure(dynamics, MEASURE_CORRECTNESS),
 	        .order = dynamics->order,
 	        .n = dynamics->count,
-	        .epochs = dynamics->epoch_count,
+	        /* Steps of 1/epochs mean something only where every example has that many. */
+	        .epochs = dynamics->gaps ? MAP_LEVELS_MAX : dynamics->epoch_count,
 	};
 	struct map_data data;
 	int code = map_data_make(&input, &request->map, &data, error);
@@ -135,11 +159,7 @@ draw(const struct map_request *request, const struct dynamics *dynamics, struct 
 	if (code >= 0)
 		code = write_script(request, dynamics, &data, error);
 	if (code >= 0)
-		code = gnuplot_run(request->files.folder, request->files.script, request->files.temporary, error);
-	if (code >= 0)
-		code = map_files_accept_picture(&request->files, error);
-	else
-		map_files_drop_picture(&request->files);
+		code = draw_picture(&request->files, error);
 	map_data_free(&data);
 	return code;
 }
@@ -187,7 +207,9 @@ run(const struct command *command, int argc, char **argv)
 		return options_wrong(command, "where to? -o FILE.png, FILE.svg or FILE.pdf");
 	if (map_files_init(&request.files, request.options.common.output, &error) < 0)
 		return options_wrong(command, "%s", error.message);
-	status = draw_run(&request, &error);
+	status = map_files_check(&request.files, &error);
+	if (status >= 0)
+		status = draw_run(&request, &error);
 	if (status < 0) {
 		message_error("%s", error.message);
 		return STATUS_FAILED;
@@ -221,7 +243,7 @@ const struct command map_command = {
                 "histograms of "
                 "the three beside it. FILE's ending says how: png, svg or pdf. The script and its data are left beside "
                 "the picture "
-                "as FILE.gp and FILE.bin (FILE without its ending); characters other than letters, digits and ._- "
+                "as FILE.gp and FILE.map-data (FILE without its ending); characters other than letters, digits and ._- "
                 "become _ in "
                 "their names.\n\n"
                 "The points are a sample, the histograms count every example. The labels stand near the middle of "

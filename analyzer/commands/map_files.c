@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -70,13 +71,43 @@ map_files_init(struct map_files *files, const char *path, struct portolan_error 
 	make_safe(files->safe_picture, name);
 	stem = (int)(strrchr(files->safe_picture, '.') - files->safe_picture);
 	snprintf(files->script, sizeof(files->script), "%.*s.gp", stem, files->safe_picture);
-	snprintf(files->data, sizeof(files->data), "%.*s.bin", stem, files->safe_picture);
+	snprintf(files->data, sizeof(files->data), "%.*s.map-data", stem, files->safe_picture);
 	snprintf(files->temporary, sizeof(files->temporary), "%.*s.%d%s", stem, files->safe_picture, (int)getpid(),
 	         formats[files->format].ending);
 	snprintf(files->script_path, sizeof(files->script_path), "%s%s", files->folder, files->script);
 	snprintf(files->data_path, sizeof(files->data_path), "%s%s", files->folder, files->data);
 	snprintf(files->temporary_path, sizeof(files->temporary_path), "%s%s", files->folder, files->temporary);
 	return 0;
+}
+
+/* What stands there under the script's name must be a script of ours: it is replaced without asking. */
+static int
+check_script(const struct map_files *files, struct portolan_error *error)
+{
+	char line[sizeof(MAP_SCRIPT_FIRST_LINE)] = "";
+	FILE *stream = fopen(files->script_path, "re");
+	size_t size;
+
+	if (!stream)
+		return 0;
+	size = fread(line, 1, sizeof(line) - 1, stream);
+	fclose(stream);
+	if (size == 0 || memcmp(line, MAP_SCRIPT_FIRST_LINE, sizeof(line) - 1) == 0)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s is not a script of portolan, and would be replaced: give the picture "
+	                 "another name",
+	                 files->script_path);
+}
+
+int
+map_files_check(const struct map_files *files, struct portolan_error *error)
+{
+	struct stat status;
+
+	if (stat(files->folder, &status) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", files->path, strerror(errno));
+	return check_script(files, error);
 }
 
 int
@@ -125,6 +156,15 @@ map_files_drop_picture(const struct map_files *files)
 	unlink(files->temporary_path);
 }
 
+/* A symbolic link stays, and the file behind it is replaced. */
+static int
+rename_picture(const struct map_files *files)
+{
+	char behind[PATH_MAX];
+
+	return rename(files->temporary_path, realpath(files->path, behind) ? behind : files->path);
+}
+
 int
 map_files_accept_picture(const struct map_files *files, struct portolan_error *error)
 {
@@ -133,7 +173,7 @@ map_files_accept_picture(const struct map_files *files, struct portolan_error *e
 	if (!is_whole(files))
 		code = error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
 		                 files->path);
-	else if (rename(files->temporary_path, files->path) < 0)
+	else if (rename_picture(files) < 0)
 		code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", files->path, strerror(errno));
 	if (code < 0)
 		map_files_drop_picture(files);

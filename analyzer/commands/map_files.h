@@ -18,6 +18,9 @@ struct map_files {
 /* PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf, or is too long. */
 int map_files_init(struct map_files *files, const char *path, struct portolan_error *error);
 
+/* Before anything is read: the folder is there, and no file is that would be replaced without being ours. */
+int map_files_check(const struct map_files *files, struct portolan_error *error);
+
 int map_files_write_script(const struct map_files *files, const struct map_script *script, struct portolan_error *error);
 
 /* Gives the picture that gnuplot drew under the temporary name its own; PORTOLAN_E_SYSTEM when it is not whole. */

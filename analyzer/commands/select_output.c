@@ -84,6 +84,7 @@ static void
 write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
             bool with_measures)
 {
+	output_bytes(output, join->text, join->mark);
 	if (join->format != RECORDS_JSONL) {
 		output_bytes(output, join->header.at, join->header.length);
 		if (with_measures)

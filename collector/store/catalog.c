@@ -64,7 +64,8 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 	if (rc == VIEW_ABSENT || state->state == STORE_RUN_REMOVED)
 		return error_set(error, STORE_E_NO_RUN, "store '%s': run number %u was removed",
 		                 view->environment->directory, run);
-	if (state->rows > STORE_MAX_EXAMPLES || state->id_kind > STORE_ID_STR)
+	if (state->rows > STORE_MAX_EXAMPLES || state->id_kind > STORE_ID_STR ||
+	    (state->state != STORE_RECORDING && state->state != STORE_CLOSED && state->state != STORE_RUN_UNNAMED))
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	return 0;
 }
@@ -84,7 +85,7 @@ get_identity(const struct view *view, uint32_t run, struct run_identity_record *
 	if (rc == VIEW_ABSENT || size < sizeof(*identity))
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	memcpy(identity, body, sizeof(*identity));
-	if (identity->name_size > 255 || identity->group_size > 255 ||
+	if (identity->name_size > 255 || identity->group_size > 255 || identity->mode > PORTOLAN_TRAIN_FORWARD ||
 	    size - sizeof(*identity) != (uint64_t)identity->name_size + identity->group_size + identity->config_size)
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	*texts = body + sizeof(*identity);

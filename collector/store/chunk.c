@@ -180,7 +180,7 @@ static int
 load_column(const struct view *view, const struct chunk_place *place, unsigned column, const struct presence *observed,
             struct merge_chunk *chunk, struct portolan_error *error)
 {
-	bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+	bool implied = column_is_implied(column);
 	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB], *present = observed_words;
 	struct presence own = *observed;
 	struct column_record head;

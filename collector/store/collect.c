@@ -208,8 +208,11 @@ store_writer_collect(struct store_writer *writer, bool *more, struct portolan_er
 	struct store_key all = {.size = 0};
 	uint64_t oldest = UINT64_MAX;
 	bool looked = false;
-	int rc = 0;
+	int rc = store_writer_begin(writer, error), dead;
 
+	if (!rc)
+		mdb_reader_check(writer->environment.env,
+		                 &dead); /* slots of readers that were killed keep pages from use */
 	while (!rc && !budget.spent && budget.records < RECORDS && budget.bytes < BYTES) {
 		struct retired_record item;
 		struct store_key key;
@@ -223,9 +226,16 @@ store_writer_collect(struct store_writer *writer, bool *more, struct portolan_er
 			rc = store_walk_open(&walk, &writer->view, DB_RETIRED, &all, 0, error);
 		if (rc)
 			return rc;
-		rc = store_walk_record(&walk, RECORD_RETIRED, &body, &size, error);
-		if (!rc && (walk.key.mv_size != 16 || size != sizeof(item)))
-			rc = store_view_corrupt(&writer->view, DB_RETIRED, walk.key.mv_data, walk.key.mv_size, error);
+		rc = store_walk_next(&walk, error);
+		if (!rc && (walk.key.mv_size != 16 ||
+		            !store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RETIRED, &body, &size) ||
+		            size != sizeof(item))) {
+			/* What it names stays where it is; nothing else depends on it. */
+			rc = store_walk_delete(&walk, error);
+			store_walk_close(&walk);
+			budget.records++;
+			continue;
+		}
 		if (!rc) {
 			memcpy(&item, body, sizeof(item));
 			commit = store_key_read_u64(walk.key.mv_data);

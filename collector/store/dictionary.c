@@ -38,8 +38,8 @@ hash_string(const struct dictionary *dictionary, const uint8_t *data, size_t siz
 	return (struct user_id){.id = hash.low64, .more = (uint32_t)hash.high64};
 }
 
-/* The entry of an id, or the free one where it belongs. All bits of the id take part: ids that differ only in high ones,
- * or in low ones, are usual. */
+/* The entry of an id, or the free one where it belongs. All bits of the id take part: ids that differ only in high
+ * ones, or in low ones, are usual. */
 static struct dictionary_entry *
 find(const struct dictionary_table *table, struct user_id id)
 {
@@ -104,7 +104,8 @@ int
 store_dictionary_init(struct dictionary *dictionary)
 {
 	*dictionary = (struct dictionary){0};
-	return getrandom(&dictionary->seed, sizeof(dictionary->seed), 0) == sizeof(dictionary->seed) ? 0 : STORE_E_SYSTEM;
+	return getrandom(&dictionary->seed, sizeof(dictionary->seed), 0) == sizeof(dictionary->seed) ? 0
+	                                                                                             : STORE_E_SYSTEM;
 }
 
 void

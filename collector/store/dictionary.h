@@ -31,7 +31,7 @@ struct dictionary_table { /* of one run; open addressing, a power of two of entr
 struct dictionary {
 	struct dictionary_table *tables; /* the one used last comes first */
 	uint64_t seed;                   /* so that nobody can choose ids that are slow, or look alike */
-	uint32_t *offsets; /* working space: where each string of a batch begins */
+	uint32_t *offsets;               /* working space: where each string of a batch begins */
 	size_t offset_room;
 };
 

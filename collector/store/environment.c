@@ -6,8 +6,8 @@
  *
  * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
  * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
- * space forbids that, the present map is used to its end. Readers use the size recorded in the file; if they may not map
- * that much, LMDB takes what the data needs.
+ * space forbids that, the present map is used to its end. Readers use the size recorded in the file; if they may not
+ * map that much, LMDB takes what the data needs.
  *
  * Creation: under another name, which is then changed. So a full disk or a power failure in between leaves a store that
  * is whole, or none.
@@ -326,7 +326,10 @@ store_environment_grow(struct environment *environment, bool force, struct porto
 	if (!force && (environment->cramped || (info.me_last_pgno + 1) * stat.ms_psize <= info.me_mapsize / 2))
 		return 0;
 	rc = mdb_env_set_mapsize(environment->env, info.me_mapsize * 2);
-	return rc ? reopen_larger(environment, info.me_mapsize, force, error) : 0;
+	if (rc)
+		return reopen_larger(environment, info.me_mapsize, force, error);
+	environment->cramped = false;
+	return 0;
 }
 
 bool

@@ -55,6 +55,18 @@ record_intent(struct store_fold *fold, struct portolan_error *error)
 	return rc;
 }
 
+/* What the images of a chunk take: each of the run's columns with its presence, who wrote, and the examples' part. */
+static size_t
+bytes_of_chunk(const struct run_state_record *state, bool examples)
+{
+	size_t words = STORE_CHUNK * sizeof(uint32_t), bitmap = STORE_CHUNK_WORDS * sizeof(uint64_t);
+	size_t bytes = words + bitmap;
+
+	for (uint64_t mask = state->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
+		bytes += bitmap + (column_is_bits(mask_first(mask)) ? 0 : words);
+	return bytes + (examples ? 2 * (words + bitmap) : 0);
+}
+
 static int
 prepare(struct store_fold *fold, struct portolan_error *error)
 {
@@ -78,6 +90,7 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 		return 0;
 	}
 	fold->examples = state.declared || state.columns & STORE_COLUMN_BIT(STORE_GOLD);
+	fold->chunk_bytes = bytes_of_chunk(&state, fold->examples);
 	fold->rows_of_run = state.rows;
 	fold->sessions = state.sessions;
 	fold->chunk_count = store_chunks_of(state.rows);
@@ -241,13 +254,36 @@ finish(struct store_fold *fold, struct portolan_error *error)
 	return rc;
 }
 
+static int
+work(struct store_fold *fold, struct portolan_error *error)
+{
+	bool more = false;
+	int rc = 0;
+
+	switch (fold->phase) {
+	case FOLD_SCAN:
+		return store_fold_scan(fold, error);
+	case FOLD_WRITE:
+		return store_fold_write(fold, error);
+	case FOLD_IDS:
+		rc = store_dictionary_consolidate(fold->writer, fold->run, &more, error);
+		if (!rc && !more)
+			fold->phase = FOLD_FINISH;
+		return rc;
+	case FOLD_FINISH:
+		return finish(fold, error);
+	case FOLD_DONE:
+		break;
+	}
+	return rc;
+}
+
 int
 store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error)
 {
 	struct store_writer *writer = fold->writer;
 	struct run_state_record state;
-	bool more = false;
-	int rc = store_writer_begin(writer, error);
+	int phase, rc = store_writer_begin(writer, error);
 
 	if (!rc && fold->aborts != writer->aborts)
 		return error_set(error, STORE_E_SYSTEM,
@@ -257,24 +293,10 @@ store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *erro
 		rc = store_catalog_state(&writer->view, fold->run, &state, error);
 	if (rc)
 		return rc;
-	switch (fold->phase) {
-	case FOLD_SCAN:
-		rc = store_fold_scan(fold, error);
-		break;
-	case FOLD_WRITE:
-		rc = store_fold_write(fold, error);
-		break;
-	case FOLD_IDS:
-		rc = store_dictionary_consolidate(writer, fold->run, &more, error);
-		if (!rc && !more)
-			fold->phase = FOLD_FINISH;
-		break;
-	case FOLD_FINISH:
-		rc = finish(fold, error);
-		break;
-	case FOLD_DONE:
-		break;
-	}
+	do { /* of a small epoch all phases at once: one sync, not four */
+		phase = fold->phase;
+		rc = work(fold, error);
+	} while (!rc && (int)fold->phase != phase && fold->phase != FOLD_DONE && fold->bytes < FOLD_SMALL_BYTES);
 	if (!rc)
 		rc = store_writer_commit(writer, error);
 	if (!rc)

@@ -8,7 +8,8 @@
 
 #include "chunk.h"
 
-#define FOLD_STEP_BYTES ((size_t)1 << 20) /* read or written in one step: some milliseconds */
+#define FOLD_STEP_BYTES ((size_t)1 << 20)  /* read or written in one step: some milliseconds */
+#define FOLD_SMALL_BYTES ((size_t)1 << 18) /* in the log: folded in one step, if no more has to be read or written */
 
 enum chunk_state { WAITING = 0, ACTIVE, DEFERRED, DONE };
 
@@ -32,8 +33,8 @@ struct store_fold {
 	uint32_t *generations, *example_generations; /* present ones */
 	uint32_t *new_generations, *new_example_generations;
 	uint8_t *states;
-	struct fold_chunk **active; /* per chunk; NULL unless ACTIVE */
-	size_t active_bytes;
+	struct fold_chunk **active;       /* per chunk; NULL unless ACTIVE */
+	size_t chunk_bytes, active_bytes; /* of a chunk with every column the run has; of the active ones */
 	bool deferred, first_pass;
 	uint32_t next_write;
 	uint64_t rows, bytes, all_replaced, seen, changed;

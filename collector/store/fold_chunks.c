@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define GROUP 1024 /* rows merged at a time */
+#define GROUP 1024      /* rows merged at a time */
+#define LONG_STRETCH 32 /* rows from which on a stretch is worth its own treatment */
 
 void
 store_fold_drop_chunk(struct store_fold *fold, uint32_t number)
@@ -61,27 +62,31 @@ load_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *erro
 	return rc;
 }
 
-/* Decides what becomes of a row of chunk `number` in this pass. */
+/* Decides what becomes of the rows of chunk `number` in this pass. */
 static int
-admit(struct store_fold *fold, uint32_t number, size_t *loaded, struct portolan_error *error)
+admit(struct store_fold *fold, uint32_t number, size_t *work, struct portolan_error *error)
 {
-	const size_t estimate = 6 * STORE_CHUNK * sizeof(uint32_t); /* of a chunk with the usual columns */
+	bool stored = fold->generations[number] || (fold->examples && fold->example_generations[number]);
 
 	if (fold->states[number] != WAITING)
 		return 0;
-	if (fold->active_bytes && fold->active_bytes + estimate > fold->memory) {
+	if (fold->active_bytes && fold->active_bytes + fold->chunk_bytes > fold->memory) {
 		fold->states[number] = DEFERRED;
 		fold->deferred = true;
 		return 0;
 	}
-	*loaded += estimate;
-	fold->active_bytes += estimate;
+	*work += fold->chunk_bytes / (stored ? 1 : 8); /* an empty image is soon made */
+	fold->active_bytes += fold->chunk_bytes;
 	return load_chunk(fold, number, error);
 }
 
+struct group { /* rows to be merged one by one, in the batch's order */
+	struct merge_row rows[GROUP];
+	size_t count;
+};
+
 static int
-merge_group(struct store_fold *fold, const struct batch *batch, struct merge_row *rows, size_t count,
-            struct portolan_error *error)
+merge_group(struct store_fold *fold, const struct batch *batch, struct group *group, struct portolan_error *error)
 {
 	uint64_t replaced = 0;
 	int rc = 0;
@@ -89,16 +94,17 @@ merge_group(struct store_fold *fold, const struct batch *batch, struct merge_row
 	if (fold->examples) {
 		struct merge_row examples[GROUP];
 
-		for (size_t i = 0; i < count; i++) {
-			uint32_t number = load_u32(batch->index + 4 * (size_t)rows[i].row) / STORE_CHUNK;
+		for (size_t i = 0; i < group->count; i++) {
+			uint32_t number = load_u32(batch->index + 4 * (size_t)group->rows[i].row) / STORE_CHUNK;
 
-			examples[i] = rows[i];
+			examples[i] = group->rows[i];
 			examples[i].chunk = &fold->active[number]->examples;
 		}
-		rc = store_merge_examples(batch, fold->order, examples, count, &fold->seen, &fold->changed);
+		rc = store_merge_examples(batch, fold->order, examples, group->count, &fold->seen, &fold->changed);
 	}
 	if (!rc)
-		rc = store_merge_rows(batch, UINT64_MAX, fold->order, rows, count, &replaced);
+		rc = store_merge_rows(batch, UINT64_MAX, fold->order, group->rows, group->count, &replaced);
+	group->count = 0;
 	if (rc)
 		return store_fold_out_of_memory(fold, error);
 	fold->replaced[batch->session] += replaced;
@@ -106,32 +112,67 @@ merge_group(struct store_fold *fold, const struct batch *batch, struct merge_row
 	return 0;
 }
 
+/* Merges a stretch of an active chunk: as a whole where that is possible, or by way of the group. */
+static int
+merge_stretch(struct store_fold *fold, const struct batch *batch, struct fold_chunk *chunk,
+              const struct merge_stretch *stretch, struct group *group, struct portolan_error *error)
+{
+	int rc = MERGE_NOT_EASY;
+
+	if (stretch->count >= LONG_STRETCH) {
+		if (group->count && merge_group(fold, batch, group, error) < 0)
+			return STORE_E_MEMORY;
+		rc = fold->examples ? store_merge_examples_run(batch, &chunk->examples, stretch, &fold->seen) : 0;
+		/* Should this one not be easy, the examples' part is done again, which changes nothing. */
+		if (!rc)
+			rc = store_merge_run(batch, UINT64_MAX, &chunk->epoch, stretch);
+		if (rc < 0)
+			return store_fold_out_of_memory(fold, error);
+	}
+	for (uint32_t i = 0; i < stretch->count && rc == MERGE_NOT_EASY; i++) {
+		if (group->count == GROUP && merge_group(fold, batch, group, error) < 0)
+			return STORE_E_MEMORY;
+		group->rows[group->count++] =
+		        (struct merge_row){.chunk = &chunk->epoch, .at = stretch->at + i, .row = stretch->row + i};
+	}
+	return 0;
+}
+
+/* The rows from `row` on whose indices follow one another, at most `most`, within one chunk. */
+static struct merge_stretch
+find_stretch(const struct batch *batch, uint32_t row, uint32_t most)
+{
+	uint32_t index = load_u32(batch->index + 4 * (size_t)row);
+	struct merge_stretch stretch = {.at = index % STORE_CHUNK, .row = row, .count = 1};
+
+	most = most < STORE_CHUNK - stretch.at ? most : STORE_CHUNK - stretch.at;
+	while (stretch.count < most &&
+	       load_u32(batch->index + 4 * ((size_t)row + stretch.count)) == index + stretch.count)
+		stretch.count++;
+	return stretch;
+}
+
 /* Goes on at fold->row while there is work left in the step; the batch is done when that is batch->rows. */
 static int
 merge_batch(struct store_fold *fold, const struct batch *batch, size_t row_bytes, size_t *work,
             struct portolan_error *error)
 {
-	uint32_t row = fold->row;
+	struct group group = {.count = 0};
 	int rc = 0;
 
-	while (row < batch->rows && *work < FOLD_STEP_BYTES && !rc) {
-		struct merge_row rows[GROUP];
-		size_t count = 0;
+	while (fold->row < batch->rows && *work < FOLD_STEP_BYTES && !rc) {
+		uint32_t number = load_u32(batch->index + 4 * (size_t)fold->row) / STORE_CHUNK;
+		struct merge_stretch stretch = find_stretch(batch, fold->row, batch->rows - fold->row);
 
-		for (; row < batch->rows && count < GROUP && *work < FOLD_STEP_BYTES && !rc; row++) {
-			uint32_t index = load_u32(batch->index + 4 * (size_t)row), number = index / STORE_CHUNK;
-
-			if (fold->states[number] != ACTIVE)
-				rc = admit(fold, number, work, error);
-			if (!rc && fold->states[number] == ACTIVE)
-				rows[count++] = (struct merge_row){
-				        .chunk = &fold->active[number]->epoch, .at = index % STORE_CHUNK, .row = row};
-			*work += row_bytes;
-		}
-		if (!rc)
-			rc = merge_group(fold, batch, rows, count, error);
+		if (fold->states[number] != ACTIVE)
+			rc = admit(fold, number, work, error);
+		if (!rc && fold->states[number] == ACTIVE)
+			rc = merge_stretch(fold, batch, fold->active[number], &stretch, &group, error);
+		fold->row += stretch.count;
+		*work += row_bytes * stretch.count;
 	}
-	fold->row = row;
+	if (!rc && group.count)
+		rc = merge_group(fold, batch, &group, error);
 	return rc;
 }
 

@@ -132,14 +132,16 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	} else {
 		length += pad8((size_t)packed->present * 4);
 	}
-	rc = store_writer_reserve(writer, DB_COLUMNS, &key, length, &record, error);
+	rc = store_writer_reserve_raw(writer, DB_COLUMNS, &key, length, &record, error);
 	if (rc)
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	at = record + RECORD_HEADER + sizeof(head);
 	if (bits) {
+		memset(at, 0, length - (size_t)(at - record));
 		pack_bits(at, values, packed);
 	} else if (head.encoding == COLUMN_CONSTANT) {
+		memset(at, 0, 8);
 		for (uint32_t i = 0; i < (packed->rows + 63) / 64; i++) {
 			if (packed->words[i]) {
 				memcpy(at,
@@ -150,6 +152,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 		}
 	} else {
 		pack_words(at, values, packed);
+		pad_zero(at, (size_t)packed->present * 4);
 	}
 	store_record_seal(record, RECORD_COLUMN, length);
 	return 0;
@@ -165,7 +168,7 @@ store_chunk_write(struct store_writer *writer, const struct chunk_place *place, 
 
 	for (uint64_t mask = chunk->columns; mask && !rc; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
-		bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+		bool implied = column_is_implied(column);
 		const uint64_t *words = implied ? observed_words : chunk->present[column];
 		struct packed packed = implied ? observed : describe(words, chunk->rows);
 		bool shared = implied || memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;

@@ -168,10 +168,24 @@ column_is_float(unsigned column)
 	return column != STORE_CORRECT && column != STORE_PREDICTED && column != STORE_GOLD && column != STORE_SESSION;
 }
 
+/* Every observation has these, so they have no presence of their own. */
+static inline bool
+column_is_implied(unsigned column)
+{
+	return column == STORE_GOLD_PROB || column == STORE_CORRECT || column == STORE_SESSION;
+}
+
 static inline size_t
 pad8(size_t size)
 {
 	return (size + 7) & ~(size_t)7;
+}
+
+/* Zeroes the padding after `size` bytes. */
+static inline void
+pad_zero(uint8_t *data, size_t size)
+{
+	memset(data + size, 0, pad8(size) - size);
 }
 
 /* Bytes of a column over `rows` rows, as in a batch. */
@@ -215,6 +229,15 @@ static inline void
 bit_clear(uint64_t *words, uint32_t at)
 {
 	words[at / 64] &= ~(UINT64_C(1) << (at % 64));
+}
+
+/* The bits of word `at / 64` that belong to rows at … end − 1. */
+static inline uint64_t
+bit_mask(uint32_t at, uint32_t end)
+{
+	uint64_t mask = UINT64_MAX << (at % 64);
+
+	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
 }
 
 /* The lowest column of a mask, for `for (; mask; mask &= mask - 1)`. */

@@ -36,8 +36,7 @@ store_merge_column(struct merge_chunk *chunk, unsigned column)
 		memset(chunk->values[column], 0, bytes);
 	if (!chunk->values[column])
 		return STORE_E_MEMORY;
-	/* gold_prob and session are present where the observation is. */
-	if (column != STORE_GOLD_PROB && column != STORE_SESSION) {
+	if (!column_is_implied(column)) {
 		if (!chunk->present[column])
 			chunk->present[column] = take(chunk, BITMAP_BYTES);
 		else
@@ -105,12 +104,11 @@ scatter_bits(const struct batch *batch, unsigned column, const struct merge_row 
 	const uint8_t *bits = batch->data[column];
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t *values = rows[i].chunk->values[column];
+		uint64_t *word = (uint64_t *)rows[i].chunk->values[column] + rows[i].at / 64;
+		uint64_t bit = bits[rows[i].row / 8] >> (rows[i].row % 8) & 1;
 
-		if (bits[rows[i].row / 8] >> (rows[i].row % 8) & 1)
-			bit_set(values, rows[i].at);
-		else
-			bit_clear(values, rows[i].at);
+		/* No branch: nothing is as hard to foresee as whether a model is right. */
+		*word = (*word & ~(UINT64_C(1) << (rows[i].at % 64))) | bit << (rows[i].at % 64);
 	}
 }
 
@@ -127,13 +125,17 @@ int
 store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
                  size_t count, uint64_t *replaced)
 {
-	const uint64_t implied = STORE_COLUMN_BIT(STORE_SESSION) | STORE_COLUMN_BIT(STORE_GOLD_PROB);
-	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD);
+	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), foreign = 0;
+	const struct merge_chunk *last = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		for (uint64_t lacking = columns & ~rows[i].chunk->columns; lacking; lacking &= lacking - 1)
+		if (rows[i].chunk == last)
+			continue;
+		last = rows[i].chunk;
+		for (uint64_t lacking = columns & ~last->columns; lacking; lacking &= lacking - 1)
 			if (store_merge_column(rows[i].chunk, mask_first(lacking)) < 0)
 				return STORE_E_MEMORY;
+		foreign |= last->columns & ~columns & ~STORE_COLUMN_BIT(STORE_SESSION);
 	}
 	count = choose(batch, order, rows, count, replaced);
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
@@ -143,17 +145,15 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 			scatter_bits(batch, column, rows, count);
 		else
 			scatter_words(batch, column, rows, count);
-		for (size_t i = 0; i < count && column != STORE_GOLD_PROB; i++)
+		for (size_t i = 0; i < count && !column_is_implied(column); i++)
 			bit_set(rows[i].chunk->present[column], rows[i].at);
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && foreign; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
 
-		for (uint64_t gone = chunk->columns & ~columns & ~implied; gone; gone &= gone - 1) {
-			bit_clear(chunk->present[mask_first(gone)], rows[i].at);
-			if (column_is_bits(mask_first(gone)))
-				bit_clear(chunk->values[mask_first(gone)], rows[i].at);
-		}
+		for (uint64_t gone = chunk->columns & foreign; gone; gone &= gone - 1)
+			if (!column_is_implied(mask_first(gone)))
+				bit_clear(chunk->present[mask_first(gone)], rows[i].at);
 	}
 	return 0;
 }

@@ -71,7 +71,7 @@ store_cursor_close(struct store_cursor *cursor)
 static struct store_values
 expose(const struct merge_chunk *image, unsigned column, uint32_t rows)
 {
-	bool implied = column == STORE_GOLD_PROB || column == STORE_SESSION;
+	bool implied = column_is_implied(column);
 	const uint64_t *present = image->present[implied ? STORE_GOLD_PROB : column];
 	uint32_t ones = 0;
 

@@ -8,7 +8,8 @@
  * removes after looking at the directory is either not in the reader's view or was removed before that view began.
  * Between creation and lock the collector may take the file for a dead one and unlink it: the reader sees that by the
  * link count and makes another. The collector looks at the link count too, once it has the lock: the reader may have
- * left, and another may have taken the name, since the file was opened. The number is written in place, a fixed 20 digits, by one write.
+ * left, and another may have taken the name, since the file was opened. The number is written in place, a fixed 20
+ * digits, by one write.
  */
 #include "registry.h"
 

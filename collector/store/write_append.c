@@ -8,17 +8,10 @@
 #include "writer.h"
 
 #include "chunk.h"
+#include "rows.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-struct resolved {
-	uint64_t columns;
-	const uint8_t *data[STORE_COLUMN_MAX];
-	uint32_t user_count; /* user columns of the run, new ones included */
-	char (*user_names)[USER_COLUMN_NAME];
-	bool user_new;
-};
 
 static bool
 text_is(const struct store_text *text, const char *name)
@@ -28,7 +21,7 @@ text_is(const struct store_text *text, const char *name)
 
 /* The number of a column by its name; a name not known becomes the next user column. Negative: STORE_E_… */
 static int
-resolve_name(struct store_writer *writer, uint32_t run, const struct store_text *name, struct resolved *resolved,
+resolve_name(struct store_writer *writer, uint32_t run, const struct store_text *name, struct append_columns *resolved,
              struct portolan_error *error)
 {
 	const uint32_t most = STORE_COLUMN_MAX - STORE_COLUMN_USER;
@@ -61,12 +54,12 @@ resolve_name(struct store_writer *writer, uint32_t run, const struct store_text 
 }
 
 static int
-resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append, struct resolved *resolved,
-                struct portolan_error *error)
+resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append,
+                struct append_columns *resolved, struct portolan_error *error)
 {
 	const uint64_t required = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
 
-	*resolved = (struct resolved){0};
+	*resolved = (struct append_columns){0};
 	for (size_t i = 0; i < append->column_count; i++) {
 		const struct store_append_column *given = &append->columns[i];
 		int column = resolve_name(writer, run, &given->name, resolved, error);
@@ -111,134 +104,29 @@ check_ids(const struct run_state_record *state, const struct store_append *appen
 	return 0;
 }
 
-static float
-float_at(const uint8_t *data, uint32_t row)
-{
-	float value;
-
-	memcpy(&value, data + 4 * (size_t)row, sizeof(value));
-	return value;
-}
-
-/* Why a row cannot be stored, or STORE_REFUSALS. Ids are looked at elsewhere. */
-static enum store_refusal
-judge_row(const struct resolved *resolved, uint32_t row)
-{
-	float gold_prob = float_at(resolved->data[STORE_GOLD_PROB], row);
-
-	if (!(gold_prob >= 0.0f && gold_prob <= 1.0f))
-		return STORE_REFUSED_GOLD_PROB;
-	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
-		unsigned column = mask_first(mask);
-
-		if (column == STORE_PREDICTED || column == STORE_GOLD) {
-			if ((int32_t)load_u32(resolved->data[column] + 4 * (size_t)row) < 0)
-				return STORE_REFUSED_CLASS;
-		} else if (column_is_float(column)) {
-			float value = float_at(resolved->data[column], row);
-
-			if (value != value)
-				return STORE_REFUSED_NAN;
-		}
-	}
-	return STORE_REFUSALS;
-}
-
-static int
-make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *error)
-{
-	uint32_t *index, *kept;
-
-	if (rows <= writer->row_room)
-		return 0;
-	index = realloc(writer->index, rows * sizeof(*index));
-	writer->index = index ? index : writer->index;
-	kept = realloc(writer->kept, rows * sizeof(*kept));
-	writer->kept = kept ? kept : writer->kept;
-	if (!index || !kept)
-		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
-	writer->row_room = rows;
-	return 0;
-}
-
-/* Sets writer->kept and writer->index to the rows that stay and their indices, and counts the others in `refused`. */
-static int
-choose_rows(struct store_writer *writer, uint32_t run, struct run_state_record *state,
-            const struct store_append *append, const struct resolved *resolved, uint64_t *refused, uint32_t *count,
-            struct portolan_error *error)
-{
-	uint32_t *kept = writer->kept, *index = writer->index, good = 0, n = 0;
-	int rc;
-
-	for (uint32_t row = 0; row < append->rows; row++) {
-		enum store_refusal why = judge_row(resolved, row);
-
-		if (why == STORE_REFUSALS)
-			kept[good++] = row;
-		else
-			refused[why]++;
-	}
-	if (!state->declared) {
-		rc = store_dictionary_assign(writer, run, state, append, kept, good, index, error);
-		if (rc)
-			return rc;
-	}
-	for (uint32_t i = 0; i < good; i++) {
-		if (state->declared) {
-			const uint8_t *ids = append->ids;
-			uint64_t id = append->id_size == 4 ? load_u32(ids + 4 * (size_t)kept[i])
-			                                   : load_u64(ids + 8 * (size_t)kept[i]);
-
-			index[i] = id < state->declared ? (uint32_t)id : DICTIONARY_NO_INDEX;
-		}
-		if (index[i] == DICTIONARY_NO_INDEX)
-			continue;
-		kept[n] = kept[i];
-		index[n++] = index[i];
-	}
-	refused[STORE_REFUSED_ID] += good - n;
-	*count = n;
-	return 0;
-}
-
-static void
-fill_column(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count, uint32_t rows)
-{
-	if (count == rows) {
-		memcpy(to, from, column_bytes(column, rows));
-		if (column_is_bits(column) && rows % 8) /* the last byte may hold more than was meant */
-			to[rows / 8] &= (uint8_t)((1u << (rows % 8)) - 1);
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (column_is_bits(column))
-			to[i / 8] |= (uint8_t)((from[kept[i] / 8] >> (kept[i] % 8) & 1) << (i % 8));
-		else
-			memcpy(to + 4 * (size_t)i, from + 4 * (size_t)kept[i], 4);
-	}
-}
-
 static int
 put_batch(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
-          const struct resolved *resolved, uint64_t position, uint32_t count, struct portolan_error *error)
+          const struct append_columns *resolved, uint64_t position, uint32_t count, struct portolan_error *error)
 {
 	struct store_key key = store_key_log(run, append->epoch, position);
 	struct batch_record head = {
 	        .session = session, .rows = count, .sequence = append->sequence, .columns = resolved->columns};
 	size_t length = store_batch_size(count, resolved->columns);
 	uint8_t *record, *at;
-	int rc = store_writer_reserve(writer, DB_LOG, &key, length, &record, error);
+	int rc = store_writer_reserve_raw(writer, DB_LOG, &key, length, &record, error);
 
 	if (rc)
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	at = record + RECORD_HEADER + sizeof(head);
 	memcpy(at, writer->index, (size_t)count * 4);
+	pad_zero(at, (size_t)count * 4);
 	at += pad8((size_t)count * 4);
 	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
-		fill_column(at, resolved->data[column], column, writer->kept, count, append->rows);
+		store_rows_fill(at, resolved->data[column], column, writer->kept, count, append->rows);
+		pad_zero(at, column_bytes(column, count));
 		at += pad8(column_bytes(column, count));
 	}
 	store_record_seal(record, RECORD_BATCH, length);
@@ -248,7 +136,7 @@ put_batch(struct store_writer *writer, uint32_t run, uint32_t session, const str
 /* Appends the kept rows to the epoch's log and counts them. */
 static int
 append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
-            const struct resolved *resolved, uint32_t count, struct run_state_record *state,
+            const struct append_columns *resolved, uint32_t count, struct run_state_record *state,
             struct portolan_error *error)
 {
 	struct store_key key = store_key_u32_u32(run, append->epoch);
@@ -271,7 +159,7 @@ append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const s
 }
 
 static int
-put_user_columns(struct store_writer *writer, uint32_t run, const struct resolved *resolved,
+put_user_columns(struct store_writer *writer, uint32_t run, const struct append_columns *resolved,
                  struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
@@ -300,7 +188,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	struct run_state_record state;
 	struct session_record record;
 	uint64_t refusals[STORE_REFUSALS] = {0};
-	struct resolved resolved = {0};
+	struct append_columns resolved = {0};
 	uint32_t count = 0;
 	int rc = store_writer_load(writer, run, session, &state, &record, error);
 
@@ -316,9 +204,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (!rc)
 		rc = resolve_columns(writer, run, append, &resolved, error);
 	if (!rc)
-		rc = make_room(writer, append->rows, error);
-	if (!rc)
-		rc = choose_rows(writer, run, &state, append, &resolved, refusals, &count, error);
+		rc = store_rows_choose(writer, run, &state, append, &resolved, &count, refusals, error);
 	if (!rc && count && resolved.user_new)
 		rc = put_user_columns(writer, run, &resolved, error);
 	if (!rc && count)

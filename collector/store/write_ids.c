@@ -84,7 +84,7 @@ walk_segments(struct store_writer *writer, uint32_t run, uint32_t first, bool re
 	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
 		uint32_t at = walk.key.mv_size == 8 ? store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) : 0;
 
-		if (at >= first + STORE_CHUNK)
+		if (at >= (uint64_t)first + STORE_CHUNK)
 			break;
 		if (remove) {
 			rc = store_walk_delete(&walk, error);
@@ -100,8 +100,9 @@ walk_segments(struct store_writer *writer, uint32_t run, uint32_t first, bool re
 	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
+/* `full`: every index of the chunk has an id. */
 static int
-consolidate_chunk(struct store_writer *writer, uint32_t run, uint32_t chunk, struct portolan_error *error)
+consolidate_chunk(struct store_writer *writer, uint32_t run, uint32_t chunk, bool full, struct portolan_error *error)
 {
 	struct gathered all = {.ends = malloc(STORE_CHUNK * sizeof(uint32_t))};
 	uint32_t first = chunk * STORE_CHUNK;
@@ -109,6 +110,11 @@ consolidate_chunk(struct store_writer *writer, uint32_t run, uint32_t chunk, str
 
 	if (!rc)
 		rc = walk_segments(writer, run, first, false, &all, error);
+	if (!rc && full && all.count != STORE_CHUNK) {
+		struct store_key key = store_key_u32_u32(run, first);
+
+		rc = store_view_corrupt(&writer->view, DB_IDS, key.data, key.size, error);
+	}
 	if (!rc && all.segments > 1) {
 		rc = walk_segments(writer, run, first, true, &all, error);
 		if (!rc)
@@ -124,14 +130,16 @@ store_dictionary_consolidate(struct store_writer *writer, uint32_t run, bool *mo
 {
 	struct run_state_record state;
 	uint32_t chunk;
+	bool full;
 	int rc = store_catalog_state(&writer->view, run, &state, error);
 
 	*more = false;
 	if (rc || state.declared || state.whole_ids >= store_chunks_of(state.rows))
 		return rc;
 	chunk = state.whole_ids;
-	rc = consolidate_chunk(writer, run, chunk, error);
-	if (rc || state.rows < (uint64_t)(chunk + 1) * STORE_CHUNK)
+	full = state.rows >= (uint64_t)(chunk + 1) * STORE_CHUNK;
+	rc = consolidate_chunk(writer, run, chunk, full, error);
+	if (rc || !full)
 		return rc; /* an unfinished chunk is the last, and stays to be done */
 	state.whole_ids++;
 	*more = state.whole_ids < store_chunks_of(state.rows);

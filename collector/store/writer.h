@@ -35,6 +35,9 @@ int store_writer_begin(struct store_writer *writer, struct portolan_error *error
 /* Room for a record of `length` bytes, header included, zeroed; to be filled and sealed before the next call. */
 int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
                          uint8_t **record, struct portolan_error *error);
+/* The same, but not zeroed, for the large ones: every byte is the caller's to set. */
+int store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                             uint8_t **record, struct portolan_error *error);
 /* Puts a record with this body. */
 int store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
                      const void *body, size_t size, struct portolan_error *error);

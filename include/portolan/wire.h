@@ -14,8 +14,8 @@
 #define WIRE_VERSION 1
 
 /* Limits, checked before anything is allocated. */
-#define WIRE_MAX_FRAME (16u << 20) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
-#define WIRE_MAX_ROWS (1u << 20)   /* rows of a batch */
+#define WIRE_MAX_FRAME (4u << 20)  /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
+#define WIRE_MAX_ROWS (256u << 10) /* rows of a batch */
 #define WIRE_MAX_COLUMNS 32        /* columns of a batch, ids not counted */
 #define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
 #define WIRE_MAX_COLUMN_NAME 32    /* bytes: [a-z][a-z0-9_]* */

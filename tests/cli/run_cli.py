@@ -15,6 +15,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mishaps  # noqa: E402
 import stores  # noqa: E402
 
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
@@ -118,6 +119,13 @@ CASES = {
     "map-wrong-ending": "map small -o map.gif",
     "map-wrong-sample": "map small -o map.png --sample 0",
     "map-no-folder": "map small -o no/such/map.png",
+    "map-foreign-script": "map small -o foreign.png",
+    "map-missing-epochs": "map small -o gaps.svg FILE>gaps.gp",
+    "select-join-cut": "select strings --by ambiguous --join cut.jsonl --id-field guid --with-measures",
+    "select-join-quotes": "select small --by hard-to-learn --count 2 --join quotes.csv --id-field id",
+    "select-join-unclosed": "select small --by hard-to-learn --count 2 --join unclosed.csv --id-field id",
+    "select-join-compressed": "select small --by hard-to-learn --join lines.gz --id-field id",
+    "run-with-dash": "metrics -- -dash",
     "map": "map bell -o it's.svg --title it's`x` FILE>it_s.gp",
     "map-density": "map bell -o density.png --density --epochs 1: FILE>density.gp",
     "map-compact": "map long -o compact.pdf --compact --sample 100 --seed 3 FILE>compact.gp",
@@ -159,6 +167,7 @@ def runs():
         stores.run("scratch", scratch, declared=3),
         stores.run("bell", log_all(bell(2000, 6, 1)), declared=2000),
         stores.run("long", log_all(bell(500, 12, 2)), declared=500),
+        stores.run("-dash", log_all([[0.5, 0.75]]), declared=2),
         stores.run("progress", log_all([[0.5, 0.75, 1], [0.5, 0.5, 0.5]]), declared=4, ended=False),
         stores.run("nothing", [], ended=False),
     ]
@@ -174,6 +183,16 @@ def write_files():
                    '{"guid": "a,\\"quoted\\""}\n')
     with open("broken.jsonl", "w") as file:
         file.write('{"guid": "b"}\n{"guid" "a"}\n')
+    with open("cut.jsonl", "w") as file:
+        file.write('{"guid": "b", "x": {"y": 1}}\n{"guid": "9", "x": {"y": "z"}, "t": "hel')
+    with open("quotes.csv", "w") as file:
+        file.write('id,text\n0,a\n1,the 5" disk\n2,b\n3,c\n4,the 3" disk\n5,d\n')
+    with open("unclosed.csv", "w") as file:
+        file.write('id,text\n0,"a\n1,b\n2,c\n')
+    with open("lines.gz", "wb") as file:
+        file.write(b"\x1f\x8b\x08\x00nonsense")
+    with open("foreign.gp", "w") as file:
+        file.write("plot sin(x)\n")
     with open("portoland", "w") as file:
         file.write('#!/bin/sh\nfor word in "$@"; do echo "got: $word"; done\nexit 3\n')
     os.chmod("portoland", 0o755)
@@ -204,20 +223,6 @@ def check_picture(name, start, least):
     return [] if content.startswith(start) and len(content) > least else [f"{name}: no picture, or too small"]
 
 
-def check_pipes(portolan):
-    """A closed pipe is an error with status 1, wherever it is met."""
-    problems = []
-    for words in (["metrics", "bell"], ["--help"], ["select", "bell", "--by", "random"]):
-        read_end, write_end = os.pipe()
-        os.close(read_end)
-        done = subprocess.run([portolan] + words, stdout=write_end, stderr=subprocess.PIPE,
-                              env=dict(os.environ, PORTOLAN_STORE="store", LC_ALL="C.UTF-8"))
-        os.close(write_end)
-        if done.returncode != 1 or b"Broken pipe" not in done.stderr:
-            problems.append(f"closed pipe: {words}: status {done.returncode}, {done.stderr!r}")
-    return problems
-
-
 def check_script_again():
     """The script draws the same picture by hand, and leaves nothing else behind."""
     name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
@@ -246,7 +251,8 @@ def main():
             expected = read_text(path) if os.path.exists(path) else "(no such file)\n"
             if got != expected:
                 problems.append(f"{name}:\n--- expected\n{expected}--- got\n{got}")
-        problems += check_pipes(portolan)
+        for mishap in mishaps.ALL:
+            problems += mishap(portolan)
         problems += check_picture("it's.svg", b"<?xml", 50000)
         problems += check_picture("density.png", b"\x89PNG", 20000)
         problems += check_picture("compact.pdf", b"%PDF", 10000)

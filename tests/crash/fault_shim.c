@@ -3,9 +3,9 @@
  *
  * CRASH_FAULTS names a file of the words below, mapped by this library and by whoever decides. Calls of the kinds in
  * `calls` that are made by the program itself or by LMDB are counted down from `skip`; then the next `fail` of them
- * fail with `error`, or, where `how` says so, do half of what they were asked to; or the first of them does all of it and
- * claims to have failed. A request for memory that libzmq or the C++ library makes is left alone: these end the process when they get none,
- * which is a kill like any other.
+ * fail with `error`, or, where `how` says so, do half of what they were asked to; or the first of them does all of it
+ * and claims to have failed. A request for memory that libzmq or the C++ library makes is left alone: these end the
+ * process when they get none, which is a kill like any other.
  */
 #undef _FILE_OFFSET_BITS /* both names of each call are defined below */
 #include <dlfcn.h>
@@ -97,7 +97,8 @@ must_fail(enum call call, const void *caller)
 ssize_t
 pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-	ssize_t (*real)(int, const void *, size_t, off_t) = (ssize_t(*)(int, const void *, size_t, off_t))next("pwrite");
+	ssize_t (*real)(int, const void *, size_t, off_t) =
+	        (ssize_t(*)(int, const void *, size_t, off_t))next("pwrite");
 	ssize_t done;
 
 	if (!must_fail(PWRITE, CALLER))
@@ -110,8 +111,7 @@ pwrite(int fd, const void *data, size_t size, off_t offset)
 	return -1;
 }
 
-ssize_t
-pwrite64(int fd, const void *data, size_t size, off64_t offset) __attribute__((alias("pwrite")));
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) __attribute__((alias("pwrite")));
 
 ssize_t
 pwritev(int fd, const struct iovec *parts, int count, off_t offset)
@@ -130,8 +130,7 @@ pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 	return -1;
 }
 
-ssize_t
-pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) __attribute__((alias("pwritev")));
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) __attribute__((alias("pwritev")));
 
 ssize_t
 write(int fd, const void *data, size_t size)

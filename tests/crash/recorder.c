@@ -138,9 +138,9 @@ record(struct recorder *recorder)
 		n = n < left ? n : left;
 		log_rows(recorder, row, n);
 		row += n;
-		if (n == left && portolan_end_epoch(recorder->run,
-		                                    recorder->first_epoch + (uint32_t)(row / recorder->examples) - 1,
-		                                    &error) < 0)
+		if (n == left &&
+		    portolan_end_epoch(recorder->run, recorder->first_epoch + (uint32_t)(row / recorder->examples) - 1,
+		                       &error) < 0)
 			errx(4, "end of epoch: %s", error.message);
 		note_acknowledged(recorder);
 		pace(recorder, begin, row);
@@ -162,7 +162,8 @@ main(int argc, char **argv)
 	struct portolan_error error;
 
 	if (argc != 11)
-		errx(2, "usage: recorder SIDE_FILE store|endpoint WHERE RUN int|str|declared EXAMPLES SESSION FIRST_EPOCH ROWS "
+		errx(2, "usage: recorder SIDE_FILE store|endpoint WHERE RUN int|str|declared EXAMPLES SESSION "
+		        "FIRST_EPOCH ROWS "
 		        "ROWS_PER_SECOND");
 	signal(SIGTERM, on_signal);
 	recorder.side = map_side(argv[1]);

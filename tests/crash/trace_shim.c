@@ -1,9 +1,10 @@
 /*
- * trace_shim.c: writes down what happens to data.mdb, so that every state a power failure could leave can be made again;
- * LD_PRELOAD.
+ * trace_shim.c: writes down what happens to data.mdb, so that every state a power failure could leave can be made
+ * again; LD_PRELOAD.
  *
- * CRASH_TRACE names the trace. CRASH_SIDES names the clients' side files, parted by ':': what is acknowledged at the moment
- * of each event goes with it. An event: struct event, then acked[sides], then the data written. See crash_power.py.
+ * CRASH_TRACE names the trace. CRASH_SIDES names the clients' side files, parted by ':': what is acknowledged at the
+ * moment of each event goes with it. An event: struct event, then acked[sides], then the data written. See
+ * crash_power.py.
  */
 #undef _FILE_OFFSET_BITS /* both names of each call are defined below */
 #include "model.h"
@@ -44,7 +45,8 @@ start(void)
 
 	if (!path || !list)
 		return;
-	for (char *name = strtok_r(list, ":", &rest); name && side_count < SIDES_MOST; name = strtok_r(NULL, ":", &rest)) {
+	for (char *name = strtok_r(list, ":", &rest); name && side_count < SIDES_MOST;
+	     name = strtok_r(NULL, ":", &rest)) {
 		int fd = open(name, O_RDWR | O_CLOEXEC);
 		void *map = mmap(NULL, sizeof(**sides), PROT_READ, MAP_SHARED, fd, 0);
 
@@ -100,7 +102,8 @@ note(uint32_t kind, int fd, uint64_t offset, const struct iovec *data, int count
 ssize_t
 pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-	ssize_t (*real)(int, const void *, size_t, off_t) = (ssize_t(*)(int, const void *, size_t, off_t))next("pwrite");
+	ssize_t (*real)(int, const void *, size_t, off_t) =
+	        (ssize_t(*)(int, const void *, size_t, off_t))next("pwrite");
 
 	if (is_data(fd))
 		note(WRITTEN, fd, (uint64_t)offset, &(struct iovec){(void *)data, size}, 1);

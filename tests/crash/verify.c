@@ -80,14 +80,16 @@ example_of(const struct check *check, const struct store_ids *ids, uint32_t row)
 
 	if (check->kind == STORE_ID_INT) {
 		example = check->declared ? (uint32_t)ids->integers[row] : crash_example_of_integer(ids->integers[row]);
-		return (check->declared ? example : crash_integer(example)) == ids->integers[row] ? example : UINT32_MAX;
+		return (check->declared ? example : crash_integer(example)) == ids->integers[row] ? example
+		                                                                                  : UINT32_MAX;
 	}
 	size = ids->offsets[row + 1] - ids->offsets[row];
 	if (size < 9 || memcmp(ids->text + ids->offsets[row], "example-", 8) != 0)
 		return UINT32_MAX;
 	example = (uint32_t)strtoul(ids->text + ids->offsets[row] + 8, NULL, 10);
-	return crash_string(example, text) == size && memcmp(ids->text + ids->offsets[row], text, size) == 0 ? example
-	                                                                                                     : UINT32_MAX;
+	return crash_string(example, text) == size && memcmp(ids->text + ids->offsets[row], text, size) == 0
+	               ? example
+	               : UINT32_MAX;
 }
 
 static bool
@@ -282,7 +284,8 @@ compare(struct check *check)
 		logged += check->sessions[s].logged;
 	}
 	if (check->info.observations + check->info.replaced != stored)
-		fail(check, "observations counted, and stored", check->info.observations + check->info.replaced, stored);
+		fail(check, "observations counted, and stored", check->info.observations + check->info.replaced,
+		     stored);
 	if (check->folded && check->info.replaced != replaced)
 		fail(check, "replaced counted, and true", check->info.replaced, replaced);
 	printf("%s run=%s sessions=%zu logged=%" PRIu64 " acknowledged=%" PRIu64 " stored=%" PRIu64 " kept=%" PRIu64

@@ -1,17 +1,7 @@
 /* fuzz_keys: a key file, as a secret and as a public key. What is taken is 40 characters that stand in the input. */
+#include "fuzz.h"
+
 #include <keys.h>
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -23,7 +13,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		char text[KEYS_TEXT_SIZE];
 
 		if (keys_parse((const char *)data, size, (enum keys_kind)kind, text, &error) < 0) {
-			require(error.code == PORTOLAN_E_INVALID && error.message[0] && !strchr(error.message, '\n'));
+			require_line(&error, PORTOLAN_E_INVALID);
 			continue;
 		}
 		taken++;

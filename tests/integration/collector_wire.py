@@ -163,7 +163,7 @@ class Wire(CollectorTest):
     def test_an_oversize_message_costs_the_connection_only(self):
         collector = self.collect()
         rude = self.client(collector.tcp)
-        rude.send_raw(bytes((16 << 20) + 1))
+        rude.send_raw(bytes((4 << 20) + 1))
         client = self.client(collector.tcp)
         client.open("run")
         client.batch(1, 0, [1], [0.5], [True])

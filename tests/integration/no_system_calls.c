@@ -2,19 +2,23 @@
  * no_system_calls: a log call enters the kernel not once.
  *
  * A thread of its own logs through a warmed-up run with a seccomp filter in place that kills the process at any system
- * call but the one that ends the thread. The filter holds for that thread alone: the run's I/O thread goes on sending meanwhile.
- * So if this program ends, there was none; strace is not needed, and nothing can be overlooked.
+ * call but the one that ends the thread. The filter holds for that thread alone: the run's I/O thread goes on sending
+ * meanwhile. So if this program ends, there was none; strace is not needed, and nothing can be overlooked.
  *
- *     no_system_calls PORTOLAND STORE
+ *     no_system_calls PORTOLAND STORE            while a collector takes everything
+ *     no_system_calls spool DIRECTORY            while there is none, and everything goes to a spool file
  */
 #include <portolan/portolan.h>
 
+#include <glob.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,10 +41,10 @@ static void *
 log_without_kernel(void *forbid)
 {
 	struct sock_filter program[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
+	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog filter = {sizeof(program) / sizeof(program[0]), program};
 
@@ -55,6 +59,21 @@ log_without_kernel(void *forbid)
 	return NULL;
 }
 
+/* The spool file has served its purpose. */
+static void
+remove_spool(const char *directory)
+{
+	char pattern[4096];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/*.spool", directory);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -62,13 +81,21 @@ main(int argc, char **argv)
 	struct portolan_error error;
 	struct portolan_stats stats;
 	pthread_t thread;
+	bool spooling;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: no_system_calls PORTOLAND STORE\n");
 		return 2;
 	}
-	options.collector_program = argv[1];
-	options.store = argv[2];
+	spooling = strcmp(argv[1], "spool") == 0;
+	if (spooling) {
+		options.endpoint = "ipc:///nobody/is/here";
+		options.spool = argv[2];
+		options.open_timeout_ms = 1;
+	} else {
+		options.collector_program = argv[1];
+		options.store = argv[2];
+	}
 	for (int i = 0; i < ROWS; i++) {
 		ids[i] = (uint64_t)i;
 		gold[i] = i % CLASSES;
@@ -82,16 +109,20 @@ main(int argc, char **argv)
 	pthread_create(&thread, NULL, log_without_kernel, &run);
 	pthread_join(thread, NULL);
 	portolan_end_epoch(run, 1, NULL);
-	if (failed || portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error) < 0) {
+	if (failed || (!spooling && portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error) < 0)) {
 		fprintf(stderr, failed == 2 ? "seccomp is not available\n" : "a call failed\n");
 		return failed == 2 ? 77 : 1; /* 77: skipped */
 	}
-	portolan_get_stats(run, &stats);
-	if (stats.acknowledged != (uint64_t)2 * CALLS * ROWS)
+	do
+		portolan_get_stats(run, &stats);
+	while (spooling && stats.spooled < (uint64_t)2 * CALLS * ROWS);
+	if (stats.waits > 0 || (!spooling && stats.acknowledged != (uint64_t)2 * CALLS * ROWS))
 		return 1;
 	if (portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error) < 0) {
 		fprintf(stderr, "%s\n", error.message);
 		return 1;
 	}
+	if (spooling)
+		remove_spool(argv[2]);
 	return 0;
 }

@@ -129,3 +129,9 @@ def test_a_record_array(store):
                                  "never_learned", "first_learned")
     with pytest.raises(ValueError, match="step"):
         portolan.measures("run", store=store, epochs=slice(0, 4, 2))
+
+
+def test_a_name_like_an_option(store):
+    with portolan.Run("--strict", store=store) as run:
+        run.log_gold(0, [1], [0.5], [True])
+    assert portolan.measures("--strict", store=store)["confidence"].tolist() == [0.5]

@@ -37,9 +37,10 @@ def measures(name: str, store: str | os.PathLike[str] | None = None, epochs: Epo
     """
     import numpy
 
-    command = [_program(), "metrics", name, "--format", "npy", "--store", os.fspath(store or _programs.default_store())]
+    command = [_program(), "metrics", "--format", "npy", "--store", os.fspath(store or _programs.default_store())]
     if epochs is not None:
         command += ["--epochs", _epoch_range(epochs)]
+    command += ["--", name]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:

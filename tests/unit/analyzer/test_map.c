@@ -4,6 +4,12 @@
 #include "map.h"
 #include "random.h"
 
+static bool
+draws_chinese(uint32_t character)
+{
+	return character >= 0x4e00 && character < 0x9fff;
+}
+
 static void
 assert_quoted(const char *text, size_t most, const char *expected)
 {
@@ -12,7 +18,7 @@ assert_quoted(const char *text, size_t most, const char *expected)
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	map_script_quote(stream, text, most);
+	map_script_quote(stream, text, most, draws_chinese);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
@@ -23,13 +29,16 @@ test_quote(void **state)
 {
 	(void)state;
 	assert_quoted("plain", 100, "'plain'");
-	assert_quoted("it's `ls` \"x\" $(x) \\n", 100, "'it''s `ls` \"x\" $(x) \\n'");
+	assert_quoted("it's `ls` \"x\" $(x) \\n", 100, "'it’s `ls` \"x\" $(x) \\n'");
 	assert_quoted("a\nb\tc\x7f", 100, "'abc'");
 	assert_quoted("\xc2\x85x\xff\xfey\xc3", 100, "'xy'");   /* a C1 control, bytes that are not UTF-8 */
 	assert_quoted("\xe0\x80\x80z\xed\xa0\x80", 100, "'z'"); /* overlong; a surrogate */
 	assert_quoted("grüße", 100, "'grüße'");
 	assert_quoted("grüße", 3, "'grü…'");
-	assert_quoted("''", 1, "'''…'");
+	assert_quoted("''", 1, "'’…'");
+	assert_quoted("'90s", 100, "'’90s'");
+	assert_quoted("地图 🙂", 100, "'地图 \xef\xbf\xbd'");
+	assert_quoted("地图地图", 5, "'地图…'"); /* each as wide as two */
 }
 
 static void

@@ -99,6 +99,55 @@ test_json(void **state)
 	assert_int_equal(json_length("plain text"), -2);
 }
 
+/* A line that was cut short is never taken for a whole one, wherever the cut. */
+static void
+test_cut_json(void **state)
+{
+	static const char line[] =
+	        "{\"id\": \"7\", \"m\": {\"a\": [1, {\"b\": \"}\"}]}, \"t\": \"hello \\\" you\", \"n\": 1.5} ";
+	size_t size = sizeof(line) - 1;
+	char text[200];
+
+	(void)state;
+	for (size_t cut = 0; cut < size - 2; cut++) {
+		struct record record = {.at = line, .length = cut};
+
+		assert_int_equal(records_json_field(&record, "id", text), -2);
+	}
+	assert_int_equal(json_length(line), 1);
+	assert_int_equal(json_length("{\"id\": 1} x"), -2);
+	assert_int_equal(json_length("{\"id\": 1}}"), -2);
+	assert_int_equal(json_length("{\"id\": 1,}"), -2);
+	assert_int_equal(json_length("{\"id\":1 2 x,,}"), -2);
+	assert_json("{\"id\": 1, \"id\": 2, \"x\": 3}\r", "id", "1");
+}
+
+/* A quote within a plain field is a character; the two that look at quotes agree. */
+static void
+test_quotes_in_csv(void **state)
+{
+	static const char text[] = "1,the 5\" disk\n2,\"a\nb \"\"c\"\"\"\n3,x\"y\"z\n4,\"q\"r\"\n5,\"open\n6,b\n";
+	static const char *const first[] = {"1", "2", "3", "4", "5"};
+	static const char *const second[] = {"the 5\" disk", "a\nb \"c\"", "x\"y\"z", "qr\""};
+	size_t at = 0;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct record record = records_next(RECORDS_CSV, text + at, sizeof(text) - 1 - at);
+		char field[100];
+
+		assert_int_equal(records_field(RECORDS_CSV, &record, 0, field), 1);
+		assert_memory_equal(field, first[i], 1);
+		assert_int_equal(record.unclosed, i == 4);
+		if (i < 4) {
+			assert_int_equal(records_field(RECORDS_CSV, &record, 1, field), strlen(second[i]));
+			assert_memory_equal(field, second[i], strlen(second[i]));
+		}
+		at += record.next;
+	}
+	assert_int_equal(at, sizeof(text) - 1);
+}
+
 static void
 test_format(void **state)
 {
@@ -179,8 +228,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_split),  cmocka_unit_test(test_csv_and_tsv), cmocka_unit_test(test_json),
-	        cmocka_unit_test(test_format), cmocka_unit_test(test_join),        cmocka_unit_test(test_ids),
+	        cmocka_unit_test(test_split),    cmocka_unit_test(test_csv_and_tsv),   cmocka_unit_test(test_json),
+	        cmocka_unit_test(test_cut_json), cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
+	        cmocka_unit_test(test_join),     cmocka_unit_test(test_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,10 @@ test_size(void **state)
 	assert_int_equal(selection_size(0.33, 10), 3);
 	assert_int_equal(selection_size(0.145, 100), 15); /* 14.5, though 0.145 × 100 is less in doubles */
 	assert_int_equal(selection_size(0.1449, 100), 14);
+	assert_int_equal(selection_size(0.145, 50000100), 7250015);
+	assert_int_equal(selection_size(0.29, 50000050), 14500015);
+	assert_int_equal(selection_size(0.57, 4000000050u), 2280000029u); /* .5 */
+	assert_int_equal(selection_size(0.1449999, 50000100), 7250009);
 	assert_int_equal(selection_size(0, 100), 0);
 	assert_int_equal(selection_size(1, 7), 7);
 }

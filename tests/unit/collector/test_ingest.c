@@ -700,7 +700,7 @@ a_failed_commit_takes_back_close_and_time_out(void **state)
 static void
 credit_is_a_share_of_the_memory_cap(void **state)
 {
-	struct fixture *f = *state; /* cap 64 MB: 32 for credit */
+	struct fixture *f = *state; /* cap 64 MB: 16 for credit */
 
 	for (uint8_t session = 1; session <= 8; session++) {
 		char name[8] = {'r', (char)('0' + session)};
@@ -710,7 +710,7 @@ credit_is_a_share_of_the_memory_cap(void **state)
 	fixture_commit(f);
 	fixture_ping(f, 1);
 	fixture_commit(f);
-	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 4u << 20);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 2u << 20);
 }
 
 static void

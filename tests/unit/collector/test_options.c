@@ -116,7 +116,7 @@ wrong_usage(void **state)
 	        {{"--max-memory", "lots"}, "'lots'"},
 	        {{"--max-memory", "-5M"}, "'-5M'"},
 	        {{"--max-memory", "99999999999T"}, "size"},
-	        {{"--max-memory", "1M"}, "32M"},
+	        {{"--max-memory", "31M"}, "32M"},
 	        {{"--keys", ""}, "--keys"},
 	        {{"--listen", "http://x"}, "neither tcp:// nor ipc://"},
 	        {{"--listen", "tcp://127.0.0.1"}, "HOST:PORT"},

@@ -1,0 +1,27 @@
+/*
+ * rows.h: which rows of a client's batch are stored, and where they belong; private to the writing half.
+ */
+#ifndef STORE_ROWS_H
+#define STORE_ROWS_H
+
+#include "writer.h"
+
+struct append_columns { /* a batch's columns, found by their names */
+	uint64_t columns;
+	const uint8_t *data[STORE_COLUMN_MAX];
+	uint32_t user_count; /* user columns of the run, new ones included */
+	char (*user_names)[USER_COLUMN_NAME];
+	bool user_new;
+};
+
+/* Sets writer->index to the indices of the *count rows that stay, giving new ids theirs, and, unless all rows stay,
+ * writer->kept to their numbers. Adds the others to refused[], by reason. */
+int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_record *state,
+                      const struct store_append *append, const struct append_columns *columns, uint32_t *count,
+                      uint64_t refused[STORE_REFUSALS], struct portolan_error *error);
+
+/* Copies a column's rows that stay; `kept` is looked at only if count < rows. */
+void store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count,
+                     uint32_t rows);
+
+#endif

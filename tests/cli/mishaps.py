@@ -1,0 +1,120 @@
+"""What happens when a command is interrupted, its disk is full, gnuplot is missing, or a title is meant to do harm.
+
+Each function takes the program, runs in the folder of run_cli.py's store, and answers with a list of problems.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+
+def environment(**more):
+    return dict(os.environ, PORTOLAN_STORE="store", LC_ALL="C.UTF-8", **more)
+
+
+def run(portolan, *words, **options):
+    options.setdefault("env", environment())
+    return subprocess.run([portolan, *words], capture_output=True, text=True, **options)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def closed_pipe(portolan):
+    """A closed pipe ends the program as it ends any filter, wherever it is met."""
+    problems = []
+    for words in (["metrics", "bell"], ["--help"], ["select", "bell", "--by", "random"], ["check", "bell"], ["runs"]):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        done = subprocess.run([portolan] + words, stdout=write_end, stderr=subprocess.PIPE, env=environment())
+        os.close(write_end)
+        if done.returncode != -signal.SIGPIPE or done.stderr:
+            problems.append(f"closed pipe: {words}: status {done.returncode}, {done.stderr!r}")
+    return problems
+
+
+def interrupted_map(portolan):
+    """Ctrl-C while gnuplot draws: no unfinished picture is left, and the program ends by its signal."""
+    os.mkdir("slow")
+    with open("slow/gnuplot", "w") as file:  # draws half a picture, and takes its time
+        file.write('#!/bin/sh\nfor word in "$@"; do case "$word" in picture=*) name="${word#picture=}"; esac; done\n'
+                   'eval "echo half > $name"; echo > drawing; exec sleep 60\n')
+    os.chmod("slow/gnuplot", 0o755)
+    path = os.path.abspath("slow") + ":" + os.environ["PATH"]
+    child = subprocess.Popen([portolan, "map", "bell", "-o", "slow/half.png"], start_new_session=True,
+                             env=environment(PATH=path), stderr=subprocess.PIPE)
+    end = time.monotonic() + 30
+    while not os.path.exists("slow/drawing") and time.monotonic() < end:
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)
+    child.communicate(timeout=30)
+    left = [name for name in os.listdir("slow") if name.endswith(".png")]
+    return [] if child.returncode == -signal.SIGINT and not left else [f"interrupted map: {child.returncode}, {left}"]
+
+
+def interrupted_output(portolan):
+    """Ctrl-C while a file is being written: it has no name yet, so there is nothing that could be left."""
+    os.mkdir("writing")
+    child = subprocess.Popen([portolan, "metrics", "bell", "-o", "writing/out.csv"], env=environment(),
+                             preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, 0.002), stderr=subprocess.PIPE)
+    child.communicate(timeout=30)
+    names = os.listdir("writing")
+    whole = child.returncode == 0 and names == ["out.csv"]
+    return [] if whole or (child.returncode == -signal.SIGALRM and names in ([], ["out.csv"])) else \
+        [f"interrupted output: {child.returncode}, {names}"]
+
+
+def full_disk_map(portolan):
+    """Neither a picture nor its parts pass for whole when there is no room; an old picture stays."""
+    with open("full.png", "w") as file:
+        file.write("old")
+    problems = []
+    for kilobytes in (1, 20):  # too little for the data; for the picture
+        limited = f"ulimit -f {kilobytes}; trap '' XFSZ; exec \"$0\" map long -o full.png"
+        done = subprocess.run(["bash", "-c", limited, portolan], capture_output=True, text=True, env=environment())
+        left = [name for name in os.listdir(".") if re.match(r"full\.(png|gp|map-data)?.*\d", name)]
+        if done.returncode != 1 or not done.stderr.startswith("portolan: ") or read("full.png") != b"old" or left:
+            problems.append(f"full disk at {kilobytes} KB: {done} {left}")
+    return problems
+
+
+def missing_gnuplot(portolan):
+    os.mkdir("empty")
+    done = run(portolan, "map", "small", "-o", "none.png", env=environment(PATH=os.path.abspath("empty")))
+    ok = done.returncode == 1 and "gnuplot not found: apt install gnuplot-nox" in done.stderr
+    return [] if ok and not os.path.exists("none.png") else [f"no gnuplot: {done}"]
+
+
+def linked_picture(portolan):
+    """A symbolic link stays, and what it points to is replaced."""
+    with open("real.png", "w") as file:
+        file.write("old")
+    os.symlink("real.png", "link.png")
+    done = run(portolan, "map", "small", "-o", "link.png")
+    return [] if done.returncode == 0 and os.path.islink("link.png") and len(read("real.png")) > 1000 else [f"link: {done}"]
+
+
+def foreign_files(portolan):
+    """Files of other programs that are named like a map's are not touched."""
+    with open("train.bin", "w") as file:
+        file.write("precious")
+    done = run(portolan, "map", "small", "-o", "train.png")
+    return [] if done.returncode == 0 and read("train.bin") == b"precious" else [f"foreign data: {done}"]
+
+
+def titles(portolan):
+    """Whatever a title holds, gnuplot takes it, and nothing of it is executed."""
+    problems = []
+    for title in ("'", "''", "'''90s' `touch hit`", "a''b", "'a'", "\\", "\\'", '"$(touch hit)"', '"', "{/=50 x}", "@a", "%d",
+                  "a\n!touch hit", "🙂 \U00010348"):
+        done = run(portolan, "map", "small", "--compact", "-o", "title.svg", "--title", title)
+        if done.returncode != 0 or os.path.exists("hit"):
+            problems.append(f"title {title!r}: {done}")
+    return problems
+
+
+ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, titles)

@@ -1,0 +1,99 @@
+/*
+ * fuzz_arguments: command lines of portolan, up to where a store would be opened: every option that takes a text
+ * (epochs, rules, sizes, numbers), and the rules by themselves. A wrong one ends with one line on stderr and status 2.
+ *
+ * The input: the number of the command, then arguments that end with a NUL or a newline.
+ */
+#include "fuzz.h"
+
+#include <measures.h>
+#include <number.h>
+#include <options.h>
+#include <selection.h>
+
+#include <math.h>
+
+#define MOST_ARGUMENTS 12
+
+/* Numbers as text, both ways. */
+static void
+check_numbers(const char *text)
+{
+	char printed[NUMBER_ROOM];
+	uint64_t integer, again;
+	double value, back;
+
+	if (number_parse_u64(text, strlen(text), &integer)) {
+		number_print_u64(integer, printed);
+		require(number_parse_u64(printed, strlen(printed), &again) && again == integer);
+		require(number_print_grouped(integer, printed) < NUMBER_ROOM);
+	}
+	if (number_parse(text, &value)) {
+		require(isfinite(value));
+		require(number_print(value, printed) == strlen(printed) && strlen(printed) < NUMBER_ROOM);
+		require(number_parse(printed, &back) && back == value);
+	}
+}
+
+static void
+check_rule(const char *text)
+{
+	struct selection_rule rule = {0};
+
+	if (!selection_rule_parse(text, &rule))
+		return;
+	require(rule.kind == SELECT_MEASURE || rule.kind == SELECT_FORGETTABLE || rule.kind == SELECT_RANDOM);
+	require(memchr(rule.measure, '\0', sizeof(rule.measure)));
+	if (rule.kind == SELECT_MEASURE)
+		require(rule.measure[0]);
+}
+
+/* Only those that open nothing before the command line is read; none is given a run that exists. */
+static void
+check_command(const struct command *command, int argc, char **argv)
+{
+	struct options options;
+	int key;
+
+	options_begin(&options, command, argc, argv);
+	while ((key = options_next(&options)) > 0)
+		require(options.argument == NULL || strlen(options.argument) < 4096);
+	require(key == OPTIONS_END || key == OPTIONS_STOP);
+	if (key == OPTIONS_STOP) {
+		require(options.status == STATUS_USAGE || options.status == STATUS_DONE);
+		return;
+	}
+	require(options.operand_count >= 0 && options.operand_count < argc);
+	require(options.common.epoch_from < options.common.epoch_to);
+	options_one_operand(&options, "run");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+	size_t commands = 0, count = 1;
+	const struct command *command;
+	char *argv[MOST_ARGUMENTS + 2], *text, *rest, *word;
+	uint8_t number = input_u8(&input);
+
+	if (size > 2048)
+		return 0;
+	while (command_table[commands])
+		commands++;
+	command = command_table[number % commands];
+	text = input_text(&input, input.size);
+	for (size_t i = 0; i < size - 1 && size > 0; i++)
+		text[i] = text[i] ? text[i] : '\n';
+	argv[0] = (char *)(uintptr_t)command->name;
+	for (word = strtok_r(text, "\n", &rest); word && count <= MOST_ARGUMENTS; word = strtok_r(NULL, "\n", &rest)) {
+		check_numbers(word);
+		check_rule(word);
+		command_nearest(word);
+		argv[count++] = word;
+	}
+	argv[count] = NULL;
+	check_command(command, (int)count, argv);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,133 @@
+/*
+ * fuzz_lines: a user's file, as records of all three formats and then as the file of `select --join`. Records must lie
+ * one behind the other in the input, fields must fit into their records, and what is joined must be lines of the file,
+ * in order.
+ *
+ * Byte 0: what the file is called and how the field is named; the rest is the file.
+ */
+#include "fuzz.h"
+
+#include <join.h>
+
+#include <sys/mman.h>
+
+#define FIELDS 6
+
+static const char *const names[] = {"id", "", "a\"b", "\xc3\xa4", "guid", "id,x"};
+static const char *const endings[] = {"", ".csv", ".tsv", ".jsonl"};
+
+static void
+check_fields(enum records_format format, const struct record *record)
+{
+	char *text = malloc(record->length + 1);
+
+	require(text);
+	for (size_t number = 0; number < FIELDS && format != RECORDS_JSONL; number++) {
+		long length = records_field(format, record, number, text);
+
+		require(length >= -2 && length <= (long)record->length);
+		if (format == RECORDS_TSV && length > 0)
+			require(!memchr(text, '\t', (size_t)length));
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && format == RECORDS_JSONL; i++) {
+		long length = records_json_field(record, names[i], text);
+
+		require(length >= -2 && length <= (long)record->length);
+	}
+	free(text);
+}
+
+static void
+check_records(enum records_format format, const char *text, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		struct record record = records_next(format, text + at, size - at);
+
+		require(record.at == text + at);
+		require(record.next > 0 && record.next <= size - at && record.length <= record.next);
+		require(format == RECORDS_CSV || !memchr(record.at, '\n', record.length));
+		check_fields(format, &record);
+		at += record.next;
+	}
+}
+
+/* Ids 0 … 7, as integers or as strings, all chosen, the last first. */
+static struct ids
+make_ids(bool strings)
+{
+	static uint64_t integers[8] = {0, 1, 2, 3, 4, 5, 6, UINT64_MAX};
+	static char text[] = "01a\"bx,y\xc3\xa4  7";
+	static uint64_t offsets[9] = {0, 1, 2, 3, 4, 5, 8, 10, 13};
+
+	return (struct ids){.kind = strings ? STORE_ID_STR : STORE_ID_INT,
+	                    .rows = 8,
+	                    .integers = integers,
+	                    .text = text,
+	                    .offsets = offsets};
+}
+
+static void
+check_join(const struct join *join, size_t size)
+{
+	static const uint32_t all = 8;
+	size_t different = 0;
+
+	for (size_t i = 0; i < join->count; i++) {
+		const struct join_match *match = &join->matches[i];
+
+		require(match->position < all);
+		require(match->record.at >= join->text);
+		require(match->record.at + match->record.length <= join->text + size);
+		different += i == 0 || match->position != match[-1].position;
+		if (i > 0 && match->position == match[-1].position)
+			require(match->number > match[-1].number);
+		else if (i > 0)
+			require(match->position > match[-1].position);
+		touch(match->record.at, match->record.length);
+	}
+	require(different + join->missing == all);
+}
+
+/* A file in memory, at a path that ends as its format does: a memfd through a symbolic link. */
+static void
+join_file(unsigned variant, const char *text, size_t size)
+{
+	static const uint32_t chosen[8] = {7, 6, 5, 4, 3, 2, 1, 0};
+	static char folder[] = "/tmp/portolan-fuzz-XXXXXX";
+	static bool made;
+	const char *field = names[variant / 8 % (sizeof(names) / sizeof(names[0]))];
+	struct ids ids = make_ids(variant & 1);
+	struct portolan_error error = {0};
+	char path[64], target[32];
+	struct join join;
+	int file = memfd_create("lines", MFD_CLOEXEC), code;
+
+	require(file >= 0 && write(file, text, size) == (ssize_t)size);
+	require(made || mkdtemp(folder));
+	made = true;
+	snprintf(path, sizeof(path), "%s/f%s", folder, endings[variant / 2 % 4]);
+	snprintf(target, sizeof(target), "/proc/self/fd/%d", file);
+	require(symlink(target, path) == 0);
+	code = join_open(&join, path, field, &ids, chosen, 8, &error);
+	require(unlink(path) == 0);
+	if (code == 0) {
+		check_join(&join, size);
+		join_free(&join);
+	} else {
+		require_message(&error, code);
+	}
+	close(file);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+	unsigned variant = input_u8(&input);
+	const char *text = (const char *)input.data;
+
+	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
+		check_records((enum records_format)format, text, input.size);
+	join_file(variant, text, input.size);
+	return 0;
+}

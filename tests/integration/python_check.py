@@ -1,0 +1,90 @@
+"""What was counted on the way, as `portolan check` and `portolan runs --json` show it afterwards."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+
+import portolan
+from python_support import Script, collector_has_left
+
+
+def ask(*words):
+    done = subprocess.run([os.environ["PORTOLAN"], *words], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def check(store, run):
+    return ask("check", "--store", str(store), "--json", "--", run)
+
+
+def test_a_complete_run(store):
+    random = np.random.default_rng(1)
+    with portolan.Run("run", store=store, examples=5000) as run:
+        for epoch in range(4):
+            for part in np.array_split(random.permutation(5000), 7):
+                run.log_gold(epoch, part, random.random(len(part)), np.ones(len(part), bool))
+            run.end_epoch(epoch)
+        assert run.flush()
+        code, report = check(store, "run")
+        assert code == 3 and report["problems"] == ["still being recorded: sessions live: 1"]
+        assert all(epoch["missing"] == 0 for epoch in report["epochs"])
+    stats = run.stats()
+    assert collector_has_left(store)
+    code, report = check(store, "run")
+    assert (code, report["verdict"], report["problems"]) == (0, "complete", [])
+    assert report["sessions"] == {"live": 0, "closed": 1, "never_closed": 0}
+    assert report["observations"] == stats["logged"] == report["clients"]["logged"] == 20000
+    assert report["counters"]["received"] == 20000 and report["counters"]["repeated"] == 0
+    assert 0 < report["counters"]["bytes"] <= stats["bytes_sent"]
+    commits = report["counters"]["commits"]
+    assert sum(commits["by_log2_us"]) == commits["count"] > 0
+    assert 0 < commits["longest_us"] <= commits["total_us"]
+    listed = ask("runs", "--store", str(store), "--json")[1][0]
+    assert listed["counters"] == report["counters"] and listed["clients"] == report["clients"]
+
+
+def test_what_was_left_out_and_replaced(store):
+    with portolan.Run("run", store=store, examples=10) as run:
+        run.log_gold(0, range(10), [0.5] * 9 + [float("nan")], [True] * 10)
+        run.log_gold(0, range(3), [0.25] * 3, [False] * 3)
+        run.log_gold(2, range(9), [0.5] * 9, [True] * 9, gold=[1] * 9)
+        run.log_gold(2, range(9), [0.5] * 9, [True] * 9, gold=[2] * 9)
+    assert collector_has_left(store)
+    code, report = check(store, "run")
+    assert (code, report["verdict"]) == (3, "incomplete")
+    assert report["clients"]["refused"] == 1
+    assert report["replaced"] == 12 and report["changed_labels"] == 9
+    assert report["skipped_epochs"] == 1 and report["missing"] == 2 and report["examples"] == 9
+    assert [epoch["state"] for epoch in report["epochs"]] == ["ended", "ended"]
+    assert len(report["problems"]) == 4
+
+
+def test_a_killed_client(store):
+    script = Script("""
+        import os, sys, portolan
+        run = portolan.Run("run", store=sys.argv[1])
+        run.log_gold(0, [0, 1], [0.5, 0.5], [True, True])
+        run.end_epoch(0)
+        run.log_gold(1, [0], [0.5], [True])
+        run.flush()
+        print("stored", flush=True)
+        sys.stdin.readline()
+    """, store)
+    script.wait_for("stored")
+    script.process.kill()
+    script.process.communicate()
+    assert collector_has_left(store)
+    code, report = check(store, "run")
+    assert code == 3
+    assert report["sessions"] == {"live": 0, "closed": 0, "never_closed": 1}
+    assert [epoch["state"] for epoch in report["epochs"]] == ["ended", "interrupted"]
+    # Whoever goes on with it, and logs the epoch again, makes it whole.
+    with portolan.Run("run", store=store, resume=True) as run:
+        run.log_gold(1, [0, 1], [0.5, 0.75], [True, True])
+    assert collector_has_left(store)
+    code, report = check(store, "run")
+    assert (code, report["problems"]) == (0, [])
+    assert report["sessions"]["never_closed"] == 1 and report["replaced"] == 1

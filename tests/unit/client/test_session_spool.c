@@ -1,0 +1,434 @@
+/*
+ * test_session_spool.c: a session whose frames go through a file: all of them arrive, in order, whenever contact is
+ * lost; the file goes when nothing in it is needed; what a killed process left is sent by the next.
+ */
+#include "session_fixture.h"
+
+#include "leftover.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIMIT (UINT64_C(1) << 20)
+
+static char directory[] = "/tmp/portolan-test-XXXXXX", spools[sizeof(directory) + 8];
+
+static int
+setup_spool(void **state)
+{
+	int status = setup(state);
+
+	snprintf(directory + sizeof(directory) - 7, 7, "XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(spools, sizeof(spools), "%s/spool", directory);
+	session_set_spool(&((struct fixture *)*state)->session, spools, LIMIT);
+	return status;
+}
+
+static int
+teardown_spool(void **state)
+{
+	DIR *stream;
+	const struct dirent *entry;
+
+	teardown(state);
+	stream = opendir(spools);
+	while (stream && (entry = readdir(stream)) != NULL) {
+		char path[sizeof(spools) + sizeof(entry->d_name) + 2];
+
+		snprintf(path, sizeof(path), "%s/%s", spools, entry->d_name);
+		unlink(path);
+	}
+	if (stream)
+		closedir(stream);
+	rmdir(spools);
+	return rmdir(directory);
+}
+
+static bool
+has_file(void)
+{
+	char path[sizeof(spools) + 64];
+
+	snprintf(path, sizeof(path), "%s/3031323334353637.spool", spools); /* "01234567" */
+	return access(path, F_OK) == 0;
+}
+
+static void
+spill(struct fixture *fixture)
+{
+	struct portolan_error error = {0};
+
+	if (session_spill(&fixture->session, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_true(session_is_spooling(&fixture->session));
+	assert_true(has_file());
+}
+
+static void
+test_through_the_file(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	add_batch(fixture, 10);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	session_lost(session);
+	spill(fixture); /* 1 is in memory and in the file */
+	add_batch(fixture, 20);
+	add_batch(fixture, 30);
+	assert_int_equal(session->backlog.spooled_observations, 3);
+	assert_int_equal(session->backlog.loaded, 1);
+	expect(fixture, WIRE_OPEN, 0, 1);
+	reply_opened(fixture, 0, 10000, 2);
+	assert_false(session_has_room(session, 1)); /* while it is not drained, all goes through it */
+	expect(fixture, WIRE_BATCH, 1, 2);
+	expect(fixture, WIRE_BATCH, 2, 2);
+	add_batch(fixture, 40);
+	expect(fixture, WIRE_BATCH, 3, 2);
+	expect(fixture, WIRE_BATCH, 4, 2);
+	expect_nothing(fixture, 2);
+	assert_false(session_is_spooling(session));
+	assert_true(session_has_room(session, 1));
+	reply_ack(fixture, 3, 10000, 3);
+	assert_int_equal(session->backlog.settled.position, 30);
+	assert_true(has_file());
+	add_batch(fixture, 50); /* in memory alone */
+	expect(fixture, WIRE_BATCH, 5, 3);
+	reply_ack(fixture, 4, 10000, 3);
+	assert_false(has_file());
+	assert_int_equal(access(spools, F_OK), -1);
+	reply_ack(fixture, 5, 10000, 3);
+	assert_int_equal(session->backlog.settled.observations, 5);
+	assert_int_equal(session->backlog.spooled_observations, 4);
+	assert_int_equal(session->backlog.kept_bytes + session->backlog.under_way_bytes, 0);
+}
+
+/* Contact is lost again while the file is being sent, and the file is used again before it is gone. */
+static void
+test_lost_again(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+
+	spill(fixture);
+	for (uint64_t i = 1; i <= 4; i++)
+		add_batch(fixture, i);
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	expect(fixture, WIRE_BATCH, 2, 0);
+	reply_error(fixture, WIRE_E_NO_SESSION, 2, 1);
+	expect(fixture, WIRE_OPEN, 0, 1);
+	reply_opened(fixture, 1, 10000, 2);
+	for (uint64_t i = 2; i <= 4; i++)
+		expect(fixture, WIRE_BATCH, i, 2);
+	expect_nothing(fixture, 2);
+	add_batch(fixture, 5);
+	expect(fixture, WIRE_BATCH, 5, 2);
+	spill(fixture); /* 5 is added to the same file, behind 4 */
+	add_batch(fixture, 6);
+	session_lost(session);
+	expect(fixture, WIRE_OPEN, 0, 3);
+	reply_opened(fixture, 3, 10000, 3);
+	for (uint64_t i = 4; i <= 6; i++)
+		expect(fixture, WIRE_BATCH, i, 3);
+	expect_nothing(fixture, 3); /* finds the file drained */
+	reply_ack(fixture, 6, 10000, 4);
+	assert_false(has_file());
+	assert_int_equal(session->backlog.settled.observations, 6);
+}
+
+static void
+test_close_through_the_file(void **state)
+{
+	struct fixture *fixture = *state;
+
+	spill(fixture);
+	add_batch(fixture, 1);
+	assert_int_equal(session_add_end_epoch(&fixture->session, 0, (struct session_mark){2, 0}, NULL), 0);
+	assert_int_equal(session_add_close(&fixture->session, (struct session_mark){2, 0}, NULL), 0);
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	expect(fixture, WIRE_END_EPOCH, 2, 0);
+	expect(fixture, WIRE_CLOSE, 3, 0);
+	expect_nothing(fixture, 0);
+	reply_ack(fixture, 3, 10000, 1);
+	assert_int_equal(fixture->session.state, SESSION_CLOSED);
+	assert_false(has_file());
+}
+
+static void
+test_credit_holds(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t size;
+
+	spill(fixture);
+	for (uint64_t i = 1; i <= 3; i++)
+		add_batch(fixture, i);
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 1, 0);
+	size = expect(fixture, WIRE_BATCH, 1, 0);
+	expect_nothing(fixture, 0);
+	assert_int_equal(fixture->session.backlog.loaded, 2); /* one is at hand, the rest stays on disk */
+	reply_ack(fixture, 1, 2 * size, 1);
+	expect(fixture, WIRE_BATCH, 2, 1);
+	expect(fixture, WIRE_BATCH, 3, 1);
+}
+
+static void
+test_a_file_that_cannot_be_written(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+	struct portolan_error error;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 10000, 0);
+	add_batch(fixture, 1);
+	expect(fixture, WIRE_BATCH, 1, 0);
+	add_batch(fixture, 2);
+	expect(fixture, WIRE_BATCH, 2, 0);
+	session->spool_limit = 100; /* less than the header, and the open frame, and a batch */
+	assert_int_equal(session_spill(session, &error), PORTOLAN_E_SYSTEM);
+	assert_false(session_is_spooling(session));
+	reply_ack(fixture, 1, 10000, 1); /* it goes on without */
+	session->spool_limit = LIMIT;
+	if (session->backlog.spool)
+		session->backlog.spool->limit = LIMIT;
+	spill(fixture);
+	session_lost(session);
+	expect(fixture, WIRE_OPEN, 0, 2);
+	reply_opened(fixture, 1, 10000, 2);
+	expect(fixture, WIRE_BATCH, 2, 2);
+	expect_nothing(fixture, 2);
+	reply_ack(fixture, 2, 10000, 3);
+	assert_int_equal(session->backlog.settled.observations, 2);
+}
+
+/* The next frame is an `open` that says it is late. */
+static void
+expect_late_open(struct session *session, wire_decoder *decoder, uint64_t after, int64_t now)
+{
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+
+	assert_true(session_next(session, now, &bytes));
+	assert_int_equal(wire_decode(decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.kind, WIRE_OPEN);
+	assert_true(frame.open.late);
+	assert_int_equal(frame.open.after, after);
+	assert_memory_equal(frame.session, session_id, WIRE_SESSION_SIZE);
+	session_sent(session, now);
+}
+
+static void
+test_offline(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	assert_int_equal(session_go_offline(session, NULL), 0);
+	add_batch(fixture, 1);
+	expect_late_open(session, fixture->decoder, 0, SESSION_OPEN_RETRY_MS);
+	reply_opened(fixture, 0, 10000, 1001);
+	expect(fixture, WIRE_BATCH, 1, 1001);
+}
+
+static void
+test_offline_and_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	assert_int_equal(session_go_offline(session, NULL), 0);
+	reply_error(fixture, WIRE_E_RUN_EXISTS, 0, 1);
+	assert_int_equal(session->state, SESSION_ALONE);
+	expect_nothing(fixture, 100000);
+	session_lost(session);
+	expect_nothing(fixture, 200000);
+	add_batch(fixture, 1); /* is recorded all the same */
+	assert_int_equal(session->backlog.spooled_observations, 1);
+}
+
+static void
+leave(struct fixture *fixture, uint64_t first, bool with_close)
+{
+	struct session *session = &fixture->session;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	reply_opened(fixture, 0, 1 << 20, 0);
+	for (uint64_t i = 1; i <= first + 2; i++) {
+		add_batch(fixture, i);
+		if (i <= first)
+			expect(fixture, WIRE_BATCH, i, 0);
+		if (i == first) {
+			reply_ack(fixture, first, 1 << 20, 0);
+			spill(fixture);
+		}
+	}
+	if (with_close)
+		assert_int_equal(session_add_close(session, (struct session_mark){0}, NULL), 0);
+	session_deinit(session); /* as far as the file goes: killed */
+	assert_true(has_file());
+}
+
+static void
+answer(struct leftover *leftover, struct fixture *fixture, struct wire_frame frame)
+{
+	struct wire_bytes bytes;
+
+	memcpy(frame.session, session_id, WIRE_SESSION_SIZE);
+	assert_int_equal(wire_encode(fixture->encoder, &frame, &bytes, NULL), 0);
+	leftover_receive(leftover, bytes.data, bytes.size, 1);
+}
+
+static void
+expect_left_over(struct leftover *leftover, struct fixture *fixture, enum wire_kind kind, uint64_t sequence)
+{
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+
+	assert_true(leftover_next(leftover, 1, &bytes));
+	assert_int_equal(wire_decode(fixture->decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.kind, kind);
+	if (kind == WIRE_OPEN) {
+		assert_true(frame.open.late);
+		assert_int_equal(frame.open.after, sequence);
+	} else {
+		assert_int_equal(kind == WIRE_CLOSE ? frame.close.sequence : frame.batch.sequence, sequence);
+	}
+	leftover_sent(leftover, 1);
+}
+
+static struct wire_frame
+opened_at(uint64_t acknowledged)
+{
+	return (struct wire_frame){.kind = WIRE_OPENED,
+	                           .opened = {.acknowledged = acknowledged, .credit = 10000, .id_kind = WIRE_ID_INT}};
+}
+
+static void
+left_over(struct fixture *fixture, uint64_t acknowledged, bool with_close)
+{
+	struct leftover leftover;
+	struct wire_bytes bytes;
+
+	leave(fixture, 3, with_close);
+	leftover_init(&leftover, spools);
+	assert_false(leftover_is_done(&leftover));
+	expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
+	answer(&leftover, fixture, opened_at(acknowledged));
+	for (uint64_t i = acknowledged + 1; i <= 5; i++)
+		expect_left_over(&leftover, fixture, WIRE_BATCH, i);
+	if (acknowledged < 6) {
+		expect_left_over(&leftover, fixture, WIRE_CLOSE, 6);
+		assert_false(leftover_next(&leftover, 1, &bytes));
+		answer(&leftover, fixture,
+		       (struct wire_frame){.kind = WIRE_ACK, .ack = {.acknowledged = 6, .credit = 1}});
+	}
+	assert_false(leftover_next(&leftover, 1, &bytes));
+	assert_true(leftover_is_done(&leftover));
+	assert_false(has_file());
+	leftover_deinit(&leftover);
+}
+
+static void
+test_left_over(void **state)
+{
+	left_over(*state, 3, false);
+}
+
+static void
+test_left_over_with_its_end(void **state)
+{
+	left_over(*state, 3, true);
+}
+
+static void
+test_left_over_sent_in_part(void **state)
+{
+	left_over(*state, 4, false);
+}
+
+static void
+test_left_over_sent_before(void **state)
+{
+	left_over(*state, 6, false);
+}
+
+static void
+test_left_over_and_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct leftover leftover;
+	struct wire_bytes bytes;
+	char path[sizeof(spools) + 64];
+
+	leave(fixture, 3, false);
+	leftover_init(&leftover, spools);
+	expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
+	answer(&leftover, fixture,
+	       (struct wire_frame){.kind = WIRE_ERROR, .error = {WIRE_E_RUN_EXISTS, text("as told"), 0}});
+	assert_false(leftover_next(&leftover, 1, &bytes));
+	assert_true(leftover_is_done(&leftover));
+	leftover_deinit(&leftover);
+	assert_false(has_file());
+	snprintf(path, sizeof(path), "%s/3031323334353637.spool.rejected", spools);
+	assert_int_equal(access(path, F_OK), 0);
+	leftover_init(&leftover, spools);
+	assert_true(leftover_is_done(&leftover));
+	leftover_deinit(&leftover);
+}
+
+/* Another process has it, or it is none of ours. */
+static void
+test_files_that_are_not_left_over(void **state)
+{
+	struct fixture *fixture = *state;
+	struct leftover leftover;
+	struct wire_bytes bytes;
+
+	spill(fixture);
+	leftover_init(&leftover, spools);
+	assert_false(leftover_next(&leftover, 1, &bytes));
+	assert_true(leftover_is_done(&leftover));
+	assert_true(has_file());
+	leftover_deinit(&leftover);
+	leftover_init(&leftover, "/no/where");
+	assert_true(leftover_is_done(&leftover));
+	leftover_deinit(&leftover);
+	leftover_deinit(&leftover);
+}
+
+#define WITH_SPOOL(test) cmocka_unit_test_setup_teardown(test, setup_spool, teardown_spool)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        WITH_SPOOL(test_through_the_file),
+	        WITH_SPOOL(test_lost_again),
+	        WITH_SPOOL(test_close_through_the_file),
+	        WITH_SPOOL(test_credit_holds),
+	        WITH_SPOOL(test_a_file_that_cannot_be_written),
+	        WITH_SPOOL(test_offline),
+	        WITH_SPOOL(test_offline_and_refused),
+	        WITH_SPOOL(test_left_over),
+	        WITH_SPOOL(test_left_over_with_its_end),
+	        WITH_SPOOL(test_left_over_sent_in_part),
+	        WITH_SPOOL(test_left_over_sent_before),
+	        WITH_SPOOL(test_left_over_and_refused),
+	        WITH_SPOOL(test_files_that_are_not_left_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,382 @@
+/*
+ * test_limits.c: where the store meets the system: a map that has to grow, or cannot; readers that come, go and die;
+ * files half made; frames repeated after a commit that was called failed; ids chosen to be slow, runs in great number.
+ */
+#include "reader_process.h"
+
+#include "registry.h"
+#include "writer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROWS = 10000 };
+
+struct opened { /* a writer of its own, without the fixture's */
+	struct store_writer *writer;
+	uint32_t run, session;
+	uint64_t sequence;
+};
+
+static void
+open_with_run(struct opened *opened, const char *directory, size_t map_size)
+{
+	struct store_run_request request = {.name = {"run", 3}, .mode = PORTOLAN_EPOCH_END, .examples = ROWS};
+	const uint8_t id[16] = {1};
+
+	*opened = (struct opened){0};
+	ok(store_writer_open_with(directory, map_size, &opened->writer, &error));
+	ok(store_writer_run(opened->writer, &request, &opened->run, &error));
+	ok(store_writer_session(opened->writer, opened->run, id, 1, 0, &opened->session, &error));
+	ok(store_writer_commit(opened->writer, &error));
+}
+
+/* Appends ROWS observations and commits; answers the store's code. */
+static int
+append(struct opened *opened, uint32_t epoch, struct portolan_error *error)
+{
+	static uint32_t ids[ROWS];
+	static float gold_prob[ROWS];
+	static uint8_t correct[(ROWS + 7) / 8];
+	struct store_append_column columns[] = {{{"gold_prob", 9}, STORE_TYPE_F4, gold_prob},
+	                                        {{"correct", 7}, STORE_TYPE_BIT, correct}};
+	struct store_append batch = {.sequence = opened->sequence + 1,
+	                             .epoch = epoch,
+	                             .rows = ROWS,
+	                             .id_kind = STORE_ID_INT,
+	                             .id_size = 4,
+	                             .ids = ids,
+	                             .ids_bytes = sizeof(ids),
+	                             .columns = columns,
+	                             .column_count = 2};
+	uint32_t refused;
+	int rc;
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		ids[i] = i;
+		gold_prob[i] = (float)(i % 100) / 100;
+	}
+	rc = store_writer_append(opened->writer, opened->run, opened->session, &batch, &refused, error);
+	if (!rc)
+		rc = store_writer_commit(opened->writer, error);
+	if (rc)
+		store_writer_abort(opened->writer);
+	else
+		opened->sequence++;
+	return rc;
+}
+
+static size_t
+map_size(const struct opened *opened)
+{
+	MDB_envinfo info;
+
+	assert_int_equal(mdb_env_info(opened->writer->environment.env, &info), 0);
+	return info.me_mapsize;
+}
+
+/* From a map far too small to one that holds everything, without a failure, and readers follow. */
+static void
+the_map_grows_without_stopping(void **state)
+{
+	const size_t smallest = (size_t)512 << 10;
+	struct fixture *fixture = fixture_new();
+	struct opened opened;
+	struct reader reader;
+	uint64_t digest;
+
+	(void)state;
+	open_with_run(&opened, fixture_directory(fixture), smallest);
+	ok(append(&opened, 0, &error));
+	reader = reader_start(fixture_directory(fixture), "run", true);
+	digest = reader_digest(&reader);
+	assert_int_not_equal(digest, 0);
+	for (uint32_t epoch = 1; epoch < 200; epoch++)
+		ok(append(&opened, epoch, &error));
+	assert_in_range(map_size(&opened), 16 * smallest, SIZE_MAX);
+	assert_int_equal(reader_digest(&reader), digest); /* a snapshot does not change */
+	assert_int_not_equal(reader_again(&reader), digest);
+	reader_stop(&reader);
+	store_writer_close(opened.writer);
+	fixture_free(fixture);
+}
+
+static size_t
+address_space(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%zu", &pages), 1);
+	fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Where the address space is limited the map is used to its end; then an error says why; then there is room again. */
+static int
+fill_a_cramped_map(const char *directory)
+{
+	struct rlimit limit, most = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+	struct portolan_error error = {0};
+	struct opened opened;
+	uint32_t epoch = 0;
+	int rc = 0;
+
+	open_with_run(&opened, directory, (size_t)16 << 20);
+	if (append(&opened, epoch++, &error))
+		return 1;
+	limit = (struct rlimit){.rlim_cur = address_space() + ((size_t)4 << 20), .rlim_max = RLIM_INFINITY};
+	if (setrlimit(RLIMIT_AS, &limit))
+		return 2;
+	for (int full = 0; full < 4 && epoch < 1000;) {
+		rc = append(&opened, epoch, &error);
+		epoch += rc == 0;
+		full = rc ? full + 1 : 0; /* at first it can still be enlarged a little */
+		if (rc && rc != STORE_E_FULL)
+			return 3;
+	}
+	if (rc != STORE_E_FULL || !strstr(error.message, "ulimit"))
+		return 4;
+	if (epoch < 100) /* of some 85 KB each: more than half of the map */
+		return 5;
+	if (setrlimit(RLIMIT_AS, &most))
+		return 7;
+	if (append(&opened, epoch, &error) != 0 && append(&opened, epoch, &error) != 0)
+		return 8;
+	for (uint32_t more = 1; more < 300; more++)
+		if (append(&opened, epoch + more, &error))
+			return 9;
+	store_writer_close(opened.writer);
+	return 0;
+}
+
+static void
+a_map_that_cannot_grow_is_used_to_its_end(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	pid_t child;
+	int status;
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	fixture_free(fixture);
+	skip(); /* the sanitizer's own memory is most of the address space */
+#endif
+	child = fork();
+	assert_int_not_equal(child, -1);
+	if (child == 0)
+		_exit(fill_a_cramped_map(fixture_directory(fixture)));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0); /* else 256 × the place */
+	fixture_free(fixture);
+}
+
+/* The collector looks while readers come and go under the same name: none may lose its file. */
+static void
+a_living_reader_keeps_its_file(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	char path[512];
+	pid_t child;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/readers", fixture_directory(fixture));
+	assert_int_equal(mkdir(path, 0700), 0);
+	child = fork();
+	assert_int_not_equal(child, -1);
+	if (child == 0)
+		for (;;)
+			store_registry_oldest(fixture_directory(fixture));
+	for (int i = 0; i < 10000; i++) {
+		struct registration registration;
+		struct stat status;
+
+		assert_true(store_registry_enter(fixture_directory(fixture), &registration));
+		assert_int_equal(stat(registration.path, &status), 0);
+		store_registry_leave(&registration);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	fixture_free(fixture);
+}
+
+/* A process killed within a transaction leaves its slot, which keeps pages from being used again. */
+static void
+the_slot_of_a_dead_reader_is_freed(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct opened opened;
+	struct reader reader;
+	bool more;
+	int dead;
+
+	(void)state;
+	open_with_run(&opened, fixture_directory(fixture), 0);
+	ok(append(&opened, 0, &error));
+	reader = reader_start(fixture_directory(fixture), "run", false);
+	assert_int_not_equal(reader_digest(&reader), 0);
+	reader_kill(&reader);
+	ok(store_writer_collect(opened.writer, &more, &error));
+	assert_int_equal(mdb_reader_check(opened.writer->environment.env, &dead), 0);
+	assert_int_equal(dead, 0);
+	store_writer_close(opened.writer);
+	fixture_free(fixture);
+}
+
+/* A store that was being made when the power failed is made anew. */
+static void
+a_file_half_made_is_made_again(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct opened opened;
+	char path[512];
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/data.mdb.new", fixture_directory(fixture));
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(write(fd, "half a page", 11), 11);
+	close(fd);
+	open_with_run(&opened, fixture_directory(fixture), 0);
+	ok(append(&opened, 0, &error));
+	assert_int_equal(access(path, F_OK), -1);
+	store_writer_close(opened.writer);
+	fixture_free(fixture);
+}
+
+static void
+what_is_acknowledged_is_not_stored_again(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct store_session_info info;
+	struct opened opened;
+
+	(void)state;
+	open_with_run(&opened, fixture_directory(fixture), 0);
+	ok(append(&opened, 0, &error));
+	ok(append(&opened, 0, &error));
+	opened.sequence = 0; /* the caller was told that both commits had failed */
+	ok(append(&opened, 0, &error));
+	ok(append(&opened, 0, &error));
+	ok(store_writer_end_epoch(opened.writer, opened.run, opened.session, 1, 1, &error));
+	ok(store_writer_refuse(opened.writer, opened.run, opened.session, 2, 7, &error));
+	ok(store_writer_session_info(opened.writer, opened.run, opened.session, &info, &error));
+	assert_int_equal(info.acknowledged, 2);
+	assert_int_equal(info.observations, 2 * ROWS);
+	assert_int_equal(info.refused, 0);
+	ok(append(&opened, 0, &error));
+	ok(store_writer_session_info(opened.writer, opened.run, opened.session, &info, &error));
+	assert_int_equal(info.observations, 3 * ROWS);
+	store_writer_close(opened.writer);
+	fixture_free(fixture);
+}
+
+static double
+seconds_for_ids(unsigned shift)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	static uint64_t ids[ROWS];
+	static float gold_prob[ROWS];
+	struct timespec begin, end;
+
+	for (uint64_t i = 0; i < ROWS; i++)
+		ids[i] = i << shift;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	fixture_log(fixture, run, &(struct fixture_batch){.n = ROWS, .ids = ids, .gold_prob = gold_prob});
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	fixture_free(fixture);
+	return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+}
+
+/* A hash that loses the high or the low bits makes one of these a hundred times slower. */
+static void
+no_kind_of_id_is_slow(void **state)
+{
+	static const unsigned shifts[] = {8, 16, 24, 32, 40, 48, 50};
+	double usual = seconds_for_ids(0) + seconds_for_ids(0) + 0.01;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
+		assert_true(seconds_for_ids(shifts[i]) < 10 * usual);
+}
+
+/* Many runs recorded at once: none has to read its ids again for each batch. */
+static void
+each_run_keeps_its_table(void **state)
+{
+	enum { RUNS = 100 };
+	struct fixture *fixture = fixture_new();
+	static float gold_prob[3];
+	uint32_t runs[RUNS], tables = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < RUNS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "run%u", i);
+		runs[i] = fixture_run(fixture, name, 0, NULL, 0);
+	}
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < RUNS; i++)
+			fixture_log(fixture, runs[i], &(struct fixture_batch){.n = 3, .gold_prob = gold_prob});
+	for (const struct dictionary_table *table = fixture_writer(fixture)->dictionary.tables; table;
+	     table = table->next)
+		tables++;
+	assert_int_equal(tables, RUNS);
+	fixture_free(fixture);
+}
+
+/* A later version may write longer records, an earlier one wrote shorter ones. */
+static void
+records_may_grow(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct store_key key;
+	struct session_record record = {.id = {1}, .started = 1, .acknowledged = 5, .observations = 9, .refused = 4};
+	uint8_t longer[sizeof(record) + 24] = {0};
+	struct store_session_info info;
+	struct opened opened;
+
+	(void)state;
+	open_with_run(&opened, fixture_directory(fixture), 0);
+	key = store_key_u32_u32(opened.run, opened.session);
+	ok(store_writer_begin(opened.writer, &error));
+	ok(store_writer_put(opened.writer, DB_SESSIONS, &key, RECORD_SESSION, &record,
+	                    offsetof(struct session_record, refused), &error));
+	ok(store_writer_session_info(opened.writer, opened.run, opened.session, &info, &error));
+	assert_int_equal(info.acknowledged, 5);
+	assert_int_equal(info.observations, 9);
+	assert_int_equal(info.refused, 0);
+	memcpy(longer, &record, sizeof(record));
+	ok(store_writer_put(opened.writer, DB_SESSIONS, &key, RECORD_SESSION, longer, sizeof(longer), &error));
+	ok(store_writer_session_info(opened.writer, opened.run, opened.session, &info, &error));
+	assert_int_equal(info.refused, 4);
+	store_writer_close(opened.writer);
+	fixture_free(fixture);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(the_map_grows_without_stopping),
+	        cmocka_unit_test(a_map_that_cannot_grow_is_used_to_its_end),
+	        cmocka_unit_test(a_living_reader_keeps_its_file),
+	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
+	        cmocka_unit_test(a_file_half_made_is_made_again),
+	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
+	        cmocka_unit_test(no_kind_of_id_is_slow),
+	        cmocka_unit_test(each_run_keeps_its_table),
+	        cmocka_unit_test(records_may_grow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
