@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SILENT_MS 5000
+
 static struct store_text
 text_of(struct wire_bytes bytes)
 {
@@ -41,8 +43,9 @@ is_unnamed(const struct run *run)
 static void
 end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
 {
-	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
-		if (run->number == except || strcmp(run->name, name) != 0 || is_unnamed(run))
+	for (struct run *run = sessions_next_named(&ingest->sessions, name, NULL); run;
+	     run = sessions_next_named(&ingest->sessions, name, run)) {
+		if (run->number == except || is_unnamed(run))
 			continue;
 		if (ingest->folder.run == run)
 			folder_drop(&ingest->folder);
@@ -85,8 +88,21 @@ admit_drop(struct ingest *ingest, struct session *session, struct portolan_error
 	return 0;
 }
 
+/* A client that lives sends something every WIRE_PING_MS: of one job's, some have been heard of. */
+static bool
+is_silent(const struct ingest *ingest, const char *name, int64_t now)
+{
+	const struct run *run = NULL;
+
+	while ((run = sessions_next_named(&ingest->sessions, name, run)))
+		if (run_is_live(run) && !is_unnamed(run))
+			return now - run->heard > SILENT_MS;
+	return true;
+}
+
 static int
-find_run(struct ingest *ingest, const struct wire_open *open, uint32_t *number, struct portolan_error *error)
+find_run(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now, uint32_t *number,
+         struct portolan_error *error)
 {
 	struct store_run_request request = {
 	        .name = text_of(open->run),
@@ -100,6 +116,8 @@ find_run(struct ingest *ingest, const struct wire_open *open, uint32_t *number, 
 	        .whole = open->whole,
 	        .late = open->late,
 	        .started = open->started,
+	        .rank = open->rank,
+	        .silent = is_silent(ingest, name, now),
 	};
 	struct store_text *labels = NULL;
 	int result;
@@ -139,7 +157,7 @@ bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const 
 	}
 	run->fresh |= fresh;
 	(*session)->number = session_number;
-	(*session)->heard = now;
+	session_hear(*session, now);
 	(*session)->replaced = info.replaced;
 	(*session)->refused = info.refused;
 	(*session)->now.sequence = info.acknowledged;
@@ -176,7 +194,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 			result = bring_in(ingest, number, session_number, info.name, now, session, error);
 	} else if (result == STORE_E_NO_RUN) {
 		copy_name(name, frame->open.run);
-		result = find_run(ingest, &frame->open, &number, error);
+		result = find_run(ingest, &frame->open, name, now, &number, error);
 		if (result < 0)
 			return result;
 		if (!frame->open.whole)
@@ -254,7 +272,7 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		return;
 	}
 	session->peer = *peer;
-	session->heard = now;
+	session_hear(session, now);
 	session->gap = false;
 	session->owes_opened = true;
 	sessions_change(&ingest->sessions, session);

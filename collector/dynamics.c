@@ -5,24 +5,62 @@
  */
 #include "dynamics.h"
 
+#include "dynamics_numbers.h"
+
 #include <portolan/error.h>
 #include <portolan/wire.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CLASSES_MOST 65536
 
-static int
-parse_guid(const json_t *object, struct dynamics_row *row, struct portolan_error *error)
+struct line {
+	json_t *object;
+	bool marked; /* some numbers are strings that begin with DYNAMICS_MARK */
+};
+
+/* The number as it was written, if it is one that jansson does not read; else NULL. */
+static const char *
+marked_number(const struct line *line, const json_t *value)
 {
-	const json_t *guid = json_object_get(object, "guid");
+	const char *text = line->marked ? json_string_value(value) : NULL;
+
+	return text && text[0] == DYNAMICS_MARK ? text + 1 : NULL;
+}
+
+static int
+parse_large_guid(const char *digits, struct dynamics_row *row, struct portolan_error *error)
+{
+	char *end;
+
+	if (digits[0] == '-' && digits[1] != 'I')
+		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is negative");
+	errno = 0;
+	row->integer = strtoull(digits, &end, 10);
+	if (end == digits || *end)
+		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is neither an integer nor a string");
+	if (errno == ERANGE)
+		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is greater than %" PRIu64, UINT64_MAX);
+	row->is_text = false;
+	return 0;
+}
+
+static int
+parse_guid(const struct line *line, struct dynamics_row *row, struct portolan_error *error)
+{
+	const json_t *guid = json_object_get(line->object, "guid");
+	const char *digits = marked_number(line, guid);
 	size_t size;
 
 	if (!guid)
 		return error_set(error, PORTOLAN_E_INVALID, "no \"guid\"");
+	if (digits)
+		return parse_large_guid(digits, row, error);
 	if (json_is_integer(guid)) {
 		if (json_integer_value(guid) < 0)
 			return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is negative");
@@ -41,15 +79,30 @@ parse_guid(const json_t *object, struct dynamics_row *row, struct portolan_error
 	return 0;
 }
 
+/* −∞ is a class that was masked, and may stand off the gold label: the signals decide. */
 static int
-parse_logits(const json_t *object, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
+parse_logit(const struct line *line, const json_t *item, const char *key, double *logit, struct portolan_error *error)
+{
+	const char *text = marked_number(line, item);
+
+	if (!json_is_number(item) && !text)
+		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" holds something that is not a number", key);
+	*logit = text ? strtod(text, NULL) : json_number_value(item);
+	if (isnan(*logit) || *logit == INFINITY)
+		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" holds %s", key, text);
+	return 0;
+}
+
+static int
+parse_logits(const struct line *line, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
 {
 	char key[32];
 	const json_t *logits, *item;
 	size_t count, i;
+	int result = 0;
 
 	snprintf(key, sizeof(key), "logits_epoch_%" PRIu32, epoch);
-	logits = json_object_get(object, key);
+	logits = json_object_get(line->object, key);
 	if (!json_is_array(logits))
 		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" is %s", key, logits ? "not an array" : "missing");
 	count = json_array_size(logits);
@@ -66,18 +119,17 @@ parse_logits(const json_t *object, uint32_t epoch, struct dynamics_row *row, str
 	}
 	json_array_foreach(logits, i, item)
 	{
-		if (!json_is_number(item))
-			return error_set(error, PORTOLAN_E_INVALID, "\"%s\" holds something that is not a number", key);
-		row->logits[i] = json_number_value(item);
+		if ((result = parse_logit(line, item, key, &row->logits[i], error)) < 0)
+			break;
 	}
 	row->classes = count;
-	return 0;
+	return result;
 }
 
 static int
-parse_gold(const json_t *object, struct dynamics_row *row, struct portolan_error *error)
+parse_gold(const struct line *line, struct dynamics_row *row, struct portolan_error *error)
 {
-	const json_t *gold = json_object_get(object, "gold");
+	const json_t *gold = json_object_get(line->object, "gold");
 	json_int_t most = row->classes == 1 ? 1 : (json_int_t)row->classes - 1;
 
 	if (!json_is_integer(gold))
@@ -100,21 +152,43 @@ not_json(json_error_t *json_error, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_INVALID, "not JSON: %.120s", json_error->text);
 }
 
-int
-dynamics_parse(const char *line, size_t size, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
+static int
+load(const char *text, size_t size, struct line *line, struct portolan_error *error)
 {
 	json_error_t json_error;
-	json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &json_error);
-	int result;
+	size_t marked_size;
+	char *marked;
+	int numbers;
 
-	if (!object)
-		return not_json(&json_error, error);
-	if (!json_is_object(object))
+	line->marked = false;
+	line->object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &json_error);
+	if (line->object)
+		return 0;
+	numbers = dynamics_mark_numbers(text, size, &marked, &marked_size);
+	if (numbers < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (numbers > 0) {
+		line->marked = true;
+		line->object = json_loadb(marked, marked_size, JSON_REJECT_DUPLICATES, &json_error);
+		free(marked);
+	}
+	return line->object ? 0 : not_json(&json_error, error);
+}
+
+int
+dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
+{
+	struct line line;
+	int result = load(text, size, &line, error);
+
+	if (result < 0)
+		return result;
+	if (!json_is_object(line.object))
 		result = error_set(error, PORTOLAN_E_INVALID, "not a JSON object");
-	else if ((result = parse_guid(object, row, error)) == 0 &&
-	         (result = parse_logits(object, epoch, row, error)) == 0)
-		result = parse_gold(object, row, error);
-	json_decref(object);
+	else if ((result = parse_guid(&line, row, error)) == 0 &&
+	         (result = parse_logits(&line, epoch, row, error)) == 0)
+		result = parse_gold(&line, row, error);
+	json_decref(line.object);
 	return result;
 }
 

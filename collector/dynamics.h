@@ -1,6 +1,7 @@
 /*
  * dynamics.h: the files of training dynamics that the code published with Dataset Cartography (Swayamdipta et al. 2020)
- * writes: a directory of dynamics_epoch_N.jsonl, one JSON object per line with guid, gold and logits_epoch_N.
+ * writes: a directory of dynamics_epoch_N.jsonl, one JSON object per line with guid, gold and logits_epoch_N. Integer
+ * guids have up to 64 bits, and logits may be -Infinity, as Python writes it.
  */
 #ifndef COLLECTOR_DYNAMICS_H
 #define COLLECTOR_DYNAMICS_H

@@ -270,7 +270,7 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 		            "the session is not live here; open it again");
 		return;
 	}
-	session->heard = now;
+	session_hear(session, now);
 	session->run->counters.frames++;
 	session->run->counters.bytes += size;
 	if (session->now.state == SESSION_REMOVED)

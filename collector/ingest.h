@@ -74,8 +74,8 @@ bool ingest_is_full(const struct ingest *ingest);
 /* Commits what is pending and sends the replies that waited for it. */
 void ingest_commit(struct ingest *ingest, int64_t now);
 
-/* Time-outs, and trying again after a failure. */
-void ingest_tick(struct ingest *ingest, int64_t now);
+/* Time-outs, and trying again after a failure. True: there is more to do, so call again after the next commit. */
+bool ingest_tick(struct ingest *ingest, int64_t now);
 
 /* Does one step of folding or of removing old records, if there is one; false: nothing to do now.
  * Call only right after ingest_commit(). */

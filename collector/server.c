@@ -243,8 +243,7 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 		int64_t now = now_ms();
 
 		if (now >= server->next_tick) {
-			ingest_tick(&server->ingest, now);
-			server->next_tick = now + TICK_MS;
+			server->next_tick = ingest_tick(&server->ingest, now) ? now : now + TICK_MS;
 		}
 		ingest_commit(&server->ingest, now);
 		worked = (!busy || now >= server->next_work) && ingest_work(&server->ingest, now);

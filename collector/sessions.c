@@ -8,6 +8,8 @@
  */
 #include "sessions.h"
 
+#include "frontier.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +24,12 @@ sessions_init(struct sessions *sessions)
 {
 	*sessions = (struct sessions){.bucket_mask = BUCKETS - 1};
 	sessions->buckets = calloc(BUCKETS, sizeof(*sessions->buckets));
-	if (!sessions->buckets)
+	sessions->numbered = calloc(SESSIONS_RUN_BUCKETS, sizeof(*sessions->numbered));
+	sessions->named = calloc(SESSIONS_RUN_BUCKETS, sizeof(*sessions->named));
+	if (!sessions->buckets || !sessions->numbered || !sessions->named) {
+		sessions_deinit(sessions);
 		return PORTOLAN_E_MEMORY;
+	}
 	/* Without randomness the table still works; it is only easier to slow down. */
 	if (getrandom(&sessions->seed, sizeof(sessions->seed), GRND_NONBLOCK) < 0)
 		sessions->seed = (uintptr_t)sessions->buckets;
@@ -43,10 +49,13 @@ sessions_deinit(struct sessions *sessions)
 		}
 	}
 	free(sessions->buckets);
+	free(sessions->numbered);
+	free(sessions->named);
 	while (sessions->runs) {
 		struct run *run = sessions->runs;
 
 		sessions->runs = run->next;
+		free(run->live);
 		free(run);
 	}
 	*sessions = (struct sessions){0};
@@ -73,10 +82,7 @@ update_frontier(struct run *run)
 {
 	uint64_t before = run->frontier;
 
-	run->frontier = SESSIONS_NO_FRONTIER;
-	for (const struct session *session = run->sessions; session; session = session->next_in_run)
-		if (session->now.state == SESSION_LIVE && session->now.frontier < run->frontier)
-			run->frontier = session->now.frontier;
+	run->frontier = frontier_least(run);
 	if (run->frontier == SESSIONS_NO_FRONTIER && before != run->frontier)
 		run_make_due(run, 0, run->frontier);
 	else if (run->frontier > before)
@@ -88,7 +94,8 @@ sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], str
 {
 	struct session **bucket = bucket_of(sessions, id), *session;
 
-	if (sessions->count >= SESSIONS_MAX)
+	/* Room for all of them, so that an abort can make each live again. */
+	if (sessions->count >= SESSIONS_MAX || frontier_reserve(run, run->session_count + 1) < 0)
 		return NULL;
 	session = calloc(1, sizeof(*session));
 	if (!session)
@@ -99,9 +106,14 @@ sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], str
 	session->next_in_bucket = *bucket;
 	*bucket = session;
 	session->next_in_run = run->sessions;
+	session->link_in_run = &run->sessions;
+	if (run->sessions)
+		run->sessions->link_in_run = &session->next_in_run;
 	run->sessions = session;
+	run->session_count++;
 	sessions->count++;
 	sessions->live++;
+	frontier_add(run, session);
 	update_frontier(run);
 	return session;
 }
@@ -115,9 +127,10 @@ sessions_remove(struct sessions *sessions, struct session *session)
 	for (link = bucket_of(sessions, session->id); *link != session; link = &(*link)->next_in_bucket)
 		;
 	*link = session->next_in_bucket;
-	for (link = &session->run->sessions; *link != session; link = &(*link)->next_in_run)
-		;
-	*link = session->next_in_run;
+	*session->link_in_run = session->next_in_run;
+	if (session->next_in_run)
+		session->next_in_run->link_in_run = session->link_in_run;
+	session->run->session_count--;
 	if (session->changed) {
 		for (link = &sessions->changed; *link != session; link = &(*link)->next_changed)
 			;
@@ -131,17 +144,33 @@ sessions_remove(struct sessions *sessions, struct session *session)
 struct run *
 sessions_find_run(const struct sessions *sessions, uint32_t number)
 {
-	struct run *run = sessions->runs;
+	struct run *run = sessions->numbered[number % SESSIONS_RUN_BUCKETS];
 
 	while (run && run->number != number)
-		run = run->next;
+		run = run->next_numbered;
 	return run;
+}
+
+static struct run **
+bucket_of_name(const struct sessions *sessions, const char *name)
+{
+	return &sessions->named[XXH3_64bits_withSeed(name, strlen(name), sessions->seed) % SESSIONS_RUN_BUCKETS];
+}
+
+struct run *
+sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run)
+{
+	struct run *next = run ? run->next_named : *bucket_of_name(sessions, name);
+
+	while (next && strcmp(next->name, name) != 0)
+		next = next->next_named;
+	return next;
 }
 
 struct run *
 sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 {
-	struct run *run = sessions_find_run(sessions, number);
+	struct run *run = sessions_find_run(sessions, number), **bucket;
 
 	if (run) {
 		assert(strcmp(run->name, name) == 0);
@@ -154,29 +183,49 @@ sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 	run->frontier = SESSIONS_NO_FRONTIER;
 	snprintf(run->name, sizeof(run->name), "%s", name);
 	run->next = sessions->runs;
+	run->link = &sessions->runs;
+	if (run->next)
+		run->next->link = &run->next;
 	sessions->runs = run;
+	bucket = &sessions->numbered[number % SESSIONS_RUN_BUCKETS];
+	run->next_numbered = *bucket;
+	*bucket = run;
+	bucket = bucket_of_name(sessions, run->name);
+	run->next_named = *bucket;
+	*bucket = run;
 	return run;
 }
 
 void
 sessions_remove_run(struct sessions *sessions, struct run *run)
 {
-	struct run **link = &sessions->runs;
+	struct run **link;
 
 	assert(!run->sessions);
-	while (*link != run)
-		link = &(*link)->next;
-	*link = run->next;
+	*run->link = run->next;
+	if (run->next)
+		run->next->link = run->link;
+	for (link = &sessions->numbered[run->number % SESSIONS_RUN_BUCKETS]; *link != run;
+	     link = &(*link)->next_numbered)
+		;
+	*link = run->next_numbered;
+	for (link = bucket_of_name(sessions, run->name); *link != run; link = &(*link)->next_named)
+		;
+	*link = run->next_named;
+	free(run->live);
 	free(run);
+}
+
+void
+session_hear(struct session *session, int64_t now)
+{
+	session->heard = session->run->heard = now;
 }
 
 bool
 run_is_live(const struct run *run)
 {
-	for (const struct session *session = run->sessions; session; session = session->next_in_run)
-		if (session->now.state == SESSION_LIVE)
-			return true;
-	return false;
+	return run->live_count > 0;
 }
 
 void
@@ -239,6 +288,10 @@ sessions_set_state(struct sessions *sessions, struct session *session, enum sess
 	if (was_live == is_live)
 		return;
 	sessions->live = is_live ? sessions->live + 1 : sessions->live - 1;
+	if (is_live)
+		frontier_add(session->run, session);
+	else
+		frontier_remove(session->run, session);
 	update_frontier(session->run);
 }
 
@@ -248,6 +301,8 @@ sessions_set_frontier(struct session *session, uint64_t frontier)
 	if (session->now.frontier == frontier)
 		return;
 	session->now.frontier = frontier;
+	if (session->now.state == SESSION_LIVE)
+		frontier_moved(session->run, session);
 	update_frontier(session->run);
 }
 

@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSIONS_MAX 65536              /* sessions in the table; more are refused for the time being */
+#define SESSIONS_MAX 65536 /* sessions in the table; more are refused for the time being */
+#define SESSIONS_RUN_BUCKETS 4096
 #define SESSIONS_NO_FRONTIER UINT64_MAX /* nobody holds an epoch open */
 
 /* Where replies go: a socket of the server, and the routing id of one connection to it. */
@@ -65,9 +66,10 @@ struct session {
 	bool owes_opened;           /* replies due after the commit */
 	bool owes_ack;
 	bool owes_removed;
-	struct complaint *complaints, **last_complaint; /* owed as well, in this order */
-	bool changed;                                   /* is in sessions.changed */
-	struct session *next_changed, *next_in_bucket, *next_in_run;
+	struct complaint *complaints, **last_complaint;                             /* owed as well, in this order */
+	bool changed;                                                               /* is in sessions.changed */
+	struct session *next_changed, *next_in_bucket, *next_in_run, **link_in_run; /* the link is what points to it */
+	size_t place;                                                               /* in run->live */
 };
 
 struct run {
@@ -77,12 +79,16 @@ struct run {
 	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
 	char name[256];
+	int64_t heard;                  /* the last time that one of its sessions was heard of */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
 	uint64_t due_from, due_to;      /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
 	struct store_counters counters; /* since the last commit that stored them */
 	uint64_t counted;               /* the commit (by number) that stored them last */
 	struct session *sessions;
-	struct run *next;
+	size_t session_count;
+	struct session **live; /* those that are live: see frontier.h */
+	size_t live_count, live_room;
+	struct run *next, **link, *next_numbered, *next_named;
 };
 
 struct sessions {
@@ -91,7 +97,8 @@ struct sessions {
 	uint64_t seed;
 	size_t count, live;
 	struct run *runs;
-	struct session *changed; /* touched by the pending transaction */
+	struct run **numbered, **named; /* the same runs, in SESSIONS_RUN_BUCKETS buckets each */
+	struct session *changed;        /* touched by the pending transaction */
 };
 
 int sessions_init(struct sessions *sessions); /* 0, or PORTOLAN_E_MEMORY */
@@ -103,11 +110,17 @@ struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SE
 void sessions_remove(struct sessions *sessions, struct session *session);
 
 struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
+/* The run of this name after `run` (NULL: the first), or NULL: one that was removed may still be there beside another.
+ */
+struct run *sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run);
 /* Finds the run or adds it, not `fresh`; `name` is NUL-terminated. NULL: out of memory. */
 struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const char *name);
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 
 bool run_is_live(const struct run *run);
+
+/* The session, and so its run, has been heard of. */
+void session_hear(struct session *session, int64_t now);
 
 /* Puts the session among those the next commit, or abort, will look at. */
 void sessions_change(struct sessions *sessions, struct session *session);

@@ -20,6 +20,8 @@
 #define STALL_MS 5000
 /* How often old records are looked for that a reader kept from being removed. */
 #define GARBAGE_MS 10000
+/* Sessions that expire in one tick. */
+#define EXPIRE_MOST 512
 
 bool
 settle_is_fatal(int code)
@@ -176,17 +178,24 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
+/* Some of them, so that nobody waits while thousands go; *more: not all. */
 static int
-expire_all(struct ingest *ingest, int64_t now, struct portolan_error *error)
+expire_some(struct ingest *ingest, int64_t now, bool *more, struct portolan_error *error)
 {
+	unsigned expired = 0;
 	int result = 0;
 
 	for (struct run *run = ingest->sessions.runs, *next_run; run && result == 0; run = next_run) {
 		next_run = run->next;
 		for (struct session *session = run->sessions, *next; session && result == 0; session = next) {
 			next = session->next_in_run;
-			if (now - session->heard > WIRE_SESSION_TIMEOUT_MS)
-				result = expire(ingest, session, error);
+			if (now - session->heard <= WIRE_SESSION_TIMEOUT_MS)
+				continue;
+			if (expired++ == EXPIRE_MOST) {
+				*more = true;
+				return 0;
+			}
+			result = expire(ingest, session, error);
 		}
 		if (!run->sessions && (!run->touched || run->removed || run->unfoldable))
 			sessions_remove_run(&ingest->sessions, run);
@@ -197,15 +206,18 @@ expire_all(struct ingest *ingest, int64_t now, struct portolan_error *error)
 static void
 forgive_silence(struct ingest *ingest, int64_t ms)
 {
-	for (struct run *run = ingest->sessions.runs; run; run = run->next)
+	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
+		run->heard += ms;
 		for (struct session *session = run->sessions; session; session = session->next_in_run)
 			session->heard += ms;
+	}
 }
 
-void
+bool
 ingest_tick(struct ingest *ingest, int64_t now)
 {
 	struct portolan_error error = {0};
+	bool more = false;
 	int result;
 
 	if (now - ingest->ticked > STALL_MS)
@@ -213,7 +225,7 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	ingest->ticked = now;
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
-			return;
+			return false;
 		ingest->health = INGEST_TRYING;
 		reply_ack_all(ingest);
 	}
@@ -221,7 +233,8 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		ingest->garbage = true;
 		ingest->garbage_at = now + GARBAGE_MS;
 	}
-	result = expire_all(ingest, now, &error);
+	result = expire_some(ingest, now, &more, &error);
 	if (result < 0)
 		settle_failure(ingest, &error, now);
+	return more && result == 0;
 }

@@ -68,6 +68,7 @@ store_writer_close(struct store_writer *writer)
 	if (writer->lock >= 0)
 		close(writer->lock);
 	store_dictionary_free(&writer->dictionary);
+	store_roster_free(&writer->roster);
 	free(writer->directory);
 	free(writer->index);
 	free(writer->kept);

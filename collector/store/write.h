@@ -35,6 +35,8 @@ struct store_text {
 	size_t size;
 };
 
+#define STORE_GROUP_WINDOW UINT64_C(60000000000) /* ns; see store_writer_run() */
+
 struct store_run_request {
 	struct store_text name, group, config;
 	const struct store_text *labels;
@@ -44,16 +46,20 @@ struct store_run_request {
 	bool resume, overwrite;
 	bool whole;       /* the run is made, but not to be found until store_writer_publish() */
 	bool late;        /* begun earlier, out of reach: takes the place that `started` gives it */
-	uint64_t started; /* of the session that asks, ns since 1970; looked at if late */
+	uint64_t started; /* of the session that asks, ns since 1970 */
+	uint32_t rank;    /* its rank in the group */
+	bool silent;      /* nobody who records into the run of this name has been heard of lately */
 };
 
 /*
- * Finds or creates the run a session asks for. In this order: a run that is recording and has the same, non-empty group
- * is joined; a run that does not exist is created; `resume` continues the one there is (STORE_E_DIFFERS when
- * mode or declared examples are not the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
- * For a late session, see WIRE.md: a run of the same group is joined whether it is recording or not; so is one that was
- * created by a later session with `resume`; and `overwrite` removes only what began earlier.
- * *run is the run's number in this store.
+ * Finds or creates the run a session asks for. In this order: a run that does not exist is created; a run of the same
+ * launch is joined; `resume` continues the one there is (both: STORE_E_DIFFERS when mode or declared examples are not
+ * the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
+ * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run, if
+ * the run is recording and not silent, or the session began at most STORE_GROUP_WINDOW after the newest of the run
+ * (why: join.h). For a late session, see WIRE.md: it is of the same launch however much later it began; a run that was
+ * created by a later session with `resume` is joined as well; and `overwrite` removes only what began earlier. *run is
+ * the run's number in this store.
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);

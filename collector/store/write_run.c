@@ -149,68 +149,12 @@ check_same(const struct store_run_info *info, const struct store_run_request *re
 	return 0;
 }
 
-static bool
-same_group(const struct store_run_info *info, const struct store_run_request *request)
-{
-	return request->group.size && strlen(info->group) == request->group.size &&
-	       memcmp(info->group, request->group.data, request->group.size) == 0;
-}
-
-/* What becomes of a session whose run exists. */
-enum meeting { MEETING_JOINS, MEETING_REPLACES, MEETING_REFUSED, MEETING_NONE };
-
-/* As if the sessions of this name had come in the order in which they began. The first one of a run stands for how the
- * run was created; only one that resumed can have had others before it. */
-static int
-meet_late(struct store_writer *writer, uint32_t run, const struct store_run_request *request, enum meeting *meeting,
-          struct portolan_error *error)
-{
-	struct run_state_record state;
-	struct session_record session;
-	bool is_newest = true, was_resumed = false;
-	int rc = store_catalog_state(&writer->view, run, &state, error);
-
-	for (uint32_t i = 0; !rc && i < state.sessions; i++) {
-		rc = store_writer_load(writer, run, i, &state, &session, error);
-		if (rc)
-			break;
-		is_newest = is_newest && session.started < request->started;
-		if (i == 0)
-			was_resumed = (session.asked & SESSION_RESUME) && session.started > request->started;
-	}
-	if (rc)
-		return rc;
-	if (is_newest)
-		*meeting = request->overwrite ? MEETING_REPLACES : MEETING_REFUSED;
-	else
-		*meeting = was_resumed ? MEETING_JOINS : MEETING_REFUSED;
-	return 0;
-}
-
-static int
-meet(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
-     enum meeting *meeting, struct portolan_error *error)
-{
-	bool same;
-
-	if (request->whole) {
-		*meeting = request->overwrite ? MEETING_NONE : MEETING_REFUSED;
-		return 0;
-	}
-	same = same_group(info, request) && (request->late || info->state == STORE_RECORDING);
-
-	*meeting = same || request->resume ? MEETING_JOINS : request->overwrite ? MEETING_REPLACES : MEETING_REFUSED;
-	if (request->late && *meeting != MEETING_JOINS)
-		return meet_late(writer, info->number, request, meeting, error);
-	return 0;
-}
-
 int
 store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                  struct portolan_error *error)
 {
 	struct store_run_info info;
-	enum meeting meeting;
+	enum join join;
 	uint32_t number;
 	int rc = check_request(request, error);
 
@@ -223,22 +167,22 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	if (!rc)
 		rc = store_catalog_info(&writer->view, number, &info, error);
 	if (!rc)
-		rc = meet(writer, &info, request, &meeting, error);
+		rc = store_join(writer, &info, request, &join, error);
 	if (rc)
 		return rc;
-	if (meeting == MEETING_JOINS) {
+	if (join == JOIN_SESSION) {
 		rc = check_same(&info, request, error);
 		if (!rc)
 			*run = number;
 		return rc;
 	}
-	if (meeting == MEETING_REFUSED)
+	if (join == JOIN_REFUSED)
 		return error_set(error, STORE_E_EXISTS,
 		                 request->late ? "run '%s' exists, and is another one: import the spool under another "
 		                                 "name, with --run NAME"
 		                               : "run '%s' exists: give another name, or ask for resume or overwrite",
 		                 info.name);
-	if (meeting == MEETING_REPLACES)
+	if (join == JOIN_REPLACES)
 		rc = store_writer_remove_run(writer, request->name, error);
 	return rc ? rc : create(writer, request, run, error);
 }

@@ -11,6 +11,7 @@
 
 #include "catalog.h"
 #include "dictionary.h"
+#include "join.h"
 
 struct store_writer {
 	struct environment environment;
@@ -22,6 +23,7 @@ struct store_writer {
 	int lock;         /* descriptor of portoland.lock */
 	char *directory;
 	struct dictionary dictionary;
+	struct roster roster;
 	uint32_t *index; /* working space of an append: index and kept rows */
 	uint32_t *kept;
 	size_t row_room;

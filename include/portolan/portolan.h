@@ -86,7 +86,7 @@ struct portolan_options {
 	size_t label_count;
 	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
 	const char *group;     /* the ranks of one job give the same group and share the run */
-	uint32_t rank;
+	uint32_t rank;         /* this process's, within the group: each has another */
 	int resume;            /* the run may exist: go on with it; an epoch seen again replaces */
 	int overwrite;         /* the run may exist: remove it first */
 	int strict;            /* refused rows are an error (PORTOLAN_E_ROWS), not a warning */

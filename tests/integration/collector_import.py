@@ -124,6 +124,16 @@ class Import(DynamicsTest):
         self.assertIn("\"gold\" is 2", lines[3])
         self.assertIn("7 lines were left out", lines[-1])
 
+    def test_ids_of_64_bits_and_masked_choices(self):
+        rows = [self.row(0, 2**64 - 1, [1.0, -math.inf, 0.0], 0), self.row(0, 2**63, [0.0, 1.0, -math.inf], 1),
+                self.row(0, 7, [-math.inf, 1.0, 0.0], 0)]  # the last one cannot be: its gold label is masked
+        path = self.write(0, rows)
+        done = self.run_import()
+        self.assertEqual(done.returncode, 3)
+        self.assertTrue(done.stderr.startswith(path + ":3: "), done.stderr)
+        p = softmax([1, 0])[0]
+        self.assert_rows({(str(2**64 - 1), 0): (p, 1), (str(2**63), 0): (p, 1)})
+
     def test_only_ten_bad_lines_are_listed(self):
         self.write(0, [self.row(0, 1, [0, 1], 1)] + ["x"] * 25)
         done = self.run_import()

@@ -2,6 +2,7 @@
 #include "dynamics.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,6 +42,28 @@ good_lines(void **state)
 }
 
 static void
+numbers_that_json_has_not(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("{\"guid\":18446744073709551615,\"logits_epoch_0\":[1,2],\"gold\":1}", 0), 0);
+	assert_false(row.is_text);
+	assert_true(row.integer == UINT64_MAX);
+	assert_int_equal(parse("{\"guid\":9223372036854775808,\"logits_epoch_0\":[1,-Infinity, 2],\"gold\":2}", 0), 0);
+	assert_true(row.integer == UINT64_C(1) << 63);
+	assert_true(row.logits[0] == 1 && row.logits[1] == -INFINITY && row.logits[2] == 2);
+	assert_int_equal(parse("{\"guid\":1000000000000000000,\"logits_epoch_0\":[-Infinity,1],\"gold\":1}", 0), 0);
+	assert_true(row.integer == UINT64_C(1000000000000000000));
+	/* nothing in strings is touched, nor in keys */
+	assert_int_equal(parse("{\"guid\":\"a -Infinity \\\"NaN, 18446744073709551615\",\"NaN\":NaN,"
+	                       "\"logits_epoch_0\":[18446744073709551615,-36893488147419103232],\"gold\":0}",
+	                       0),
+	                 0);
+	assert_string_equal(row.text, "a -Infinity \"NaN, 18446744073709551615");
+	assert_true(row.logits[0] == 0x1p64 && row.logits[1] == -0x1p65);
+	dynamics_row_deinit(&row);
+}
+
+static void
 bad_lines(void **state)
 {
 	static const struct {
@@ -48,7 +71,22 @@ bad_lines(void **state)
 	} cases[] = {
 	        {"{\"guid\":1", "not JSON"},
 	        {"[1]", "not a JSON object"},
-	        {"{\"guid\":1,\"logits_epoch_0\":[NaN,1],\"gold\":0}", "not JSON"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[NaN,1],\"gold\":0}", "\"logits_epoch_0\" holds NaN"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,Infinity],\"gold\":0}", "\"logits_epoch_0\" holds Infinity"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,+Infinity],\"gold\":0}", "not JSON"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,nan],\"gold\":0}", "not JSON"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,\"-Infinity\"],\"gold\":0}", "not a number"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[-Infinity,\"1\"],\"gold\":0}", "not a number"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,\"\\u0001-Infinity\"],\"gold\":0}", "not a number"},
+	        {"{\"guid\":\"\\u00011\",\"logits_epoch_0\":[0,1],\"gold\":0}", "control characters"},
+	        {"{\"guid\":18446744073709551616,\"logits_epoch_0\":[0,1],\"gold\":0}",
+	         "greater than 18446744073709551615"},
+	        {"{\"guid\":-9223372036854775809,\"logits_epoch_0\":[0,1],\"gold\":0}", "negative"},
+	        {"{\"guid\":-Infinity,\"logits_epoch_0\":[0,1],\"gold\":0}", "neither"},
+	        {"{\"guid\":NaN,\"logits_epoch_0\":[0,1],\"gold\":0}", "neither"},
+	        {"{\"guid\":018446744073709551615,\"logits_epoch_0\":[0,1],\"gold\":0}", "not JSON"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,1],\"gold\":18446744073709551615}", "not an integer"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,-Infinity],\"gold\":\"", "not JSON"},
 	        {"{\"guid\":1,\"guid\":2,\"logits_epoch_0\":[0,1],\"gold\":0}", "not JSON"},
 	        {"{\"logits_epoch_0\":[0,1],\"gold\":0}", "no \"guid\""},
 	        {"{\"guid\":-1,\"logits_epoch_0\":[0,1],\"gold\":0}", "negative"},
@@ -153,6 +191,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(good_lines),
+	        cmocka_unit_test(numbers_that_json_has_not),
 	        cmocka_unit_test(bad_lines),
 	        cmocka_unit_test(files_in_numeric_order),
 	};

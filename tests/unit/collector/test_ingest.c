@@ -213,6 +213,41 @@ silence_ends_a_session(void **state)
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
 }
 
+/* Nobody else waits until thousands of sessions are gone. */
+static void
+silent_sessions_expire_some_at_a_time(void **state)
+{
+	enum { SESSIONS = 1500 };
+	struct fixture *f = *state;
+	struct wire_frame frame = {
+	        .kind = WIRE_OPEN,
+	        .open = {.run = {(const uint8_t *)"run", 3}, .group = {(const uint8_t *)"job", 3}, .started = 1}};
+	unsigned ticks = 1;
+
+	for (uint32_t rank = 0; rank < SESSIONS; rank++) {
+		memcpy(frame.session, &rank, sizeof(rank));
+		frame.open.rank = rank;
+		ingest_frame(&f->ingest, &(struct peer){.size = 1}, true, &frame, 100, f->now);
+		if (rank % 100 == 99) {
+			fixture_commit(f);
+			assert_int_equal(f->reply_count, 100);
+			fixture_forget(f);
+		}
+	}
+	assert_int_equal(f->ingest.sessions.live, SESSIONS);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS);
+	f->now += 1000;
+	while (ingest_tick(&f->ingest, f->now)) {
+		assert_true(f->ingest.sessions.live >= SESSIONS - 512 * ticks++);
+		assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+		fixture_commit(f);
+	}
+	fixture_commit(f);
+	assert_int_equal(ticks, 3);
+	assert_int_equal(f->ingest.sessions.live, 0);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+}
+
 static void
 a_stalled_collector_blames_nobody(void **state)
 {
@@ -295,6 +330,125 @@ runs_are_joined_resumed_overwritten_or_refused(void **state)
 	fixture_work(f);
 	assert_int_equal(fixture_run(f, "run").observations, 0);
 	assert_int_equal(f->ingest.sessions.live, 1);
+}
+
+/* A rank of the job "job", which began at `seconds`. */
+static void
+open_rank(struct fixture *f, uint8_t session, uint32_t rank, uint64_t seconds, bool overwrite)
+{
+	struct wire_open open = {.group = {(const uint8_t *)"job", 3},
+	                         .rank = rank,
+	                         .started = 1000000000 * seconds,
+	                         .overwrite = overwrite};
+
+	fixture_open(f, session, "run", &open);
+	fixture_commit(f);
+}
+
+static void
+ranks_of_one_launch_share_a_run(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t number;
+
+	open_rank(f, 1, 0, 100, true);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	number = fixture_run(f, "run").number;
+	/* however late, while one of them is heard of */
+	open_rank(f, 2, 1, 4000, true);
+	fixture_last(f, 2, WIRE_OPENED);
+	fixture_close(f, 1, 2);
+	fixture_close(f, 2, 1);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+	/* and when all others have closed, within a minute of the last start */
+	open_rank(f, 3, 2, 4060, true);
+	fixture_last(f, 3, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	fixture_close(f, 3, 1);
+	fixture_commit(f);
+	open_rank(f, 4, 3, 4121, false);
+	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	/* a restart changes nothing about that */
+	fixture_restart(f);
+	open_rank(f, 4, 3, 4121, false);
+	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	open_rank(f, 5, 3, 4120, false);
+	fixture_last(f, 5, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").observations, 2);
+}
+
+static void
+a_job_started_again_is_another_launch(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t crashed, number;
+
+	open_rank(f, 1, 0, 100, false);
+	open_rank(f, 2, 1, 101, false);
+	fixture_batch(f, 1, 1, 7, 0, 2, 0.25f, true);
+	fixture_commit(f);
+	crashed = fixture_run(f, "run").number;
+	/* At once, while its sessions still count as live: the ranks are there already. */
+	open_rank(f, 3, 1, 102, false);
+	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	open_rank(f, 4, 1, 103, true);
+	number = fixture_run(f, "run").number;
+	assert_int_not_equal(number, crashed);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	open_rank(f, 5, 0, 104, true);
+	fixture_last(f, 5, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").observations, 0);
+	/* It crashes, and comes back with more ranks: nobody was heard of for a while. */
+	fixture_wait(f, 6000);
+	open_rank(f, 6, 2, 165, true);
+	fixture_last(f, 6, WIRE_OPENED);
+	assert_int_not_equal(fixture_run(f, "run").number, number);
+	number = fixture_run(f, "run").number;
+	open_rank(f, 7, 0, 166, true);
+	open_rank(f, 8, 1, 166, true);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	assert_int_equal(f->ingest.sessions.live, 3);
+}
+
+static void
+ranks_taken_back_by_a_failure_are_free_again(void **state)
+{
+	struct fixture *f = *state;
+
+	open_rank(f, 1, 0, 100, false);
+	fixture_fail_commits(1);
+	open_rank(f, 2, 1, 100, false);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	fixture_wait(f, INGEST_RETRY_MS);
+	open_rank(f, 3, 1, 100, false);
+	assert_int_equal(f->ingest.sessions.live, 2);
+	for (uint8_t rank = 2; rank < 200; rank++) {
+		open_rank(f, 3 + rank, rank, 100, false);
+		fixture_last(f, 3 + rank, WIRE_OPENED);
+		fixture_forget(f);
+	}
+	open_rank(f, 250, 150, 100, false);
+	assert_int_equal(fixture_last(f, 250, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+}
+
+static void
+a_late_session_of_an_earlier_launch_stays_out(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open late = {.group = {(const uint8_t *)"job", 3}, .started = UINT64_C(50000000000), .late = true};
+
+	open_rank(f, 1, 0, 100, true);
+	fixture_open(f, 2, "run", &late);
+	assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	late.rank = 1;
+	fixture_open(f, 3, "run", &late);
+	fixture_commit(f);
+	fixture_last(f, 3, WIRE_OPENED);
 }
 
 static void
@@ -631,10 +785,15 @@ main(void)
 	        TEST(an_epoch_closes_when_every_session_has_left_it),
 	        TEST(a_small_patch_waits_until_its_epoch_is_ended_again),
 	        TEST(silence_ends_a_session),
+	        TEST(silent_sessions_expire_some_at_a_time),
 	        TEST(a_stalled_collector_blames_nobody),
 	        TEST(unknown_sessions_are_told_to_open),
 	        TEST(a_closed_session_may_repeat_its_close),
 	        TEST(runs_are_joined_resumed_overwritten_or_refused),
+	        TEST(ranks_of_one_launch_share_a_run),
+	        TEST(a_job_started_again_is_another_launch),
+	        TEST(ranks_taken_back_by_a_failure_are_free_again),
+	        TEST(a_late_session_of_an_earlier_launch_stays_out),
 	        TEST(a_whole_run_comes_to_light_when_it_closes),
 	        TEST(a_whole_run_that_is_left_comes_to_nothing),
 	        TEST(a_later_session_wins_over_an_earlier_one),

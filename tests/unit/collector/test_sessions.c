@@ -5,7 +5,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -100,6 +102,85 @@ passing_an_epoch_makes_it_due(void **state)
 	assert_int_equal(run->due_to, 8);
 }
 
+/* Against looking at every session. */
+static void
+frontier_of_many(void **state)
+{
+	enum { SESSIONS = 97, MOVES = 20000 };
+	struct sessions *sessions = *state;
+	struct run *run = sessions_add_run(sessions, 1, "a");
+	struct session *all[SESSIONS];
+	uint64_t random = 1;
+
+	for (uint8_t i = 0; i < SESSIONS; i++)
+		all[i] = sessions_add(sessions, id_of(i), run);
+	for (int move = 0; move < MOVES; move++) {
+		uint64_t least = SESSIONS_NO_FRONTIER;
+		struct session *session;
+
+		random = random * UINT64_C(6364136223846793005) + 1;
+		session = all[(random >> 33) % SESSIONS];
+		if (random >> 62 == 0)
+			sessions_set_state(sessions, session, random >> 60 & 1 ? SESSION_LIVE : SESSION_CLOSED);
+		else
+			sessions_set_frontier(session, (random >> 40) % 50);
+		for (int i = 0; i < SESSIONS; i++)
+			if (all[i]->now.state == SESSION_LIVE && all[i]->now.frontier < least)
+				least = all[i]->now.frontier;
+		assert_true(run->frontier == least);
+	}
+}
+
+/* Where each step looked at all sessions this took a minute. */
+static void
+many_sessions_of_a_run_cost_what_they_are(void **state)
+{
+	enum { SESSIONS = 60000 };
+	struct sessions *sessions = *state;
+	struct run *run = sessions_add_run(sessions, 1, "a");
+	struct session **all = calloc(SESSIONS, sizeof(struct session *));
+	uint8_t id[WIRE_SESSION_SIZE] = {0};
+	clock_t begin = clock();
+
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		memcpy(id, &i, sizeof(i));
+		all[i] = sessions_add(sessions, id, run);
+		assert_non_null(all[i]);
+	}
+	for (uint32_t i = 0; i < SESSIONS; i++)
+		sessions_set_frontier(all[i], i + 1);
+	assert_int_equal(run->frontier, 1);
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		sessions_set_state(sessions, all[i], SESSION_GONE);
+		sessions_remove(sessions, all[i]);
+		assert_int_equal(run_is_live(run), i + 1 < SESSIONS);
+	}
+	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
+	free(all);
+}
+
+static void
+runs_are_found_by_number_and_name(void **state)
+{
+	struct sessions *sessions = *state;
+	struct run *first = sessions_add_run(sessions, 1, "a"), *same_bucket, *second;
+
+	same_bucket = sessions_add_run(sessions, 1 + SESSIONS_RUN_BUCKETS, "b");
+	second = sessions_add_run(sessions, 2, "a");
+	assert_ptr_equal(sessions_find_run(sessions, 1), first);
+	assert_ptr_equal(sessions_find_run(sessions, 1 + SESSIONS_RUN_BUCKETS), same_bucket);
+	assert_ptr_equal(sessions_next_named(sessions, "a", NULL), second);
+	assert_ptr_equal(sessions_next_named(sessions, "a", second), first);
+	assert_null(sessions_next_named(sessions, "a", first));
+	sessions_remove_run(sessions, second);
+	assert_ptr_equal(sessions_next_named(sessions, "a", NULL), first);
+	sessions_remove_run(sessions, first);
+	assert_null(sessions_next_named(sessions, "a", NULL));
+	assert_null(sessions_find_run(sessions, 1));
+	assert_ptr_equal(sessions->runs, same_bucket);
+	assert_null(same_bucket->next);
+}
+
 static void
 changed_sessions_are_taken_once(void **state)
 {
@@ -155,6 +236,9 @@ main(void)
 	        cmocka_unit_test_setup_teardown(finds_what_was_added, set_up, tear_down),
 	        cmocka_unit_test_setup_teardown(frontier_is_the_least_of_live_sessions, set_up, tear_down),
 	        cmocka_unit_test_setup_teardown(passing_an_epoch_makes_it_due, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(frontier_of_many, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(many_sessions_of_a_run_cost_what_they_are, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(runs_are_found_by_number_and_name, set_up, tear_down),
 	        cmocka_unit_test_setup_teardown(changed_sessions_are_taken_once, set_up, tear_down),
 	        cmocka_unit_test(which_epochs_are_folded),
 	};

@@ -10,6 +10,7 @@ struct arrival {
 	bool resume, overwrite, late;
 	int rc;
 	int run; /* arrivals of one table with the same number share a run */
+	uint32_t rank;
 };
 
 #define MOST 4
@@ -39,10 +40,12 @@ static const struct story stories[] = {
           {"", 30, true, false, false, 0, 2},
           {"", 25, false, true, true, STORE_E_EXISTS, 0}}},
         {"ranks of one job, in any order",
-         {{"job", 12, false, false, true, 0, 1},
-          {"job", 10, false, false, true, 0, 1},
-          {"job", 11, false, true, true, 0, 1},
-          {"other", 13, false, false, true, STORE_E_EXISTS, 0}}},
+         {{"job", 12, false, false, true, 0, 1, 2},
+          {"job", 10, false, false, true, 0, 1, 0},
+          {"job", 11, false, true, true, 0, 1, 1},
+          {"other", 13, false, false, true, STORE_E_EXISTS, 0, 3}}},
+        {"a rank that is there already is another launch's",
+         {{"job", 12, false, false, true, 0, 1, 0}, {"job", 10, false, true, true, STORE_E_EXISTS, 0, 0}}},
 };
 
 static uint32_t
@@ -53,7 +56,8 @@ arrive(struct fixture *fixture, const struct arrival *arrival, uint8_t serial)
 	                                    .resume = arrival->resume,
 	                                    .overwrite = arrival->overwrite,
 	                                    .late = arrival->late,
-	                                    .started = arrival->started};
+	                                    .started = arrival->started,
+	                                    .rank = arrival->rank};
 	const uint8_t id[16] = {serial};
 	struct store_writer *writer = fixture_writer(fixture);
 	struct store_session_info info;
@@ -62,7 +66,7 @@ arrive(struct fixture *fixture, const struct arrival *arrival, uint8_t serial)
 	assert_int_equal(store_writer_run(writer, &request, &run, NULL), arrival->rc);
 	if (arrival->rc)
 		return 0;
-	ok(store_writer_session(writer, run, id, arrival->started, 0, &session, &error));
+	ok(store_writer_session(writer, run, id, arrival->started, arrival->rank, &session, &error));
 	ok(store_writer_session_asked(writer, run, session, arrival->resume, arrival->overwrite, serial, &error));
 	ok(store_writer_session_info(writer, run, session, &info, &error));
 	assert_int_equal(info.acknowledged, serial);

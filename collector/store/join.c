@@ -1,0 +1,169 @@
+/* join.c: see join.h for the rule of groups, and client/WIRE.md for late sessions. */
+#include "join.h"
+
+#include "writer.h"
+
+#include <stdlib.h>
+
+#define RANKS_FIRST 64
+
+void
+store_roster_free(struct roster *roster)
+{
+	free(roster->ranks);
+	free(roster->taken);
+	*roster = (struct roster){0};
+}
+
+/* Where the rank is, or would be. */
+static size_t
+place_of(const struct roster *roster, uint32_t rank)
+{
+	size_t mask = roster->room - 1, at = (rank * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+	while (roster->taken[at] && roster->ranks[at] != rank)
+		at = (at + 1) & mask;
+	return at;
+}
+
+static int
+make_room(struct roster *roster)
+{
+	struct roster larger = *roster;
+
+	if (2 * (roster->count + 1) <= roster->room)
+		return 0;
+	larger.room = roster->room ? 2 * roster->room : RANKS_FIRST;
+	larger.ranks = calloc(larger.room, sizeof(*larger.ranks));
+	larger.taken = calloc(larger.room, sizeof(*larger.taken));
+	if (!larger.ranks || !larger.taken) {
+		free(larger.ranks);
+		free(larger.taken);
+		return STORE_E_MEMORY;
+	}
+	for (size_t i = 0; i < roster->room; i++) {
+		if (roster->taken[i]) {
+			size_t at = place_of(&larger, roster->ranks[i]);
+
+			larger.ranks[at] = roster->ranks[i];
+			larger.taken[at] = 1;
+		}
+	}
+	free(roster->ranks);
+	free(roster->taken);
+	*roster = larger;
+	return 0;
+}
+
+static int
+add_session(struct roster *roster, const struct session_record *session)
+{
+	size_t at;
+
+	if (make_room(roster) < 0)
+		return STORE_E_MEMORY;
+	at = place_of(roster, session->rank);
+	roster->count += !roster->taken[at];
+	roster->ranks[at] = session->rank;
+	roster->taken[at] = 1;
+	roster->newest = session->started > roster->newest ? session->started : roster->newest;
+	roster->sessions++;
+	return 0;
+}
+
+/* Sessions are only ever added to a run, except by an abort. */
+static int
+fill_roster(struct store_writer *writer, uint32_t run, struct portolan_error *error)
+{
+	struct roster *roster = &writer->roster;
+	struct run_state_record state;
+	struct session_record session;
+	int rc = store_catalog_state(&writer->view, run, &state, error);
+
+	if (roster->run != run || roster->aborts != writer->aborts) {
+		store_roster_free(roster);
+		roster->run = run;
+		roster->aborts = writer->aborts;
+	}
+	while (!rc && roster->sessions < state.sessions) {
+		rc = store_writer_load(writer, run, roster->sessions, &state, &session, error);
+		if (!rc && add_session(roster, &session) < 0)
+			rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
+	}
+	return rc;
+}
+
+static bool
+same_group(const struct store_run_info *info, const struct store_run_request *request)
+{
+	return request->group.size && strlen(info->group) == request->group.size &&
+	       memcmp(info->group, request->group.data, request->group.size) == 0;
+}
+
+static int
+same_launch(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
+            bool *same, struct portolan_error *error)
+{
+	const struct roster *roster = &writer->roster;
+	bool in_time;
+	int rc;
+
+	*same = false;
+	if (!same_group(info, request))
+		return 0;
+	rc = fill_roster(writer, info->number, error);
+	if (rc)
+		return rc;
+	in_time = (info->state == STORE_RECORDING && !request->silent) || request->started <= roster->newest ||
+	          request->started - roster->newest <= STORE_GROUP_WINDOW;
+	*same = (request->late || in_time) && !(roster->room && roster->taken[place_of(roster, request->rank)]);
+	return 0;
+}
+
+/* As if the sessions of this name had come in the order in which they began. The first one of a run stands for how the
+ * run was created; only one that resumed can have had others before it. */
+static int
+join_late(struct store_writer *writer, uint32_t run, const struct store_run_request *request, enum join *join,
+          struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record session;
+	bool is_newest = true, was_resumed = false;
+	int rc = store_catalog_state(&writer->view, run, &state, error);
+
+	for (uint32_t i = 0; !rc && i < state.sessions; i++) {
+		rc = store_writer_load(writer, run, i, &state, &session, error);
+		if (rc)
+			break;
+		is_newest = is_newest && session.started < request->started;
+		if (i == 0)
+			was_resumed = (session.asked & SESSION_RESUME) && session.started > request->started;
+	}
+	if (rc)
+		return rc;
+	if (is_newest)
+		*join = request->overwrite ? JOIN_REPLACES : JOIN_REFUSED;
+	else
+		*join = was_resumed ? JOIN_SESSION : JOIN_REFUSED;
+	return 0;
+}
+
+int
+store_join(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
+           enum join *join, struct portolan_error *error)
+{
+	bool same;
+	int rc;
+
+	if (request->whole) {
+		*join = request->overwrite ? JOIN_BESIDE : JOIN_REFUSED;
+		return 0;
+	}
+	rc = same_launch(writer, info, request, &same, error);
+	if (rc)
+		return rc;
+	*join = same || request->resume ? JOIN_SESSION : request->overwrite ? JOIN_REPLACES : JOIN_REFUSED;
+	if (request->late && *join != JOIN_SESSION)
+		return join_late(writer, info->number, request, join, error);
+	return 0;
+}
