@@ -257,7 +257,6 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		return status;
 	run->waiting = false;
 	status = log_pieces(run, batch, &outcome, error);
-	run_note_wait(run);
 	run_unlock(run);
 	if (outcome.dropped > 0)
 		atomic_fetch_add(&run->dropped, outcome.dropped);

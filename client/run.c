@@ -94,13 +94,6 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 }
 
 void
-run_note_wait(struct portolan_run *run)
-{
-	if (run->waiting)
-		atomic_fetch_add(&run->waits, 1);
-}
-
-void
 run_unlock(struct portolan_run *run)
 {
 	pthread_mutex_unlock(&run->log_mutex);
@@ -128,6 +121,8 @@ run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, 
 		warn_full(run);
 		return NULL;
 	}
+	if (!run->waiting)
+		atomic_fetch_add(&run->waits, 1);
 	run->waiting = true;
 	began = asked = clock_ms();
 	while (!record) {
@@ -184,7 +179,6 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 		*record = end;
 		ring_commit(&run->ring, record_size(&end));
 	}
-	run_note_wait(run);
 	run_unlock(run);
 	return status;
 }

@@ -31,7 +31,7 @@ struct portolan_run {
 
 	pthread_mutex_t log_mutex;
 	uint8_t leave_out[RECORD_MAX_ROWS]; /* under log_mutex */
-	bool waiting;                       /* under log_mutex: this call has had to wait */
+	bool waiting;                       /* under log_mutex: this call has had to wait, and is counted */
 
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector, or by the first rows logged */
@@ -57,9 +57,6 @@ void run_unlock(struct portolan_run *run);
 /* Under log_mutex: room for a record in the ring. NULL with *status 0: there is none, and `may_wait` is false; NULL
  * with *status < 0: the run has ended, or waiting was given up. */
 void *run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, struct portolan_error *error);
-
-/* Under log_mutex, at the end of a call that reserved: counts it if it had to wait. */
-void run_note_wait(struct portolan_run *run);
 
 /* No log call begins any more, and none waits any longer. Any thread. */
 void run_stop_logging(struct portolan_run *run);

@@ -85,7 +85,7 @@ struct portolan_options {
 	const char *const *labels; /* class names, or NULL */
 	size_t label_count;
 	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
-	const char *group;     /* the ranks of one job give the same group and share the run */
+	const char *group;     /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
 	uint32_t rank;         /* this process's, within the group: each has another */
 	int resume;            /* the run may exist: go on with it; an epoch seen again replaces */
 	int overwrite;         /* the run may exist: remove it first */

@@ -50,7 +50,7 @@ def test_ranks_with_padding_and_a_death(collect, store, script):  # noqa: F811
     others = ranks[:2] + ranks[3:]
     go(others, 3)
     # It goes on from its checkpoint, after epoch 0: what was seen since is seen again.
-    ranks[2] = script(RANK, collector.endpoint, 2, 1, {})
+    ranks[2] = script(RANK, collector.endpoint, 2, 1, {"resume": True})
     ranks[2].wait_for("open")
     go([ranks[2]], 1, 3)
     for epoch in range(4, EPOCHS):

@@ -41,7 +41,8 @@ class Run:
         examples: how many examples there are, when their ids are 0 ... examples-1.
         labels: class names, in the order of the class numbers.
         config: what to keep with the run (seed, model, hyper-parameters): anything JSON can hold. Nothing is added to it.
-        group: the ranks of one job give the same group and share the run.
+        group: the ranks of one job give the same group and share the run. A rank that is started again while the others
+            go on asks for ``resume`` as well.
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
         resume: the run may exist: go on with it. An epoch seen again replaces.
         overwrite: the run may exist: remove it first.
