@@ -107,17 +107,18 @@ take_descr(struct scan *scan, struct npy_header *header)
 	skip_space(scan);
 	if (scan->at < scan->end && *scan->at == '[')
 		return wrong(scan, "descr", "is one of records: save one field as an array of its own");
-	if (!take_string(scan, text, sizeof(text)) || strlen(text) < 3 || !strchr("<>|=", text[0]))
+	if (!take_string(scan, text, sizeof(text)) || strlen(text) < 2 || !strchr("<>|=", text[0]))
 		return wrong(scan, "descr", "is no type that is known here");
-	digits.end = text + strlen(text);
 	if (text[1] == 'O')
 		return wrong(scan, "descr", "is one of Python objects: save numbers or strings, as by X.astype('f4')");
-	if (!strchr("fiubSU", text[1]) || !take_number(&digits, &size) || digits.at != digits.end || size > 1 << 20)
+	digits.end = text + strlen(text);
+	if (!strchr("fiubSU", text[1]) || !take_number(&digits, &size) || digits.at != digits.end || size == 0 ||
+	    size > 1 << 20)
 		return wrong(scan, "descr", "is no type that is known here");
 	header->kind = text[1];
 	header->item_size = (size_t)size * (text[1] == 'U' ? 4 : 1);
 	header->is_swapped = text[0] == '>' && text[1] != 'S' && header->item_size > 1;
-	if (strchr("fiub", text[1]) && (size == 0 || size > 16 || (size & (size - 1)) != 0))
+	if (strchr("fiub", text[1]) && (size > 16 || (size & (size - 1)) != 0))
 		return wrong(scan, "descr", "is no type that is known here");
 	return 0;
 }

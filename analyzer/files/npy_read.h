@@ -20,7 +20,7 @@
 
 struct npy_header {
 	char kind;        /* as in NumPy: f, i, u, b, S (bytes), U (UTF-32) */
-	size_t item_size; /* bytes of one value */
+	size_t item_size; /* bytes of one value; at least 1 */
 	bool is_swapped;  /* big-endian; of values of more than one byte */
 	bool is_fortran;  /* column by column */
 	size_t dimensions;
