@@ -1,6 +1,7 @@
 """A run's life: collectors that come and go by themselves, interrupts, forks, forgotten runs, names that exist."""
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -316,6 +317,32 @@ def test_a_long_path(tmp_path):
             assert len(collectors(store)) == 1
     assert collector_has_left(store)
     assert observations(store) == 2
+
+
+def test_a_long_path_in_another_environment(tmp_path, script, monkeypatch):
+    store = tmp_path / ("d" * 120)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, [0, 1], LOGITS, [0, 0])
+        for number, place in enumerate([str(tmp_path), "/does/not/exist"]):
+            monkeypatch.setenv("XDG_RUNTIME_DIR", place)
+            other = script(f"import portolan, sys; portolan.Run('other{number}', store=sys.argv[1], open_timeout=20).close()", store)
+            assert other.end() == (0, "")
+        assert len(collectors(store)) == 1
+    assert collector_has_left(store)
+
+
+def test_a_store_that_is_removed_takes_no_acknowledgement_along(store, capfd):
+    run = portolan.Run("run", store=store)
+    run.log_logits(0, [0, 1], LOGITS, [0, 0])
+    assert run.flush()
+    shutil.rmtree(store)
+    run.log_logits(1, [0, 1], LOGITS, [0, 0])
+    with pytest.raises(portolan.Closed, match="removed"):
+        run.flush()
+    assert run.stats()["acknowledged"] == 2
+    with pytest.raises(portolan.Closed, match="removed"):
+        run.close()
+    assert "removed" in capfd.readouterr().err
 
 
 def test_a_relative_path_and_the_default_store(tmp_path, monkeypatch):
