@@ -276,14 +276,11 @@ start_once(const struct embedded *embedded, const char *program, const struct wa
 static int
 held_by_other(const struct embedded *embedded, long holder, struct portolan_error *error)
 {
-	char who[48] = "another process";
-
-	if (holder > 0)
-		snprintf(who, sizeof(who), "process %ld", holder);
-	return error_set(error, PORTOLAN_E_NO_COLLECTOR,
-	                 "store %s is held by %s, which takes no connections (an import, or a portoland that starts or "
-	                 "ends): wait for it, or stop it",
-	                 embedded->store, who);
+	return error_set(
+	        error, PORTOLAN_E_NO_COLLECTOR,
+	        "store %s is held by process %ld, which takes no connections (an import, or a portoland that starts or "
+	        "ends): wait for it, or stop it",
+	        embedded->store, holder);
 }
 
 /*

@@ -18,26 +18,6 @@
 #define LONGEST_PATH 100
 #define SOCKET_FILE "collector.sock"
 
-/* Kept open, the directory has a short name. */
-static int
-shorten(const char *directory, struct endpoint *endpoint, struct portolan_error *error)
-{
-	const char *path = endpoint->text + strlen("ipc://");
-
-	endpoint->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (endpoint->directory < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "store %s: %s", directory, strerror(errno));
-	snprintf(endpoint->text, sizeof(endpoint->text), "ipc:///proc/self/fd/%d", endpoint->directory);
-	if (access(path, F_OK) < 0) {
-		endpoint_close(endpoint);
-		return error_set(error, PORTOLAN_E_SYSTEM,
-		                 "store %s: without /proc its path may have %d bytes: give another place", directory,
-		                 LONGEST_PATH - (int)strlen("/" SOCKET_FILE));
-	}
-	snprintf(endpoint->text, sizeof(endpoint->text), "ipc:///proc/self/fd/%d/" SOCKET_FILE, endpoint->directory);
-	return 0;
-}
-
 int
 endpoint_open(const char *directory, struct endpoint *endpoint, struct portolan_error *error)
 {
@@ -49,8 +29,13 @@ endpoint_open(const char *directory, struct endpoint *endpoint, struct portolan_
 		return error_set(error, errno == ENOMEM ? PORTOLAN_E_MEMORY : PORTOLAN_E_INVALID, "store %s: %s",
 		                 directory, strerror(errno));
 	length = snprintf(endpoint->text, sizeof(endpoint->text), "ipc://%s/" SOCKET_FILE, absolute);
-	if (length < 0 || (size_t)length > LONGEST_PATH + strlen("ipc://"))
-		status = shorten(absolute, endpoint, error);
+	if (length < 0 || (size_t)length > LONGEST_PATH + strlen("ipc://")) {
+		endpoint->directory = open(absolute, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		snprintf(endpoint->text, sizeof(endpoint->text), "ipc:///proc/self/fd/%d/" SOCKET_FILE,
+		         endpoint->directory);
+		if (endpoint->directory < 0)
+			status = error_set(error, PORTOLAN_E_SYSTEM, "store %s: %s", directory, strerror(errno));
+	}
 	free(absolute);
 	return status;
 }
