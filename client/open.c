@@ -36,6 +36,7 @@ new_run(const char *name, const struct portolan_options *options)
 	if (!run)
 		return NULL;
 	memset(run, 0, sizeof(*run));
+	run->embedded.endpoint.directory = -1;
 	pthread_mutex_init(&run->log_mutex, NULL);
 	run->name = strdup(name);
 	run->generation = fork_generation();
