@@ -94,18 +94,17 @@ class Run:
         if store is None and endpoint is None:
             store = _programs.default_store()
         self._name = name
-        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
         self._handle = Handle()
         self._handle.open(
-            name,
+            _options.name(name),
             _options.directory("store", store),
-            endpoint or "",
+            _options.endpoint(endpoint),
             _options.directory("keys", keys),
             _options.choice("mode", mode, _MODES),
             _options.count("examples", examples),
             _options.labels(labels),
             _options.config(config),
-            group or "",
+            _options.text("group", group),
             _options.rank(rank, group),
             _options.flag("resume", resume),
             _options.flag("overwrite", overwrite),
@@ -117,6 +116,7 @@ class Run:
             _options.directory("spool", spool),
             _options.count("spool_bytes", spool_bytes),
         )
+        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
         _open_runs.add(self)
         # Called at the interpreter's exit too, while modules are still whole.
         self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name)
