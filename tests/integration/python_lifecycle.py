@@ -1,9 +1,13 @@
 """A run's life: collectors that come and go by themselves, interrupts, forks, forgotten runs, names that exist."""
 
+import copy
 import os
+import pickle
 import shutil
 import signal
+import subprocess
 import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -238,6 +242,48 @@ def test_a_forked_child_may_record_a_run_of_its_own(store, script):
     assert (status, errors) == (0, "")
     assert observations(store) == 6
     assert observations(store, "child") == 1
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("ending", ["pass", "sys.exit(1)", "raise KeyError('mine')"])
+def test_a_process_of_multiprocessing_that_forgets_to_close(store, script, tmp_path, how, ending):
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(f"""
+        import multiprocessing, sys, portolan
+
+        def work(rank):
+            global run  # alive to the end, as in a loop that is a module
+            run = portolan.Run("job", store=sys.argv[1], group="job", rank=rank)
+            run.log_logits(0, [2 * rank, 2 * rank + 1], [[2.0, -1.0], [0.5, 1.5]], [0, 0])
+            {ending}
+
+        if __name__ == "__main__":
+            run = portolan.Run("run", store=sys.argv[1])
+            context = multiprocessing.get_context("{how}")
+            workers = [context.Process(target=work, args=(rank,)) for rank in range(2)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            run.log_logits(0, [0, 1], [[2.0, -1.0], [0.5, 1.5]], [0, 0])
+    """))
+    status, errors = run_program(program, store)
+    assert status == 0, errors
+    assert errors.count("Traceback") == (2 if "raise" in ending else 0)
+    assert observations(store) == 2
+    assert observations(store, "job") == 4
+
+
+def run_program(*arguments):
+    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("send", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_run_is_not_sent_to_another_process(store, send):
+    with portolan.Run("run", store=store) as run:
+        with pytest.raises(TypeError, match="open one there"):
+            send(run)
 
 
 def test_a_name_that_exists(store):
