@@ -118,7 +118,7 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 		return refuse_batch(ingest, session, batch, error->message, error);
 	ingest->totals.observations += batch->rows - refused;
 	if (batch->epoch < run->frontier)
-		run->touched = true;
+		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);
 	if (batch->epoch <= session->now.frontier)
 		return 0;
 	/* Whoever logs an epoch has ended those before it. */
@@ -263,7 +263,8 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 
-	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands. */
+	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands.
+	 */
 	if (!session || session->now.state == SESSION_GONE ||
 	    (session->now.state != SESSION_REMOVED && !same_peer(&session->peer, peer))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),

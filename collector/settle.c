@@ -197,7 +197,7 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct portolan_erro
 			}
 			result = expire(ingest, session, error);
 		}
-		if (!run->sessions && (!run->touched || run->removed || run->unfoldable))
+		if (!run->sessions && (!run_is_touched(run) || run->removed || run->unfoldable))
 			sessions_remove_run(&ingest->sessions, run);
 	}
 	return result;

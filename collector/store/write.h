@@ -160,9 +160,9 @@ struct store_log_epoch {
 	uint64_t folded;      /* observations the epoch already has as columns; 0: never folded */
 };
 
-/* Epochs of `run` that have something in the log, ascending; at most `room` of them; *count is how many there are. */
-int store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room,
-                     size_t *count, struct portolan_error *error);
+/* The first epoch of `run` from `from` on, and below `to`, that has something in the log; rows 0: there is none. */
+int store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t from, uint64_t to,
+                          struct store_log_epoch *epoch, struct portolan_error *error);
 
 /*
  * Folding: what the log holds of one epoch becomes columns, merged with what was folded before by the winner rule,
@@ -177,6 +177,8 @@ struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,
                      struct portolan_error *error);
 int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
+/* The same, but what it did is pending until the next commit: for several small epochs in one. */
+int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
 void store_fold_free(struct store_fold *fold); /* NULL accepted */
 
 /* Removes some records that no listed reader needs any more (bounded work; pending until the next commit). */

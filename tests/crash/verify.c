@@ -177,15 +177,15 @@ take_sessions(void *context, uint32_t run, uint32_t sessions)
 	struct search *search = context;
 	struct store_run_info info;
 	struct portolan_error error;
-	size_t unfolded;
+	struct store_log_epoch unfolded;
 
 	if (store_writer_run_info(search->writer, run, &info, &error) < 0)
 		errx(1, "WRONG %s", error.message);
 	if (strcmp(info.name, search->check->run) != 0)
 		return 0;
-	if (store_writer_log(search->writer, run, NULL, 0, &unfolded, &error) < 0)
+	if (store_writer_next_log(search->writer, run, 0, UINT64_MAX, &unfolded, &error) < 0)
 		errx(1, "WRONG %s", error.message);
-	search->check->folded = unfolded == 0;
+	search->check->folded = unfolded.rows == 0;
 	for (uint32_t s = 0; s < sessions; s++) {
 		struct store_session_info stored;
 		struct session *session = search->check->sessions;

@@ -363,14 +363,13 @@ fixture_run(struct fixture *fixture, const char *run)
 struct store_log_epoch
 fixture_log(struct fixture *fixture, const char *run, uint32_t epoch)
 {
-	struct store_log_epoch epochs[32];
-	size_t count;
+	struct store_log_epoch found;
 
-	assert_int_equal(store_writer_log(fixture->writer, fixture_run(fixture, run).number, epochs, 32, &count, NULL),
+	assert_int_equal(store_writer_next_log(fixture->writer, fixture_run(fixture, run).number, epoch,
+	                                       (uint64_t)epoch + 1, &found, NULL),
 	                 0);
-	for (size_t i = 0; i < count && i < 32; i++)
-		if (epochs[i].epoch == epoch)
-			return epochs[i];
+	if (found.rows)
+		return found;
 	return (struct store_log_epoch){.epoch = epoch};
 }
 
