@@ -132,6 +132,29 @@ count_waiting_examples(const struct view *view, struct store_run_info *info, str
 	return 0;
 }
 
+/* One run, from its entry in DB_RUNS. Damage is an answer: one run must not hide the others. */
+static int
+read_run(const struct view *view, const struct view_walk *entry, struct store_run_info *info,
+         struct portolan_error *error)
+{
+	uint32_t number = 0;
+	const uint8_t *body;
+	size_t size;
+	int rc = STORE_E_CORRUPT;
+
+	if (store_record_open(entry->value.mv_data, entry->value.mv_size, RECORD_RUN_NUMBER, &body, &size) && size == 4)
+		number = load_u32(body);
+	if (number)
+		rc = store_catalog_info(view, number, info, error);
+	if (!rc)
+		rc = count_waiting_examples(view, info, error);
+	if (rc != STORE_E_CORRUPT)
+		return rc;
+	*info = (struct store_run_info){.number = number, .state = STORE_DAMAGED};
+	memcpy(info->name, entry->key.mv_data, entry->key.mv_size < 255 ? entry->key.mv_size : 255);
+	return 0;
+}
+
 static int
 read_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
@@ -146,13 +169,7 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 		free(list);
 		return rc;
 	}
-	for (;;) {
-		const uint8_t *body;
-		size_t size;
-
-		rc = store_walk_record(&walk, RECORD_RUN_NUMBER, &body, &size, error);
-		if (rc)
-			break;
+	while ((rc = store_walk_next(&walk, error)) == 0) {
 		if (n == room) {
 			struct store_run_info *more = realloc(list, 2 * room * sizeof(*list));
 
@@ -163,12 +180,7 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 			list = more;
 			room *= 2;
 		}
-		if (size != 4)
-			rc = store_view_corrupt(view, DB_RUNS, walk.key.mv_data, walk.key.mv_size, error);
-		else
-			rc = store_catalog_info(view, load_u32(body), &list[n], error);
-		if (!rc)
-			rc = count_waiting_examples(view, &list[n], error);
+		rc = read_run(view, &walk, &list[n], error);
 		if (rc)
 			break;
 		n++;

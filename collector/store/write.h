@@ -100,9 +100,17 @@ int store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_
 
 int store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_run_info *info,
                           struct portolan_error *error);
-/* Calls `each` for every run; a non-zero answer ends the walk and is returned. For start-up and bookkeeping. */
-int store_writer_each_run(struct store_writer *writer, int (*each)(void *context, uint32_t run, uint32_t sessions),
-                          void *context, struct portolan_error *error);
+struct store_each {
+	/* With the number of its sessions. A non-zero answer ends the walk and is returned. */
+	int (*run)(void *context, uint32_t run, uint32_t sessions, struct portolan_error *error);
+	/* A run that cannot be read, or for which run() has answered STORE_E_CORRUPT, `what` being its message; the
+	 * number is 0 where that is damaged itself. NULL: such a run ends the walk. */
+	void (*damaged)(void *context, const char *name, uint32_t run, const char *what);
+	void *context;
+};
+
+/* Goes through every run. For start-up and bookkeeping. */
+int store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error);
 int store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_state state,
                            struct portolan_error *error);
 

@@ -127,10 +127,11 @@ struct walk {
 };
 
 static int
-note_run(void *context, uint32_t run, uint32_t sessions)
+note_run(void *context, uint32_t run, uint32_t sessions, struct portolan_error *unused)
 {
 	struct walk *walk = context;
 
+	(void)unused;
 	walk->runs[walk->count] = run;
 	walk->sessions[walk->count++] = sessions;
 	return walk->count == 2 ? 42 : 0;
@@ -141,12 +142,13 @@ each_run(void **state)
 {
 	struct fixture *fixture = fixture_new();
 	struct walk walk = {.count = 0};
+	const struct store_each each = {.run = note_run, .context = &walk};
 	uint32_t b = fixture_run(fixture, "b", 0, NULL, 0), a = fixture_run(fixture, "a", 0, NULL, 0);
 
 	(void)state;
 	fixture_run(fixture, "c", 0, NULL, 0);
 	fixture_session(fixture, a, 1, 1);
-	assert_int_equal(store_writer_each_run(fixture_writer(fixture), note_run, &walk, NULL), 42);
+	assert_int_equal(store_writer_each_run(fixture_writer(fixture), &each, NULL), 42);
 	assert_int_equal(walk.count, 2);
 	assert_int_equal(walk.runs[0], a);
 	assert_int_equal(walk.sessions[0], 2);
