@@ -86,6 +86,10 @@ struct store_run_info {
 	char group[256];
 };
 
+/* For main(): a data.mdb that ends before its data does (a copy broken off), or whose disk cannot be read, is from now on
+ * a message on stderr and exit status 1 to whoever meets it, instead of SIGBUS. */
+void store_expect_short_file(void);
+
 struct store; /* one open store; a process opens it at most once */
 
 int store_open(const char *directory, struct store **store, struct portolan_error *error);

@@ -5,7 +5,7 @@ import struct
 import subprocess
 import unittest
 
-from collector_harness import DEADLINE, CollectorTest, dump
+from collector_harness import DEADLINE, CollectorTest, dump, portoland
 
 PORTOLAN = os.environ["PORTOLAN"]
 
@@ -139,6 +139,17 @@ class Damage(CollectorTest):
         """Found after something was written (the id 3): what others had under way goes with it, and is asked for again."""
         good, _ = self.found_while_recording(EPOCH)
         self.log(good, 1)
+
+    def test_a_file_cut_short(self):
+        """A message, not a signal; of LMDB's own making where it is that short."""
+        self.make(STATE)
+        path = os.path.join(self.store, "data.mdb")
+        size = os.path.getsize(path)
+        for rest in (size // 4096 // 2 * 4096, 3 * 4096, 100):
+            os.truncate(path, rest)
+            done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--exit-when-idle", "0")
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("backup", done.stderr.splitlines()[-1])
 
     def test_sessions_that_were_live(self):
         self.make(SESSION, live=True)
