@@ -13,8 +13,7 @@
  *   progress, or a patch to a closed one) wait in the log.
  *
  * Winner rule: of two observations of one example in one epoch the *later* stays, as a whole. Later compares
- *   (session start, rank, session id), then the sequence number: never the order of arrival. What loses is counted as
- * replaced.
+ *   (session start, rank, session id), then the sequence number: never the order of arrival. What loses is counted as replaced.
  *
  * Snapshots: store_snapshot_open() reads, in one short LMDB transaction, which generation each chunk has, and the
  *   log entries; it merges the latter in memory. After that each block is read in a transaction of its own, while a
@@ -28,21 +27,21 @@
 #include <stdbool.h>
 
 #define STORE_SCHEMA_VERSION 1
-#define STORE_CHUNK 16320u                   /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
+#define STORE_CHUNK 16320u            /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
 #define STORE_CHUNK_WORDS (STORE_CHUNK / 64) /* 64-bit words of a bitmap over a chunk */
 #define STORE_MAX_EXAMPLES 0xfffffff0u
 
 enum {
-	STORE_E_NO_STORE = -101, /* no such directory, or nothing in it */
+	STORE_E_NO_STORE = -101,   /* no such directory, or nothing in it */
 	STORE_E_NO_RUN = -102,
-	STORE_E_NEWER = -103,   /* written by a newer version */
-	STORE_E_CORRUPT = -104, /* a checksum or a size does not fit */
-	STORE_E_LOCKED = -105,  /* another collector serves it */
+	STORE_E_NEWER = -103,      /* written by a newer version */
+	STORE_E_CORRUPT = -104,    /* a checksum or a size does not fit */
+	STORE_E_LOCKED = -105,     /* another collector serves it */
 	STORE_E_EXISTS = -106,
-	STORE_E_FULL = -107, /* no space on the device, or a quota */
+	STORE_E_FULL = -107,       /* no space on the device, or a quota */
 	STORE_E_SYSTEM = -108,
 	STORE_E_MEMORY = -109,
-	STORE_E_DIFFERS = -110, /* id kind, mode or number of examples is not the run's */
+	STORE_E_DIFFERS = -110,    /* id kind, mode or number of examples is not the run's */
 };
 
 /* Columns every build knows; users' own float columns get numbers from STORE_COLUMN_USER on, by name, per run. */
@@ -70,19 +69,19 @@ enum store_state {
 
 struct store_run_info {
 	char name[256];
-	uint32_t number; /* the run's number in this store; never used again */
+	uint32_t number;          /* the run's number in this store; never used again */
 	enum store_id_kind id_kind;
 	enum portolan_mode mode;
-	enum store_state state; /* recording: at least one session is live */
-	uint64_t declared;      /* examples declared; 0: not declared */
-	uint64_t examples;     /* examples observed at least once (undeclared ids: all that have an index). store_runs()
-	                          on declared examples: at least so many, until what is in the log is folded */
-	uint64_t rows;         /* indices in use: declared, or the number of ids seen */
-	uint64_t epochs;       /* epochs with observations */
-	uint64_t observations; /* kept, over all epochs; what was replaced is not counted twice, once it is folded: */
+	enum store_state state;   /* recording: at least one session is live */
+	uint64_t declared;        /* examples declared; 0: not declared */
+	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). store_runs()
+	                             on declared examples: at least so many, until what is in the log is folded */
+	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
+	uint64_t epochs;          /* epochs with observations */
+	uint64_t observations;    /* kept, over all epochs; what was replaced is not counted twice, once it is folded: */
 	uint64_t replaced, refused, changed_labels; /* replaced and changed labels are found out by folding */
-	int64_t created;                            /* seconds since 1970 */
-	uint64_t label_count;                       /* class names given */
+	int64_t created;          /* seconds since 1970 */
+	uint64_t label_count;     /* class names given */
 	char group[256];
 };
 
@@ -95,12 +94,11 @@ struct store; /* one open store; a process opens it at most once */
 int store_open(const char *directory, struct store **store, struct portolan_error *error);
 void store_close(struct store *store);
 
-/* Writes a copy of the whole store, as of one moment, to `fd` (a data.mdb, once it is complete), from one read
- * transaction: the collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
+/* Writes a copy of the whole store, as of one moment, to `fd` (a data.mdb, once it is complete), from one read transaction: the
+ * collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
 int store_copy(struct store *store, int fd, struct portolan_error *error);
 
-/* All runs by ascending name (bytewise), damaged ones among them; *runs is the caller's to free(). One short
- * transaction. */
+/* All runs by ascending name (bytewise), damaged ones among them; *runs is the caller's to free(). One short transaction. */
 int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
 
 struct store_run_name {
@@ -131,8 +129,7 @@ enum store_refusal {
 #define STORE_LATENCY_BINS 32
 struct store_latency {
 	uint64_t count, sum, max;
-	uint64_t bins[STORE_LATENCY_BINS]; /* bin b: 2^b up to 2^(b+1) − 1, the first also 0, the last everything longer
-	                                    */
+	uint64_t bins[STORE_LATENCY_BINS]; /* bin b: 2^b up to 2^(b+1) − 1, the first also 0, the last everything longer */
 };
 
 struct store_counters {
@@ -156,7 +153,7 @@ struct store_client {
 	uint64_t told;   /* 0: nothing, and the rest is 0 */
 	uint64_t logged; /* accepted by its log calls */
 	uint64_t refused, dropped, spooled;
-	uint64_t waits;  /* log calls that had to wait */
+	uint64_t waits; /* log calls that had to wait */
 	uint64_t closed; /* seconds since 1970 when its `close` came; 0: it has not */
 };
 
@@ -194,10 +191,10 @@ struct store_verify {
 };
 
 /*
- * Compares every record of a run (its number and name) with its checksum, those that no reader needs at the moment
- * included, and with them the store's own records. Works in transactions of some MB, so a run may be recorded
- * meanwhile. *records counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no
- * checksums: reading a file damaged there may end the process with a signal.
+ * Compares every record of a run (its number and name) with its checksum, those that no reader needs at the moment included,
+ * and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
+ * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
+ * may end the process with a signal.
  */
 int store_verify(struct store *store, uint32_t run, const char *name, const struct store_verify *options,
                  uint64_t *records, struct portolan_error *error);
@@ -219,14 +216,14 @@ const struct store_run_info *store_snapshot_info(const struct store_snapshot *sn
 /* The epochs with observations within the range asked for, ascending. */
 size_t store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **epochs);
 
-/* Columns (of those asked for) that were logged in the epochs in range; a user column's number by its name, or -1; and
- * its name, or NULL. */
+/* Columns (of those asked for) that were logged in the epochs in range; a user column's number by its name, or -1; and its name,
+ * or NULL. */
 uint64_t store_snapshot_columns(const struct store_snapshot *snapshot);
 int store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name);
 const char *store_snapshot_column_name(const struct store_snapshot *snapshot, unsigned column);
 
 const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
-const char *store_snapshot_config(const struct store_snapshot *snapshot);                      /* JSON text, or NULL */
+const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSON text, or NULL */
 
 size_t store_snapshot_blocks(const struct store_snapshot *snapshot); /* ⌈rows / STORE_CHUNK⌉ */
 
@@ -237,25 +234,24 @@ int store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cur
 void store_cursor_close(struct store_cursor *cursor);
 
 struct store_values {
-	const void *values;      /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL:
-	                            nothing here.      Where a row is not present its value is unspecified (bits: 0) */
+	const void *values;      /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: nothing here.
+	                            Where a row is not present its value is unspecified (bits: 0) */
 	const uint64_t *present; /* bitmap over the block; NULL together with values, otherwise never NULL */
 	bool complete;           /* every row of the block is present */
 };
 
 struct store_block {
-	uint32_t first, rows; /* indices first … first+rows−1 */
-	size_t epoch_count;   /* as store_snapshot_epochs() */
+	uint32_t first, rows;    /* indices first … first+rows−1 */
+	size_t epoch_count;      /* as store_snapshot_epochs() */
 	/* values of one column at the e-th epoch: block.columns[e * STORE_COLUMN_MAX + column] is filled for wanted
 	 * columns only; use store_block_values() */
 	const struct store_values *columns;
 	struct store_values gold; /* filled if STORE_GOLD was wanted */
 };
 
-/* Block `index`, all wanted columns at all epochs in range. Pointers are 8-byte aligned and valid until the next call
- * on this cursor. Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
-int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block,
-                       struct portolan_error *error);
+/* Block `index`, all wanted columns at all epochs in range. Pointers are 8-byte aligned and valid until the next call on this cursor.
+ * Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
+int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error);
 
 static inline const struct store_values *
 store_block_values(const struct store_block *block, size_t epoch, enum store_column column)
@@ -265,8 +261,8 @@ store_block_values(const struct store_block *block, size_t epoch, enum store_col
 
 struct store_ids {
 	uint32_t first, rows;
-	const uint64_t *integers; /* STORE_ID_INT */
-	const char *text;         /* STORE_ID_STR: string r is text + offsets[r] … offsets[r+1] */
+	const uint64_t *integers;     /* STORE_ID_INT */
+	const char *text;             /* STORE_ID_STR: string r is text + offsets[r] … offsets[r+1] */
 	const uint32_t *offsets;
 };
 

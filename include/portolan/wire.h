@@ -1,7 +1,6 @@
 /*
  * wire.h: frames between client and collector: limits, version, and the codec's interface. Private.
- * The protocol itself is described in client/WIRE.md; the codec is client/wire_*.c, the only files that include
- * msgpack.
+ * The protocol itself is described in client/WIRE.md; the codec is client/wire_*.c, the only files that include msgpack.
  *
  * Thread rule: no shared state; one encoder or decoder per thread.
  */
@@ -21,21 +20,21 @@
 #define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
 #define WIRE_MAX_COLUMN_NAME 32    /* bytes: [a-z][a-z0-9_]* */
 #define WIRE_MAX_LABELS 65536
-#define WIRE_MAX_CONFIG 65536 /* bytes of JSON */
+#define WIRE_MAX_CONFIG 65536      /* bytes of JSON */
 #define WIRE_MAX_EPOCH 0xfffffffdu
-#define WIRE_MAX_DEPTH 4 /* nesting of msgpack containers */
+#define WIRE_MAX_DEPTH 4           /* nesting of msgpack containers */
 #define WIRE_SESSION_SIZE 16
 
 /* Timing rules both sides keep (see WIRE.md). */
-#define WIRE_PING_MS 2000             /* a client that sent nothing for so long sends a ping */
+#define WIRE_PING_MS 2000          /* a client that sent nothing for so long sends a ping */
 #define WIRE_SESSION_TIMEOUT_MS 15000 /* a session not heard of for so long is no longer live */
 
 enum wire_kind {
 	/* client → collector */
-	WIRE_OPEN = 1,  /* begin or continue a session */
-	WIRE_BATCH,     /* observations; carries a sequence number */
-	WIRE_END_EPOCH, /* carries a sequence number */
-	WIRE_CLOSE,     /* carries a sequence number: the last of its session */
+	WIRE_OPEN = 1,   /* begin or continue a session */
+	WIRE_BATCH,      /* observations; carries a sequence number */
+	WIRE_END_EPOCH,  /* carries a sequence number */
+	WIRE_CLOSE,      /* carries a sequence number: the last of its session */
 	WIRE_PING,
 	WIRE_REMOVE, /* remove a run: taken only at the store's own local endpoint; `session` is any 16 bytes */
 	/* collector → client */
@@ -93,8 +92,8 @@ struct wire_batch {
 };
 
 struct wire_opened {
-	uint64_t acknowledged;     /* highest sequence number of this session on disk; 0: none */
-	uint64_t credit;           /* bytes of unacknowledged frames the client may have under way */
+	uint64_t acknowledged; /* highest sequence number of this session on disk; 0: none */
+	uint64_t credit;       /* bytes of unacknowledged frames the client may have under way */
 	enum wire_id_kind id_kind; /* what the run already holds */
 };
 
@@ -113,18 +112,18 @@ struct wire_counts {
 
 /* Codes of WIRE_ERROR frames: strings on the wire. */
 enum wire_error_code {
-	WIRE_E_VERSION = 1, /* "version": the collector does not speak it */
-	WIRE_E_MALFORMED,   /* "malformed": not a valid frame */
-	WIRE_E_NO_SESSION,  /* "no-session": open again, then repeat what was not acknowledged */
-	WIRE_E_SEQUENCE,    /* "sequence": a gap; go back to the number after `acknowledged` */
-	WIRE_E_RUN_EXISTS,  /* "run-exists" */
-	WIRE_E_RUN_DIFFERS, /* "run-differs": id kind, mode or examples are not the run's */
-	WIRE_E_REFUSED,     /* "refused": these rows can never be stored; the sequence number is used up */
-	WIRE_E_UNAVAILABLE, /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
-	WIRE_E_RUN_REMOVED, /* "run-removed": removed or overwritten while the session was live */
-	WIRE_E_NO_RUN,      /* "no-run": nothing to remove */
-	WIRE_E_RUN_DAMAGED, /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
-	WIRE_E_OTHER,       /* any code this version does not know */
+	WIRE_E_VERSION = 1,   /* "version": the collector does not speak it */
+	WIRE_E_MALFORMED,     /* "malformed": not a valid frame */
+	WIRE_E_NO_SESSION,    /* "no-session": open again, then repeat what was not acknowledged */
+	WIRE_E_SEQUENCE,      /* "sequence": a gap; go back to the number after `acknowledged` */
+	WIRE_E_RUN_EXISTS,    /* "run-exists" */
+	WIRE_E_RUN_DIFFERS,   /* "run-differs": id kind, mode or examples are not the run's */
+	WIRE_E_REFUSED,       /* "refused": these rows can never be stored; the sequence number is used up */
+	WIRE_E_UNAVAILABLE,   /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
+	WIRE_E_RUN_REMOVED,   /* "run-removed": removed or overwritten while the session was live */
+	WIRE_E_NO_RUN,        /* "no-run": nothing to remove */
+	WIRE_E_RUN_DAMAGED,   /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
+	WIRE_E_OTHER,         /* any code this version does not know */
 };
 
 struct wire_error {
@@ -139,20 +138,10 @@ struct wire_frame {
 	union {
 		struct wire_open open;
 		struct wire_batch batch;
-		struct {
-			uint64_t sequence;
-			uint32_t epoch;
-		} end_epoch;
-		struct {
-			uint64_t sequence;
-			struct wire_counts counts;
-		} close;
-		struct {
-			struct wire_counts counts;
-		} ping;
-		struct {
-			struct wire_bytes run;
-		} remove;
+		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
+		struct { uint64_t sequence; struct wire_counts counts; } close;
+		struct { struct wire_counts counts; } ping;
+		struct { struct wire_bytes run; } remove;
 		struct wire_opened opened;
 		struct wire_ack ack;
 		struct wire_error error;
@@ -166,8 +155,7 @@ void wire_decoder_free(wire_decoder *decoder);
 
 /* Decodes one frame. Everything is checked: limits, types, sizes, UTF-8, depth; unknown keys are skipped, a repeated
  * key is malformed. *frame points into `data` and into the decoder: valid while `data` is, until the next call.
- * Returns 0 or a negative PORTOLAN_E… with a message that names the field; *code (if not NULL) says which WIRE_E_… to
- * answer. */
+ * Returns 0 or a negative PORTOLAN_E… with a message that names the field; *code (if not NULL) says which WIRE_E_… to answer. */
 int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_frame *frame,
                 enum wire_error_code *code, struct portolan_error *error);
 
