@@ -107,31 +107,6 @@ store_read_finish(struct store *store, struct view *view)
 	pthread_rwlock_unlock(&store->map);
 }
 
-/* A declared example counts as observed once its epoch is folded. Until then the fullest epoch of the log says at least
- * how many there are, which is exact while the first epoch is in progress. */
-static int
-count_waiting_examples(const struct view *view, struct store_run_info *info, struct portolan_error *error)
-{
-	struct epoch_record *records;
-	uint32_t *epochs;
-	size_t count;
-	int rc;
-
-	if (info->declared == 0 || info->examples >= info->declared)
-		return 0;
-	rc = store_catalog_epochs(view, info->number, 0, UINT32_MAX, &epochs, &records, &count, error);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t rows = records[i].log_rows < info->declared ? records[i].log_rows : info->declared;
-
-		info->examples = rows > info->examples ? rows : info->examples;
-	}
-	free(epochs);
-	free(records);
-	return 0;
-}
-
 /* One run, from its entry in DB_RUNS. Damage is an answer: one run must not hide the others. */
 static int
 read_run(const struct view *view, const struct view_walk *entry, struct store_run_info *info,
@@ -147,7 +122,7 @@ read_run(const struct view *view, const struct view_walk *entry, struct store_ru
 	if (number)
 		rc = store_catalog_info(view, number, info, error);
 	if (!rc)
-		rc = count_waiting_examples(view, info, error);
+		rc = store_count_waiting(view, info, error);
 	if (rc != STORE_E_CORRUPT)
 		return rc;
 	*info = (struct store_run_info){.number = number, .state = STORE_DAMAGED};

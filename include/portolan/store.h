@@ -75,10 +75,11 @@ struct store_run_info {
 	enum store_state state;   /* recording: at least one session is live */
 	uint64_t declared;        /* examples declared; 0: not declared */
 	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). store_runs()
-	                             on declared examples: at least so many, until what is in the log is folded */
+	                             on declared examples: at least so many, until all but the log's first 64 MiB is folded */
 	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
 	uint64_t epochs;          /* epochs with observations */
-	uint64_t observations;    /* kept, over all epochs; what was replaced is not counted twice, once it is folded: */
+	uint64_t observations;    /* kept, over all epochs, what was replaced not counted twice. store_runs(): at most so
+	                             many, where a folded epoch has a patch in the log, or the log is beyond 64 MiB */
 	uint64_t replaced, refused, changed_labels; /* replaced and changed labels are found out by folding */
 	int64_t created;          /* seconds since 1970 */
 	uint64_t label_count;     /* class names given */
