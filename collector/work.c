@@ -39,7 +39,8 @@ ingest_work(struct ingest *ingest, int64_t now)
 	int result;
 
 	assert(!ingest->sessions.changed);
-	if (ingest->health != INGEST_READY || now < ingest->work_at)
+	/* While the store is being tried again as well: there may be nobody left whose frame would try it. */
+	if (ingest->health == INGEST_UNAVAILABLE || now < ingest->work_at)
 		return false;
 	if (folder_has_work(&ingest->folder)) {
 		result = folder_work(&ingest->folder, &error);

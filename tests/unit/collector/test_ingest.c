@@ -682,6 +682,27 @@ tiny_epochs_are_folded_together(void **state)
 	assert_int_equal(fixture_run(f, "run").observations, 2 * EPOCHS + 2);
 }
 
+/* An open that fails, whose client then goes away: nothing else would ever try the store again. */
+static void
+work_goes_on_when_nobody_is_left_after_a_failure(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_close(f, 1, 2);
+	fixture_commit(f);
+	fixture_open(f, 2, "other", NULL);
+	fixture_fail_commits(1);
+	fixture_commit(f);
+	assert_int_equal(f->ingest.health, INGEST_UNAVAILABLE);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 2);
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+}
+
 /* A commit of many that fails takes all of them back. */
 static void
 tiny_epochs_whose_fold_fails_are_folded_later(void **state)
@@ -855,6 +876,7 @@ main(void)
 	        TEST(goes_on_after_a_restart),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
 	        TEST(a_run_that_came_to_nothing_is_forgotten),
+	        TEST(work_goes_on_when_nobody_is_left_after_a_failure),
 	        TEST(tiny_epochs_are_folded_together),
 	        TEST(tiny_epochs_whose_fold_fails_are_folded_later),
 	        TEST(a_fold_that_fails_does_not_stop_recording),
