@@ -1,7 +1,7 @@
 /* main.c: the program portolan: finds the command and runs it. */
-#include "command.h"
-#include "help.h"
-#include "message.h"
+#include "program/command.h"
+#include "program/help.h"
+#include "program/message.h"
 
 #include <portolan/portolan.h>
 #include <portolan/store.h>

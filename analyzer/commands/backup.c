@@ -1,7 +1,7 @@
 /* backup.c: portolan backup: a copy of the store; portoland makes it. */
 #include "commands.h"
 
-#include "../handover.h"
+#include "program/handover.h"
 
 const struct command backup_command = {
         .name = "backup",

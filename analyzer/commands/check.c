@@ -6,10 +6,10 @@
  */
 #include "commands.h"
 
-#include "../counters.h"
-#include "../message.h"
-#include "../options.h"
-#include "../output.h"
+#include "check/counters.h"
+#include "program/message.h"
+#include "program/options.h"
+#include "output/output.h"
 #include "check_report.h"
 
 #include <portolan/error.h>

@@ -1,8 +1,8 @@
 /* check_report.c: the report on one run, for people and for programs. */
 #include "check_report.h"
 
-#include "../counters.h"
-#include "../number.h"
+#include "check/counters.h"
+#include "program/number.h"
 
 static const char *const state_names[] = {
         [EPOCH_ENDED] = "ended", [EPOCH_OPEN] = "open", [EPOCH_INTERRUPTED] = "never ended"};

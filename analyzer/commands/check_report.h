@@ -2,8 +2,8 @@
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 
-#include "../completeness.h"
-#include "../output.h"
+#include "check/completeness.h"
+#include "output/output.h"
 
 #include <jansson.h>
 

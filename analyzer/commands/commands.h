@@ -2,7 +2,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
-#include "../command.h"
+#include "program/command.h"
 
 extern const struct command runs_command;
 extern const struct command backup_command;

@@ -1,7 +1,7 @@
 /* import.c: portolan import: recorded files become a run; portoland does it. */
 #include "commands.h"
 
-#include "../handover.h"
+#include "program/handover.h"
 
 static const struct command_option options[] = {
         {"run", OPTION_KEY, "NAME", "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},

@@ -1,7 +1,7 @@
 /* keygen.c: portolan keygen: keys for a collector that other machines may reach; portoland makes them. */
 #include "commands.h"
 
-#include "../handover.h"
+#include "program/handover.h"
 
 static const struct command_option options[] = {
         {"client", OPTION_KEY, "NAME", "Make keys for one more client of the collector whose keys are in DIR."},

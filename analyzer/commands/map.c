@@ -6,12 +6,12 @@
  */
 #include "commands.h"
 
-#include "../dynamics.h"
-#include "../gnuplot.h"
-#include "../map.h"
-#include "../message.h"
-#include "../number.h"
-#include "../output.h"
+#include "dynamics/dynamics.h"
+#include "map/gnuplot.h"
+#include "map/map.h"
+#include "program/message.h"
+#include "program/number.h"
+#include "output/output.h"
 #include "map_files.h"
 
 #include <portolan/error.h>

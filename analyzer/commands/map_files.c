@@ -5,7 +5,7 @@
  */
 #include "map_files.h"
 
-#include "../output.h"
+#include "output/output.h"
 
 #include <portolan/error.h>
 

@@ -2,7 +2,7 @@
 #ifndef MAP_FILES_H
 #define MAP_FILES_H
 
-#include "../map.h"
+#include "map/map.h"
 
 #include <limits.h>
 

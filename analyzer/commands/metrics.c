@@ -1,11 +1,11 @@
 /* metrics.c: portolan metrics: every example's measures, in four formats. */
 #include "commands.h"
 
-#include "../dynamics.h"
-#include "../message.h"
-#include "../options.h"
-#include "../output.h"
-#include "../table.h"
+#include "dynamics/dynamics.h"
+#include "program/message.h"
+#include "program/options.h"
+#include "output/output.h"
+#include "output/table.h"
 
 #include <portolan/error.h>
 

@@ -1,7 +1,7 @@
 /* rm.c: portolan rm: removes a run; portoland does it. */
 #include "commands.h"
 
-#include "../handover.h"
+#include "program/handover.h"
 
 const struct command rm_command = {
         .name = "rm",

@@ -1,12 +1,12 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
 #include "commands.h"
 
-#include "../completeness.h"
-#include "../counters.h"
-#include "../message.h"
-#include "../options.h"
-#include "../output.h"
-#include "../text.h"
+#include "check/completeness.h"
+#include "check/counters.h"
+#include "program/message.h"
+#include "program/options.h"
+#include "output/output.h"
+#include "output/text.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>

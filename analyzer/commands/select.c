@@ -6,10 +6,10 @@
  */
 #include "commands.h"
 
-#include "../join.h"
-#include "../message.h"
-#include "../number.h"
-#include "../selection_plan.h"
+#include "files/join.h"
+#include "program/message.h"
+#include "program/number.h"
+#include "selection/selection_plan.h"
 #include "select_output.h"
 
 #include <portolan/error.h>

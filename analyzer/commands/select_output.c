@@ -1,12 +1,12 @@
 /* select_output.c: ids, tables, arrays, or the user's own lines. */
 #include "select_output.h"
 
-#include "../join.h"
-#include "../message.h"
-#include "../npy.h"
-#include "../number.h"
-#include "../table.h"
-#include "../text.h"
+#include "files/join.h"
+#include "program/message.h"
+#include "output/npy.h"
+#include "program/number.h"
+#include "output/table.h"
+#include "output/text.h"
 
 #include <portolan/error.h>
 

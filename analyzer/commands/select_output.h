@@ -2,7 +2,7 @@
 #ifndef SELECT_OUTPUT_H
 #define SELECT_OUTPUT_H
 
-#include "../dynamics.h"
+#include "dynamics/dynamics.h"
 
 enum select_format { SELECT_IDS, SELECT_CSV, SELECT_JSONL, SELECT_NPY, SELECT_LINES };
 extern const char *const select_format_names[]; /* those a user can ask for: all but SELECT_LINES */

@@ -6,10 +6,10 @@
  */
 #include "fuzz.h"
 
-#include <measures.h>
-#include <number.h>
-#include <options.h>
-#include <selection.h>
+#include <dynamics/measures.h>
+#include <program/number.h>
+#include <program/options.h>
+#include <selection/selection.h>
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include <join.h>
+#include <files/join.h>
 
 #include <sys/mman.h>
 

@@ -3,8 +3,8 @@
 
 #include "fuzz.h"
 
-#include <map.h>
-#include <selection_plan.h>
+#include <map/map.h>
+#include <selection/selection_plan.h>
 
 #define MOST_BLOCKS 4
 

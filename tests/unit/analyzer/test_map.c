@@ -1,8 +1,8 @@
 /* test_map.c: levels, bins, labels and the script's quoting. */
 #include "unit.h"
 
-#include "map.h"
-#include "random.h"
+#include "map/map.h"
+#include "statistics/random.h"
 
 static bool
 draws_chinese(uint32_t character)

@@ -1,7 +1,7 @@
 /* test_measures.c: the formulas against tables worked out by hand. */
 #include "unit.h"
 
-#include "measures.h"
+#include "dynamics/measures.h"
 
 #define EPOCHS_MAX 8
 #define ROWS_MAX 200

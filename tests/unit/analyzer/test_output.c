@@ -1,9 +1,9 @@
 /* test_output.c: files that appear whole or not at all; quoting; npy headers. */
 #include "unit.h"
 
-#include "npy.h"
-#include "output.h"
-#include "text.h"
+#include "output/npy.h"
+#include "output/output.h"
+#include "output/text.h"
 
 #include <dirent.h>
 #include <errno.h>

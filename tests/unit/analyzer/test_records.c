@@ -1,9 +1,9 @@
 /* test_records.c: splitting users' files, taking fields out, joining them with ids. */
 #include "unit.h"
 
-#include "ids.h"
-#include "join.h"
-#include "records.h"
+#include "dynamics/ids.h"
+#include "files/join.h"
+#include "files/records.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* test_selection.c: rules, ranks, sizes and regions. */
 #include "unit.h"
 
-#include "regions.h"
-#include "selection.h"
+#include "selection/regions.h"
+#include "selection/selection.h"
 
 static void
 test_parse(void **state)

@@ -6,9 +6,9 @@
  */
 #include "dynamics.h"
 
-#include "message.h"
-#include "number.h"
-#include "progress.h"
+#include "program/message.h"
+#include "program/number.h"
+#include "program/progress.h"
 
 #include <portolan/error.h>
 

@@ -6,8 +6,8 @@
  */
 #include "join.h"
 
-#include "sort.h"
-#include "suggest.h"
+#include "statistics/sort.h"
+#include "program/suggest.h"
 
 #include <portolan/error.h>
 

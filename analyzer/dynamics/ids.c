@@ -6,8 +6,8 @@
  */
 #include "ids.h"
 
-#include "number.h"
-#include "sort.h"
+#include "program/number.h"
+#include "statistics/sort.h"
 
 #include <portolan/error.h>
 

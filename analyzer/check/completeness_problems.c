@@ -5,7 +5,7 @@
  */
 #include "completeness_problems.h"
 
-#include "number.h"
+#include "program/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>

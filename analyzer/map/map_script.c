@@ -8,7 +8,7 @@
  */
 #include "map.h"
 
-#include "number.h"
+#include "program/number.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef JOIN_H
 #define JOIN_H
 
-#include "ids.h"
+#include "dynamics/ids.h"
 #include "records.h"
 
 struct join_match {

@@ -7,7 +7,7 @@
 #ifndef MAP_H
 #define MAP_H
 
-#include "regions.h"
+#include "selection/regions.h"
 
 #include <portolan/portolan.h>
 

@@ -6,8 +6,8 @@
 #include "completeness.h"
 
 #include "completeness_problems.h"
-#include "ids.h"
-#include "progress.h"
+#include "dynamics/ids.h"
+#include "program/progress.h"
 
 #include <portolan/error.h>
 

@@ -7,7 +7,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "dynamics.h"
+#include "dynamics/dynamics.h"
 #include "output.h"
 
 /* `rows` are dense indices, in the order wanted. */

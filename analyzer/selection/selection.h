@@ -2,8 +2,8 @@
 #ifndef SELECTION_H
 #define SELECTION_H
 
-#include "dynamics.h"
-#include "sort.h"
+#include "dynamics/dynamics.h"
+#include "statistics/sort.h"
 
 enum selection_kind { SELECT_MEASURE, SELECT_FORGETTABLE, SELECT_RANDOM };
 

@@ -6,8 +6,8 @@
  */
 #include "map.h"
 
-#include "random.h"
-#include "sort.h"
+#include "statistics/random.h"
+#include "statistics/sort.h"
 
 #include <portolan/error.h>
 

@@ -9,7 +9,7 @@
 
 #include "ids.h"
 #include "measures.h"
-#include "options.h"
+#include "program/options.h"
 
 struct dynamics_column {
 	char name[272]; /* a measure's, or a user column's; the latter with mean_ before it where the two are the same */

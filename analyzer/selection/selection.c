@@ -6,7 +6,7 @@
  */
 #include "selection.h"
 
-#include "random.h"
+#include "statistics/random.h"
 
 #include <portolan/error.h>
 
