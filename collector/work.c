@@ -47,6 +47,8 @@ ingest_work(struct ingest *ingest, int64_t now)
 		ingest->garbage = true;
 	} else if (ingest->garbage) {
 		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
+		/* Damage would be found again at once: it is looked at with the next tick that looks for garbage. */
+		ingest->garbage &= result == 0;
 	} else {
 		return false;
 	}
