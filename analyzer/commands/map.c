@@ -90,7 +90,7 @@ write_data(const struct map_request *request, const struct map_data *data, struc
 	if (code < 0)
 		return code;
 	if (request->map.density)
-		output_bytes(&output, data->cells, MAP_CELLS_X * MAP_CELLS_Y * sizeof(*data->cells));
+		output_bytes(&output, data->cells, (size_t)data->cells_x * data->cells_y * sizeof(*data->cells));
 	else
 		output_bytes(&output, data->points, data->point_count * sizeof(*data->points));
 	return output_finish(&output, error);
@@ -155,7 +155,10 @@ draw(const struct map_request *request, const struct dynamics *dynamics, struct 
 
 	if (code < 0)
 		return code;
-	code = write_data(request, &data, error);
+	if (!request->map.density)
+		code = map_leave_out_hidden(&data, request->files.format, error);
+	if (code >= 0)
+		code = write_data(request, &data, error);
 	if (code >= 0)
 		code = write_script(request, dynamics, &data, error);
 	if (code >= 0)

@@ -1,6 +1,7 @@
 /*
- * map.h: the data map of a run: what is drawn (map_data.c), where its labels go (map_labels.c), and the gnuplot script that
- * draws it (map_script.c). Everything but map_data_make(), which allocates, is pure; nothing here starts gnuplot.
+ * map.h: the data map of a run: what is drawn (map_data.c), where its labels go (map_labels.c), its markers
+ * (map_markers.c), and the gnuplot script that draws it (map_script.c). Everything but the two functions that can fail,
+ * for lack of memory, is pure; nothing here starts gnuplot.
  *
  * Lengths are in units: the picture is MAP_WIDTH × MAP_HEIGHT (compact: MAP_COMPACT_WIDTH), from the bottom left.
  */
@@ -27,7 +28,7 @@
 
 #define MAP_LEVELS_MAX 7
 #define MAP_BINS 20
-#define MAP_CELLS_X 120
+#define MAP_CELLS_X 120 /* at most */
 #define MAP_CELLS_Y 110
 #define MAP_CONFIDENCE_MIN (-0.03)
 #define MAP_CONFIDENCE_MAX 1.03
@@ -56,14 +57,15 @@ struct map_options {
 
 struct map_data {
 	size_t examples, shown;
-	struct map_point *points; /* in drawing order: random, so that no class hides another */
-	size_t point_count;       /* twice those shown: each has its edge before it */
-	float *cells;             /* density: examples per cell, row by row from below; 0 is written as NaN */
+	struct map_point *points;  /* in drawing order: random, so that no class hides another */
+	size_t point_count;        /* twice those drawn: each has its edge before it */
+	float *cells;              /* density: examples per cell, row by row from below; 0 is written as NaN */
+	unsigned cells_x, cells_y; /* fewer, and larger, where there are few examples */
 	uint64_t most_per_cell;
 	struct map_level levels[MAP_LEVELS_MAX];
 	unsigned level_count;
 	uint64_t confidence_bins[MAP_BINS], variability_bins[MAP_BINS];
-	double variability_max;   /* of the axis, without its margin */
+	double variability_max; /* of the axis, without its margin */
 	struct map_label labels[REGION_COUNT];
 };
 
@@ -97,12 +99,24 @@ size_t map_label_box(enum region region, const struct map_label *label, double c
 
 enum map_format { MAP_PNG, MAP_SVG, MAP_PDF };
 
+/* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
+struct map_marker {
+	int shape, edge_shape;
+	double size, edge_size;
+};
+struct map_marker map_marker(enum map_format format, unsigned slot, size_t shown);
+struct map_marker map_marker_of_legend(enum map_format format, unsigned slot); /* without edge */
+double map_marker_line(size_t shown);                                          /* the line width of crosses */
+
+/* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
+int map_leave_out_hidden(struct map_data *data, enum map_format format, struct portolan_error *error);
+
 struct map_script {
 	const struct map_data *data;
 	enum map_format format;
 	bool compact, density;
-	const char *picture, *data_file; /* file names: letters, digits, . _ - only */
-	const char *title, *caption;     /* any text */
+	const char *picture, *data_file;      /* file names: letters, digits, . _ - only */
+	const char *title, *caption;          /* any text */
 	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
 };
 
@@ -112,9 +126,9 @@ struct map_script {
 /* Writes the script. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_script *script);
 
-/* Text as gnuplot's single-quoted string: quotes become typographic, control characters and what is not UTF-8 are left out,
- * what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … after the width of `most`
- * characters. */
-void map_script_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_t character));
+/* Text as gnuplot's single-quoted string: quotes become typographic, control characters and what is not UTF-8 are left
+ * out, what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … where it would be
+ * wider than `room`, in ems. */
+void map_script_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character));
 
 #endif

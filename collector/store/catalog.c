@@ -64,7 +64,8 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 	if (rc == VIEW_ABSENT || state->state == STORE_RUN_REMOVED)
 		return error_set(error, STORE_E_NO_RUN, "store '%s': run number %u was removed",
 		                 view->environment->directory, run);
-	if (state->rows > STORE_MAX_EXAMPLES || state->id_kind > STORE_ID_STR ||
+	if (state->rows > STORE_MAX_EXAMPLES || state->declared > STORE_MAX_EXAMPLES || state->id_kind > STORE_ID_STR ||
+	    (state->declared > 0 && state->id_kind != STORE_ID_INT) ||
 	    (state->state != STORE_RECORDING && state->state != STORE_CLOSED && state->state != STORE_RUN_UNNAMED))
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	return 0;
