@@ -7,6 +7,7 @@
 #ifndef MAP_H
 #define MAP_H
 
+#include "plot/script.h"
 #include "selection/regions.h"
 
 #include <portolan/portolan.h>
@@ -95,26 +96,16 @@ void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 size_t map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2]);
 
-enum map_format { MAP_PNG, MAP_SVG, MAP_PDF };
-
 struct map_script {
 	const struct map_data *data;
-	enum map_format format;
+	enum picture_format format;
 	bool compact, density;
 	const char *picture, *data_file; /* file names: letters, digits, . _ - only */
 	const char *title, *caption;     /* any text */
 	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
 };
 
-/* How every script begins, whatever the version. */
-#define MAP_SCRIPT_FIRST_LINE "# A data map, drawn by portolan"
-
 /* Writes the script. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_script *script);
-
-/* Text as gnuplot's single-quoted string: quotes become typographic, control characters and what is not UTF-8 are left out,
- * what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … after the width of `most`
- * characters. */
-void map_script_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_t character));
 
 #endif

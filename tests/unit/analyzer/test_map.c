@@ -18,7 +18,7 @@ assert_quoted(const char *text, size_t most, const char *expected)
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	map_script_quote(stream, text, most, draws_chinese);
+	plot_quote(stream, text, most, draws_chinese);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
