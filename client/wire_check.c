@@ -308,6 +308,7 @@ static const char *const code_names[] = {
         [WIRE_E_UNAVAILABLE] = "unavailable",
         [WIRE_E_RUN_REMOVED] = "run-removed",
         [WIRE_E_NO_RUN] = "no-run",
+        [WIRE_E_RUN_DAMAGED] = "run-damaged",
         [WIRE_E_OTHER] = "other",
 };
 

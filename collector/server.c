@@ -209,7 +209,7 @@ is_idle(struct server *server, int64_t now)
 static bool
 is_done(const struct server *server)
 {
-	return server->ingest.health != INGEST_READY || !ingest_has_work(&server->ingest);
+	return server->ingest.health == INGEST_UNAVAILABLE || !ingest_has_work(&server->ingest);
 }
 
 static int

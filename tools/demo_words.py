@@ -71,6 +71,8 @@ def main():
     parser.add_argument("--per-language", type=int, default=50_000, help="words of each language (default: 50000)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.per_language < 100:
+        parser.error("--per-language: at least 100")
 
     owners = read_languages()
     rows = sample(owners, options.per_language, random.Random(options.seed))

@@ -85,7 +85,7 @@ write_data(const struct map_request *request, const struct map_data *data, struc
 {
 	if (request->map.density)
 		return picture_write_data(&request->picture, data->cells,
-		                          MAP_CELLS_X * MAP_CELLS_Y * sizeof(*data->cells), error);
+		                          (size_t)data->cells_x * data->cells_y * sizeof(*data->cells), error);
 	return picture_write_data(&request->picture, data->points, data->point_count * sizeof(*data->points), error);
 }
 
@@ -138,7 +138,10 @@ draw(const struct map_request *request, const struct dynamics *dynamics, struct 
 
 	if (code < 0)
 		return code;
-	code = write_data(request, &data, error);
+	if (!request->map.density)
+		code = map_leave_out_hidden(&data, request->picture.format, error);
+	if (code >= 0)
+		code = write_data(request, &data, error);
 	if (code >= 0)
 		code = write_script(request, dynamics, &data, error);
 	if (code >= 0)

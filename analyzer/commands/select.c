@@ -285,9 +285,10 @@ const struct command select_command = {
                 "learned "
                 "first, then by forgetting events; all of it unless a size is given.\n\n"
                 "With --join, FILE's lines are printed unchanged, in rank order too, the header of CSV and TSV first; "
-                "with --with-measures each gets the measures as further columns (fields). If ids are missing from "
-                "FILE, the exit "
-                "status is 3.\n\n"
+                "with --with-measures each gets the measures as further columns (fields). A FILE that has one of these "
+                "already is refused, as its own would be ambiguous then: rename or remove it there. If ids are missing "
+                "from FILE, the exit status is 3. Integer ids may be written as other programs do: 4.0 and \" 4\" are "
+                "4.\n\n"
                 "npy is an array of the ids (uint64), or with --join of the lines' numbers (int64, from 0, the header "
                 "not "
                 "counted).",

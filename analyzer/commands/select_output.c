@@ -10,6 +10,7 @@
 
 #include <portolan/error.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy"};
@@ -61,7 +62,84 @@ write_table(struct output *output, const struct select_output_options *options, 
 		table_write_csv(output, dynamics, chosen, count);
 }
 
-/* A line with the measures before the brace that closes it, or after its last column. */
+/* The columns that --with-measures adds; at most DYNAMICS_COLUMNS_MAX. */
+static size_t
+added_names(const struct dynamics *dynamics, const char *names[DYNAMICS_COLUMNS_MAX])
+{
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		names[c] = dynamics->columns[c].name;
+	return dynamics->column_count;
+}
+
+static int
+refuse_column(const char *path, const char *what, const char *name, struct portolan_error *error)
+{
+	return error_set(
+	        error, PORTOLAN_E_INVALID,
+	        "%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out "
+	        "--with-measures",
+	        path, what, name);
+}
+
+static int
+check_header(const struct join *join, const char *path, const struct dynamics *dynamics, char *text,
+             struct portolan_error *error)
+{
+	const char *names[DYNAMICS_COLUMNS_MAX];
+	size_t count = added_names(dynamics, names), fields = records_count_fields(join->format, &join->header);
+
+	for (size_t f = 0; f < fields; f++) {
+		long length = records_field(join->format, &join->header, f, text);
+
+		for (size_t i = 0; length >= 0 && i < count; i++)
+			if ((size_t)length == strlen(names[i]) && memcmp(text, names[i], (size_t)length) == 0)
+				return refuse_column(path, "column", names[i], error);
+	}
+	return 0;
+}
+
+static int
+check_line(const struct join *join, const struct join_match *match, const char *path, const struct dynamics *dynamics,
+           char *text, struct portolan_error *error)
+{
+	const char *names[DYNAMICS_COLUMNS_MAX];
+	size_t count = added_names(dynamics, names);
+	long first;
+
+	if (join->format != RECORDS_JSONL) {
+		if (records_count_fields(join->format, &match->record) <=
+		    records_count_fields(join->format, &join->header))
+			return 0;
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: record %llu has more fields than the header, so --with-measures cannot name them",
+		                 path, (unsigned long long)match->number + 1);
+	}
+	first = records_json_first_of(&match->record, names, count, text);
+	return first < 0 ? 0 : refuse_column(path, "field", names[first], error);
+}
+
+/* Whether every line can take the measures, before anything is written: none has a field of that name already. */
+static int
+check_lines(const struct join *join, const char *path, const struct dynamics *dynamics, struct portolan_error *error)
+{
+	size_t longest = join->header.length;
+	char *text;
+	int code = 0;
+
+	for (size_t i = 0; i < join->count; i++)
+		longest = join->matches[i].record.length > longest ? join->matches[i].record.length : longest;
+	text = malloc(longest + 1);
+	if (!text)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", path);
+	if (join->format != RECORDS_JSONL)
+		code = check_header(join, path, dynamics, text, error);
+	for (size_t i = 0; i < join->count && code >= 0; i++)
+		code = check_line(join, &join->matches[i], path, dynamics, text, error);
+	free(text);
+	return code;
+}
+
+/* A line with the measures before the brace that closes it, or after the header's last column. */
 static void
 write_extended(struct output *output, const struct join *join, const struct record *record,
                const struct dynamics *dynamics, uint32_t index)
@@ -69,8 +147,13 @@ write_extended(struct output *output, const struct join *join, const struct reco
 	size_t length = record->length;
 
 	if (join->format != RECORDS_JSONL) {
+		const char *separator = join->format == RECORDS_CSV ? "," : "\t";
+		size_t fields = records_count_fields(join->format, record);
+
 		output_bytes(output, record->at, length);
-		table_write_values(output, dynamics, index, join->format == RECORDS_CSV ? ',' : '\t');
+		for (; fields < records_count_fields(join->format, &join->header); fields++)
+			output_bytes(output, separator, 1);
+		table_write_values(output, dynamics, index, *separator);
 		return;
 	}
 	while (length > 0 && record->at[length - 1] != '}')
@@ -144,15 +227,26 @@ write_selection(struct output *output, const struct select_output_options *optio
 }
 
 static int
-report_missing(const struct join *join, const char *path, size_t count)
+report_missing(const struct join *join, const char *path, const struct dynamics *dynamics, const uint32_t *chosen,
+               size_t count)
 {
-	char missing[NUMBER_ROOM], all[NUMBER_ROOM];
+	char missing[NUMBER_ROOM], all[NUMBER_ROOM], digits[NUMBER_ROOM];
+	const char *first = digits;
+	uint32_t index;
+	size_t length;
 
 	if (join->missing == 0)
 		return STATUS_DONE;
+	index = chosen[join->first_missing];
 	number_print_grouped(join->missing, missing);
 	number_print_grouped(count, all);
-	message_warning("not in %s: %s of the %s selected ids", path, missing, all);
+	if (dynamics->ids.kind == STORE_ID_INT)
+		length = number_print_u64(dynamics->ids.integers[index], digits);
+	else
+		first = ids_text(&dynamics->ids, index, &length);
+	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path, missing, all, (int)length,
+	                first, join->odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
+	                join->odd, join->odd[0] ? "'" : "");
 	return STATUS_INCOMPLETE;
 }
 
@@ -168,9 +262,13 @@ select_output(const struct select_output_options *options, const struct dynamics
 		code = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
 		if (code < 0)
 			return code;
-		status = report_missing(&join, options->join, count);
+		if (options->with_measures)
+			code = check_lines(&join, options->join, dynamics, error);
+		if (code >= 0)
+			status = report_missing(&join, options->join, dynamics, chosen, count);
 	}
-	code = output_open(&output, options->path, error);
+	if (code >= 0)
+		code = output_open(&output, options->path, error);
 	if (code >= 0) {
 		code = write_selection(&output, options, options->join ? &join : NULL, dynamics, chosen, count, error);
 		if (code >= 0)

@@ -211,7 +211,7 @@ ids_index_find(const struct ids_index *index, const char *text, size_t length)
 	uint64_t integer = 0, hash;
 
 	if (index->ids->kind == STORE_ID_INT) {
-		if (!number_parse_u64(text, length, &integer))
+		if (!number_parse_whole(text, length, &integer))
 			return -1;
 		hash = mix(integer);
 	} else {

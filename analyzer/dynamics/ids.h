@@ -44,7 +44,7 @@ struct ids_index {
 int ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *chosen, size_t n,
                    struct portolan_error *error);
 void ids_index_free(struct ids_index *index);
-/* The position in `chosen` of the id whose text is given (digits, for integer ids); -1: not there. */
+/* The position in `chosen` of the id whose text is given (for integer ids: any way of writing a whole number); -1: not there. */
 int64_t ids_index_find(const struct ids_index *index, const char *text, size_t length);
 
 #endif

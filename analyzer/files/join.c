@@ -6,8 +6,9 @@
  */
 #include "join.h"
 
-#include "statistics/sort.h"
+#include "program/number.h"
 #include "program/suggest.h"
+#include "statistics/sort.h"
 
 #include <portolan/error.h>
 
@@ -92,27 +93,43 @@ out:
 	return result;
 }
 
-/* The number of the header's column `name`; -1: none. The nearest name goes to `near`. */
+/* What a header has, for who asked for a column that it has not. */
+struct columns {
+	char nearest[64]; /* empty: none is near */
+	char all[160];    /* "id, text, label"; as many as fit */
+};
+
+static void
+note_column(struct columns *columns, const char *wanted, const char *name, size_t *least)
+{
+	size_t distance = suggest_distance(wanted, name), used = strlen(columns->all);
+
+	if (distance < *least && distance <= strlen(name) / 2) {
+		*least = distance;
+		snprintf(columns->nearest, sizeof(columns->nearest), "%s", name);
+	}
+	if (used + strlen(name) + 8 < sizeof(columns->all))
+		snprintf(columns->all + used, sizeof(columns->all) - used, "%s%s", used ? ", " : "", name);
+	else if (used + 6 < sizeof(columns->all) && strcmp(columns->all + used - 3, "...") != 0)
+		snprintf(columns->all + used, sizeof(columns->all) - used, ", ...");
+}
+
+/* The number of the header's column `name`; -1: none. */
 static long
-find_column(const struct join *join, const char *name, char near[64], char *text)
+find_column(const struct join *join, const char *name, struct columns *columns, char *text)
 {
 	size_t least = SIZE_MAX;
 
-	near[0] = '\0';
+	*columns = (struct columns){0};
 	for (size_t c = 0; c < COLUMNS_MAX; c++) {
 		long length = records_field(join->format, &join->header, c, text);
-		size_t distance;
 
 		if (length < 0)
 			break;
 		text[length] = '\0';
 		if (strcmp(text, name) == 0)
 			return (long)c;
-		distance = suggest_distance(name, text);
-		if (distance < least && length < 64) {
-			least = distance;
-			snprintf(near, 64, "%s", text);
-		}
+		note_column(columns, name, text, &least);
 	}
 	return -1;
 }
@@ -121,7 +138,8 @@ static int
 read_header(struct join *join, const char *path, const char *id_field, size_t *at, long *column,
             struct portolan_error *error)
 {
-	char near[64], *text;
+	struct columns columns;
+	char *text;
 
 	if (join->size >= 2 && memcmp(join->text, GZIP_MAGIC, 2) == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: zcat %s | portolan … --join -", path,
@@ -135,13 +153,14 @@ read_header(struct join *join, const char *path, const char *id_field, size_t *a
 	text = malloc(join->header.length + 1);
 	if (!text)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the header of %s", path);
-	*column = find_column(join, id_field, near, text);
+	*column = find_column(join, id_field, &columns, text);
 	free(text);
 	if (*column >= 0)
 		return 0;
-	return near[0] ? error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean --id-field %s?",
-	                           path, id_field, near)
-	               : error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'", path, id_field);
+	if (columns.nearest[0])
+		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean --id-field %s?", path,
+		                 id_field, columns.nearest);
+	return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; it has: %s", path, id_field, columns.all);
 }
 
 static int
@@ -184,6 +203,28 @@ is_blank(enum records_format format, const struct record *record)
 }
 
 static int
+say_malformed(const struct join *join, const char *path, uint64_t number, const struct record *record,
+              struct portolan_error *error)
+{
+	if (join->format == RECORDS_JSONL && number == 0 && record->at[0] == '[')
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", path, path);
+	return error_set(error, PORTOLAN_E_INVALID, "%s: record %llu is not well-formed %s", path,
+	                 (unsigned long long)number + 1,
+	                 join->format == RECORDS_JSONL ? "JSON (one object a line)" : "CSV");
+}
+
+/* Keeps the first id that cannot be one of a run's integers: it explains why nothing is found. */
+static void
+note_odd_id(struct join *join, const struct ids_index *index, const char *text, size_t length)
+{
+	uint64_t number;
+
+	if (index->ids->kind == STORE_ID_INT && !join->odd[0] && !number_parse_whole(text, length, &number))
+		snprintf(join->odd, sizeof(join->odd), "%.*s", (int)(length < 60 ? length : 60), text);
+}
+
+static int
 find_matches(struct join *join, const char *path, const char *id_field, const struct ids_index *index,
              struct portolan_error *error)
 {
@@ -215,12 +256,12 @@ find_matches(struct join *join, const char *path, const char *id_field, const st
 		                 ? records_json_field(&match.record, id_field, text)
 		                 : records_field(join->format, &match.record, (size_t)column, text);
 		if (length == -2)
-			code = error_set(error, PORTOLAN_E_INVALID, "%s: record %llu is not well-formed %s", path,
-			                 (unsigned long long)number + 1,
-			                 join->format == RECORDS_JSONL ? "JSON (one object a line)" : "CSV");
+			code = say_malformed(join, path, number, &match.record, error);
 		if (length >= 0) {
 			fields++;
 			position = ids_index_find(index, text, (size_t)length);
+			if (position < 0)
+				note_odd_id(join, index, text, (size_t)length);
 		}
 		match.number = number;
 		match.position = (uint32_t)position;
@@ -258,6 +299,9 @@ order_matches(struct join *join, size_t n, struct portolan_error *error)
 	free(join->matches);
 	join->matches = ordered;
 	join->missing = n - found;
+	for (size_t i = 0; i < join->count && ordered[i].position <= join->first_missing; i++)
+		if (ordered[i].position == join->first_missing)
+			join->first_missing++;
 	return 0;
 }
 

@@ -7,25 +7,27 @@
 
 struct join_match {
 	struct record record;
-	uint64_t number; /* of the record in the file, from 0; a header does not count */
+	uint64_t number;   /* of the record in the file, from 0; a header does not count */
 	uint32_t position; /* in the list of chosen examples */
 };
 
 struct join {
 	enum records_format format;
-	struct record header; /* CSV and TSV */
-	size_t mark;          /* bytes of a byte order mark, which stands at the beginning of `text` */
+	struct record header;       /* CSV and TSV */
+	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */
 	size_t count;
-	size_t missing; /* chosen examples that no record belongs to */
+	size_t missing;         /* chosen examples that no record belongs to */
+	uint32_t first_missing; /* the position of the first of them */
+	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
 	const char *text;
 	/* private */
 	size_t size;
 	bool mapped;
 };
 
-/* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen examples. The
- * records point into the file's memory, which is the join's until join_free(). */
+/* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen
+ * examples. The records point into the file's memory, which is the join's until join_free(). */
 int join_open(struct join *join, const char *path, const char *id_field, const struct ids *ids, const uint32_t *chosen,
               size_t n, struct portolan_error *error);
 void join_free(struct join *join);

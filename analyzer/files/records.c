@@ -128,6 +128,27 @@ records_field(enum records_format format, const struct record *record, size_t nu
 	return format == RECORDS_TSV ? tsv_field(record, number, text) : csv_field(record, number, text);
 }
 
+size_t
+records_count_fields(enum records_format format, const struct record *record)
+{
+	char separator = format == RECORDS_TSV ? '\t' : ',';
+	bool quoted = false, begins = true;
+	size_t count = 1;
+
+	for (size_t at = 0; at < record->length; at++) {
+		char c = record->at[at];
+
+		if (format == RECORDS_CSV && c == '"' && (quoted || begins)) {
+			quoted = !quoted; /* a doubled one closes and opens again */
+			begins = !quoted;
+			continue;
+		}
+		begins = !quoted && c == separator;
+		count += begins;
+	}
+	return count;
+}
+
 struct scan {
 	const char *at, *end;
 };
@@ -293,4 +314,30 @@ records_json_field(const struct record *record, const char *name, char *text)
 	}
 	skip_space(&scan);
 	return scan.at == scan.end ? wanted.length : -2;
+}
+
+long
+records_json_first_of(const struct record *record, const char *const *names, size_t count, char *text)
+{
+	struct scan scan = {record->at, record->at + record->length};
+
+	if (!take(&scan, '{'))
+		return -1;
+	do {
+		const char *key;
+		long length;
+
+		skip_space(&scan);
+		key = scan.at;
+		if (key >= scan.end || *key != '"' || !skip_string(&scan))
+			return -1;
+		length = decode_string(key, scan.at, text);
+		for (size_t i = 0; i < count; i++)
+			if (length >= 0 && (size_t)length == strlen(names[i]) &&
+			    memcmp(text, names[i], (size_t)length) == 0)
+				return (long)i;
+		if (!take(&scan, ':') || !skip_value(&scan))
+			return -1;
+	} while (take(&scan, ','));
+	return -1;
 }

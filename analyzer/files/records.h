@@ -25,11 +25,18 @@ struct record records_next(enum records_format format, const char *text, size_t 
 
 /*
  * Takes a field's text: of CSV and TSV by its number from 0, unquoted; of JSON by its name: the text of a string, or
- * a number as it is written. `text` has room for record->length + 1 bytes. Returns its length, -1 when the record has no such
- * field (JSON: or it is neither string nor number), -2 when it is not well-formed: of JSON the whole record is looked at, and its
- * last closing brace is then the one that ends the object.
+ * a number as it is written. `text` has room for record->length + 1 bytes. Returns its length, -1 when the record has
+ * no such field (JSON: or it is neither string nor number), -2 when it is not well-formed: of JSON the whole record is
+ * looked at, and its last closing brace is then the one that ends the object.
  */
 long records_field(enum records_format format, const struct record *record, size_t number, char *text);
 long records_json_field(const struct record *record, const char *name, char *text);
+
+/* How many fields a record of CSV or TSV has; at least 1. */
+size_t records_count_fields(enum records_format format, const struct record *record);
+
+/* The first of `count` names that a well-formed JSON record has as a member, whatever its value; -1: none. Room as
+ * above. */
+long records_json_first_of(const struct record *record, const char *const *names, size_t count, char *text);
 
 #endif

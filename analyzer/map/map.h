@@ -1,6 +1,7 @@
 /*
- * map.h: the data map of a run: what is drawn (map_data.c), where its labels go (map_labels.c), and the gnuplot script that
- * draws it (map_script.c). Everything but map_data_make(), which allocates, is pure; nothing here starts gnuplot.
+ * map.h: the data map of a run: what is drawn (map_data.c), where its labels go (map_labels.c), its markers
+ * (map_markers.c), and the gnuplot script that draws it (map_script.c). Everything but the two functions that can fail,
+ * for lack of memory, is pure; nothing here starts gnuplot.
  *
  * Lengths are in units: the picture is MAP_WIDTH × MAP_HEIGHT (compact: MAP_COMPACT_WIDTH), from the bottom left.
  */
@@ -28,7 +29,7 @@
 
 #define MAP_LEVELS_MAX 7
 #define MAP_BINS 20
-#define MAP_CELLS_X 120
+#define MAP_CELLS_X 120 /* at most */
 #define MAP_CELLS_Y 110
 #define MAP_CONFIDENCE_MIN (-0.03)
 #define MAP_CONFIDENCE_MAX 1.03
@@ -57,14 +58,15 @@ struct map_options {
 
 struct map_data {
 	size_t examples, shown;
-	struct map_point *points; /* in drawing order: random, so that no class hides another */
-	size_t point_count;       /* twice those shown: each has its edge before it */
-	float *cells;             /* density: examples per cell, row by row from below; 0 is written as NaN */
+	struct map_point *points;  /* in drawing order: random, so that no class hides another */
+	size_t point_count;        /* twice those drawn: each has its edge before it */
+	float *cells;              /* density: examples per cell, row by row from below; 0 is written as NaN */
+	unsigned cells_x, cells_y; /* fewer, and larger, where there are few examples */
 	uint64_t most_per_cell;
 	struct map_level levels[MAP_LEVELS_MAX];
 	unsigned level_count;
 	uint64_t confidence_bins[MAP_BINS], variability_bins[MAP_BINS];
-	double variability_max;   /* of the axis, without its margin */
+	double variability_max; /* of the axis, without its margin */
 	struct map_label labels[REGION_COUNT];
 };
 
@@ -96,12 +98,24 @@ void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 size_t map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2]);
 
+/* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
+struct map_marker {
+	int shape, edge_shape;
+	double size, edge_size;
+};
+struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
+struct map_marker map_marker_of_legend(enum picture_format format, unsigned slot); /* without edge */
+double map_marker_line(size_t shown);                                          /* the line width of crosses */
+
+/* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
+int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);
+
 struct map_script {
 	const struct map_data *data;
 	enum picture_format format;
 	bool compact, density;
-	const char *picture, *data_file; /* file names: letters, digits, . _ - only */
-	const char *title, *caption;     /* any text */
+	const char *picture, *data_file;      /* file names: letters, digits, . _ - only */
+	const char *title, *caption;          /* any text */
 	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
 };
 

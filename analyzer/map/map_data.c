@@ -92,15 +92,21 @@ count_bins(const struct map_input *input, struct map_data *data)
 	}
 }
 
+/* Cells as wide as they are high; so many that a few thousand examples still lie in some together. */
 static void
 count_cells(const struct map_input *input, struct map_data *data)
 {
+	double steps = round(sqrt((double)input->n) / 7.5);
+	unsigned k = steps < 3 ? 3 : steps < 10 ? (unsigned)steps : 10;
+
+	data->cells_x = MAP_CELLS_X / 10 * k;
+	data->cells_y = MAP_CELLS_Y / 10 * k;
 	for (size_t i = 0; i < input->n; i++) {
 		uint32_t row = input->order[i];
 		double x = map_x(data, input->variability[row]) - MAP_LEFT,
 		       y = map_y(input->confidence[row]) - MAP_BOTTOM;
-		float *cell = &data->cells[bin_of(y, MAP_TOP - MAP_BOTTOM, MAP_CELLS_Y) * MAP_CELLS_X +
-		                           bin_of(x, MAP_RIGHT - MAP_LEFT, MAP_CELLS_X)];
+		float *cell = &data->cells[bin_of(y, MAP_TOP - MAP_BOTTOM, data->cells_y) * data->cells_x +
+		                           bin_of(x, MAP_RIGHT - MAP_LEFT, data->cells_x)];
 
 		*cell = isnan(*cell) ? 1 : *cell + 1;
 		if (*cell > (float)data->most_per_cell)

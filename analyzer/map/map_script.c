@@ -17,6 +17,10 @@
 #define INK PLOT_INK
 #define PALE PLOT_PALE
 
+/* In units, of the fonts of 16 and of 10 points. */
+#define TITLE_EM 21.3
+#define CAPTION_EM 13.3
+
 /* Where things stand right of the scatter. */
 #define LEGEND_LEFT 690.0
 #define PANEL_LEFT 838.0
@@ -25,17 +29,7 @@
 /* From never correct to always: blue, dark, red, told apart by lightness too, and by shape. */
 static const char *const colours[MAP_LEVELS_MAX] = {"#5f7fe8", "#3f55b5", "#2f3a70", "#26262c",
                                                     "#5e2f2b", "#963c31", "#d0452f"};
-static const int shapes[MAP_LEVELS_MAX] = {7, 2, 5, 1, 13, 9, 11};
-/* Relative to one another; the SVG terminal draws diamonds and triangles larger than the others do. */
-static const double sizes[MAP_LEVELS_MAX] = {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15};
-static const double svg_sizes[MAP_LEVELS_MAX] = {1.0, 0.85, 0.95, 0.95, 0.85, 0.85, 0.85};
 static const char *const region_colours[REGION_COUNT] = {"#d0452f", "#26262c", "#3f55b5"};
-
-static double
-size_of(const struct map_script *script, unsigned slot)
-{
-	return script->format == PICTURE_SVG ? svg_sizes[slot] : sizes[slot];
-}
 
 static double
 width_of(const struct map_script *script)
@@ -66,11 +60,11 @@ write_titles(FILE *stream, const struct map_script *script)
 	double width = width_of(script);
 
 	fputs("set label 101 ", stream);
-	plot_quote(stream, script->title, (size_t)((width - 2 * MAP_LEFT) / 11), script->can_draw);
+	plot_quote(stream, script->title, (width - MAP_LEFT - 40) / TITLE_EM, script->can_draw);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",16' textcolor rgb '" INK "'\n",
 	        MAP_LEFT / width, (MAP_HEIGHT - 34) / MAP_HEIGHT);
 	fputs("set label 102 ", stream);
-	plot_quote(stream, script->caption, (size_t)((width - MAP_LEFT) / 7), script->can_draw);
+	plot_quote(stream, script->caption, (width - MAP_LEFT) / CAPTION_EM, script->can_draw);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",10' textcolor rgb '" PALE "'\n",
 	        MAP_LEFT / width, (MAP_HEIGHT - 60) / MAP_HEIGHT);
 }
@@ -120,47 +114,54 @@ write_scatter_axes(FILE *stream, const struct map_script *script)
 	      stream);
 }
 
-/* Smaller where there are more: 10 points are seen, and 25,000 told apart. */
-static double
-point_size(size_t shown)
+/* "array Size[7] = [", then a number for each level. */
+static void
+write_array(FILE *stream, const char *name, const double *values, unsigned count)
 {
-	double size = 1.9 - 0.36 * log10((double)(shown > 10 ? shown : 10) / 10);
-
-	return size > 0.35 ? size : 0.35;
+	fprintf(stream, "array %s[%d] = [", name, MAP_LEVELS_MAX);
+	for (unsigned k = 0; k < count; k++)
+		fprintf(stream, "%s%.4g", k ? ", " : "", values[k]);
+	fputs("]\n", stream);
 }
 
-/* Of the crosses. */
-static double
-line_width(double size)
+static void
+write_markers(FILE *stream, const struct map_script *script)
 {
-	return size > 0.8 ? 1.4 * size : 1.1;
+	const struct map_data *data = script->data;
+	double columns[4][MAP_LEVELS_MAX];
+
+	for (unsigned k = 0; k < data->level_count; k++) {
+		struct map_marker marker = map_marker(script->format, data->levels[k].slot, data->shown);
+
+		columns[0][k] = marker.shape;
+		columns[1][k] = marker.size;
+		columns[2][k] = marker.edge_shape;
+		columns[3][k] = marker.edge_size;
+	}
+	write_array(stream, "Shape", columns[0], data->level_count);
+	write_array(stream, "Size", columns[1], data->level_count);
+	write_array(stream, "EdgeShape", columns[2], data->level_count);
+	write_array(stream, "EdgeSize", columns[3], data->level_count);
+	fprintf(stream, "array Colour[%d] = [", MAP_LEVELS_MAX);
+	for (unsigned k = 0; k < data->level_count; k++)
+		fprintf(stream, "%s0x%s", k ? ", " : "", colours[data->levels[k].slot] + 1);
+	fprintf(stream,
+	        "]\n"
+	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (below "
+	        "crosses, a disc). Those that later ones hide are left out.\n"
+	        "level(k) = int(k) %% %d + 1\n"
+	        "shape(k) = k < %d ? Shape[level(k)] : EdgeShape[level(k)]\n"
+	        "size(k) = k < %d ? Size[level(k)] : EdgeSize[level(k)]\n"
+	        "colour(k) = k < %d ? Colour[level(k)] : 0xffffff\n",
+	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
 }
 
 static void
 write_points(FILE *stream, const struct map_script *script)
 {
 	const struct map_data *data = script->data;
-	double size = point_size(data->shown);
 
-	fprintf(stream, "array Shape[%d] = [", MAP_LEVELS_MAX);
-	for (unsigned k = 0; k < data->level_count; k++)
-		fprintf(stream, "%s%d", k ? ", " : "", shapes[data->levels[k].slot]);
-	fprintf(stream, "]\narray Colour[%d] = [", MAP_LEVELS_MAX);
-	for (unsigned k = 0; k < data->level_count; k++)
-		fprintf(stream, "%s0x%s", k ? ", " : "", colours[data->levels[k].slot] + 1);
-	fprintf(stream, "]\narray Size[%d] = [", MAP_LEVELS_MAX);
-	for (unsigned k = 0; k < data->level_count; k++)
-		fprintf(stream, "%s%.3g", k ? ", " : "", size * size_of(script, data->levels[k].slot));
-	fprintf(stream,
-	        "]\n"
-	        "# A record is variability, confidence, level; level + %d is the white edge below a marker (below "
-	        "crosses, a disc).\n"
-	        "level(k) = int(k) %% %d + 1\n"
-	        "cross(k) = Shape[level(k)] < 4\n"
-	        "shape(k) = k >= %d && cross(k) ? 7 : Shape[level(k)]\n"
-	        "colour(k) = k < %d ? Colour[level(k)] : 0xffffff\n"
-	        "size(k) = Size[level(k)] * (k < %d ? 1 : cross(k) ? 0.9 : 1.38)\n",
-	        MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO, MAP_HALO);
+	write_markers(stream, script);
 	fprintf(stream,
 	        "set key at screen %.5f,%.5f left top Left reverse samplen 0.6 spacing 1.3 width 0 noenhanced "
 	        "textcolor rgb '" INK "' title 'correctness' left\n",
@@ -169,14 +170,15 @@ write_points(FILE *stream, const struct map_script *script)
 	        "plot '%s' binary record=%zu format='%%float32%%float32%%float32' endian=little "
 	        "using 1:2:(size($3)):(shape($3)):(colour($3)) with points pointsize variable pointtype variable "
 	        "linecolor rgb variable linewidth %.2g notitle",
-	        script->data_file, data->point_count, line_width(size));
-	for (unsigned k = data->level_count; k-- > 0;)
+	        script->data_file, data->point_count, map_marker_line(data->shown));
+	for (unsigned k = data->level_count; k-- > 0;) {
+		struct map_marker marker = map_marker_of_legend(script->format, data->levels[k].slot);
+
 		fprintf(stream,
 		        ", \\\n\tkeyentry with points pointsize %.2f pointtype %d linecolor rgb '%s' linewidth 1.4 "
-		        "title "
-		        "'%s'",
-		        1.2 * size_of(script, data->levels[k].slot), shapes[data->levels[k].slot],
-		        colours[data->levels[k].slot], data->levels[k].name);
+		        "title '%s'",
+		        marker.size, marker.shape, colours[data->levels[k].slot], data->levels[k].name);
+	}
 	fputs("\n", stream);
 }
 
@@ -185,11 +187,11 @@ write_cells(FILE *stream, const struct map_script *script)
 {
 	const struct map_data *data = script->data;
 	double margin = 0.024 * data->variability_max, width = width_of(script);
-	double dx = (data->variability_max + 2 * margin) / MAP_CELLS_X;
-	double dy = (MAP_CONFIDENCE_MAX - MAP_CONFIDENCE_MIN) / MAP_CELLS_Y;
+	double dx = (data->variability_max + 2 * margin) / data->cells_x;
+	double dy = (MAP_CONFIDENCE_MAX - MAP_CONFIDENCE_MIN) / data->cells_y;
 
 	fprintf(stream,
-	        "set palette defined (0 '#f6e3b4', 0.3 '#9fcf9e', 0.6 '#358f9c', 1 '#1d2a5f')\n"
+	        "set palette defined (0 '#efcb7c', 0.3 '#93c795', 0.6 '#358f9c', 1 '#1d2a5f')\n"
 	        "set logscale cb\n"
 	        "set cbrange [1:%llu]\n"
 	        "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f noborder\n"
@@ -199,9 +201,9 @@ write_cells(FILE *stream, const struct map_script *script)
 	        (MAP_TOP - 230) / MAP_HEIGHT, 16 / width, 200 / MAP_HEIGHT, LEGEND_LEFT / width,
 	        (MAP_TOP - 10) / MAP_HEIGHT);
 	fprintf(stream,
-	        "plot '%s' binary array=(%d,%d) format='%%float32' endian=little dx=%.8g dy=%.8g origin=(%.8g,%.8g) "
+	        "plot '%s' binary array=(%u,%u) format='%%float32' endian=little dx=%.8g dy=%.8g origin=(%.8g,%.8g) "
 	        "with image %snotitle\nunset colorbox\nunset label 103\n",
-	        script->data_file, MAP_CELLS_X, MAP_CELLS_Y, dx, dy, -margin + dx / 2, MAP_CONFIDENCE_MIN + dy / 2,
+	        script->data_file, data->cells_x, data->cells_y, dx, dy, -margin + dx / 2, MAP_CONFIDENCE_MIN + dy / 2,
 	        script->format == PICTURE_SVG ? "pixels " : "");
 }
 

@@ -23,6 +23,11 @@
 #define PANEL_LEFT 78.0
 #define PANEL_RIGHT 22.0
 
+/* In units, of the fonts of 16, 10 and 11 points. */
+#define TITLE_EM 21.3
+#define CAPTION_EM 13.3
+#define LABEL_EM 14.7
+
 /* Okabe and Ito's, and the maps' ink. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#33363d"};
 
@@ -63,7 +68,7 @@ static void
 write_label(FILE *stream, int tag, const char *text, double x, double y, double most, const char *look)
 {
 	fprintf(stream, "set label %d ", tag);
-	plot_quote(stream, text, (size_t)most, gnuplot_has_glyph);
+	plot_quote(stream, text, most, gnuplot_has_glyph);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front %s\n", x, y, look);
 }
 
@@ -94,7 +99,7 @@ write_series(FILE *stream, const char *data_file, const struct chart_series *ser
 		break;
 	}
 	fputs(" title ", stream);
-	plot_quote(stream, series->name, 60, gnuplot_has_glyph);
+	plot_quote(stream, series->name, 20, gnuplot_has_glyph);
 	fputs(last ? "\n" : ", \\\n", stream);
 }
 
@@ -111,13 +116,13 @@ write_panel(FILE *stream, const struct chart *chart, size_t index, size_t block,
 	write_range(stream, 'x', panel->x_min, panel->x_max);
 	write_range(stream, 'y', panel->y_min, panel->y_max);
 	fputs("set xlabel ", stream);
-	plot_quote(stream, panel->x_label, 60, gnuplot_has_glyph);
+	plot_quote(stream, panel->x_label, 25, gnuplot_has_glyph);
 	fputs(" noenhanced textcolor rgb '" PLOT_INK "'\nset ylabel ", stream);
-	plot_quote(stream, panel->y_label, 60, gnuplot_has_glyph);
+	plot_quote(stream, panel->y_label, 20, gnuplot_has_glyph);
 	fputs(" noenhanced textcolor rgb '" PLOT_INK "'\n", stream);
 	if (panel->title) {
 		fputs("set title ", stream);
-		plot_quote(stream, panel->title, (size_t)(step / 9), gnuplot_has_glyph);
+		plot_quote(stream, panel->title, (step - PANEL_LEFT - PANEL_RIGHT) / LABEL_EM, gnuplot_has_glyph);
 		fputs(" noenhanced offset 0,-0.5 textcolor rgb '" PLOT_INK "'\n", stream);
 	}
 	fprintf(stream, "set key %s\nplot \\\n", panel->key_below ? "bottom right" : "top left");
@@ -136,9 +141,11 @@ write_script(FILE *stream, const struct chart *chart, const struct picture *pict
 	fputs("set multiplot\n", stream);
 	plot_script_style(stream);
 	fputs("set key Left reverse noenhanced textcolor rgb '" PLOT_INK "'\nset boxwidth 1 relative\n", stream);
-	write_label(stream, 101, chart->title, PANEL_LEFT / width, 1 - 26 / HEIGHT, width / 11,
+	write_label(stream, 101, chart->title, PANEL_LEFT / width, 1 - 26 / HEIGHT,
+	            (width - PANEL_LEFT - PANEL_RIGHT) / TITLE_EM,
 	            "font '" PLOT_FONT ",16' textcolor rgb '" PLOT_INK "'");
-	write_label(stream, 102, chart->caption, PANEL_LEFT / width, 1 - 50 / HEIGHT, width / 7,
+	write_label(stream, 102, chart->caption, PANEL_LEFT / width, 1 - 50 / HEIGHT,
+	            (width - PANEL_LEFT - PANEL_RIGHT) / CAPTION_EM,
 	            "font '" PLOT_FONT ",10' textcolor rgb '" PLOT_PALE "'");
 	for (size_t p = 0; p < chart->panel_count; p++) {
 		write_panel(stream, chart, p, block, picture->data);

@@ -7,6 +7,8 @@
  */
 #include "script.h"
 
+#include <string.h>
+
 /* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
 static size_t
 decode(const unsigned char *text, uint32_t *character)
@@ -49,18 +51,24 @@ is_drawn(uint32_t character, bool (*can_draw)(uint32_t character))
 	return is_common(character) || (can_draw && can_draw(character));
 }
 
-/* Chinese, Japanese, Korean and pictures take about twice the room. */
-static size_t
+/* In ems, about, and rather more than less: of DejaVu Sans; Chinese, Japanese, Korean and pictures are square. */
+static double
 width_of(uint32_t character)
 {
-	return character >= 0x2e80 ? 2 : 1;
+	if (character >= 0x2e80)
+		return 1.05;
+	if (character < 0x80 && strchr("ijlI.,:;|!'()[]/ ", (int)character))
+		return 0.38;
+	if (character < 0x80 && strchr("mwMW@%", (int)character))
+		return 1;
+	return character < 0x80 && (character < 'A' || character > 'Z') ? 0.64 : 0.78;
 }
 
 void
-plot_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_t character))
+plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character))
 {
 	const unsigned char *at = (const unsigned char *)text;
-	size_t shown = 0;
+	double width = 0;
 
 	fputc('\'', stream);
 	while (*at) {
@@ -71,8 +79,8 @@ plot_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_
 			at += size ? size : 1;
 			continue;
 		}
-		shown += width_of(character);
-		if (shown > most) {
+		width += width_of(character);
+		if (width > room) {
 			fputs("…", stream);
 			break;
 		}

@@ -28,7 +28,7 @@ plot_script_begin(FILE *stream, const char *what, enum picture_format format, co
 	case PICTURE_PDF:
 		fprintf(stream,
 		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" PLOT_FONT
-		        ",11' fontscale 0.75 linewidth 1.2\n",
+		        ",11' fontscale 0.75 pointscale 0.75 linewidth 1.2\n",
 		        width / 96, height / 96);
 		break;
 	}

@@ -29,8 +29,8 @@ void plot_script_begin(FILE *stream, const char *what, enum picture_format forma
 void plot_script_style(FILE *stream);
 
 /* Text as gnuplot's single-quoted string: quotes become typographic, control characters and what is not UTF-8 are left
- * out, what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … after the width
- * of `most` characters. */
-void plot_quote(FILE *stream, const char *text, size_t most, bool (*can_draw)(uint32_t character));
+ * out, what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … where it would be
+ * wider than `room`, in ems. */
+void plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character));
 
 #endif

@@ -188,6 +188,70 @@ number_parse_u64(const char *text, size_t length, uint64_t *value)
 	return true;
 }
 
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* value × 10^power, when that is a whole number that fits. */
+static bool
+scale(uint64_t *value, long power)
+{
+	for (; power > 0 && *value > 0; power--)
+		if (__builtin_mul_overflow(*value, 10, value))
+			return false;
+	for (; power < 0 && *value > 0; power++) {
+		if (*value % 10 != 0)
+			return false;
+		*value /= 10;
+	}
+	return true;
+}
+
+/* The digits are read up to the last that is not 0, so that those of 4.000000000000000000000 need not fit. */
+bool
+number_parse_whole(const char *text, size_t length, uint64_t *value)
+{
+	const char *at = text, *end = text + length;
+	uint64_t sum = 0, exponent = 0;
+	long zeros = 0, power = 0;
+	bool any = false, fraction = false, negative = false;
+
+	while (at < end && is_blank(*at))
+		at++;
+	while (at < end && is_blank(end[-1]))
+		end--;
+	for (; at < end && ((*at >= '0' && *at <= '9') || (*at == '.' && !fraction)); at++) {
+		if (*at == '.') {
+			fraction = true;
+			continue;
+		}
+		any = true;
+		power -= fraction;
+		zeros++;
+		if (*at == '0')
+			continue;
+		if (!scale(&sum, zeros) || __builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum))
+			return false;
+		zeros = 0;
+	}
+	if (!any)
+		return false;
+	if (at < end && (*at == 'e' || *at == 'E')) {
+		at++;
+		negative = at < end && *at == '-';
+		at += at < end && (*at == '-' || *at == '+');
+		if (!number_parse_u64(at, (size_t)(end - at), &exponent) || exponent > 1000)
+			return false;
+		at = end;
+	}
+	if (at < end || !scale(&sum, zeros + power + (negative ? -(long)exponent : (long)exponent)))
+		return false;
+	*value = sum;
+	return true;
+}
+
 bool
 number_parse(const char *text, double *value)
 {

@@ -17,6 +17,9 @@ size_t number_print_grouped(uint64_t value, char *text);
 
 /* The whole of `text` (length bytes, digits only) as a number. */
 bool number_parse_u64(const char *text, size_t length, uint64_t *value);
+/* The same for whole numbers as other programs write them: " 3", "4.0", "2e3", "1.50e1". Exact: no detour over a
+ * double. */
+bool number_parse_whole(const char *text, size_t length, uint64_t *value);
 /* The whole of `text` as a finite decimal number. */
 bool number_parse(const char *text, double *value);
 

@@ -132,6 +132,15 @@ set_epochs(struct options *options, const char *text)
 	return 0;
 }
 
+/* The word with the unknown letter: getopt stays at it while letters are left, and is past it after the last. */
+static const char *
+word_of_letter(const struct options *options)
+{
+	const char *before = options->argv[optind - 1];
+
+	return before[0] == '-' && before[1] != '-' && strchr(before, optopt) ? before : options->argv[optind];
+}
+
 static int
 unknown_option(struct options *options)
 {
@@ -140,7 +149,7 @@ unknown_option(struct options *options)
 	char word[64];
 
 	if (optopt != 0 && optopt < OPTION_KEY) /* a byte of UTF-8 may come as a negative number */
-		return options_wrong(options->command, "no option %s", given);
+		return options_wrong(options->command, "no option %s", word_of_letter(options));
 	if (optopt != 0) /* a long option that takes no argument got one */
 		return options_wrong(options->command, "%s: this option takes no argument", given);
 	while (options->table[count].name) {

@@ -44,6 +44,7 @@ CASES = {
     "option-without-argument": "metrics small --epochs",
     "option-with-argument": "metrics small --strict=yes",
     "unknown-short-option": "metrics small -x",
+    "unknown-letter": "metrics small -é",
     "no-run": "metrics",
     "two-runs": "metrics small other",
     "runs": "runs",
@@ -189,6 +190,14 @@ CASES = {
     "noise-no-run": "noise plan",
     "noise-two-runs": "noise apply three flipped --model model.json",
     "noise-wrong-option": "noise mixture three --flips planned.tsv",
+    "select-join-whole-csv": "select small --by hard-to-learn --join whole.csv --id-field id",
+    "select-join-whole-jsonl": "select small --by hard-to-learn --join whole.jsonl --id-field id",
+    "select-join-array": "select small --by hard-to-learn --join array.json --id-field id",
+    "select-join-far-field": "select small --by hard-to-learn --join lines.tsv --id-field example",
+    "select-join-measures-there-csv": "select small --by hard-to-learn --join there.csv --id-field id --with-measures",
+    "select-join-measures-there-jsonl": "select small --by hard-to-learn --join there.jsonl --id-field id --with-measures",
+    "select-join-measures-short": "select small --by hard-to-learn --join short.tsv --id-field id --with-measures",
+    "select-join-measures-long": "select small --by hard-to-learn --join long.csv --id-field id --with-measures",
     "run-with-dash": "metrics -- -dash",
     "map": "map bell -o it's.svg --title it's`x` FILE>it_s.gp",
     "map-density": "map bell -o density.png --density --epochs 1: FILE>density.gp",
@@ -298,6 +307,21 @@ def write_files():
         file.write('id,text\n0,a\n1,the 5" disk\n2,b\n3,c\n4,the 3" disk\n5,d\n')
     with open("unclosed.csv", "w") as file:
         file.write('id,text\n0,"a\n1,b\n2,c\n')
+    with open("whole.csv", "w") as file:
+        file.write('id,text\n0.0,zero\n 3,three\n4.5,no\n"2e0 ",two\nx,no\n')
+    with open("whole.jsonl", "w") as file:
+        file.write('{"id": 0.0}\n  \n{"id": 2.0}\n{"id": "3"}\n{"id": -1}\n')
+    with open("array.json", "w") as file:
+        file.write('[\n{"id": 0},\n{"id": 1}]\n')
+    with open("there.csv", "w") as file:
+        file.write('id,"confidence"\n0,high\n')
+    with open("there.jsonl", "w") as file:
+        file.write('{"id": 9, "aum": 1, "x": {"epochs": 1}}\n{"id": 1, "t": "epochs", "x": {"epochs": 1}}\n'
+                   '{"id": 0, "first_learned": null}\n')
+    with open("short.tsv", "w") as file:
+        file.write("id\ttext\tlanguage\n0\tzero\n1\n2\ttwo\ten\n")
+    with open("long.csv", "w") as file:
+        file.write('id,text\n0,"a, b"\n1,a, b\n')
     with open("lines.gz", "wb") as file:
         file.write(b"\x1f\x8b\x08\x00nonsense")
     with open("foreign.gp", "w") as file:

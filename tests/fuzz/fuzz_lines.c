@@ -19,6 +19,7 @@ static const char *const endings[] = {"", ".csv", ".tsv", ".jsonl"};
 static void
 check_fields(enum records_format format, const struct record *record)
 {
+	size_t fields = format == RECORDS_JSONL ? 0 : records_count_fields(format, record);
 	char *text = malloc(record->length + 1);
 
 	require(text);
@@ -26,13 +27,16 @@ check_fields(enum records_format format, const struct record *record)
 		long length = records_field(format, record, number, text);
 
 		require(length >= -2 && length <= (long)record->length);
+		require(record->unclosed || (length >= 0) == (number < fields));
 		if (format == RECORDS_TSV && length > 0)
 			require(!memchr(text, '\t', (size_t)length));
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && format == RECORDS_JSONL; i++) {
-		long length = records_json_field(record, names[i], text);
+		long length = records_json_field(record, names[i], text), first;
 
 		require(length >= -2 && length <= (long)record->length);
+		first = records_json_first_of(record, names, i + 1, text);
+		require(first >= -1 && first <= (long)i && (length < 0 || first >= 0));
 	}
 	free(text);
 }

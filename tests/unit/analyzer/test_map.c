@@ -11,14 +11,14 @@ draws_chinese(uint32_t character)
 }
 
 static void
-assert_quoted(const char *text, size_t most, const char *expected)
+assert_quoted(const char *text, double room, const char *expected)
 {
 	char *written;
 	size_t length;
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	plot_quote(stream, text, most, draws_chinese);
+	plot_quote(stream, text, room, draws_chinese);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
@@ -34,11 +34,12 @@ test_quote(void **state)
 	assert_quoted("\xc2\x85x\xff\xfey\xc3", 100, "'xy'");   /* a C1 control, bytes that are not UTF-8 */
 	assert_quoted("\xe0\x80\x80z\xed\xa0\x80", 100, "'z'"); /* overlong; a surrogate */
 	assert_quoted("grüße", 100, "'grüße'");
-	assert_quoted("grüße", 3, "'grü…'");
-	assert_quoted("''", 1, "'’…'");
+	assert_quoted("grüße", 2.1, "'grü…'");
+	assert_quoted("''", 0.5, "'’…'");
 	assert_quoted("'90s", 100, "'’90s'");
 	assert_quoted("地图 🙂", 100, "'地图 \xef\xbf\xbd'");
-	assert_quoted("地图地图", 5, "'地图…'"); /* each as wide as two */
+	assert_quoted("地图地图", 3, "'地图…'"); /* each as wide as an em */
+	assert_quoted("WWWiiii", 3, "'WWW…'");
 }
 
 static void
@@ -119,7 +120,7 @@ test_data(void **state)
 	}
 	for (unsigned k = 0; k < data.level_count; k++)
 		levels += data.levels[k].examples;
-	for (size_t c = 0; c < MAP_CELLS_X * MAP_CELLS_Y; c++)
+	for (size_t c = 0; c < (size_t)data.cells_x * data.cells_y; c++)
 		cells += isnan(data.cells[c]) ? 0 : (double)data.cells[c];
 	assert_int_equal(confidence, N);
 	assert_int_equal(variability, N);
@@ -134,6 +135,64 @@ test_data(void **state)
 	map_data_free(&again);
 	map_data_free(&data);
 	free(bell);
+}
+
+/* What of these points, in drawing order, is left for a format: their numbers, as text. */
+static void
+assert_left(const struct map_point *points, size_t count, enum picture_format format, const char *expected)
+{
+	struct map_data data = {.shown = count, .variability_max = 0.5, .point_count = 2 * count};
+	char left[32] = "";
+
+	data.level_count = map_levels(6, data.levels);
+	data.points = calloc(2 * count, sizeof(*data.points));
+	assert_non_null(data.points);
+	for (size_t i = 0; i < count; i++) {
+		data.points[2 * i] = data.points[2 * i + 1] = points[i];
+		data.points[2 * i].level += MAP_HALO;
+	}
+	assert_int_equal(map_leave_out_hidden(&data, format, NULL), 0);
+	for (size_t i = 0; i < data.point_count; i += 2) {
+		size_t number = 0;
+
+		assert_true(data.points[i].level == data.points[i + 1].level + MAP_HALO);
+		while (memcmp(&points[number], &data.points[i + 1], sizeof(*points)) != 0)
+			number++;
+		snprintf(left + strlen(left), sizeof(left) - strlen(left), "%zu", number);
+	}
+	assert_int_equal(data.shown, count);
+	assert_string_equal(left, expected);
+	free(data.points);
+}
+
+/* Only what is hidden wholly is left out, and the rest keeps its order. */
+static void
+test_hidden(void **state)
+{
+	static const enum picture_format formats[] = {PICTURE_PNG, PICTURE_SVG, PICTURE_PDF};
+	static const struct map_point points[] = {
+	        {0.2f, 0.5f, 6},       /* 0: under 2 */
+	        {0.4f, 0.9f, 0},       /* 1: alone */
+	        {0.2002f, 0.5003f, 6}, /* 2: under 7, but that is a cross */
+	        {0.1f, 0.1f, 0},       /* 3: under the square 4 */
+	        {0.1f, 0.1f, 2},       /* 4 */
+	        {0.3f, 0.3f, 2},       /* 5: partly under 6 */
+	        {0.305f, 0.3f, 2},     /* 6 */
+	        {0.2f, 0.5f, 3},       /* 7 */
+	};
+	static const struct map_point damaged[] = {{NAN, 0.5f, 1}, {0.2f, INFINITY, 1}, {0.2f, -3, 1}, {7, 0.5f, 1}};
+	struct map_point squares[3] = {{0.2f, 0.5f, 2}, {0.2f, 0.506f, 2}, {0.2f, 0.52f, 2}};
+
+	(void)state;
+	for (size_t f = 0; f < 3; f++) {
+		assert_left(points, 8, formats[f], "124567");
+		assert_left(points, 1, formats[f], "0");
+		assert_left(damaged, 4, formats[f], "0123");
+		assert_left(squares, 3, formats[f], "012");
+		squares[2].confidence = 0.494f; /* the first is now hidden by the two together */
+		assert_left(squares, 3, formats[f], "12");
+		squares[2].confidence = 0.52f;
+	}
 }
 
 /* Boxes stay within the frame and apart, whatever the data. */
@@ -175,10 +234,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_quote),
-	        cmocka_unit_test(test_levels),
-	        cmocka_unit_test(test_data),
-	        cmocka_unit_test(test_labels),
+	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_levels), cmocka_unit_test(test_data),
+	        cmocka_unit_test(test_hidden), cmocka_unit_test(test_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

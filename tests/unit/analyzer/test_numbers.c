@@ -67,6 +67,46 @@ test_print_reads_back(void **state)
 }
 
 static void
+test_parse_whole(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+	} whole[] = {
+	        {"0", 0},
+	        {"007", 7},
+	        {"4.0", 4},
+	        {" 3", 3},
+	        {"5 \r", 5},
+	        {"3.", 3},
+	        {"12.000000000000000000000000000000", 12},
+	        {"0.0", 0},
+	        {"1e3", 1000},
+	        {"1.50e1", 15},
+	        {"250E-1", 25},
+	        {"1.000000000000000000e+00", 1},
+	        {"0e999", 0},
+	        {"18446744073709551615.0", UINT64_MAX},
+	        {"9007199254740993.0", 9007199254740993}, /* no double holds it */
+	        {"1844674407370955161500e-2", UINT64_MAX},
+	};
+	static const char *const others[] = {
+	        "",        " ",   ".",  "-1",  "+1",  "4.5",   "1e-1", "1 2",
+	        "1.0.0",   "e3",  "1e", "1e+", "0x1", "1,000", "1e20", "18446744073709551616",
+	        "1e99999", "nan", "x"};
+	uint64_t value;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		value = 99;
+		assert_true(number_parse_whole(whole[i].text, strlen(whole[i].text), &value));
+		assert_int_equal(value, whole[i].value);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(number_parse_whole(others[i], strlen(others[i]), &value));
+}
+
+static void
 test_parse(void **state)
 {
 	uint64_t integer = 5;
@@ -154,8 +194,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_print), cmocka_unit_test(test_print_reads_back), cmocka_unit_test(test_parse),
-	        cmocka_unit_test(test_sort),  cmocka_unit_test(test_random),           cmocka_unit_test(test_suggest),
+	        cmocka_unit_test(test_print),   cmocka_unit_test(test_print_reads_back),
+	        cmocka_unit_test(test_parse),   cmocka_unit_test(test_parse_whole),
+	        cmocka_unit_test(test_sort),    cmocka_unit_test(test_random),
+	        cmocka_unit_test(test_suggest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,50 @@ test_quotes_in_csv(void **state)
 	assert_int_equal(at, sizeof(text) - 1);
 }
 
+static size_t
+fields_of(enum records_format format, const char *line)
+{
+	struct record record = whole(format, line);
+
+	return records_count_fields(format, &record);
+}
+
+static void
+test_count_fields(void **state)
+{
+	(void)state;
+	assert_int_equal(fields_of(RECORDS_TSV, "a"), 1);
+	assert_int_equal(fields_of(RECORDS_TSV, "a\t\"b\tc\"\t"), 4);
+	assert_int_equal(fields_of(RECORDS_CSV, "a,,\"b,c\"\r\n"), 3);
+	assert_int_equal(fields_of(RECORDS_CSV, "\"a\"\",\"\"b\",5\", c"), 3);
+	assert_int_equal(fields_of(RECORDS_CSV, "\"a\"b\",c"), 2);
+	assert_int_equal(fields_of(RECORDS_CSV, "\"\",\"\""), 2);
+}
+
+static void
+test_json_first_of(void **state)
+{
+	static const char *const names[] = {"epochs", "aum"};
+	static const struct {
+		const char *line;
+		long first;
+	} cases[] = {
+	        {"{}", -1},
+	        {"{\"id\":1,\"t\":\"aum\",\"x\":{\"aum\":1}}", -1},
+	        {"{\"id\":{\"epochs\":[]}, \"\\u0061um\" : null,\"epochs\":1}", 1},
+	        {"{\"epochs\":{}}", 0},
+	        {"{\"aum2\":1,\"au\":2}", -1},
+	};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct record record = whole(RECORDS_JSONL, cases[i].line);
+
+		assert_int_equal(records_json_first_of(&record, names, 2, text), cases[i].first);
+	}
+}
+
 static void
 test_format(void **state)
 {
@@ -191,6 +235,8 @@ test_join(void **state)
 	assert_int_equal(join.matches[3].number, 3);
 	assert_memory_equal(join.matches[2].record.at, "\"a, b\",10", 9);
 	assert_int_equal(join.header.length, 7);
+	assert_int_equal(join.first_missing, 2);
+	assert_string_equal(join.odd, "x");
 	join_free(&join);
 	assert_int_equal(join_open(&join, path, "ids", &ids, chosen, 3, &error), PORTOLAN_E_INVALID);
 	assert_non_null(strstr(error.message, "did you mean --id-field id?"));
@@ -228,9 +274,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_split),    cmocka_unit_test(test_csv_and_tsv),   cmocka_unit_test(test_json),
-	        cmocka_unit_test(test_cut_json), cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
-	        cmocka_unit_test(test_join),     cmocka_unit_test(test_ids),
+	        cmocka_unit_test(test_split),         cmocka_unit_test(test_csv_and_tsv),
+	        cmocka_unit_test(test_json),          cmocka_unit_test(test_cut_json),
+	        cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
+	        cmocka_unit_test(test_join),          cmocka_unit_test(test_ids),
+	        cmocka_unit_test(test_count_fields),  cmocka_unit_test(test_json_first_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,188 @@
+/*
+ * map_markers.c: the markers' shapes and sizes, and which of them nobody would see.
+ *
+ * In a dense cloud most markers lie wholly under later ones, and a vector format stores them all the same: 25,000
+ * points with their edges make an SVG of five megabytes. So the scatter is painted here first, the other way round:
+ * from the last marker to the first, in cells half a unit wide (a pixel of the PNG). What finds all its cells taken is
+ * left out, and its edge too; the picture stays as it is.
+ *
+ * gnuplot's terminals do not agree on how large a marker of size 1 is, nor on what a triangle is; `metrics` has what
+ * was measured, so that all formats show the same picture.
+ */
+#include "map.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CELL 0.5
+#define COLUMNS ((size_t)((MAP_RIGHT - MAP_LEFT) / CELL))
+#define ROWS ((size_t)((MAP_TOP - MAP_BOTTOM) / CELL))
+
+/* gnuplot's numbers. */
+enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13 };
+static const int shapes[MAP_LEVELS_MAX] = {DISC, CROSS, SQUARE, PLUS, DIAMOND, TRIANGLE, TRIANGLE_DOWN};
+
+/* Of a terminal: the radius of its disc of size 1, in units; how far its diamonds and triangles reach, in such radii;
+ * and the sizes that make the shapes look alike. The SVG's crosses have thin lines. */
+struct metrics {
+	double radius, diamond, triangle_apex, triangle_base, triangle_half_width;
+	double sizes[MAP_LEVELS_MAX];
+};
+static const struct metrics cairo = {3.075, 1, 1, 1, 1, {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15}};
+static const struct metrics svg = {4.65, 1.41, 1.38, 0.71, 1.39, {0.76, 0.76, 0.72, 0.84, 0.65, 0.65, 0.65}};
+
+static const struct metrics *
+metrics_of(enum picture_format format)
+{
+	return format == PICTURE_SVG ? &svg : &cairo;
+}
+
+/* Smaller where there are more: 10 points are seen, and 25,000 told apart. */
+static double
+size_for(size_t shown)
+{
+	double size = 1.9 - 0.36 * log10((double)(shown > 10 ? shown : 10) / 10);
+
+	return size > 0.35 ? size : 0.35;
+}
+
+/* How much larger the edge is: so that it is as wide around large markers as around small ones. */
+static double
+edge_for(double size)
+{
+	return 1 + 0.38 * (size > 0.68 ? 0.68 / size : 1);
+}
+
+double
+map_marker_line(size_t shown)
+{
+	double size = size_for(shown);
+
+	return size > 0.8 ? 1.4 * size : 1.1;
+}
+
+struct map_marker
+map_marker(enum picture_format format, unsigned slot, size_t shown)
+{
+	const struct metrics *metrics = metrics_of(format);
+	bool is_cross = shapes[slot] == PLUS || shapes[slot] == CROSS;
+	double base = size_for(shown), size = base * metrics->sizes[slot];
+
+	return (struct map_marker){
+	        .shape = shapes[slot],
+	        .size = size,
+	        .edge_shape = is_cross ? DISC : shapes[slot],
+	        .edge_size = size * (is_cross ? 0.9 : edge_for(base)),
+	};
+}
+
+struct map_marker
+map_marker_of_legend(enum picture_format format, unsigned slot)
+{
+	const struct metrics *metrics = metrics_of(format);
+
+	return (struct map_marker){.shape = shapes[slot], .size = 1.2 * metrics->sizes[slot]};
+}
+
+/* Whether a marker of this radius reaches the place x, y (upwards) of its middle. Of crosses their frame: too much,
+ * never too little. */
+static bool
+reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
+{
+	double up = shape == TRIANGLE_DOWN ? -y : y;
+	double height = metrics->triangle_apex + metrics->triangle_base;
+
+	switch (shape) {
+	case DISC:
+		return x * x + y * y <= radius * radius;
+	case DIAMOND:
+		return fabs(x) + fabs(y) <= radius * metrics->diamond;
+	case TRIANGLE:
+	case TRIANGLE_DOWN:
+		return up >= -radius * metrics->triangle_base &&
+		       fabs(x) * height <= (radius * metrics->triangle_apex - up) * metrics->triangle_half_width;
+	default:
+		return fabs(x) <= radius && fabs(y) <= radius;
+	}
+}
+
+struct canvas {
+	const struct metrics *metrics;
+	uint8_t *taken; /* ROWS × COLUMNS */
+};
+
+struct extent {
+	size_t from, to;
+};
+
+static struct extent
+extent_of(double middle, double reach, size_t cells)
+{
+	double from = floor((middle - reach) / CELL), to = ceil((middle + reach) / CELL);
+
+	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
+}
+
+/* Looks at the cells whose middle a marker at x, y reaches. With `take`, takes them; without, says whether any is free,
+ * or there is none. */
+static bool
+visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
+{
+	double radius = size * canvas->metrics->radius;
+	struct extent columns = extent_of(x, 1.5 * radius, COLUMNS), rows = extent_of(y, 1.5 * radius, ROWS);
+	bool any = false;
+
+	for (size_t row = rows.from; row < rows.to; row++) {
+		for (size_t column = columns.from; column < columns.to; column++) {
+			uint8_t *cell = &canvas->taken[row * COLUMNS + column];
+
+			if (!reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
+			             ((double)row + 0.5) * CELL - y))
+				continue;
+			any = true;
+			if (take)
+				*cell = 1;
+			else if (!*cell)
+				return true;
+		}
+	}
+	return !any;
+}
+
+static bool
+is_seen(const struct canvas *canvas, const struct map_marker *marker, double x, double y)
+{
+	if (!(x >= 0 && y >= 0 && x <= MAP_RIGHT - MAP_LEFT && y <= MAP_TOP - MAP_BOTTOM))
+		return true; /* a damaged store may say anything, NaN too: gnuplot's concern */
+	if (!visit(canvas, marker->shape, marker->size, x, y, false))
+		return false;
+	visit(canvas, marker->edge_shape, marker->edge_size, x, y, true);
+	return true;
+}
+
+int
+map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error)
+{
+	struct canvas canvas = {metrics_of(format), calloc(ROWS * COLUMNS, 1)};
+	size_t first = data->point_count; /* points from here on are kept */
+
+	if (!canvas.taken)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to draw %zu points", data->point_count);
+	for (size_t i = data->point_count; i > 0; i -= 2) { /* an edge and its marker */
+		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
+		struct map_marker marker = map_marker(format, data->levels[(unsigned)point.level].slot, data->shown);
+
+		if (!is_seen(&canvas, &marker, map_x(data, (double)point.variability) - MAP_LEFT,
+		             map_y((double)point.confidence) - MAP_BOTTOM))
+			continue;
+		data->points[--first] = point;
+		data->points[--first] = edge;
+	}
+	free(canvas.taken);
+	data->point_count -= first;
+	for (size_t i = 0; i < data->point_count; i++)
+		data->points[i] = data->points[first + i];
+	return 0;
+}
