@@ -29,7 +29,8 @@ dynamics_free(struct dynamics *dynamics)
 	free(dynamics->order);
 	ids_free(&dynamics->ids);
 	store_snapshot_close(dynamics->snapshot);
-	store_close(dynamics->store);
+	if (!dynamics->store_borrowed)
+		store_close(dynamics->store);
 	*dynamics = (struct dynamics){0};
 }
 
@@ -286,26 +287,42 @@ load(struct dynamics *dynamics, const struct common_options *common, const struc
 	return code;
 }
 
-int
-dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
-              const struct dynamics_request *request, struct portolan_error *error)
+/* dynamics->store is open. */
+static int
+load_run(struct dynamics *dynamics, const struct common_options *common, const char *run,
+         const struct dynamics_request *request, struct portolan_error *error)
 {
 	struct store_snapshot_options options = {
 	        .epoch_from = common->epoch_from,
 	        .epoch_to = common->epoch_to,
 	        .columns = columns_needed(request, with_dependencies(request->measures)),
 	};
-	int code;
+	int code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
 
-	*dynamics = (struct dynamics){0};
-	code = store_open(common->store, &dynamics->store, error);
-	if (code >= 0)
-		code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
 	if (code >= 0)
 		code = load(dynamics, common, request, error);
 	if (code < 0)
 		dynamics_free(dynamics);
 	return code;
+}
+
+int
+dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
+              const struct dynamics_request *request, struct portolan_error *error)
+{
+	int code;
+
+	*dynamics = (struct dynamics){0};
+	code = store_open(common->store, &dynamics->store, error);
+	return code < 0 ? code : load_run(dynamics, common, run, request, error);
+}
+
+int
+dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+                     const char *run, const struct dynamics_request *request, struct portolan_error *error)
+{
+	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true};
+	return load_run(dynamics, common, run, request, error);
 }
 
 const struct dynamics_column *

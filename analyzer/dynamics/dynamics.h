@@ -27,6 +27,7 @@ struct dynamics_request {
 
 struct dynamics {
 	struct store *store;
+	bool store_borrowed; /* another's: see dynamics_load_beside() */
 	struct store_snapshot *snapshot;
 	const struct store_run_info *info;
 	const uint32_t *epochs; /* with observations, in the range; ascending */
@@ -47,6 +48,10 @@ struct dynamics {
 int dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
+
+/* The same from the store that `first` has open (a process opens a store once), which must be freed later than this. */
+int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+                         const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
 /* NULL: not asked for, or the run has no signals for it. */
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);

@@ -77,17 +77,17 @@ ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *blo
 	return 0;
 }
 
-static int
-compare(const struct ids *ids, uint32_t a, uint32_t b)
+int
+ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j)
 {
 	size_t length_a, length_b;
 	const char *text_a, *text_b;
 	int difference;
 
-	if (ids->kind == STORE_ID_INT)
-		return (ids->integers[a] > ids->integers[b]) - (ids->integers[a] < ids->integers[b]);
-	text_a = ids_text(ids, a, &length_a);
-	text_b = ids_text(ids, b, &length_b);
+	if (a->kind == STORE_ID_INT)
+		return (a->integers[i] > b->integers[j]) - (a->integers[i] < b->integers[j]);
+	text_a = ids_text(a, i, &length_a);
+	text_b = ids_text(b, j, &length_b);
 	difference = memcmp(text_a, text_b, length_a < length_b ? length_a : length_b);
 	return difference ? difference : (length_a > length_b) - (length_a < length_b);
 }
@@ -95,13 +95,13 @@ compare(const struct ids *ids, uint32_t a, uint32_t b)
 bool
 ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b)
 {
-	return compare(ids, a, b) == 0;
+	return ids_compare(ids, a, ids, b) == 0;
 }
 
 static int
 compare_indices(const void *a, const void *b, void *ids)
 {
-	return compare(ids, *(const uint32_t *)a, *(const uint32_t *)b);
+	return ids_compare(ids, *(const uint32_t *)a, ids, *(const uint32_t *)b);
 }
 
 static int
@@ -125,7 +125,7 @@ ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error
 {
 	size_t i = 1;
 
-	while (i < n && compare(ids, order[i - 1], order[i]) < 0)
+	while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
 		i++;
 	if (i >= n)
 		return 0;

@@ -29,6 +29,9 @@ ids_text(const struct ids *ids, uint32_t index, size_t *length)
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
 int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);
 
+/* Below, at or above 0: id i of `a` comes before, is, or comes after id j of `b`; both of the same kind. */
+int ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j);
+
 bool ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b);
 
 /* Finds ids among n chosen examples; keeps pointers to `ids` and `chosen`. */
