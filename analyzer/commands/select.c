@@ -82,11 +82,13 @@ select_examples(struct select_request *request, struct portolan_error *error)
 	        .user = request->with_measures,
 	        .gold = request->with_measures || select_has_manifest(request),
 	};
+	const struct common_options *common = &request->options.common;
+	struct aggregate_report report;
 	struct dynamics dynamics;
 	int status, gaps;
 
 	selection_plan_request(&request->plan, &wanted);
-	status = dynamics_load(&dynamics, &request->options.common, request->options.operands[0], &wanted, error);
+	status = dynamics_load_aggregate(&dynamics, common, request->runs, request->run_count, &wanted, &report, error);
 	if (status < 0)
 		return status;
 	status = select_check_rules(request, &dynamics);
@@ -94,7 +96,8 @@ select_examples(struct select_request *request, struct portolan_error *error)
 		status = write_selection(request, &dynamics, error);
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
 		dynamics_report_first_epoch(&dynamics);
-		gaps = dynamics_report_gaps(&dynamics, request->options.common.strict);
+		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
+		                              : dynamics_report_gaps(&dynamics, common->strict);
 		status = status ? status : gaps;
 	}
 	dynamics_free(&dynamics);
@@ -104,7 +107,7 @@ select_examples(struct select_request *request, struct portolan_error *error)
 static int
 run(const struct command *command, int argc, char **argv)
 {
-	struct select_request request = {.plan = {.fraction = 1, .top_share = 1}, .format = -1};
+	struct select_request request = {.plan = {.fraction = 1, .top_share = 1}, .format = -1, .run_count = 1};
 	struct portolan_error error;
 	int key, status;
 
@@ -136,6 +139,8 @@ const struct command select_command = {
                     "portolan select snli/seed1 --by hard-to-learn --count 100 --join train.tsv --id-field guid\n"
                     "everything that was forgotten at least once, or never learned\n"
                     "portolan select snli/seed1 --by forgettable -o forgettable.txt\n"
+                    "the third that is ambiguous over three seeds\n"
+                    "portolan select snli/seed1 --with snli/seed2 --with snli/seed3 --by ambiguous --fraction 0.33\n"
                     "a quarter, one tenth of it easy (Swayamdipta et al. 2020, section 4)\n"
                     "portolan select snli/seed1 --by ambiguous --fraction 0.25 --mix easy-to-learn=0.1\n"
                     "the published sizes, one file each\n"

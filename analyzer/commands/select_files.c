@@ -53,6 +53,16 @@ describe_mixes(const struct select_request *request)
 }
 
 static json_t *
+describe_runs(const struct select_request *request)
+{
+	json_t *runs = json_array();
+
+	for (size_t r = 1; r < request->run_count; r++)
+		json_array_append_new(runs, json_string(request->runs[r]));
+	return runs;
+}
+
+static json_t *
 describe_lists(const struct select_request *request, bool is_exclusion)
 {
 	json_t *lists = json_array();
@@ -92,6 +102,8 @@ describe_parameters(const struct select_request *request, const struct selection
 		json_object_set_new(p, "only", describe_lists(request, false));
 	if (request->list_count > 0)
 		json_object_set_new(p, "exclude", describe_lists(request, true));
+	if (request->run_count > 1)
+		json_object_set_new(p, "with", describe_runs(request));
 	if (request->has_cuts)
 		json_object_set_new(p, "regions",
 		                    json_pack("{s:f, s:f}", "variability", request->cuts.variability, "confidence",

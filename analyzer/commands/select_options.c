@@ -5,6 +5,8 @@
  */
 #include "select_options.h"
 
+#include "program/message.h"
+
 #include <string.h>
 
 enum {
@@ -28,6 +30,7 @@ enum {
 	KEY_JOIN,
 	KEY_ID_FIELD,
 	KEY_NO_MANIFEST,
+	KEY_WITH,
 };
 
 const struct command_option select_option_table[] = {
@@ -53,6 +56,10 @@ const struct command_option select_option_table[] = {
         {"only", KEY_ONLY, "FILE",
          "Choose among the ids in FILE: one a line, or a NumPy array. May be repeated: who is in all."},
         {"exclude", KEY_EXCLUDE, "FILE", "Leave the ids in FILE out. May be repeated."},
+        {"with", KEY_WITH, "RUN",
+         "Select from this run and RUN as one (other seeds of the same data): the examples that all have, means of "
+         "their "
+         "measures, forgetting events summed. May be repeated."},
         {"regions", KEY_REGIONS, "V,C",
          "Where region: rules cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
          "Default: the run's top third; 0.5."},
@@ -245,6 +252,11 @@ select_take_option(struct select_request *request, const struct command *command
 	case KEY_FORMAT:
 		request->format = options_choice(command, "format", text, select_format_names, SELECT_FORMATS);
 		return request->format < 0 ? STATUS_USAGE : 0;
+	case KEY_WITH:
+		if (request->run_count == AGGREGATE_RUNS_MAX)
+			return options_wrong(command, "--with at most %d times", AGGREGATE_RUNS_MAX - 1);
+		request->runs[request->run_count++] = (char *)text;
+		return 0;
 	case KEY_WITH_MEASURES:
 		request->with_measures = true;
 		return 0;
@@ -339,6 +351,7 @@ check_files(const struct select_request *request, const struct command *command)
 int
 select_check_options(struct select_request *request, const struct command *command)
 {
+	request->runs[0] = request->options.operands[0];
 	if (!request->rule)
 		return options_wrong(command, "by which rule? as in --by ambiguous");
 	if ((request->join != NULL) != (request->id_field != NULL))
@@ -370,6 +383,12 @@ select_check_rules(const struct select_request *request, const struct dynamics *
 		if (!selection_rule_is_known(rule, dynamics)) {
 			options_choice(command, "measure", rule->measure, names, MEASURE_COUNT);
 			return STATUS_USAGE;
+		}
+		if (request->run_count > 1 && rule->kind == SELECT_MEASURE &&
+		    !dynamics_column(dynamics, rule->measure)) {
+			message_error("%s cannot be had: not all of these runs were recorded with the signal it needs",
+			              rule->measure);
+			return STATUS_FAILED;
 		}
 	}
 	if (request->format == SELECT_NPY && !request->join && dynamics->ids.kind == STORE_ID_STR)

@@ -2,6 +2,7 @@
 #ifndef SELECT_OPTIONS_H
 #define SELECT_OPTIONS_H
 
+#include "dynamics/aggregate.h"
 #include "program/number.h"
 #include "program/options.h"
 #include "select_output.h"
@@ -9,7 +10,6 @@
 #include "selection/selection_plan.h"
 
 #define SELECT_FRACTIONS_MAX 32
-#define SELECT_RUNS_MAX 64
 
 struct select_request {
 	struct options options;
@@ -28,6 +28,8 @@ struct select_request {
 	const char *features, *feature_ids;
 	int format; /* enum select_format; -1: not given */
 	const char *join, *id_field;
+	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
+	size_t run_count;
 };
 
 extern const struct command_option select_option_table[];

@@ -8,6 +8,7 @@
 #include "selection.h"
 
 #include "program/progress.h"
+#include "region_list.h"
 #include "statistics/k_center.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
@@ -125,44 +126,21 @@ find_values(const struct selection_source *source, const struct selection_rule *
 	return 0;
 }
 
-/* The run's own cuts: of everybody observed, whoever is to be chosen from. */
-static int
-default_cuts(const struct selection_source *source, struct region_cuts *cuts, struct portolan_error *error)
-{
-	const struct dynamics *dynamics = source->dynamics;
-	const double *variability = dynamics_measure(dynamics, MEASURE_VARIABILITY);
-	size_t third = dynamics->count / 3;
-	struct sort_item *items = malloc((2 * third + 1) * sizeof(*items));
-	double *descending = malloc((third + 1) * sizeof(*descending));
-
-	if (items && descending) {
-		top_of_values(variability, true, dynamics->order, dynamics->count, third, items);
-		for (size_t i = 0; i < third; i++)
-			descending[i] = variability[items[i].value];
-		*cuts = regions_default_cuts(descending, dynamics->count);
-	}
-	free(descending);
-	free(items);
-	return items && descending ? 0 : out_of_memory(source, error);
-}
-
 static int
 keep_region(const struct selection_source *source, enum region region, struct ranking *ranking,
             struct portolan_error *error)
 {
-	const double *variability = dynamics_measure(source->dynamics, MEASURE_VARIABILITY);
-	const double *confidence = dynamics_measure(source->dynamics, MEASURE_CONFIDENCE);
-	struct region_cuts cuts;
+	uint8_t *regions;
 	size_t count = 0;
+	int code = region_list(source->dynamics, source->cuts, &regions, error);
 
-	if (source->cuts)
-		cuts = *source->cuts;
-	else if (default_cuts(source, &cuts, error) < 0)
-		return PORTOLAN_E_MEMORY;
+	if (code < 0)
+		return code;
 	for (size_t i = 0; i < source->count; i++)
-		if (region_of(variability[source->order[i]], confidence[source->order[i]], &cuts) == region)
+		if (regions[source->order[i]] == region)
 			ranking->own_list[count++] = source->order[i];
 	ranking->count = count;
+	free(regions);
 	return 0;
 }
 

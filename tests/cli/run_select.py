@@ -258,6 +258,27 @@ class Hash128(ctypes.Structure):
     _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
 
 
+def together(portolan, runs):
+    """Several runs as one: means over the examples that all have, forgetting events summed, never learned by none."""
+    tables = []
+    for run in runs:
+        subprocess.run([portolan, "metrics", run, "-o", "table.npy"], check=True, stderr=subprocess.DEVNULL)
+        tables.append(np.load("table.npy"))
+    ids = sorted(set.intersection(*(set(t["id"].tolist()) for t in tables)))
+    rows = [t[np.isin(t["id"], ids)] for t in tables]
+    mean = {name: sum(t[name].astype("f8") for t in rows) / len(rows) for name in ("confidence", "variability", "aum")}
+    events = sum(t["forgetting_events"].astype("f8") for t in rows)
+    events[np.all([t["never_learned"] == 1 for t in rows], axis=0)] = np.inf
+    keys = {"ambiguous": -mean["variability"], "hard-to-learn": mean["confidence"], "aum:desc": -mean["aum"], "forgetting": -events}
+    for rule, key in keys.items():
+        words = [portolan, "select", runs[0], "--by", rule, "--fraction", "0.33"]
+        got = subprocess.run(words + [w for run in runs[1:] for w in ("--with", run)], check=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL).stdout.decode().split()
+        order = np.argsort(key, kind="stable")[: rounded(0.33 * len(ids))]
+        assert got == [str(ids[i]) for i in order], (rule, runs)
+    return len(keys)
+
+
 def xxh128(content):
     library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
     library.XXH3_128bits.restype = Hash128
@@ -270,16 +291,18 @@ def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     runs = [random_run("complete", 9000, 4, 1), random_run("missing", 700, 7, 2, missing=0.4),
             random_run("strings", 300, 5, 3, missing=0.2, strings=True)]
+    more = [random_run("again", 9000, 3, 4), random_run("few", 900, 5, 5)]
     checks = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(maker, "store", [run[0] for run in runs])
+        stores.make_store(maker, "store", [run[0] for run in runs + more])
         for run in runs:
             checker = Checker(portolan, run[0]["name"])
             for part in (checker.rules, checker.thresholds, checker.lists, checker.cover, checker.files):
                 part()
             checks += checker.checks
+        checks += together(portolan, ["complete", "again"]) + together(portolan, ["again", "few", "complete"])
         os.chdir("/")
     print(f"{checks} selections: all as NumPy has them")
     return 0
