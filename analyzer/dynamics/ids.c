@@ -26,7 +26,7 @@ ids_free(struct ids *ids)
 static bool
 grow(void **memory, size_t *room, size_t needed, size_t size)
 {
-	size_t larger = *room ? *room : 4096;
+	size_t larger = *room ? *room : needed;
 	void *grown;
 
 	if (needed <= *room)
@@ -42,52 +42,98 @@ grow(void **memory, size_t *room, size_t needed, size_t size)
 }
 
 static bool
-append_integers(struct ids *ids, const struct store_ids *block)
+append_integers(struct ids *ids, const uint64_t *integers, size_t rows)
 {
-	if (!grow((void **)&ids->integers, &ids->room, ids->rows + block->rows, sizeof(*ids->integers)))
+	if (!grow((void **)&ids->integers, &ids->room, ids->rows + rows, sizeof(*ids->integers)))
 		return false;
-	memcpy(ids->integers + ids->rows, block->integers, block->rows * sizeof(*ids->integers));
+	memcpy(ids->integers + ids->rows, integers, rows * sizeof(*integers));
 	return true;
+}
+
+/* Room for so many strings of `bytes` in all; the place of their text, or NULL. */
+static char *
+append_text(struct ids *ids, size_t rows, size_t bytes)
+{
+	uint64_t used = ids->rows ? ids->offsets[ids->rows] : 0;
+
+	if (!grow((void **)&ids->offsets, &ids->room, ids->rows + rows + 1, sizeof(*ids->offsets)) ||
+	    !grow((void **)&ids->text, &ids->text_room, used + bytes + 1, 1))
+		return NULL;
+	ids->offsets[ids->rows] = used;
+	return ids->text + used;
 }
 
 static bool
 append_strings(struct ids *ids, const struct store_ids *block)
 {
-	uint64_t used = ids->rows ? ids->offsets[ids->rows] : 0;
 	size_t bytes = block->offsets[block->rows] - block->offsets[0];
+	char *text = append_text(ids, block->rows, bytes);
+	uint64_t used = text ? ids->offsets[ids->rows] : 0;
 
-	if (!grow((void **)&ids->offsets, &ids->room, ids->rows + block->rows + 1, sizeof(*ids->offsets)) ||
-	    !grow((void **)&ids->text, &ids->text_room, used + bytes, 1))
+	if (!text)
 		return false;
-	memcpy(ids->text + used, block->text + block->offsets[0], bytes);
+	memcpy(text, block->text + block->offsets[0], bytes);
 	for (size_t r = 0; r <= block->rows; r++)
 		ids->offsets[ids->rows + r] = used + (block->offsets[r] - block->offsets[0]);
 	return true;
 }
 
-int
-ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error)
+static int
+appended(struct ids *ids, enum store_id_kind kind, size_t rows, bool done, struct portolan_error *error)
 {
-	bool done = kind == STORE_ID_STR ? append_strings(ids, block) : append_integers(ids, block);
-
 	if (!done)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", ids->rows + block->rows);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", ids->rows + rows);
 	ids->kind = kind;
-	ids->rows += block->rows;
+	ids->rows += rows;
 	return 0;
 }
 
-static int
-compare(const struct ids *ids, uint32_t a, uint32_t b)
+int
+ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error)
+{
+	bool done =
+	        kind == STORE_ID_STR ? append_strings(ids, block) : append_integers(ids, block->integers, block->rows);
+
+	return appended(ids, kind, block->rows, done, error);
+}
+
+int
+ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error)
+{
+	size_t bytes = more->kind == STORE_ID_STR ? more->offsets[more->rows] : 0;
+	char *text;
+
+	if (more->kind != STORE_ID_STR)
+		return appended(ids, more->kind, more->rows, append_integers(ids, more->integers, more->rows), error);
+	text = append_text(ids, more->rows, bytes);
+	if (text) {
+		memcpy(text, more->text, bytes);
+		for (size_t r = 1; r <= more->rows; r++)
+			ids->offsets[ids->rows + r] = ids->offsets[ids->rows] + more->offsets[r];
+	}
+	return appended(ids, more->kind, more->rows, text != NULL, error);
+}
+
+int
+ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error)
+{
+	bool done = kind == STORE_ID_STR ? grow((void **)&ids->offsets, &ids->room, rows + 1, sizeof(*ids->offsets))
+	                                 : grow((void **)&ids->integers, &ids->room, rows, sizeof(*ids->integers));
+
+	return appended(ids, kind, 0, done, error);
+}
+
+int
+ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j)
 {
 	size_t length_a, length_b;
 	const char *text_a, *text_b;
 	int difference;
 
-	if (ids->kind == STORE_ID_INT)
-		return (ids->integers[a] > ids->integers[b]) - (ids->integers[a] < ids->integers[b]);
-	text_a = ids_text(ids, a, &length_a);
-	text_b = ids_text(ids, b, &length_b);
+	if (a->kind == STORE_ID_INT)
+		return (a->integers[i] > b->integers[j]) - (a->integers[i] < b->integers[j]);
+	text_a = ids_text(a, i, &length_a);
+	text_b = ids_text(b, j, &length_b);
 	difference = memcmp(text_a, text_b, length_a < length_b ? length_a : length_b);
 	return difference ? difference : (length_a > length_b) - (length_a < length_b);
 }
@@ -95,13 +141,13 @@ compare(const struct ids *ids, uint32_t a, uint32_t b)
 bool
 ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b)
 {
-	return compare(ids, a, b) == 0;
+	return ids_compare(ids, a, ids, b) == 0;
 }
 
 static int
 compare_indices(const void *a, const void *b, void *ids)
 {
-	return compare(ids, *(const uint32_t *)a, *(const uint32_t *)b);
+	return ids_compare(ids, *(const uint32_t *)a, ids, *(const uint32_t *)b);
 }
 
 static int
@@ -125,7 +171,7 @@ ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error
 {
 	size_t i = 1;
 
-	while (i < n && compare(ids, order[i - 1], order[i]) < 0)
+	while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
 		i++;
 	if (i >= n)
 		return 0;

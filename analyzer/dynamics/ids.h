@@ -18,6 +18,10 @@ void ids_free(struct ids *ids); /* may be called twice */
 /* Appends a block of the store; blocks come in order. PORTOLAN_E_MEMORY. */
 int ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error);
 
+/* Makes room, so that appending up to so many ids copies nothing twice (of strings: their places). */
+int ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error);
+int ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error);
+
 /* String id `index`; STORE_ID_STR only. */
 static inline const char *
 ids_text(const struct ids *ids, uint32_t index, size_t *length)
@@ -28,6 +32,9 @@ ids_text(const struct ids *ids, uint32_t index, size_t *length)
 
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
 int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);
+
+/* Below, at or above 0: id i of `a` comes before, is, or comes after id j of `b`; both of the same kind. */
+int ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j);
 
 bool ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b);
 
