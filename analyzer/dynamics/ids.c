@@ -98,6 +98,24 @@ ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *blo
 }
 
 int
+ids_append_one(struct ids *ids, const struct ids *from, uint32_t index, struct portolan_error *error)
+{
+	size_t length;
+	const char *text;
+	char *to;
+
+	if (from->kind == STORE_ID_INT)
+		return appended(ids, from->kind, 1, append_integers(ids, &from->integers[index], 1), error);
+	text = ids_text(from, index, &length);
+	to = append_text(ids, 1, length);
+	if (to) {
+		memcpy(to, text, length);
+		ids->offsets[ids->rows + 1] = ids->offsets[ids->rows] + length;
+	}
+	return appended(ids, from->kind, 1, to != NULL, error);
+}
+
+int
 ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error)
 {
 	size_t bytes = more->kind == STORE_ID_STR ? more->offsets[more->rows] : 0;

@@ -36,6 +36,7 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_EL2N] = {"el2n", false, true, COLUMN(STORE_OTHER_SQ)},
         [MEASURE_ALEATORIC] = {"aleatoric", false, false, 0},
         [MEASURE_ENTROPY] = {"entropy", false, true, COLUMN(STORE_ENTROPY)},
+        [MEASURE_MAX_PROB] = {"max_prob", false, true, COLUMN(STORE_MAX_PROB)},
 };
 
 /* 64 rows of a block; `valid` has a bit for each that exists. */
@@ -334,6 +335,8 @@ measures_block(const struct store_block *block, const uint32_t *epochs, double *
 		measures_mean(block, STORE_MARGIN, out[MEASURE_AUM]);
 	if (out[MEASURE_ENTROPY])
 		measures_mean(block, STORE_ENTROPY, out[MEASURE_ENTROPY]);
+	if (out[MEASURE_MAX_PROB])
+		measures_mean(block, STORE_MAX_PROB, out[MEASURE_MAX_PROB]);
 }
 
 void

@@ -7,7 +7,6 @@
  */
 #include "scan.h"
 
-#include "program/number.h"
 #include "program/parallel.h"
 
 #include <portolan/error.h>
@@ -37,8 +36,9 @@ struct scan {
 	struct slot *slots;
 };
 
-uint64_t
-scan_worker_memory(const struct dynamics *run)
+/* What one worker takes, in bytes; the caller's slots come on top. */
+static uint64_t
+worker_memory(const struct dynamics *run)
 {
 	uint64_t stored = store_snapshot_columns(run->snapshot);
 	uint64_t columns = (uint64_t)__builtin_popcountll(stored) + 1; /* and which session wrote it */
@@ -47,21 +47,14 @@ scan_worker_memory(const struct dynamics *run)
 	       STORE_CHUNK * (run->column_count * sizeof(double) + sizeof(int32_t) + sizeof(uint32_t));
 }
 
-int
-scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes, struct portolan_error *error)
+uint64_t
+scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes)
 {
-	uint64_t each = scan_worker_memory(run), least = each + slot_bytes;
-	char needed[NUMBER_ROOM];
+	uint64_t each = worker_memory(run);
 
-	if (memory < least) {
-		number_print_grouped((run->max_memory - memory + least + (1 << 20) - 1) >> 20, needed);
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' is too long for --max-memory: it takes %sM, or fewer --epochs",
-		                 run->info->name, needed);
-	}
 	while (run->threads > 1 && run->threads * each + parallel_slots(run->threads) * slot_bytes > memory)
 		run->threads--;
-	return 0;
+	return each + slot_bytes > memory ? each + slot_bytes : 0;
 }
 
 static int

@@ -64,7 +64,8 @@ compute(struct table *table, uint32_t measures)
 }
 
 #define WITHOUT_SIGNALS                                                                                                \
-	(MEASURE_ALL & ~(MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N) | MEASURE_BIT(MEASURE_ENTROPY)))
+	(MEASURE_ALL & ~(MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N) | MEASURE_BIT(MEASURE_ENTROPY) |          \
+	                 MEASURE_BIT(MEASURE_MAX_PROB)))
 
 static void
 test_hand_table(void **state)
@@ -194,10 +195,12 @@ test_signals(void **state)
 	add_column(table, STORE_OTHER_SQ);
 	add_column(table, STORE_MARGIN);
 	add_column(table, STORE_ENTROPY);
+	add_column(table, STORE_MAX_PROB);
 	compute(table, MEASURE_ALL);
 	assert_close(table->out[MEASURE_EL2N][0], (1.0 + 0.2) / 2, 1e-6); /* √(0.36 + 0.64), √0.04 */
 	assert_close(table->out[MEASURE_AUM][0], 0.32, 1e-7);
 	assert_close(table->out[MEASURE_ENTROPY][0], 0.32, 1e-7);
+	assert_close(table->out[MEASURE_MAX_PROB][0], 0.32, 1e-7);
 	assert_true(isnan(table->out[MEASURE_EL2N][1]) && isnan(table->out[MEASURE_AUM][1]));
 	free(table);
 }
