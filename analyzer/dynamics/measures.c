@@ -11,6 +11,8 @@
  */
 #include "measures.h"
 
+#include "measures_complete.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -247,10 +249,6 @@ tile_probabilities(const struct tile *tile, double *const out[MEASURE_COUNT])
 		tile_aleatoric(tile, counts, values);
 		tile_store(tile, out[MEASURE_ALEATORIC], values);
 	}
-	if (out[MEASURE_EL2N]) {
-		tile_el2n(tile, values);
-		tile_store(tile, out[MEASURE_EL2N], values);
-	}
 }
 
 /* Sets values[r] for each row r whose bit is set. */
@@ -317,6 +315,18 @@ measures_mean(const struct store_block *block, unsigned column, double *mean)
 	}
 }
 
+static void
+measures_el2n(const struct store_block *block, double *mean)
+{
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+		double values[TILE];
+
+		tile_el2n(&tile, values);
+		tile_store(&tile, mean, values);
+	}
+}
+
 void
 measures_block(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT])
 {
@@ -324,13 +334,15 @@ measures_block(const struct store_block *block, const uint32_t *epochs, double *
 	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||
 	                out[MEASURE_ALWAYS_WRONG_AFTER];
 
-	for (size_t word = 0; word * TILE < block->rows; word++) {
+	for (size_t word = measures_complete(block, epochs, out) / TILE; word * TILE < block->rows; word++) {
 		struct tile tile = tile_at(block, word);
 
 		tile_probabilities(&tile, out);
 		if (learning)
 			tile_learning(&tile, epochs, out);
 	}
+	if (out[MEASURE_EL2N])
+		measures_el2n(block, out[MEASURE_EL2N]);
 	if (out[MEASURE_AUM])
 		measures_mean(block, STORE_MARGIN, out[MEASURE_AUM]);
 	if (out[MEASURE_ENTROPY])
