@@ -355,14 +355,21 @@ void
 measures_first_epoch(const struct store_block *block, const double *confidence, const double *variability,
                      struct measures_first_epoch *sums)
 {
+	bool complete = true;
+
 	if (block->epoch_count < 3)
 		return;
+	for (size_t e = 0; e < block->epoch_count; e++)
+		complete = complete && block->columns[e * STORE_COLUMN_MAX + STORE_GOLD_PROB].complete;
 	for (size_t word = 0; word * TILE < block->rows; word++) {
 		struct tile tile = tile_at(block, word);
 		uint64_t present = tile_present(&tile, 0, STORE_GOLD_PROB);
 		double counts[TILE], zero[TILE] = {0}, p[TILE];
 
-		tile_count(&tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
+		if (complete)
+			tile_fill(counts, (double)block->epoch_count);
+		else
+			tile_count(&tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
 		tile_load(&tile, 0, STORE_GOLD_PROB, present, zero, p);
 		for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
 			unsigned r = (unsigned)__builtin_ctzll(rest);
