@@ -4,6 +4,7 @@
 #include "program/message.h"
 
 #include <portolan/portolan.h>
+#include <portolan/store.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
+	store_expect_short_file();
 	if (!name) {
 		help_overview(stderr);
 		return STATUS_USAGE;

@@ -12,6 +12,7 @@
 
 #include <portolan/error.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
 			continue;
 		if (ingest->folder.run == run)
 			folder_drop(&ingest->folder);
+		run->removed |= run->damaged;
 		for (struct session *session = run->sessions; session; session = session->next_in_run) {
 			sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
 			session->owes_removed = true;
@@ -135,6 +137,18 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 	return result;
 }
 
+/* That a run is damaged is found out once; after that nothing is tried with it. */
+static int
+check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error *error)
+{
+	const struct run *run = sessions_find_run(&ingest->sessions, number);
+
+	if (!run || !run->damaged || run->removed)
+		return 0;
+	return error_set(error, STORE_E_CORRUPT,
+	                 "run '%s' is damaged on disk: remove it, or restore the store from a backup", run->name);
+}
+
 /* Brings a session of the store into the table, live. */
 static int
 bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const char *name, int64_t now,
@@ -189,12 +203,16 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 	int result = store_writer_find_session(ingest->writer, frame->session, &number, &session_number, error);
 
 	if (result == 0) {
-		result = store_writer_run_info(ingest->writer, number, &info, error);
+		result = check_sound(ingest, number, error);
+		if (result == 0)
+			result = store_writer_run_info(ingest->writer, number, &info, error);
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, info.name, now, session, error);
 	} else if (result == STORE_E_NO_RUN) {
 		copy_name(name, frame->open.run);
 		result = find_run(ingest, &frame->open, name, now, &number, error);
+		if (result == 0)
+			result = check_sound(ingest, number, error);
 		if (result < 0)
 			return result;
 		if (!frame->open.whole)
@@ -227,6 +245,8 @@ code_of(int result)
 		return WIRE_E_RUN_EXISTS;
 	case STORE_E_DIFFERS:
 		return WIRE_E_RUN_DIFFERS;
+	case STORE_E_CORRUPT:
+		return WIRE_E_RUN_DAMAGED;
 	default:
 		return settle_is_fatal(result) ? WIRE_E_UNAVAILABLE : WIRE_E_REFUSED;
 	}
@@ -245,14 +265,14 @@ void
 admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
+	const size_t pending = store_writer_pending(ingest->writer);
 	struct portolan_error error = {0};
 	int result = 0;
 
 	if (ingest->leaving)
 		return;
 	if (session && session->now.state == SESSION_REMOVED) {
-		reply_error(ingest, peer, frame->session, WIRE_E_RUN_REMOVED, 0, "run '%s' was removed or overwritten",
-		            session->run->name);
+		reply_removed(ingest, peer, session);
 		return;
 	}
 	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= most_sessions(ingest))) {
@@ -268,7 +288,8 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	if (result < 0) {
 		reply_error(ingest, peer, frame->session, code_of(result), 0, "%s", error.message);
 		if (settle_is_fatal(result))
-			settle_failure(ingest, &error, now);
+			settle_trouble(ingest, session ? session->run : NULL,
+			               store_writer_pending(ingest->writer) != pending, &error, now);
 		return;
 	}
 	session->peer = *peer;
@@ -336,4 +357,18 @@ admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int6
 	if (!run_is_live(run) && run_info.state == STORE_RECORDING)
 		return store_writer_set_state(ingest->writer, number, STORE_CLOSED, error);
 	return 0;
+}
+
+void
+admit_damaged_run(struct ingest *ingest, const char *name, uint32_t number, const char *what)
+{
+	struct run *run = number ? sessions_add_run(&ingest->sessions, number, name) : NULL;
+	char line[sizeof(((struct portolan_error *)0)->message) + 512];
+
+	while (run && run->sessions)
+		sessions_remove(&ingest->sessions, run->sessions);
+	if (run)
+		run->damaged = run->unfoldable = true;
+	snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing is recorded into it", name, what);
+	ingest->options.trouble(ingest->options.context, line);
 }

@@ -21,5 +21,7 @@ void admit_remove(struct ingest *ingest, const struct peer *peer, const struct w
 /* At start-up: one run of the store with its `sessions` sessions. */
 int admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int64_t now,
                      struct portolan_error *error);
+/* At start-up: one that cannot be read, which takes nobody in; `what` is damaged. */
+void admit_damaged_run(struct ingest *ingest, const char *name, uint32_t number, const char *what);
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * fold.c: chooses what to fold next and drives the store's folds.
  *
- * A run is looked at when it is `touched`; when nothing of it is due any more, the mark and the due range are cleared.
- * Entries that arrive while an epoch is being folded stay in the log and touch the run again.
+ * A run is looked at from the first epoch that was touched to the last; the range shrinks as the look goes on, so that
+ * a run of many small epochs is gone through once, not once for each. It passes an epoch only when that has nothing in
+ * the log that is due: so one whose fold failed, and entries that came while it was folded, are found again.
  */
 #include "fold.h"
 
-#include <portolan/error.h>
-
-#include <stdlib.h>
+#define TOGETHER 64               /* epochs folded in one step, at most, */
+#define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that */
 
 void
 folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory)
@@ -20,7 +20,6 @@ void
 folder_deinit(struct folder *folder)
 {
 	folder_drop(folder);
-	free(folder->epochs);
 	*folder = (struct folder){0};
 }
 
@@ -39,7 +38,7 @@ fold_is_due(const struct run *run, bool live, const struct store_log_epoch *epoc
 		return false;
 	if (!live || !epoch->folded)
 		return true;
-	if (epoch->epoch >= run->due_from && epoch->epoch < run->due_to)
+	if (epoch->epoch >= run->due.from && epoch->epoch < run->due.to)
 		return true;
 	return epoch->bytes > FOLD_PATCH_BYTES && epoch->rows > epoch->folded / 4;
 }
@@ -47,7 +46,7 @@ fold_is_due(const struct run *run, bool live, const struct store_log_epoch *epoc
 static bool
 wants_a_look(const struct run *run)
 {
-	return run->touched && !run->removed && !run->unfoldable;
+	return run_is_touched(run) && !run->removed && !run->unfoldable;
 }
 
 bool
@@ -60,70 +59,81 @@ folder_has_work(const struct folder *folder)
 	return folder->fold || run;
 }
 
-/* Fills folder->epochs with all of the run's; *count is their number. */
+/* Begins the next fold of `run`, or finds that nothing is due there; the range looked at begins with what is due. */
 static int
-list_log(struct folder *folder, const struct run *run, size_t *count, struct portolan_error *error)
+begin_next(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
+	const uint64_t to = range->to < run->frontier ? range->to : run->frontier;
+	const bool live = run_is_live(run);
+	struct store_log_epoch epoch;
 	int result;
 
-	while ((result = store_writer_log(folder->writer, run->number, folder->epochs, folder->room, count, error)) ==
-	               0 &&
-	       *count > folder->room) {
-		size_t room = *count + 16;
-		struct store_log_epoch *epochs = realloc(folder->epochs, room * sizeof(*epochs));
-
-		if (!epochs)
-			return error_set(error, STORE_E_MEMORY, "out of memory");
-		folder->epochs = epochs;
-		folder->room = room;
-	}
+	do {
+		result = store_writer_next_log(folder->writer, run->number, range->from, to, &epoch, error);
+		if (result < 0 || epoch.rows == 0)
+			break;
+		range->from = epoch.epoch;
+		if (fold_is_due(run, live, &epoch))
+			return store_fold_begin(folder->writer, run->number, epoch.epoch, folder->memory, &folder->fold,
+			                        error);
+		range->from++;
+	} while (true);
+	if (result == 0)
+		*range = (struct epochs){0};
 	return result;
 }
 
-/* Begins the next fold of `run`, or finds that nothing is due there. */
+/* Folds what comes next of the run, several epochs if they are small, or goes on with the one begun. `range` is what is
+ * left to look at. */
 static int
-begin_next(struct folder *folder, struct run *run, struct portolan_error *error)
+fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
-	bool live = run_is_live(run);
-	size_t count;
-	int result = list_log(folder, run, &count, error);
+	bool done = true;
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	for (size_t i = 0; i < count; i++) {
-		if (!fold_is_due(run, live, &folder->epochs[i]))
-			continue;
-		folder->run = run;
-		folder->epoch = folder->epochs[i].epoch;
-		return store_fold_begin(folder->writer, run->number, folder->epoch, folder->memory, &folder->fold,
-		                        error);
+	for (int i = 0; i < TOGETHER && result == 0 && done; i++) {
+		if (!folder->fold)
+			result = begin_next(folder, run, range, error);
+		if (result < 0 || !folder->fold)
+			break;
+		result = store_fold_advance(folder->fold, &done, error);
+		if (result < 0 || !done)
+			break;
+		store_fold_free(folder->fold);
+		folder->fold = NULL;
+		if (store_writer_pending(folder->writer) > TOGETHER_BYTES)
+			break;
 	}
-	run->touched = false;
-	run->due_from = run->due_to = 0;
-	return 0;
+	/* At once: it must not be left to a commit of clients' batches. */
+	return result < 0 ? result : store_writer_commit(folder->writer, error);
 }
 
 int
 folder_work(struct folder *folder, struct portolan_error *error)
 {
 	struct run *run = folder->run;
-	bool done = false;
-	int result = 0;
+	struct epochs range;
+	int result;
 
-	if (!folder->fold) {
+	if (!folder->fold)
 		for (run = folder->sessions->runs; run && !wants_a_look(run); run = run->next)
 			;
-		if (run)
-			result = begin_next(folder, run, error);
+	if (!run)
+		return 0;
+	range = run->touched;
+	result = fold_some(folder, run, &range, error);
+	if (result == 0) {
+		run->touched = range;
+		if (!run_is_touched(run))
+			run->due = (struct epochs){0};
 	}
-	/* At once: what beginning has written must not be left to a commit of clients' batches. */
-	if (result == 0 && folder->fold)
-		result = store_fold_step(folder->fold, &done, error);
 	if (result == STORE_E_CORRUPT)
 		run->unfoldable = true;
 	if (result == STORE_E_NO_RUN)
 		run->removed = true;
-	if (result < 0 || done)
+	if (result < 0)
 		folder_drop(folder);
+	else
+		folder->run = folder->fold ? run : NULL;
 	return result == STORE_E_NO_RUN ? 0 : result;
 }

@@ -6,7 +6,8 @@
  *   - were ended (again) since, or belong to a run that no live session records into, or
  *   - whose patch has outgrown max(4 MB, a quarter of what is folded).
  *
- * Works through the same writer as ingest.c, and only when nothing is pending there: a step commits.
+ * Works through the same writer as ingest.c, and only when nothing is pending there: a step commits. Small epochs are
+ * folded several in a step, with one sync.
  * Not thread-safe: it belongs to the event loop.
  */
 #ifndef COLLECTOR_FOLD_H
@@ -22,10 +23,7 @@ struct folder {
 	struct sessions *sessions;
 	size_t memory;           /* bound for the columns built at a time */
 	struct store_fold *fold; /* the one in progress, or NULL */
-	struct run *run;         /* its run and epoch */
-	uint32_t epoch;
-	struct store_log_epoch *epochs; /* scratch */
-	size_t room;
+	struct run *run;         /* the run being folded; NULL with it */
 };
 
 void folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory);

@@ -19,28 +19,36 @@
 struct start {
 	struct ingest *ingest;
 	int64_t now;
-	struct portolan_error *error;
 };
 
 static int
-take_over(void *context, uint32_t run, uint32_t sessions)
+take_over(void *context, uint32_t run, uint32_t sessions, struct portolan_error *error)
 {
 	const struct start *start = context;
 
-	return admit_stored_run(start->ingest, run, sessions, start->now, start->error);
+	return admit_stored_run(start->ingest, run, sessions, start->now, error);
+}
+
+static void
+leave_out(void *context, const char *name, uint32_t run, const char *what)
+{
+	const struct start *start = context;
+
+	admit_damaged_run(start->ingest, name, run, what);
 }
 
 int
 ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error)
 {
-	struct start start = {.ingest = ingest, .now = now, .error = error};
+	struct start start = {.ingest = ingest, .now = now};
+	const struct store_each each = {.run = take_over, .damaged = leave_out, .context = &start};
 	int result;
 
 	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, options->max_memory / 4);
-	result = store_writer_each_run(ingest->writer, take_over, &start, error);
+	result = store_writer_each_run(ingest->writer, &each, error);
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, error);
 	if (result < 0)
@@ -118,7 +126,7 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 		return refuse_batch(ingest, session, batch, error->message, error);
 	ingest->totals.observations += batch->rows - refused;
 	if (batch->epoch < run->frontier)
-		run->touched = true;
+		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);
 	if (batch->epoch <= session->now.frontier)
 		return 0;
 	/* Whoever logs an epoch has ended those before it. */
@@ -183,6 +191,7 @@ sequence_of(const struct wire_frame *frame)
 static void
 take_next(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
 {
+	const size_t pending = store_writer_pending(ingest->writer);
 	struct portolan_error error = {0};
 	int result;
 
@@ -198,7 +207,7 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 	else
 		result = take_close(ingest, session, frame, &error);
 	if (result < 0)
-		settle_failure(ingest, &error, now);
+		settle_trouble(ingest, session->run, store_writer_pending(ingest->writer) != pending, &error, now);
 }
 
 static void
@@ -263,7 +272,8 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 
-	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands. */
+	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands.
+	 */
 	if (!session || session->now.state == SESSION_GONE ||
 	    (session->now.state != SESSION_REMOVED && !same_peer(&session->peer, peer))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),
@@ -274,9 +284,7 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 	session->run->counters.frames++;
 	session->run->counters.bytes += size;
 	if (session->now.state == SESSION_REMOVED)
-		reply_error(ingest, peer, frame->session, WIRE_E_RUN_REMOVED, sequence_of(frame),
-		            "run '%s' was removed or overwritten while this session recorded into it",
-		            session->run->name);
+		reply_removed(ingest, peer, session);
 	else if (frame->kind == WIRE_PING)
 		take_ping(ingest, session, &frame->ping.counts);
 	else

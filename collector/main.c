@@ -11,6 +11,7 @@
 #include "server.h"
 
 #include <portolan/error.h>
+#include <portolan/store.h>
 #include <spool.h>
 
 #include <inttypes.h>
@@ -185,6 +186,7 @@ main(int argc, char **argv)
 	struct portolan_error error = {0};
 	struct options options;
 
+	store_expect_short_file();
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return fail(EXIT_USAGE, &error);
 	switch (options.command) {

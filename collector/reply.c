@@ -94,3 +94,16 @@ reply_error(struct ingest *ingest, const struct peer *peer, const uint8_t sessio
 	frame.error.message.size = strlen(message);
 	send_frame(ingest, peer, session, &frame);
 }
+
+void
+reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session)
+{
+	if (session->run->damaged)
+		reply_error(ingest, peer, session->id, WIRE_E_RUN_DAMAGED, 0,
+		            "run '%s' is damaged on disk: remove it, or restore the store from a backup",
+		            session->run->name);
+	else
+		reply_error(ingest, peer, session->id, WIRE_E_RUN_REMOVED, 0,
+		            "run '%s' was removed or overwritten while this session recorded into it",
+		            session->run->name);
+}

@@ -18,6 +18,9 @@ void reply_opened(struct ingest *ingest, const struct session *session, enum sto
 /* An ack to every live session: its credit has changed. */
 void reply_ack_all(struct ingest *ingest);
 
+/* Why the session is in state SESSION_REMOVED. */
+void reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session);
+
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,
                                                        const uint8_t session[WIRE_SESSION_SIZE],
                                                        enum wire_error_code code, uint64_t sequence, const char *format,

@@ -306,14 +306,32 @@ sessions_set_frontier(struct session *session, uint64_t frontier)
 	update_frontier(session->run);
 }
 
+static void
+extend(struct epochs *epochs, uint64_t from, uint64_t to)
+{
+	bool empty = epochs->from >= epochs->to;
+
+	if (empty || from < epochs->from)
+		epochs->from = from;
+	if (empty || to > epochs->to)
+		epochs->to = to;
+}
+
 void
 run_make_due(struct run *run, uint64_t from, uint64_t to)
 {
-	bool empty = run->due_from >= run->due_to;
+	extend(&run->due, from, to);
+	run_touch(run, from, to);
+}
 
-	run->touched = true;
-	if (empty || from < run->due_from)
-		run->due_from = from;
-	if (empty || to > run->due_to)
-		run->due_to = to;
+void
+run_touch(struct run *run, uint64_t from, uint64_t to)
+{
+	extend(&run->touched, from, to);
+}
+
+bool
+run_is_touched(const struct run *run)
+{
+	return run->touched.from < run->touched.to;
 }

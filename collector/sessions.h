@@ -72,16 +72,22 @@ struct session {
 	size_t place;                                                               /* in run->live */
 };
 
+/* A range of epochs, [from, to); empty: from ≥ to. */
+struct epochs {
+	uint64_t from, to;
+};
+
 struct run {
 	uint32_t number;
 	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
 	bool removed;
-	bool touched;    /* something happened that may make a fold due */
 	bool unfoldable; /* a fold found damage; left alone until the next start */
+	bool damaged;    /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
 	char name[256];
 	int64_t heard;                  /* the last time that one of its sessions was heard of */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
-	uint64_t due_from, due_to;      /* closed (again) epochs whose patches are to be folded; empty: from ≥ to */
+	struct epochs due;              /* closed (again): patches to them are to be folded */
+	struct epochs touched;          /* where something happened that may make a fold due */
 	struct store_counters counters; /* since the last commit that stored them */
 	uint64_t counted;               /* the commit (by number) that stored them last */
 	struct session *sessions;
@@ -137,5 +143,8 @@ void sessions_set_frontier(struct session *session, uint64_t frontier);
 
 /* Epochs [from, to) were ended (again): what the log holds of them is to be folded. */
 void run_make_due(struct run *run, uint64_t from, uint64_t to);
+/* Something came for them that may have to be folded. */
+void run_touch(struct run *run, uint64_t from, uint64_t to);
+bool run_is_touched(const struct run *run);
 
 #endif

@@ -79,9 +79,7 @@ conclude(struct ingest *ingest, struct session *session, struct portolan_error *
 	session_forget_complaints(session);
 	if (session->owes_removed) {
 		session->owes_removed = session->owes_opened = session->owes_ack = false;
-		reply_error(ingest, &session->peer, session->id, WIRE_E_RUN_REMOVED, 0,
-		            "run '%s' was removed or overwritten while this session recorded into it",
-		            session->run->name);
+		reply_removed(ingest, &session->peer, session);
 	} else if (session->now.state == SESSION_GONE) {
 		sessions_remove(&ingest->sessions, session);
 	} else if (session->owes_opened || session->owes_ack) {
@@ -96,6 +94,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	bool wrote = store_writer_pending(ingest->writer) > 0;
 	struct portolan_error error = {0};
 	struct session *session;
+	struct run *concerned = NULL;
 	uint64_t began = count_clock();
 	int result = wrote ? count_store(ingest, &error) : 0;
 
@@ -108,10 +107,12 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		session->stored = session->now;
 		session->fresh = session->run->fresh = false;
 	}
-	while (result == 0 && (session = sessions_take_changed(&ingest->sessions)))
+	while (result == 0 && (session = sessions_take_changed(&ingest->sessions))) {
+		concerned = session->run;
 		result = conclude(ingest, session, &error);
+	}
 	if (result < 0) {
-		settle_failure(ingest, &error, now);
+		settle_trouble(ingest, concerned, true, &error, now);
 		return;
 	}
 	if (ingest->health == INGEST_TRYING && wrote) {
@@ -129,7 +130,10 @@ take_back(struct ingest *ingest, struct session *session, const char *reason)
 	session->owes_removed = session->owes_opened = session->owes_ack = false;
 	session_forget_complaints(session);
 	if (session->fresh) {
-		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
+		if (run->damaged)
+			reply_removed(ingest, &session->peer, session);
+		else
+			reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 		sessions_remove(&ingest->sessions, session);
 		if (run->fresh && !run->sessions)
 			sessions_remove_run(&ingest->sessions, run);
@@ -139,8 +143,56 @@ take_back(struct ingest *ingest, struct session *session, const char *reason)
 	sessions_set_state(&ingest->sessions, session, session->stored.state);
 	session->gap = session->now.sequence != session->stored.sequence;
 	session->now = session->stored;
-	if (session->gap)
+	if (session->gap && !run->damaged)
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
+}
+
+static void
+give_up_transaction(struct ingest *ingest)
+{
+	ingest->counters.failures++;
+	folder_drop(&ingest->folder);
+	store_writer_abort(ingest->writer);
+}
+
+/* The run takes nobody in from now on, and who records into it is told; that is not of the transaction. */
+static void
+close_damaged(struct ingest *ingest, struct run *run)
+{
+	for (struct session *session = run->sessions; session; session = session->next_in_run) {
+		sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
+		session->stored.state = SESSION_REMOVED;
+		session->owes_removed = session->owes_opened = session->owes_ack = false;
+		session_forget_complaints(session);
+		reply_removed(ingest, &session->peer, session);
+	}
+}
+
+void
+settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error, int64_t now)
+{
+	uint32_t number = run ? run->number : 0;
+	char line[sizeof(error->message) + sizeof(run->name) + 64];
+	struct session *session;
+
+	if (error->code != STORE_E_CORRUPT || (wrote && !run)) {
+		settle_failure(ingest, error, now);
+		return;
+	}
+	if (run && !run->damaged) {
+		snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing more is recorded into it", run->name,
+		         error->message);
+		ingest->options.trouble(ingest->options.context, line);
+		run->damaged = run->unfoldable = true;
+	}
+	if (wrote) { /* what has been written in part */
+		give_up_transaction(ingest);
+		while ((session = sessions_take_changed(&ingest->sessions)))
+			take_back(ingest, session, error->message);
+		run = sessions_find_run(&ingest->sessions, number);
+	}
+	if (run)
+		close_damaged(ingest, run);
 }
 
 void
@@ -149,10 +201,9 @@ settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_
 	struct session *session;
 	char line[sizeof(error->message) + 64];
 
-	ingest->counters.failures++;
-	folder_drop(&ingest->folder);
-	store_writer_abort(ingest->writer);
-	if (ingest->health == INGEST_READY) {
+	give_up_transaction(ingest);
+	ingest->lost |= error->code == STORE_E_NO_STORE;
+	if (ingest->health == INGEST_READY && !ingest->lost) {
 		snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
 		ingest->options.trouble(ingest->options.context, line);
 	}
@@ -178,15 +229,22 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
-/* Some of them, so that nobody waits while thousands go; *more: not all. */
+static bool
+is_over(const struct run *run)
+{
+	return !run->sessions && (run->removed || (!run->damaged && (run->unfoldable || !run_is_touched(run))));
+}
+
+/* Some of them, so that nobody waits while thousands go; *more: not all. *concerned: the run that was looked at. */
 static int
-expire_some(struct ingest *ingest, int64_t now, bool *more, struct portolan_error *error)
+expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concerned, struct portolan_error *error)
 {
 	unsigned expired = 0;
 	int result = 0;
 
 	for (struct run *run = ingest->sessions.runs, *next_run; run && result == 0; run = next_run) {
 		next_run = run->next;
+		*concerned = run;
 		for (struct session *session = run->sessions, *next; session && result == 0; session = next) {
 			next = session->next_in_run;
 			if (now - session->heard <= WIRE_SESSION_TIMEOUT_MS)
@@ -197,7 +255,7 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct portolan_erro
 			}
 			result = expire(ingest, session, error);
 		}
-		if (!run->sessions && (!run->touched || run->removed || run->unfoldable))
+		if (result == 0 && is_over(run))
 			sessions_remove_run(&ingest->sessions, run);
 	}
 	return result;
@@ -217,6 +275,7 @@ bool
 ingest_tick(struct ingest *ingest, int64_t now)
 {
 	struct portolan_error error = {0};
+	struct run *concerned = NULL;
 	bool more = false;
 	int result;
 
@@ -233,8 +292,8 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		ingest->garbage = true;
 		ingest->garbage_at = now + GARBAGE_MS;
 	}
-	result = expire_some(ingest, now, &more, &error);
+	result = expire_some(ingest, now, &more, &concerned, &error);
 	if (result < 0)
-		settle_failure(ingest, &error, now);
+		settle_trouble(ingest, concerned, true, &error, now);
 	return more && result == 0;
 }

@@ -16,6 +16,14 @@ bool settle_is_fatal(int code);
  */
 void settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_t now);
 
+/*
+ * The same for what one run is concerned with: if its records turn out to be damaged (STORE_E_CORRUPT), that is the end
+ * of recording into this run, and no more. `wrote`: the call that failed had begun to write, so that the transaction
+ * has to go, once; its frames are asked for again. `run` NULL: not known.
+ */
+void settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,
+                    int64_t now);
+
 /* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails with fatal codes. */
 int settle_end_session(struct ingest *ingest, struct session *session, enum session_state state,
                        struct portolan_error *error);

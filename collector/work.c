@@ -39,13 +39,16 @@ ingest_work(struct ingest *ingest, int64_t now)
 	int result;
 
 	assert(!ingest->sessions.changed);
-	if (ingest->health != INGEST_READY || now < ingest->work_at)
+	/* While the store is being tried again as well: there may be nobody left whose frame would try it. */
+	if (ingest->health == INGEST_UNAVAILABLE || now < ingest->work_at)
 		return false;
 	if (folder_has_work(&ingest->folder)) {
 		result = folder_work(&ingest->folder, &error);
 		ingest->garbage = true;
 	} else if (ingest->garbage) {
 		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
+		/* Damage would be found again at once: it is looked at with the next tick that looks for garbage. */
+		ingest->garbage &= result == 0;
 	} else {
 		return false;
 	}

@@ -4,7 +4,7 @@
     demo_train.py OUT [--epochs N] [--seed S]
 
 reads OUT/words.tsv and OUT/held-out.tsv, records the run `words` in OUT/store. What Portolan adds to an ordinary scikit-learn
-loop are the lines with `run`.
+loop are the lines with `run`, in record() and observe_epoch().
 """
 
 import argparse
@@ -54,6 +54,73 @@ class Progress:
         self.stream.flush()
 
 
+class Words:
+    """Words to train on, or to test with: their gold classes, and what the classifier sees of them."""
+
+    def __init__(self, words, gold, features):
+        self.words, self.gold, self.features = words, gold, features
+
+    def __len__(self):
+        return len(self.words)
+
+
+def load(out, progress):
+    """(class names, words to train on, words held out)."""
+    words, languages = read_words(out / "words.tsv")
+    held_out_words, held_out_languages = read_words(out / "held-out.tsv")
+    labels = sorted(set(languages))
+    progress.finish(f"cutting {len(words) + len(held_out_words):,} words into pieces of 1 to 4 letters")
+    vectorizer = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, alternate_sign=False)
+    return (labels, Words(words, np.searchsorted(labels, languages), vectorizer.transform(words)),
+            Words(held_out_words, np.searchsorted(labels, held_out_languages), vectorizer.transform(held_out_words)))
+
+
+def make_classifier(seed):
+    return SGDClassifier(loss="log_loss", learning_rate="constant", eta0=STEP, alpha=1e-7, random_state=seed)
+
+
+def train_epoch(classifier, generator, train, classes, show=lambda share: None):
+    """One round over the words in random order."""
+    order = generator.permutation(len(train))
+    for rows in batches(len(train)):
+        batch = order[rows]
+        classifier.partial_fit(train.features[batch], train.gold[batch], classes=np.arange(classes))
+        show(rows.stop / len(train))
+
+
+def observe_epoch(classifier, run, epoch, train, show=lambda share: None):
+    """Records how the classifier sees every word; the share it gets right."""
+    right = 0
+    for rows in batches(len(train)):
+        probs = classifier.predict_proba(train.features[rows])
+        run.log_probs(epoch, train.words[rows], probs, train.gold[rows])
+        right += np.count_nonzero(probs.argmax(axis=1) == train.gold[rows])
+        show(rows.stop / len(train))
+    run.end_epoch(epoch)
+    return right / len(train)
+
+
+def record(name, store, labels, train, held_out, epochs, seed, progress):
+    """Trains a classifier and records the run `name`; the held-out accuracy at the end."""
+    classifier, generator = make_classifier(seed), np.random.default_rng(seed)
+    config = {"model": "logistic regression on hashed character 1-4-grams", "step": STEP, "seed": seed}
+    accuracy = 0.0
+    with portolan.Run(name, store=store, mode="epoch-end", labels=labels, config=config, overwrite=True) as run:
+        for epoch in range(epochs):
+            start = time.monotonic()
+            title = f"epoch {epoch + 1} of {epochs}"
+            train_epoch(classifier, generator, train, len(labels),
+                        lambda share, title=title: progress.show(f"{title}: training ", share))
+            right = observe_epoch(classifier, run, epoch, train,
+                                  lambda share, title=title: progress.show(f"{title}: observing", share))
+            accuracy = classifier.score(held_out.features, held_out.gold)
+            progress.finish(f"{title}: accuracy {right:.3f} on training words, {accuracy:.3f} held out"
+                            f" ({time.monotonic() - start:.1f} s)")
+    stats = run.stats()
+    progress.finish(f"{stats['acknowledged']:,} observations of {len(train):,} words are on disk in {store}")
+    return accuracy
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("out", type=Path, help="folder with words.tsv; the store is made in it")
@@ -61,46 +128,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
-    words, languages = read_words(options.out / "words.tsv")
-    held_out_words, held_out_languages = read_words(options.out / "held-out.tsv")
-    labels = sorted(set(languages))
-    gold = np.searchsorted(labels, languages)
-    held_out_gold = np.searchsorted(labels, held_out_languages)
-
     progress = Progress()
-    progress.finish(f"cutting {len(words) + len(held_out_words):,} words into pieces of 1 to 4 letters")
-    vectorizer = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, alternate_sign=False)
-    features = vectorizer.transform(words)
-    held_out_features = vectorizer.transform(held_out_words)
-    classifier = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=STEP, alpha=1e-7, random_state=options.seed)
-    generator = np.random.default_rng(options.seed)
-
-    config = {"model": "logistic regression on hashed character 1-4-grams", "step": STEP, "seed": options.seed}
-    with portolan.Run("words", store=options.out / "store", mode="epoch-end", labels=labels, config=config,
-                      overwrite=True) as run:
-        for epoch in range(options.epochs):
-            start = time.monotonic()
-            title = f"epoch {epoch + 1} of {options.epochs}"
-
-            order = generator.permutation(len(words))
-            for rows in batches(len(words)):
-                batch = order[rows]
-                classifier.partial_fit(features[batch], gold[batch], classes=np.arange(len(labels)))
-                progress.show(f"{title}: training ", rows.stop / len(words))
-
-            right = 0
-            for rows in batches(len(words)):
-                probs = classifier.predict_proba(features[rows])
-                run.log_probs(epoch, words[rows], probs, gold[rows])
-                right += np.count_nonzero(probs.argmax(axis=1) == gold[rows])
-                progress.show(f"{title}: observing", rows.stop / len(words))
-            run.end_epoch(epoch)
-
-            held_out = classifier.score(held_out_features, held_out_gold)
-            progress.finish(f"{title}: accuracy {right / len(words):.3f} on training words, {held_out:.3f} held out"
-                            f" ({time.monotonic() - start:.1f} s)")
-    stats = run.stats()
-    progress.finish(f"{stats['acknowledged']:,} observations of {len(words):,} words are on disk in {options.out / 'store'}")
+    labels, train, held_out = load(options.out, progress)
+    record("words", options.out / "store", labels, train, held_out, options.epochs, options.seed, progress)
 
 
 if __name__ == "__main__":

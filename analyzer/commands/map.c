@@ -7,16 +7,15 @@
 #include "commands.h"
 
 #include "dynamics/dynamics.h"
-#include "map/gnuplot.h"
 #include "map/map.h"
+#include "plot/gnuplot.h"
+#include "plot/picture.h"
 #include "program/message.h"
 #include "program/number.h"
-#include "output/output.h"
-#include "map_files.h"
 
 #include <portolan/error.h>
 
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_COMPACT = OPTION_KEY, KEY_DENSITY, KEY_SAMPLE, KEY_SEED, KEY_TITLE };
@@ -26,7 +25,7 @@ enum { KEY_COMPACT = OPTION_KEY, KEY_DENSITY, KEY_SAMPLE, KEY_SEED, KEY_TITLE };
 struct map_request {
 	struct options options;
 	struct map_options map;
-	struct map_files files;
+	struct picture picture;
 	bool compact;
 	const char *title;
 };
@@ -84,57 +83,41 @@ write_caption(char *text, size_t room, const struct map_request *request, const 
 static int
 write_data(const struct map_request *request, const struct map_data *data, struct portolan_error *error)
 {
-	struct output output;
-	int code = output_open(&output, request->files.data_path, error);
-
-	if (code < 0)
-		return code;
 	if (request->map.density)
-		output_bytes(&output, data->cells, (size_t)data->cells_x * data->cells_y * sizeof(*data->cells));
-	else
-		output_bytes(&output, data->points, data->point_count * sizeof(*data->points));
-	return output_finish(&output, error);
+		return picture_write_data(&request->picture, data->cells,
+		                          (size_t)data->cells_x * data->cells_y * sizeof(*data->cells), error);
+	return picture_write_data(&request->picture, data->points, data->point_count * sizeof(*data->points), error);
 }
 
 static int
 write_script(const struct map_request *request, const struct dynamics *dynamics, const struct map_data *data,
              struct portolan_error *error)
 {
-	char caption[256];
+	char caption[256], *text = NULL;
+	size_t length;
 	struct map_script script = {
 	        .data = data,
-	        .format = request->files.format,
+	        .format = request->picture.format,
 	        .compact = request->compact,
 	        .density = request->map.density,
-	        .picture = request->files.safe_picture,
-	        .data_file = request->files.data,
+	        .picture = request->picture.safe_picture,
+	        .data_file = request->picture.data,
 	        .title = request->title ? request->title : dynamics->info->name,
 	        .caption = caption,
 	        .can_draw = gnuplot_has_glyph,
 	};
 
-	write_caption(caption, sizeof(caption), request, dynamics, data);
-	return map_files_write_script(&request->files, &script, error);
-}
-
-/* Ctrl-C meanwhile ends gnuplot at once, and this program when the unfinished picture is removed. */
-static int
-draw_picture(const struct map_files *files, struct portolan_error *error)
-{
-	sigset_t ends, before;
+	FILE *stream = open_memstream(&text, &length);
 	int code;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &before);
-	code = gnuplot_run(files->folder, files->script, files->temporary, error);
-	if (code >= 0)
-		code = map_files_accept_picture(files, error);
+	write_caption(caption, sizeof(caption), request, dynamics, data);
+	if (stream)
+		map_script_write(stream, &script);
+	if (!stream || fclose(stream) != 0)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
 	else
-		map_files_drop_picture(files);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+		code = picture_write_script(&request->picture, text, length, error);
+	free(text);
 	return code;
 }
 
@@ -156,13 +139,13 @@ draw(const struct map_request *request, const struct dynamics *dynamics, struct 
 	if (code < 0)
 		return code;
 	if (!request->map.density)
-		code = map_leave_out_hidden(&data, request->files.format, error);
+		code = map_leave_out_hidden(&data, request->picture.format, error);
 	if (code >= 0)
 		code = write_data(request, &data, error);
 	if (code >= 0)
 		code = write_script(request, dynamics, &data, error);
 	if (code >= 0)
-		code = draw_picture(&request->files, error);
+		code = picture_draw(&request->picture, error);
 	map_data_free(&data);
 	return code;
 }
@@ -208,9 +191,9 @@ run(const struct command *command, int argc, char **argv)
 		return STATUS_USAGE;
 	if (!request.options.common.output)
 		return options_wrong(command, "where to? -o FILE.png, FILE.svg or FILE.pdf");
-	if (map_files_init(&request.files, request.options.common.output, &error) < 0)
+	if (picture_init(&request.picture, "-o", request.options.common.output, ".map-data", &error) < 0)
 		return options_wrong(command, "%s", error.message);
-	status = map_files_check(&request.files, &error);
+	status = picture_check(&request.picture, &error);
 	if (status >= 0)
 		status = draw_run(&request, &error);
 	if (status < 0) {

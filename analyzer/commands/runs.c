@@ -19,7 +19,7 @@
 static const char *
 state_name(const struct store_run_info *run)
 {
-	return run->state == STORE_RECORDING ? "recording" : "closed";
+	return run->state == STORE_DAMAGED ? "damaged" : run->state == STORE_RECORDING ? "recording" : "closed";
 }
 
 static const char *
@@ -46,8 +46,12 @@ write_csv(struct output *output, const struct store_run_info *runs, size_t count
 	for (size_t i = 0; i < count; i++) {
 		char created[32];
 
-		print_time(runs[i].created, created);
 		text_csv(output, runs[i].name, strlen(runs[i].name));
+		if (runs[i].state == STORE_DAMAGED) {
+			output_text(output, ",,,,damaged,,\n");
+			continue;
+		}
+		print_time(runs[i].created, created);
 		output_printf(output, ",%llu,%llu,%llu,%s,%s,%s\n", (unsigned long long)runs[i].examples,
 		              (unsigned long long)runs[i].epochs, (unsigned long long)runs[i].observations,
 		              state_name(&runs[i]), mode_name(&runs[i]), created);
@@ -59,6 +63,8 @@ run_as_json(const struct store_run_info *run)
 {
 	char created[32];
 
+	if (run->state == STORE_DAMAGED)
+		return json_pack("{s:s, s:s}", "name", run->name, "state", state_name(run));
 	print_time(run->created, created);
 	return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", run->name, "examples",
 	                 (json_int_t)run->examples, "epochs", (json_int_t)run->epochs, "observations",
@@ -92,8 +98,9 @@ add_counters(struct store *store, uint32_t run, json_t *to, struct portolan_erro
 	return code;
 }
 
+/* What is found out to be damaged on the way is marked so. */
 static int
-write_json(struct store *store, struct output *output, const struct store_run_info *runs, size_t count,
+write_json(struct store *store, struct output *output, struct store_run_info *runs, size_t count,
            struct portolan_error *error)
 {
 	json_t *list = json_array();
@@ -104,9 +111,15 @@ write_json(struct store *store, struct output *output, const struct store_run_in
 		json_t *run = run_as_json(&runs[i]);
 
 		json_array_append_new(list, run);
+		if (runs[i].state == STORE_DAMAGED)
+			continue;
 		code = add_counters(store, runs[i].number, run, error);
 		if (code == STORE_E_NO_RUN) /* removed just now */
 			code = json_array_remove(list, json_array_size(list) - 1);
+		if (code == STORE_E_CORRUPT) {
+			runs[i].state = STORE_DAMAGED;
+			code = json_array_set_new(list, json_array_size(list) - 1, run_as_json(&runs[i]));
+		}
 	}
 	if (code >= 0)
 		text = json_dumps(list, JSON_INDENT(2));
@@ -122,7 +135,7 @@ write_json(struct store *store, struct output *output, const struct store_run_in
 }
 
 static int
-write_runs(struct store *store, const struct common_options *common, const struct store_run_info *runs, size_t count,
+write_runs(struct store *store, const struct common_options *common, struct store_run_info *runs, size_t count,
            struct portolan_error *error)
 {
 	struct output output;
@@ -140,6 +153,24 @@ write_runs(struct store *store, const struct common_options *common, const struc
 	return code;
 }
 
+/* Says so; how many are damaged. */
+static int
+count_damaged(const struct store_run_info *runs, size_t count)
+{
+	int damaged = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (runs[i].state != STORE_DAMAGED)
+			continue;
+		damaged++;
+		message_error(
+		        "run '%s' is damaged: `portolan check` says where; restore it from a backup, or remove it",
+		        runs[i].name);
+	}
+	return damaged;
+}
+
+/* How many of them are damaged. */
 static int
 list_runs(const struct common_options *common, struct portolan_error *error)
 {
@@ -153,6 +184,8 @@ list_runs(const struct common_options *common, struct portolan_error *error)
 	code = store_runs(store, &runs, &count, error);
 	if (code >= 0) {
 		code = write_runs(store, common, runs, count, error);
+		if (code >= 0)
+			code = count_damaged(runs, count);
 		free(runs);
 	}
 	store_close(store);
@@ -164,17 +197,17 @@ run(const struct command *command, int argc, char **argv)
 {
 	struct portolan_error error;
 	struct options options;
+	int damaged;
 
 	options_begin(&options, command, argc, argv);
 	if (options_next(&options) != OPTIONS_END)
 		return options.status;
 	if (options.operand_count > 0)
 		return options_wrong(command, "takes no operand: '%s'", options.operands[0]);
-	if (list_runs(&options.common, &error) < 0) {
+	damaged = list_runs(&options.common, &error);
+	if (damaged < 0)
 		message_error("%s", error.message);
-		return STATUS_FAILED;
-	}
-	return STATUS_DONE;
+	return damaged == 0 ? STATUS_DONE : STATUS_FAILED;
 }
 
 const struct command runs_command = {
@@ -187,7 +220,8 @@ const struct command runs_command = {
                     "portolan runs --json --store /data/portolan-store\n",
         .help = "Prints one line per run, as CSV: name,examples,epochs,observations,state,mode,created. state is "
                 "recording "
-                "(a session is live) or closed; mode is epoch-end or train-forward; created is UTC.\n\n"
+                "(a session is live), closed, or damaged: its records cannot be read, the other columns are empty, "
+                "and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
                 "With --json also what was counted while it was recorded: observations received, repeated, replaced, "
                 "refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they "
                 "took, "

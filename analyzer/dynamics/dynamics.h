@@ -15,8 +15,7 @@
 #include "program/options.h"
 
 struct dynamics_column {
-	char name[272];  /* a measure's, or a user column's; the latter with mean_ before it where the two are the same
-	                  */
+	char name[272];  /* a measure's, or a user column's; the latter with mean_ before it if they are the same */
 	bool integer;    /* whole numbers */
 	bool sometimes;  /* may be empty (NaN) for an observed example */
 	double *values;  /* by dense index; NULL: not held, see scan.h */
@@ -39,10 +38,9 @@ struct dynamics {
 	const uint32_t *epochs; /* with observations, in the range; ascending */
 	size_t epoch_count;
 	struct ids ids;
-	uint32_t
-	        *order; /* observed examples (dense indices) by ascending id; of a part: places in it, by dense index */
-	size_t count;   /* observed examples */
-	uint32_t first; /* of a part: the dense index of its first example */
+	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
+	size_t count;    /* observed examples */
+	uint32_t first;  /* of a part: the dense index of its first example */
 	const uint32_t *indices; /* of a part: the dense index of each example; NULL: first, first + 1, … */
 	int32_t *gold;           /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */

@@ -8,6 +8,7 @@
 #ifndef MAP_H
 #define MAP_H
 
+#include "plot/script.h"
 #include "selection/regions.h"
 
 #include <portolan/portolan.h>
@@ -97,38 +98,28 @@ void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 size_t map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2]);
 
-enum map_format { MAP_PNG, MAP_SVG, MAP_PDF };
-
 /* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
 struct map_marker {
 	int shape, edge_shape;
 	double size, edge_size;
 };
-struct map_marker map_marker(enum map_format format, unsigned slot, size_t shown);
-struct map_marker map_marker_of_legend(enum map_format format, unsigned slot); /* without edge */
+struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
+struct map_marker map_marker_of_legend(enum picture_format format, unsigned slot); /* without edge */
 double map_marker_line(size_t shown);                                          /* the line width of crosses */
 
 /* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
-int map_leave_out_hidden(struct map_data *data, enum map_format format, struct portolan_error *error);
+int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);
 
 struct map_script {
 	const struct map_data *data;
-	enum map_format format;
+	enum picture_format format;
 	bool compact, density;
 	const char *picture, *data_file;      /* file names: letters, digits, . _ - only */
 	const char *title, *caption;          /* any text */
 	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
 };
 
-/* How every script begins, whatever the version. */
-#define MAP_SCRIPT_FIRST_LINE "# A data map, drawn by portolan"
-
 /* Writes the script. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_script *script);
-
-/* Text as gnuplot's single-quoted string: quotes become typographic, control characters and what is not UTF-8 are left
- * out, what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with … where it would be
- * wider than `room`, in ems. */
-void map_script_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character));
 
 #endif

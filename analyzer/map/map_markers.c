@@ -34,9 +34,9 @@ static const struct metrics cairo = {3.075, 1, 1, 1, 1, {1.0, 0.95, 0.9, 1.05, 1
 static const struct metrics svg = {4.65, 1.41, 1.38, 0.71, 1.39, {0.76, 0.76, 0.72, 0.84, 0.65, 0.65, 0.65}};
 
 static const struct metrics *
-metrics_of(enum map_format format)
+metrics_of(enum picture_format format)
 {
-	return format == MAP_SVG ? &svg : &cairo;
+	return format == PICTURE_SVG ? &svg : &cairo;
 }
 
 /* Smaller where there are more: 10 points are seen, and 25,000 told apart. */
@@ -64,7 +64,7 @@ map_marker_line(size_t shown)
 }
 
 struct map_marker
-map_marker(enum map_format format, unsigned slot, size_t shown)
+map_marker(enum picture_format format, unsigned slot, size_t shown)
 {
 	const struct metrics *metrics = metrics_of(format);
 	bool is_cross = shapes[slot] == PLUS || shapes[slot] == CROSS;
@@ -79,7 +79,7 @@ map_marker(enum map_format format, unsigned slot, size_t shown)
 }
 
 struct map_marker
-map_marker_of_legend(enum map_format format, unsigned slot)
+map_marker_of_legend(enum picture_format format, unsigned slot)
 {
 	const struct metrics *metrics = metrics_of(format);
 
@@ -163,7 +163,7 @@ is_seen(const struct canvas *canvas, const struct map_marker *marker, double x, 
 }
 
 int
-map_leave_out_hidden(struct map_data *data, enum map_format format, struct portolan_error *error)
+map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error)
 {
 	struct canvas canvas = {metrics_of(format), calloc(ROWS * COLUMNS, 1)};
 	size_t first = data->point_count; /* points from here on are kept */

@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FONT "DejaVu Sans"
-#define INK "#33363d"
-#define PALE "#8a8f99"
+#define FONT PLOT_FONT
+#define INK PLOT_INK
+#define PALE PLOT_PALE
 
 /* In units, of the fonts of 16 and of 10 points. */
 #define TITLE_EM 21.3
@@ -50,44 +50,8 @@ write_margins(FILE *stream, const struct map_script *script, double left, double
 static void
 write_terminal(FILE *stream, const struct map_script *script)
 {
-	double width = width_of(script);
-
-	fprintf(stream,
-	        MAP_SCRIPT_FIRST_LINE " " PORTOLAN_VERSION ". To draw it again, in this folder: gnuplot SCRIPT\n"
-	                              "if (!exists('picture')) picture = '%s'\n"
-	                              "set encoding utf8\n",
-	        script->picture);
-	switch (script->format) {
-	case MAP_PNG:
-		fprintf(stream,
-		        "set terminal pngcairo size %.0f,%.0f noenhanced font '" FONT
-		        ",11' fontscale 2 pointscale 2 linewidth 2\n",
-		        2 * width, 2 * MAP_HEIGHT);
-		break;
-	case MAP_SVG:
-		fprintf(stream,
-		        "set terminal svg size %.0f,%.0f dynamic noenhanced font '" FONT
-		        ",11' fontscale 1.33 background '#ffffff'\n",
-		        width, MAP_HEIGHT);
-		break;
-	case MAP_PDF:
-		fprintf(stream,
-		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" FONT
-		        ",11' fontscale 0.75 pointscale 0.75 linewidth 1.2\n",
-		        width / 96, MAP_HEIGHT / 96);
-		break;
-	}
-	fputs("set output picture\nset multiplot\n", stream);
-}
-
-static void
-write_style(FILE *stream)
-{
-	fputs("set border 15 linecolor rgb '#c4c8cf' linewidth 1\n"
-	      "set grid linetype 1 linecolor rgb '#e4e6ea' linewidth 1\n"
-	      "set tics scale 0 textcolor rgb '" INK "'\n"
-	      "unset key\n",
-	      stream);
+	plot_script_begin(stream, "A data map", script->format, script->picture, width_of(script), MAP_HEIGHT);
+	fputs("set multiplot\n", stream);
 }
 
 static void
@@ -96,11 +60,11 @@ write_titles(FILE *stream, const struct map_script *script)
 	double width = width_of(script);
 
 	fputs("set label 101 ", stream);
-	map_script_quote(stream, script->title, (width - MAP_LEFT - 40) / TITLE_EM, script->can_draw);
+	plot_quote(stream, script->title, (width - MAP_LEFT - 40) / TITLE_EM, script->can_draw);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",16' textcolor rgb '" INK "'\n",
 	        MAP_LEFT / width, (MAP_HEIGHT - 34) / MAP_HEIGHT);
 	fputs("set label 102 ", stream);
-	map_script_quote(stream, script->caption, (width - MAP_LEFT) / CAPTION_EM, script->can_draw);
+	plot_quote(stream, script->caption, (width - MAP_LEFT) / CAPTION_EM, script->can_draw);
 	fprintf(stream, " at screen %.5f,%.5f left noenhanced front font '" FONT ",10' textcolor rgb '" PALE "'\n",
 	        MAP_LEFT / width, (MAP_HEIGHT - 60) / MAP_HEIGHT);
 }
@@ -240,7 +204,7 @@ write_cells(FILE *stream, const struct map_script *script)
 	        "plot '%s' binary array=(%u,%u) format='%%float32' endian=little dx=%.8g dy=%.8g origin=(%.8g,%.8g) "
 	        "with image %snotitle\nunset colorbox\nunset label 103\n",
 	        script->data_file, data->cells_x, data->cells_y, dx, dy, -margin + dx / 2, MAP_CONFIDENCE_MIN + dy / 2,
-	        script->format == MAP_SVG ? "pixels " : "");
+	        script->format == PICTURE_SVG ? "pixels " : "");
 }
 
 /* "1.5M", "20k", "300": one unit for a whole axis, by its step. */
@@ -350,7 +314,7 @@ void
 map_script_write(FILE *stream, const struct map_script *script)
 {
 	write_terminal(stream, script);
-	write_style(stream);
+	plot_script_style(stream);
 	write_titles(stream, script);
 	write_region_labels(stream, script);
 	write_scatter_axes(stream, script);

@@ -206,6 +206,27 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 	}
 }
 
+int
+table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
+                struct portolan_error *error)
+{
+	size_t longest = 0, length = 0;
+	struct table table;
+	int code;
+
+	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < count; i++) {
+		ids_text(&dynamics->ids, rows[i], &length);
+		longest = length > longest ? length : longest;
+	}
+	code = table_init(&table, TABLE_NPY, dynamics, longest, error);
+	if (code < 0)
+		return code;
+	table_write_head(&table, output, count);
+	table_write_rows(&table, output, dynamics, rows, count);
+	table_free(&table);
+	return 0;
+}
+
 uint32_t
 table_measures(enum table_format format, bool with_ci)
 {

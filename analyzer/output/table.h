@@ -14,6 +14,9 @@
 void table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
 void table_write_jsonl(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
 
+int table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
+                    struct portolan_error *error);
+
 /*
  * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same columns.
  *

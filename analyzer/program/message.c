@@ -41,6 +41,16 @@ message_error(const char *format, ...)
 }
 
 void
+message_note(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	message_line("portolan: ", format, arguments);
+	va_end(arguments);
+}
+
+void
 message_warning(const char *format, ...)
 {
 	va_list arguments;

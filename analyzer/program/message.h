@@ -5,6 +5,9 @@
 /* "portolan: …" and a newline. */
 __attribute__((format(printf, 1, 2))) void message_error(const char *format, ...);
 
+/* The same line, for what is no failure: a count, a result beside the data. */
+__attribute__((format(printf, 1, 2))) void message_note(const char *format, ...);
+
 /* "portolan: warning: …" and a newline. */
 __attribute__((format(printf, 1, 2))) void message_warning(const char *format, ...);
 

@@ -304,6 +304,28 @@ store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struc
 }
 
 int
+store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_record *record,
+                         struct portolan_error *error)
+{
+	const uint8_t *body;
+	size_t size;
+	int rc = store_walk_record(walk, RECORD_EPOCH, &body, &size, error);
+
+	if (rc)
+		return rc;
+	if (walk->key.mv_size == 8) {
+		memset(record, 0, sizeof(*record));
+		memcpy(record, body, size < sizeof(*record) ? size : sizeof(*record));
+		*epoch = store_key_read_u32((const uint8_t *)walk->key.mv_data + 4);
+		if (*epoch == STORE_EPOCH_RUN)
+			return VIEW_ABSENT;
+		if (epoch_is_valid(record))
+			return 0;
+	}
+	return store_view_corrupt(walk->view, DB_EPOCHS, walk->key.mv_data, walk->key.mv_size, error);
+}
+
+int
 store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
                      struct epoch_record **records, size_t *count, struct portolan_error *error)
 {
@@ -315,19 +337,11 @@ store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint3
 	int rc = store_walk_open(&walk, view, DB_EPOCHS, &start, 4, error);
 
 	while (!rc) {
-		const uint8_t *body;
-		size_t size;
+		struct epoch_record record;
 		uint32_t epoch;
 
-		rc = store_walk_record(&walk, RECORD_EPOCH, &body, &size, error);
-		if (rc)
-			break;
-		if (walk.key.mv_size != 8 || size != sizeof(*found)) {
-			rc = store_view_corrupt(view, DB_EPOCHS, walk.key.mv_data, walk.key.mv_size, error);
-			break;
-		}
-		epoch = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
-		if (epoch >= to || epoch == STORE_EPOCH_RUN)
+		rc = store_catalog_next_epoch(&walk, &epoch, &record, error);
+		if (rc || epoch >= to)
 			break;
 		if (n == room) {
 			uint32_t *more_numbers = realloc(numbers, (2 * room + 16) * sizeof(*numbers));
@@ -341,11 +355,7 @@ store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint3
 			}
 			room = 2 * room + 16;
 		}
-		memcpy(&found[n], body, sizeof(*found));
-		if (!epoch_is_valid(&found[n])) {
-			rc = store_view_corrupt(view, DB_EPOCHS, walk.key.mv_data, walk.key.mv_size, error);
-			break;
-		}
+		found[n] = record;
 		numbers[n] = epoch;
 		n += found[n].observations || found[n].log_rows;
 	}

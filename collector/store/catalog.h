@@ -45,6 +45,9 @@ int store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions
 /* All zero if absent. */
 int store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struct epoch_record *record,
                         struct portolan_error *error);
+/* The next epoch of a walk through DB_EPOCHS; VIEW_ABSENT: the run has no more. */
+int store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_record *record,
+                             struct portolan_error *error);
 /* Epochs of a run that hold observations, in the log or folded, ascending; both arrays are the caller's to free(). */
 int store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
                          struct epoch_record **records, size_t *count, struct portolan_error *error);

@@ -73,13 +73,17 @@ store_writer_drop_folds(struct store_writer *writer, uint32_t run, uint32_t epoc
 		rc = store_walk_open(&walk, &writer->view, DB_FOLDS, &from, from.size, error);
 	if (rc)
 		return rc;
-	while ((rc = store_walk_record(&walk, RECORD_FOLD, &body, &size, error)) == 0) {
+	while ((rc = store_walk_next(&walk, error)) == 0) {
 		struct retired_record retired = {.kind = RETIRED_GENERATION};
 		struct fold_record fold;
 
-		if (size != sizeof(fold) || walk.key.mv_size != 8) {
-			rc = store_view_corrupt(&writer->view, DB_FOLDS, walk.key.mv_data, walk.key.mv_size, error);
-			break;
+		/* What a damaged one names stays where it is; nothing else depends on it. */
+		if (!store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_FOLD, &body, &size) ||
+		    size != sizeof(fold) || walk.key.mv_size != 8) {
+			rc = store_walk_delete(&walk, error);
+			if (rc)
+				break;
+			continue;
 		}
 		memcpy(&fold, body, sizeof(fold));
 		retired.run = store_key_read_u32(walk.key.mv_data);

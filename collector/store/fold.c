@@ -282,7 +282,7 @@ work(struct store_fold *fold, struct portolan_error *error)
 }
 
 int
-store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error)
+store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error)
 {
 	struct store_writer *writer = fold->writer;
 	struct run_state_record state;
@@ -301,8 +301,19 @@ store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *erro
 		rc = work(fold, error);
 	} while (!rc && (int)fold->phase != phase && fold->phase != FOLD_DONE && fold->bytes < FOLD_SMALL_BYTES);
 	if (!rc)
-		rc = store_writer_commit(writer, error);
-	if (!rc)
 		*done = fold->phase == FOLD_DONE;
+	return rc;
+}
+
+int
+store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error)
+{
+	bool at_end;
+	int rc = store_fold_advance(fold, &at_end, error);
+
+	if (!rc)
+		rc = store_writer_commit(fold->writer, error);
+	if (!rc)
+		*done = at_end;
 	return rc;
 }

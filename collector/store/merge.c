@@ -3,7 +3,8 @@
  *
  * Within a session, arrival is sequence order (the writer takes sequence numbers without gaps), and the log keeps
  * arrival order; so between two observations only the order of their sessions has to be compared, and of the folded
- * ones only the session has to be kept. A fold may therefore happen at any time without changing the outcome.
+ * ones only the session has to be kept. A fold may therefore happen at any time without changing the outcome
+ * (for labels of one session that contradict each other see STORE.md).
  *
  * "As a whole": where the winner's batch lacks a column, the loser's value there goes too.
  */

@@ -107,28 +107,26 @@ store_read_finish(struct store *store, struct view *view)
 	pthread_rwlock_unlock(&store->map);
 }
 
-/* A declared example counts as observed once its epoch is folded. Until then the fullest epoch of the log says at least
- * how many there are, which is exact while the first epoch is in progress. */
+/* One run, from its entry in DB_RUNS. Damage is an answer: one run must not hide the others. */
 static int
-count_waiting_examples(const struct view *view, struct store_run_info *info, struct portolan_error *error)
+read_run(const struct view *view, const struct view_walk *entry, struct store_run_info *info,
+         struct portolan_error *error)
 {
-	struct epoch_record *records;
-	uint32_t *epochs;
-	size_t count;
-	int rc;
+	uint32_t number = 0;
+	const uint8_t *body;
+	size_t size;
+	int rc = STORE_E_CORRUPT;
 
-	if (info->declared == 0 || info->examples >= info->declared)
-		return 0;
-	rc = store_catalog_epochs(view, info->number, 0, UINT32_MAX, &epochs, &records, &count, error);
-	if (rc)
+	if (store_record_open(entry->value.mv_data, entry->value.mv_size, RECORD_RUN_NUMBER, &body, &size) && size == 4)
+		number = load_u32(body);
+	if (number)
+		rc = store_catalog_info(view, number, info, error);
+	if (!rc)
+		rc = store_count_waiting(view, info, error);
+	if (rc != STORE_E_CORRUPT)
 		return rc;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t rows = records[i].log_rows < info->declared ? records[i].log_rows : info->declared;
-
-		info->examples = rows > info->examples ? rows : info->examples;
-	}
-	free(epochs);
-	free(records);
+	*info = (struct store_run_info){.number = number, .state = STORE_DAMAGED};
+	memcpy(info->name, entry->key.mv_data, entry->key.mv_size < 255 ? entry->key.mv_size : 255);
 	return 0;
 }
 
@@ -146,13 +144,7 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 		free(list);
 		return rc;
 	}
-	for (;;) {
-		const uint8_t *body;
-		size_t size;
-
-		rc = store_walk_record(&walk, RECORD_RUN_NUMBER, &body, &size, error);
-		if (rc)
-			break;
+	while ((rc = store_walk_next(&walk, error)) == 0) {
 		if (n == room) {
 			struct store_run_info *more = realloc(list, 2 * room * sizeof(*list));
 
@@ -163,12 +155,7 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 			list = more;
 			room *= 2;
 		}
-		if (size != 4)
-			rc = store_view_corrupt(view, DB_RUNS, walk.key.mv_data, walk.key.mv_size, error);
-		else
-			rc = store_catalog_info(view, load_u32(body), &list[n], error);
-		if (!rc)
-			rc = count_waiting_examples(view, &list[n], error);
+		rc = read_run(view, &walk, &list[n], error);
 		if (rc)
 			break;
 		n++;

@@ -23,4 +23,7 @@ int store_read_begin(struct store *store, struct view *view, struct portolan_err
 void store_read_end(struct store *store, struct view *view);
 void store_read_finish(struct store *store, struct view *view);
 
+/* Adds what the log holds to the numbers of a run: see read_count.c for how exactly. */
+int store_count_waiting(const struct view *view, struct store_run_info *info, struct portolan_error *error);
+
 #endif

@@ -26,7 +26,8 @@ int store_writer_open_with(const char *directory, size_t map_size, struct store_
                            struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
 
-int store_writer_commit(struct store_writer *writer, struct portolan_error *error); /* nothing pending: 0 at once */
+/* Nothing pending: 0 at once. STORE_E_NO_STORE: its file was removed meanwhile, so nothing can be kept any more. */
+int store_writer_commit(struct store_writer *writer, struct portolan_error *error);
 void store_writer_abort(struct store_writer *writer);
 size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
 
@@ -100,9 +101,17 @@ int store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_
 
 int store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_run_info *info,
                           struct portolan_error *error);
-/* Calls `each` for every run; a non-zero answer ends the walk and is returned. For start-up and bookkeeping. */
-int store_writer_each_run(struct store_writer *writer, int (*each)(void *context, uint32_t run, uint32_t sessions),
-                          void *context, struct portolan_error *error);
+struct store_each {
+	/* With the number of its sessions. A non-zero answer ends the walk and is returned. */
+	int (*run)(void *context, uint32_t run, uint32_t sessions, struct portolan_error *error);
+	/* A run that cannot be read, or for which run() has answered STORE_E_CORRUPT, `what` being its message; the
+	 * number is 0 where that is damaged itself. NULL: such a run ends the walk. */
+	void (*damaged)(void *context, const char *name, uint32_t run, const char *what);
+	void *context;
+};
+
+/* Goes through every run. For start-up and bookkeeping. */
+int store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error);
 int store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_state state,
                            struct portolan_error *error);
 
@@ -160,9 +169,9 @@ struct store_log_epoch {
 	uint64_t folded;      /* observations the epoch already has as columns; 0: never folded */
 };
 
-/* Epochs of `run` that have something in the log, ascending; at most `room` of them; *count is how many there are. */
-int store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room,
-                     size_t *count, struct portolan_error *error);
+/* The first epoch of `run` from `from` on, and below `to`, that has something in the log; rows 0: there is none. */
+int store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t from, uint64_t to,
+                          struct store_log_epoch *epoch, struct portolan_error *error);
 
 /*
  * Folding: what the log holds of one epoch becomes columns, merged with what was folded before by the winner rule,
@@ -177,6 +186,8 @@ struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,
                      struct portolan_error *error);
 int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
+/* The same, but what it did is pending until the next commit: for several small epochs in one. */
+int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
 void store_fold_free(struct store_fold *fold); /* NULL accepted */
 
 /* Removes some records that no listed reader needs any more (bounded work; pending until the next commit). */

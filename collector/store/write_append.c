@@ -227,33 +227,31 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 }
 
 int
-store_writer_log(struct store_writer *writer, uint32_t run, struct store_log_epoch *epochs, size_t room, size_t *count,
-                 struct portolan_error *error)
+store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t from, uint64_t to,
+                      struct store_log_epoch *epoch, struct portolan_error *error)
 {
-	struct epoch_record *records;
 	struct run_state_record state;
-	uint32_t *numbers;
-	size_t all, n = 0;
+	struct epoch_record record;
+	struct store_key start;
+	struct view_walk walk;
+	uint32_t number;
 	int rc = store_writer_begin(writer, error);
 
+	*epoch = (struct store_log_epoch){.rows = 0};
 	if (!rc)
 		rc = store_catalog_state(&writer->view, run, &state, error);
-	if (!rc)
-		rc = store_catalog_epochs(&writer->view, run, 0, UINT32_MAX, &numbers, &records, &all, error);
-	if (rc)
+	if (rc || from >= STORE_EPOCH_RUN)
 		return rc;
-	for (size_t i = 0; i < all; i++) {
-		if (records[i].log_rows == 0)
-			continue;
-		if (n < room)
-			epochs[n] = (struct store_log_epoch){.epoch = numbers[i],
-			                                     .rows = records[i].log_rows,
-			                                     .bytes = records[i].log_bytes,
-			                                     .folded = records[i].observations};
-		n++;
-	}
-	free(numbers);
-	free(records);
-	*count = n;
-	return 0;
+	start = store_key_u32_u32(run, (uint32_t)from);
+	rc = store_walk_open(&walk, &writer->view, DB_EPOCHS, &start, 4, error);
+	do {
+		rc = rc ? rc : store_catalog_next_epoch(&walk, &number, &record, error);
+	} while (!rc && number < to && record.log_rows == 0);
+	store_walk_close(&walk);
+	if (!rc && number < to)
+		*epoch = (struct store_log_epoch){.epoch = number,
+		                                  .rows = record.log_rows,
+		                                  .bytes = record.log_bytes,
+		                                  .folded = record.observations};
+	return rc == VIEW_ABSENT ? 0 : rc;
 }

@@ -164,10 +164,15 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 		rc = store_catalog_find(&writer->view, request->name.data, request->name.size, &number, error);
 	if (rc == VIEW_ABSENT)
 		return create(writer, request, run, error);
-	if (!rc)
-		rc = store_catalog_info(&writer->view, number, &info, error);
+	if (rc)
+		return rc;
+	rc = store_catalog_info(&writer->view, number, &info, error);
 	if (!rc)
 		rc = store_join(writer, &info, request, &join, error);
+	if (rc == STORE_E_CORRUPT && request->overwrite && !request->late) { /* nobody can join it any more */
+		join = request->whole ? JOIN_BESIDE : JOIN_REPLACES;
+		rc = 0;
+	}
 	if (rc)
 		return rc;
 	if (join == JOIN_SESSION) {
@@ -190,7 +195,7 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 int
 store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error)
 {
-	struct retired_record retired = {.kind = RETIRED_RUN};
+	struct retired_record retired = {.kind = RETIRED_RUN, .run = 0};
 	struct run_state_record state;
 	struct store_key key = {.size = 0};
 	int rc = store_writer_begin(writer, error);
@@ -202,6 +207,10 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 		                 (int)name.size, name.data, writer->directory);
 	if (!rc)
 		rc = store_catalog_state(&writer->view, retired.run, &state, error);
+	if (rc == STORE_E_CORRUPT && retired.run) { /* what cannot be read can be removed all the same */
+		state = (struct run_state_record){.state = STORE_RUN_REMOVED};
+		rc = 0;
+	}
 	if (rc)
 		return rc;
 	store_key_add_bytes(&key, name.data, name.size);
@@ -238,46 +247,92 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
 	return store_writer_put_state(writer, run, &state, error);
 }
 
-/* The numbers are collected first, so that `each` may change the store. */
-int
-store_writer_each_run(struct store_writer *writer, int (*each)(void *context, uint32_t run, uint32_t sessions),
-                      void *context, struct portolan_error *error)
+struct listed {
+	char name[256];
+	uint32_t number;
+};
+
+/* All runs by their names; number 0: damaged. */
+static int
+list_runs(struct store_writer *writer, struct listed **list, size_t *count, struct portolan_error *error)
 {
 	struct store_key all = {.size = 0};
+	struct listed *runs = NULL;
+	size_t n = 0, room = 0;
 	struct view_walk walk;
-	uint32_t *runs = NULL;
-	size_t count = 0, room = 0;
-	const uint8_t *body;
-	size_t size;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_walk_open(&walk, &writer->view, DB_RUNS, &all, 0, error);
 
-	if (!rc)
-		rc = store_walk_open(&walk, &writer->view, DB_RUNS, &all, 0, error);
-	if (rc)
-		return rc;
-	while ((rc = store_walk_record(&walk, RECORD_RUN_NUMBER, &body, &size, error)) == 0) {
-		if (count == room) {
-			uint32_t *more = realloc(runs, (2 * room + 64) * sizeof(*runs));
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+		const uint8_t *body;
+		size_t size;
+
+		if (n == room) {
+			struct listed *more = realloc(runs, (2 * room + 16) * sizeof(*runs));
 
 			if (!more) {
 				rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
 				break;
 			}
 			runs = more;
-			room = 2 * room + 64;
+			room = 2 * room + 16;
 		}
-		runs[count++] = size == 4 ? load_u32(body) : 0;
+		runs[n] = (struct listed){.number = 0};
+		memcpy(runs[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
+		if (store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&
+		    size == 4)
+			runs[n].number = load_u32(body);
+		n++;
 	}
 	store_walk_close(&walk);
-	rc = rc == VIEW_ABSENT ? 0 : rc;
-	for (size_t i = 0; i < count && !rc; i++) {
-		struct run_state_record state;
+	if (rc != VIEW_ABSENT) {
+		free(runs);
+		return rc;
+	}
+	*list = runs;
+	*count = n;
+	return 0;
+}
 
-		rc = store_writer_begin(writer, error); /* `each` may have committed */
-		if (!rc)
-			rc = store_catalog_state(&writer->view, runs[i], &state, error);
-		if (!rc)
-			rc = each(context, runs[i], state.sessions);
+static int
+visit(struct store_writer *writer, const struct listed *run, const struct store_each *each,
+      struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct store_key key = {.size = 0};
+	int rc = store_writer_begin(writer, error); /* the one before may have committed */
+
+	if (rc)
+		return rc;
+	if (run->number == 0) {
+		store_key_add_bytes(&key, run->name, strlen(run->name));
+		return store_view_corrupt(&writer->view, DB_RUNS, key.data, key.size, error);
+	}
+	rc = store_catalog_state(&writer->view, run->number, &state, error);
+	return rc ? rc : each->run(each->context, run->number, state.sessions, error);
+}
+
+/* They are listed first, so that run() may change the store. */
+int
+store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error)
+{
+	struct listed *runs = NULL;
+	size_t count = 0;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = list_runs(writer, &runs, &count, error);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count && !rc; i++) {
+		struct portolan_error what = {.message = ""};
+
+		rc = visit(writer, &runs[i], each, &what);
+		if (rc == STORE_E_CORRUPT && each->damaged) {
+			each->damaged(each->context, runs[i].name, runs[i].number, what.message);
+			rc = 0;
+		} else if (rc && what.message[0]) {
+			error_set(error, rc, "%s", what.message);
+		}
 	}
 	free(runs);
 	return rc;

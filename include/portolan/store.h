@@ -61,7 +61,11 @@ enum store_column {
 #define STORE_COLUMN_BIT(column) (UINT64_C(1) << (column))
 
 enum store_id_kind { STORE_ID_NONE = 0, STORE_ID_INT = 1, STORE_ID_STR = 2 };
-enum store_state { STORE_RECORDING = 1, STORE_CLOSED = 2 };
+enum store_state {
+	STORE_RECORDING = 1,
+	STORE_CLOSED = 2,
+	STORE_DAMAGED = 5, /* store_runs(): cannot be read; of the info only name and number are set (0: not known) */
+};
 
 struct store_run_info {
 	char name[256];
@@ -71,15 +75,20 @@ struct store_run_info {
 	enum store_state state;   /* recording: at least one session is live */
 	uint64_t declared;        /* examples declared; 0: not declared */
 	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). store_runs()
-	                             on declared examples: at least so many, until what is in the log is folded */
+	                             on declared examples: at least so many, until all but the log's first 64 MiB is folded */
 	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
 	uint64_t epochs;          /* epochs with observations */
-	uint64_t observations;    /* kept, over all epochs; what was replaced is not counted twice, once it is folded: */
+	uint64_t observations;    /* kept, over all epochs, what was replaced not counted twice. store_runs(): at most so
+	                             many, where a folded epoch has a patch in the log, or the log is beyond 64 MiB */
 	uint64_t replaced, refused, changed_labels; /* replaced and changed labels are found out by folding */
 	int64_t created;          /* seconds since 1970 */
 	uint64_t label_count;     /* class names given */
 	char group[256];
 };
+
+/* For main(): a data.mdb that ends before its data does (a copy broken off), or whose disk cannot be read, is from now on
+ * a message on stderr and exit status 1 to whoever meets it, instead of SIGBUS. */
+void store_expect_short_file(void);
 
 struct store; /* one open store; a process opens it at most once */
 
@@ -90,7 +99,7 @@ void store_close(struct store *store);
  * collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
 int store_copy(struct store *store, int fd, struct portolan_error *error);
 
-/* All runs by ascending name (bytewise); *runs is the caller's to free(). One short transaction. */
+/* All runs by ascending name (bytewise), damaged ones among them; *runs is the caller's to free(). One short transaction. */
 int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
 
 struct store_run_name {

@@ -122,6 +122,7 @@ enum wire_error_code {
 	WIRE_E_UNAVAILABLE,   /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
 	WIRE_E_RUN_REMOVED,   /* "run-removed": removed or overwritten while the session was live */
 	WIRE_E_NO_RUN,        /* "no-run": nothing to remove */
+	WIRE_E_RUN_DAMAGED,   /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
 	WIRE_E_OTHER,         /* any code this version does not know */
 };
 

@@ -3,6 +3,7 @@
 The limits: one read (a sum) of the same columns; one read of the same bytes of the store's file and one write of the output's.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -32,6 +33,8 @@ def record(store, shuffled):
                 p = gold_prob[rows]
                 run.log_gold(epoch, ids[rows], p, p > 0.5, gold=gold[: len(p)])
             run.end_epoch(epoch)
+    with open(os.path.join(store, "portoland.lock"), "rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the collector has left: all of it is columns
 
 
 class Memory(threading.Thread):

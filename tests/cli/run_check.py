@@ -90,6 +90,9 @@ def main():
             os.truncate(data, rest)
             got = call(portolan, "check", "run")
             assert got.returncode == 1 and got.stderr + got.stdout, (rest, got)
+            for words in (["runs"], ["metrics", "run"], ["select", "run", "--by", "confidence:asc", "--count", "5"]):
+                got = call(portolan, *words)
+                assert got.returncode == 1 and got.stderr.count(b"\n") == 1, (rest, got)
             restore("original", data)
         assert call(portolan, "check").returncode == 0
         os.chdir("/")

@@ -172,20 +172,21 @@ struct search {
 };
 
 static int
-take_sessions(void *context, uint32_t run, uint32_t sessions)
+take_sessions(void *context, uint32_t run, uint32_t sessions, struct portolan_error *unused)
 {
 	struct search *search = context;
 	struct store_run_info info;
 	struct portolan_error error;
-	size_t unfolded;
+	struct store_log_epoch unfolded;
 
+	(void)unused;
 	if (store_writer_run_info(search->writer, run, &info, &error) < 0)
 		errx(1, "WRONG %s", error.message);
 	if (strcmp(info.name, search->check->run) != 0)
 		return 0;
-	if (store_writer_log(search->writer, run, NULL, 0, &unfolded, &error) < 0)
+	if (store_writer_next_log(search->writer, run, 0, UINT64_MAX, &unfolded, &error) < 0)
 		errx(1, "WRONG %s", error.message);
-	search->check->folded = unfolded == 0;
+	search->check->folded = unfolded.rows == 0;
 	for (uint32_t s = 0; s < sessions; s++) {
 		struct store_session_info stored;
 		struct session *session = search->check->sessions;
@@ -214,10 +215,11 @@ static void
 read_counts(struct check *check)
 {
 	struct search search = {.check = check};
+	const struct store_each each = {.run = take_sessions, .context = &search};
 	struct portolan_error error;
 
 	if (store_writer_open(check->store, &search.writer, &error) < 0 ||
-	    store_writer_each_run(search.writer, take_sessions, &search, &error) < 0)
+	    store_writer_each_run(search.writer, &each, &error) < 0)
 		errx(1, "WRONG %s: %s", check->run, error.message);
 	store_writer_close(search.writer);
 }

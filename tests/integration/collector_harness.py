@@ -27,11 +27,15 @@ class Collector:
         self.process = subprocess.Popen(
             [PORTOLAND, "--store", store, "--listen", "tcp://127.0.0.1:*", *options],
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-        line = self.process.stderr.readline()
-        match = re.search(r" portoland: serving (.*) at (ipc://[^,]*), (tcp://[^\s,]*)", line.rstrip())
-        if not match:
-            self.process.kill()
-            raise AssertionError("no collector: " + line + self.process.communicate()[1])
+        self.said, match = "", None
+        while not match:
+            line = self.process.stderr.readline()
+            self.said += line
+            if not line:
+                self.process.kill()
+                self.process.communicate()
+                raise AssertionError("no collector: " + self.said)
+            match = re.search(r" portoland: serving (.*) at (ipc://[^,]*), (tcp://[^\s,]*)", line.rstrip())
         self.local, self.tcp = match.group(2), match.group(3)
 
     def end(self, signal_number=signal.SIGTERM):

@@ -18,7 +18,7 @@ assert_quoted(const char *text, double room, const char *expected)
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	map_script_quote(stream, text, room, draws_chinese);
+	plot_quote(stream, text, room, draws_chinese);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
@@ -139,7 +139,7 @@ test_data(void **state)
 
 /* What of these points, in drawing order, is left for a format: their numbers, as text. */
 static void
-assert_left(const struct map_point *points, size_t count, enum map_format format, const char *expected)
+assert_left(const struct map_point *points, size_t count, enum picture_format format, const char *expected)
 {
 	struct map_data data = {.shown = count, .variability_max = 0.5, .point_count = 2 * count};
 	char left[32] = "";
@@ -169,7 +169,7 @@ assert_left(const struct map_point *points, size_t count, enum map_format format
 static void
 test_hidden(void **state)
 {
-	static const enum map_format formats[] = {MAP_PNG, MAP_SVG, MAP_PDF};
+	static const enum picture_format formats[] = {PICTURE_PNG, PICTURE_SVG, PICTURE_PDF};
 	static const struct map_point points[] = {
 	        {0.2f, 0.5f, 6},       /* 0: under 2 */
 	        {0.4f, 0.9f, 0},       /* 1: alone */

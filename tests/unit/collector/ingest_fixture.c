@@ -326,11 +326,11 @@ struct named_run {
 };
 
 static int
-look_at_run(void *context, uint32_t run, uint32_t sessions)
+look_at_run(void *context, uint32_t run, uint32_t sessions, struct portolan_error *error)
 {
 	struct named_run *named = context;
 	struct store_run_info info;
-	int result = store_writer_run_info(named->fixture->writer, run, &info, NULL);
+	int result = store_writer_run_info(named->fixture->writer, run, &info, error);
 
 	(void)sessions;
 	if (result == 0 && strcmp(info.name, named->name) == 0) {
@@ -340,12 +340,29 @@ look_at_run(void *context, uint32_t run, uint32_t sessions)
 	return result;
 }
 
+static void
+pass_over(void *context, const char *name, uint32_t run, const char *what)
+{
+	(void)context;
+	(void)name;
+	(void)run;
+	(void)what;
+}
+
+static void
+find_named_run(struct named_run *named)
+{
+	const struct store_each each = {.run = look_at_run, .damaged = pass_over, .context = named};
+
+	assert_int_equal(store_writer_each_run(named->fixture->writer, &each, NULL), 0);
+}
+
 bool
 fixture_has_run(struct fixture *fixture, const char *run)
 {
 	struct named_run named = {.fixture = fixture, .name = run};
 
-	assert_int_equal(store_writer_each_run(fixture->writer, look_at_run, &named, NULL), 0);
+	find_named_run(&named);
 	return named.found;
 }
 
@@ -354,7 +371,7 @@ fixture_run(struct fixture *fixture, const char *run)
 {
 	struct named_run named = {.fixture = fixture, .name = run};
 
-	assert_int_equal(store_writer_each_run(fixture->writer, look_at_run, &named, NULL), 0);
+	find_named_run(&named);
 	if (!named.found)
 		fail_msg("no run '%s'", run);
 	return named.info;
@@ -363,14 +380,13 @@ fixture_run(struct fixture *fixture, const char *run)
 struct store_log_epoch
 fixture_log(struct fixture *fixture, const char *run, uint32_t epoch)
 {
-	struct store_log_epoch epochs[32];
-	size_t count;
+	struct store_log_epoch found;
 
-	assert_int_equal(store_writer_log(fixture->writer, fixture_run(fixture, run).number, epochs, 32, &count, NULL),
+	assert_int_equal(store_writer_next_log(fixture->writer, fixture_run(fixture, run).number, epoch,
+	                                       (uint64_t)epoch + 1, &found, NULL),
 	                 0);
-	for (size_t i = 0; i < count && i < 32; i++)
-		if (epochs[i].epoch == epoch)
-			return epochs[i];
+	if (found.rows)
+		return found;
 	return (struct store_log_epoch){.epoch = epoch};
 }
 

@@ -648,6 +648,82 @@ a_run_that_came_to_nothing_is_forgotten(void **state)
 	assert_int_equal(f->ingest.sessions.live, 1);
 }
 
+/* Who wants finer ticks logs them as epochs: of those, many go into one step, and one sync. */
+static void
+tiny_epochs_are_folded_together(void **state)
+{
+	enum { EPOCHS = 1000 };
+	struct fixture *f = *state;
+	unsigned steps = 0;
+
+	fixture_open(f, 1, "run", NULL);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
+		fixture_batch(f, 1, epoch + 1, epoch, epoch % 100, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_forget(f);
+	while (ingest_has_work(&f->ingest)) {
+		ingest_work(&f->ingest, f->now);
+		/* What comes meanwhile for an epoch that is passed, or not yet, is folded as well once it is ended. */
+		if (steps++ == 3)
+			fixture_batch(f, 1, EPOCHS + 1, 7, 50, 2, 0.5f, true);
+		if (steps == 4)
+			fixture_end(f, 1, EPOCHS + 2, 7);
+		fixture_commit(f);
+	}
+	assert_in_range(steps, 8, 40);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	assert_int_equal(fixture_log(f, "run", 7).rows, 0);
+	assert_int_equal(fixture_log(f, "run", EPOCHS - 2).rows, 0);
+	assert_int_equal(fixture_log(f, "run", EPOCHS - 1).rows, 2); /* nobody has ended it */
+	fixture_close(f, 1, EPOCHS + 3);
+	fixture_commit(f);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", EPOCHS - 1).rows, 0);
+	assert_int_equal(fixture_run(f, "run").observations, 2 * EPOCHS + 2);
+}
+
+/* An open that fails, whose client then goes away: nothing else would ever try the store again. */
+static void
+work_goes_on_when_nobody_is_left_after_a_failure(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_close(f, 1, 2);
+	fixture_commit(f);
+	fixture_open(f, 2, "other", NULL);
+	fixture_fail_commits(1);
+	fixture_commit(f);
+	assert_int_equal(f->ingest.health, INGEST_UNAVAILABLE);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 2);
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+}
+
+/* A commit of many that fails takes all of them back. */
+static void
+tiny_epochs_whose_fold_fails_are_folded_later(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	for (uint32_t epoch = 0; epoch < 10; epoch++)
+		fixture_batch(f, 1, epoch + 1, epoch, 0, 2, 0.25f, true);
+	fixture_close(f, 1, 11);
+	fixture_commit(f);
+	fixture_fail_commits(1);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 2);
+	fixture_wait(f, INGEST_WORK_RETRY_MS);
+	fixture_work(f);
+	for (uint32_t epoch = 0; epoch < 10; epoch++)
+		assert_int_equal(fixture_log(f, "run", epoch).rows, 0);
+	assert_int_equal(fixture_run(f, "run").observations, 20);
+}
+
 static void
 a_fold_that_fails_does_not_stop_recording(void **state)
 {
@@ -800,6 +876,9 @@ main(void)
 	        TEST(goes_on_after_a_restart),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
 	        TEST(a_run_that_came_to_nothing_is_forgotten),
+	        TEST(work_goes_on_when_nobody_is_left_after_a_failure),
+	        TEST(tiny_epochs_are_folded_together),
+	        TEST(tiny_epochs_whose_fold_fails_are_folded_later),
 	        TEST(a_fold_that_fails_does_not_stop_recording),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
 	        TEST(credit_is_a_share_of_the_memory_cap),

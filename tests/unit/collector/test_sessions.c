@@ -90,16 +90,20 @@ passing_an_epoch_makes_it_due(void **state)
 	struct run *run = sessions_add_run(sessions, 1, "a");
 	struct session *session = sessions_add(sessions, id_of(1), run);
 
-	assert_false(run->touched);
+	assert_false(run_is_touched(run));
 	sessions_set_frontier(session, 2);
-	assert_true(run->touched);
-	assert_int_equal(run->due_from, 0);
-	assert_int_equal(run->due_to, 2);
-	run->due_from = run->due_to = 0;
+	assert_true(run_is_touched(run));
+	assert_int_equal(run->due.from, 0);
+	assert_int_equal(run->due.to, 2);
+	run->due = run->touched = (struct epochs){0};
 	run_make_due(run, 7, 8);
 	sessions_set_frontier(session, 4);
-	assert_int_equal(run->due_from, 2);
-	assert_int_equal(run->due_to, 8);
+	assert_int_equal(run->due.from, 2);
+	assert_int_equal(run->due.to, 8);
+	run_touch(run, 1, 2); /* a patch that nobody has ended yet */
+	assert_int_equal(run->due.from, 2);
+	assert_int_equal(run->touched.from, 1);
+	assert_int_equal(run->touched.to, 8);
 }
 
 /* Against looking at every session. */
@@ -221,8 +225,7 @@ which_epochs_are_folded(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct run run = {
-		        .frontier = cases[i].frontier, .due_from = cases[i].due_from, .due_to = cases[i].due_to};
+		struct run run = {.frontier = cases[i].frontier, .due = {cases[i].due_from, cases[i].due_to}};
 
 		if (fold_is_due(&run, cases[i].live, &cases[i].epoch) != cases[i].expected)
 			fail_msg("case %zu", i);

@@ -232,11 +232,10 @@ fixture_end(struct fixture *fixture, uint32_t run)
 {
 	const struct store_client closed = {.closed = 1};
 	struct store_log_epoch epoch;
-	size_t count;
 
 	for (;;) {
-		check(store_writer_log(fixture_writer(fixture), run, &epoch, 1, &count, &failure));
-		if (count == 0)
+		check(store_writer_next_log(fixture_writer(fixture), run, 0, UINT64_MAX, &epoch, &failure));
+		if (epoch.rows == 0)
 			break;
 		fixture_fold(fixture, run, epoch.epoch);
 	}

@@ -1,6 +1,8 @@
 /* test_rules.c: hand-made tables for the winner rule, labels, and what a batch may hold. */
 #include "store_test.h"
 
+#include <stdlib.h>
+
 /* Three sessions of one run, later ones first: the order of arrival must not matter. */
 struct step {
 	char session; /* 'a' started first, 'b' the same time at a higher rank, 'c' last; 'f': fold */
@@ -84,6 +86,50 @@ winners(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(winner_cases) / sizeof(winner_cases[0]); i++)
 		check_winner(&winner_cases[i]);
+}
+
+static void
+check_listed(struct fixture *fixture, uint64_t examples, uint64_t epochs, uint64_t observations)
+{
+	struct store_run_info *list;
+	size_t count;
+
+	ok(store_runs(fixture_store(fixture), &list, &count, &error));
+	assert_int_equal(count, 1);
+	assert_int_equal(list[0].examples, examples);
+	assert_int_equal(list[0].epochs, epochs);
+	assert_int_equal(list[0].observations, observations);
+	free(list);
+}
+
+/* The list of runs does not count twice what came twice, folded or not. */
+static void
+repeats_in_the_list(void **state)
+{
+	const float gold_prob[] = {.1f, .2f, .3f};
+	const uint64_t ids[] = {7, 2, 7};
+	const uint64_t declared[] = {10, 0};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fixture *fixture = fixture_new();
+		uint32_t run = fixture_run(fixture, "run", declared[i], NULL, 0);
+
+		for (int again = 0; again < 5; again++)
+			fixture_log(fixture, run, &(struct fixture_batch){.n = 3, .ids = ids, .gold_prob = gold_prob});
+		check_listed(fixture, 2, 1, 2);
+		fixture_log(fixture, run,
+		            &(struct fixture_batch){.epoch = 1, .n = 2, .ids = ids + 1, .gold_prob = gold_prob});
+		check_listed(fixture, 2, 2, 4);
+		fixture_fold(fixture, run, 0);
+		check_listed(fixture, 2, 2, 4);
+		/* A patch to a folded epoch: no more than every example once. */
+		fixture_log(fixture, run, &(struct fixture_batch){.n = 1, .ids = ids, .gold_prob = gold_prob});
+		check_listed(fixture, 2, 2, declared[i] ? 5 : 4);
+		fixture_end(fixture, run);
+		check_listed(fixture, 2, 2, 4);
+		fixture_free(fixture);
+	}
 }
 
 /* Duplicates within one batch: the last stays; each meeting counts for the session that brought the second. */
@@ -305,9 +351,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(winners),        cmocka_unit_test(duplicates_in_a_batch),
-	        cmocka_unit_test(labels_change),  cmocka_unit_test(refused_rows),
-	        cmocka_unit_test(several_chunks), cmocka_unit_test(wrong_batches),
+	        cmocka_unit_test(winners),
+	        cmocka_unit_test(repeats_in_the_list),
+	        cmocka_unit_test(duplicates_in_a_batch),
+	        cmocka_unit_test(labels_change),
+	        cmocka_unit_test(refused_rows),
+	        cmocka_unit_test(several_chunks),
+	        cmocka_unit_test(wrong_batches),
 	};
 
 	return cmocka_run_group_tests_name("store rules", tests, NULL, NULL);

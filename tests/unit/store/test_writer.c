@@ -127,10 +127,11 @@ struct walk {
 };
 
 static int
-note_run(void *context, uint32_t run, uint32_t sessions)
+note_run(void *context, uint32_t run, uint32_t sessions, struct portolan_error *unused)
 {
 	struct walk *walk = context;
 
+	(void)unused;
 	walk->runs[walk->count] = run;
 	walk->sessions[walk->count++] = sessions;
 	return walk->count == 2 ? 42 : 0;
@@ -141,12 +142,13 @@ each_run(void **state)
 {
 	struct fixture *fixture = fixture_new();
 	struct walk walk = {.count = 0};
+	const struct store_each each = {.run = note_run, .context = &walk};
 	uint32_t b = fixture_run(fixture, "b", 0, NULL, 0), a = fixture_run(fixture, "a", 0, NULL, 0);
 
 	(void)state;
 	fixture_run(fixture, "c", 0, NULL, 0);
 	fixture_session(fixture, a, 1, 1);
-	assert_int_equal(store_writer_each_run(fixture_writer(fixture), note_run, &walk, NULL), 42);
+	assert_int_equal(store_writer_each_run(fixture_writer(fixture), &each, NULL), 42);
 	assert_int_equal(walk.count, 2);
 	assert_int_equal(walk.runs[0], a);
 	assert_int_equal(walk.sessions[0], 2);
@@ -199,24 +201,29 @@ log_listing(void **state)
 	const float gold_prob[] = {.5f, .6f, .7f};
 	struct fixture *fixture = fixture_new();
 	uint32_t run = fixture_run(fixture, "run", 3, NULL, 0);
-	struct store_log_epoch epochs[2];
-	size_t count;
+	struct store_log_epoch epoch;
 
 	(void)state;
-	for (uint32_t epoch = 0; epoch < 3; epoch++)
-		fixture_log(fixture, run,
-		            &(struct fixture_batch){.epoch = 2 * epoch, .n = 3 - epoch, .gold_prob = gold_prob});
+	for (uint32_t i = 0; i < 3; i++)
+		fixture_log(fixture, run, &(struct fixture_batch){.epoch = 2 * i, .n = 3 - i, .gold_prob = gold_prob});
 	fixture_fold(fixture, run, 2);
 	fixture_log(fixture, run, &(struct fixture_batch){.epoch = 2, .n = 1, .gold_prob = gold_prob});
-	ok(store_writer_log(fixture_writer(fixture), run, epochs, 2, &count, &error));
-	assert_int_equal(count, 3);
-	assert_int_equal(epochs[0].epoch, 0);
-	assert_int_equal(epochs[0].rows, 3);
-	assert_int_equal(epochs[0].folded, 0);
-	assert_int_equal(epochs[1].epoch, 2);
-	assert_int_equal(epochs[1].rows, 1);
-	assert_int_equal(epochs[1].folded, 2);
-	assert_true(epochs[0].bytes > 0);
+	ok(store_writer_next_log(fixture_writer(fixture), run, 0, UINT64_MAX, &epoch, &error));
+	assert_int_equal(epoch.epoch, 0);
+	assert_int_equal(epoch.rows, 3);
+	assert_int_equal(epoch.folded, 0);
+	assert_true(epoch.bytes > 0);
+	ok(store_writer_next_log(fixture_writer(fixture), run, 1, UINT64_MAX, &epoch, &error));
+	assert_int_equal(epoch.epoch, 2);
+	assert_int_equal(epoch.rows, 1);
+	assert_int_equal(epoch.folded, 2);
+	ok(store_writer_next_log(fixture_writer(fixture), run, 1, 2, &epoch, &error));
+	assert_int_equal(epoch.rows, 0);
+	fixture_fold(fixture, run, 2);
+	ok(store_writer_next_log(fixture_writer(fixture), run, 1, UINT64_MAX, &epoch, &error)); /* passes it over */
+	assert_int_equal(epoch.epoch, 4);
+	ok(store_writer_next_log(fixture_writer(fixture), run, 5, UINT64_MAX, &epoch, &error));
+	assert_int_equal(epoch.rows, 0);
 	fixture_free(fixture);
 }
 

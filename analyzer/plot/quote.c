@@ -1,11 +1,11 @@
 /*
- * map_quote.c: any text as a gnuplot string that can do nothing but be shown.
+ * quote.c: any text as a gnuplot string that can do nothing but be shown.
  *
  * Inside single quotes only the quote itself and the line end mean something. A quote is shown as the typographic one
  * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Control characters go, of
  * both kinds (C0 and C1), and so does what is not UTF-8, which the text library would refuse to draw.
  */
-#include "map.h"
+#include "script.h"
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ width_of(uint32_t character)
 }
 
 void
-map_script_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character))
+plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character))
 {
 	const unsigned char *at = (const unsigned char *)text;
 	double width = 0;

@@ -1,0 +1,27 @@
+/* noise.h: portolan noise's command line, and its four actions. Each gives an exit status, or a negative code with
+ * `error` filled. */
+#ifndef NOISE_H
+#define NOISE_H
+
+#include "noise/suspects.h"
+#include "plot/picture.h"
+#include "program/options.h"
+#include "selection/regions.h"
+
+struct noise_request {
+	struct options options;
+	const char *run;
+	uint64_t seed;
+	struct suspects_size size;
+	bool jsonl, by_aum, has_cuts;
+	struct region_cuts cuts;
+	const char *flips, *before, *model, *plot;
+	struct picture picture; /* of plot */
+};
+
+int noise_action_plan(const struct noise_request *request, struct portolan_error *error);
+int noise_action_fit(const struct noise_request *request, struct portolan_error *error);
+int noise_action_apply(const struct noise_request *request, struct portolan_error *error);
+int noise_action_mixture(const struct noise_request *request, struct portolan_error *error);
+
+#endif

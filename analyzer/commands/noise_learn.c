@@ -1,0 +1,236 @@
+/* noise_learn.c: noise plan and noise fit: which labels to flip, and what the flips teach. */
+#include "noise.h"
+
+#include "noise/densities.h"
+#include "noise/flips.h"
+#include "noise/model.h"
+#include "program/message.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+int
+noise_action_plan(const struct noise_request *request, struct portolan_error *error)
+{
+	const struct dynamics_request wanted = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY), .gold = true};
+	const struct common_options *common = &request->options.common;
+	struct dynamics dynamics;
+	struct output output;
+	struct flips flips;
+	int code = dynamics_load(&dynamics, common, request->run, &wanted, error);
+
+	if (code < 0)
+		return code;
+	code = flips_plan(&dynamics, request->has_cuts ? &request->cuts : NULL, request->size.fraction, request->seed,
+	                  &flips, error);
+	if (code >= 0) {
+		code = output_open(&output, common->output, error);
+		if (code >= 0) {
+			flips_write(&output, &dynamics, &flips);
+			code = output_finish(&output, error);
+		}
+		flips_free(&flips);
+	}
+	if (code >= 0) {
+		dynamics_report_first_epoch(&dynamics);
+		code = dynamics_report_gaps(&dynamics, common->strict);
+	}
+	dynamics_free(&dynamics);
+	return code;
+}
+
+static json_t *
+number_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *
+tops_json(const struct noise_fit *fit)
+{
+	json_t *list = json_array();
+
+	for (unsigned t = 0; t < NOISE_TOPS; t++) {
+		const struct noise_top *top = &fit->by_score[t], *plain = &fit->by_confidence[t];
+
+		json_array_append_new(list, json_pack("{s:f, s:I, s:I, s:o, s:f, s:I}", "fraction", top->fraction,
+		                                      "examples", (json_int_t)top->examples, "flipped",
+		                                      (json_int_t)top->flipped, "share_flipped",
+		                                      number_or_null((double)top->flipped / (double)top->examples),
+		                                      "share_of_flips", (double)top->flipped / (double)fit->flips,
+		                                      "flipped_by_confidence", (json_int_t)plain->flipped));
+	}
+	return list;
+}
+
+static json_t *
+fit_json(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown)
+{
+	const struct noise_score *score = &fit->held_out;
+
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o}, s:o}",
+	                 "run", request->run, "flips_file", request->flips, "model", request->options.common.output,
+	                 "examples", (json_int_t)fit->examples, "flips", (json_int_t)fit->flips, "unknown",
+	                 (json_int_t)unknown, "weight", fit->model.logistic.weight, "intercept",
+	                 fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on, "held_out",
+	                 "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped, "called",
+	                 (json_int_t)score->called, "right", (json_int_t)score->right, "precision",
+	                 number_or_null(score->precision), "recall", number_or_null(score->recall), "f1",
+	                 number_or_null(score->f1), "top", tops_json(fit));
+}
+
+static int
+write_json(struct output *output, json_t *report)
+{
+	char *text = report ? json_dumps(report, JSON_INDENT(2)) : NULL;
+
+	json_decref(report);
+	if (!text)
+		return -1;
+	output_text(output, text);
+	output_bytes(output, "\n", 1);
+	free(text);
+	return 0;
+}
+
+struct numbers {
+	char text[4][NUMBER_ROOM];
+};
+
+static const char *
+show(struct numbers *numbers, unsigned i, uint64_t value)
+{
+	number_print_grouped(value, numbers->text[i]);
+	return numbers->text[i];
+}
+
+static void
+write_text(struct output *output, const struct noise_request *request, const struct noise_fit *fit)
+{
+	const struct noise_score *score = &fit->held_out;
+	const struct logistic *logistic = &fit->model.logistic;
+	struct numbers n;
+
+	output_printf(output, "%s: %s examples, %s of them with a flipped label\n", request->run,
+	              show(&n, 0, fit->examples), show(&n, 1, fit->flips));
+	output_printf(output, "  model      1 / (1 + exp(-(%.6g * confidence %+.6g)))", logistic->weight,
+	              logistic->intercept);
+	if (logistic->weight < 0)
+		output_printf(output, ": above 0.5 where confidence is below %.4f",
+		              -logistic->intercept / logistic->weight);
+	output_printf(output, "\n  trained    on %s examples, half of them flipped\n", show(&n, 0, fit->trained_on));
+	output_printf(output, "  held out   %s examples, half of them flipped: ", show(&n, 0, score->examples));
+	if (isfinite(score->precision))
+		output_printf(output, "precision %.4f, recall %.4f, F1 %.4f\n", score->precision, score->recall,
+		              score->f1);
+	else
+		output_text(output, "none is called flipped; recall 0, F1 0\n");
+	for (unsigned t = 0; t < NOISE_TOPS; t++) {
+		const struct noise_top *top = &fit->by_score[t];
+
+		output_printf(output,
+		              "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by "
+		              "confidence alone %s\n",
+		              100 * top->fraction, show(&n, 0, top->examples), show(&n, 1, top->flipped),
+		              top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
+		              100 * (double)top->flipped / (double)fit->flips,
+		              show(&n, 2, fit->by_confidence[t].flipped));
+	}
+}
+
+static int
+report_fit(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown,
+           struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, NULL, error);
+
+	if (code < 0)
+		return code;
+	if (!request->options.common.json)
+		write_text(&output, request, fit);
+	else if (write_json(&output, fit_json(request, fit, unknown)) < 0)
+		output_fail(&output);
+	return output_finish(&output, error);
+}
+
+/* The original run is read for the picture alone. */
+static int
+draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+     struct portolan_error *error)
+{
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
+	struct densities_run after = {dynamics, flips}, before;
+	struct dynamics original;
+	struct flips original_flips;
+	int code;
+
+	if (!request->before)
+		return densities_draw_flips(NULL, &after, &request->picture, error);
+	code = dynamics_load_beside(&original, dynamics, &request->options.common, request->before, &wanted, error);
+	if (code < 0)
+		return code;
+	code = flips_read(request->flips, &original, FLIPS_OLD, &original_flips, error);
+	if (code >= 0) {
+		before = (struct densities_run){&original, &original_flips};
+		code = densities_draw_flips(&before, &after, &request->picture, error);
+		flips_free(&original_flips);
+	}
+	dynamics_free(&original);
+	return code;
+}
+
+/* Everything that can fail comes before the model is written; the report last. */
+static int
+fit_run(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+        struct portolan_error *error)
+{
+	const struct common_options *common = &request->options.common;
+	char unknown[NUMBER_ROOM];
+	struct noise_fit fit;
+	int code;
+
+	if (flips->unknown > 0) {
+		number_print_grouped(flips->unknown, unknown);
+		message_warning("%s: %s ids are not in run '%s'; left out", request->flips, unknown, request->run);
+	}
+	code = noise_fit(dynamics, flips, request->seed, &fit, error);
+	if (code >= 0 && request->plot)
+		code = draw(request, dynamics, flips, error);
+	if (code >= 0)
+		code = noise_model_write(&fit, common->output, request->run, request->flips, request->seed, error);
+	if (code >= 0)
+		code = report_fit(request, &fit, flips->unknown, error);
+	if (code < 0)
+		return code;
+	if (fit.model.logistic.weight >= 0)
+		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
+	code = dynamics_report_gaps(dynamics, common->strict);
+	return flips->unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
+}
+
+int
+noise_action_fit(const struct noise_request *request, struct portolan_error *error)
+{
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
+	struct dynamics dynamics;
+	struct flips flips;
+	int code = request->plot ? picture_check(&request->picture, error) : 0;
+
+	if (code >= 0)
+		code = dynamics_load(&dynamics, &request->options.common, request->run, &wanted, error);
+	if (code < 0)
+		return code;
+	code = flips_read(request->flips, &dynamics, FLIPS_NEW, &flips, error);
+	if (code >= 0) {
+		code = fit_run(request, &dynamics, &flips, error);
+		flips_free(&flips);
+	}
+	dynamics_free(&dynamics);
+	return code;
+}

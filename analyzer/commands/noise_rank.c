@@ -1,0 +1,180 @@
+/* noise_rank.c: noise apply and noise mixture: every example with its probability of being mislabelled, the most
+ * suspect first. */
+#include "noise.h"
+
+#include "noise/densities.h"
+#include "noise/model.h"
+#include "program/message.h"
+#include "program/number.h"
+#include "statistics/mixture.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A run, its scores by dense index, and (mixture) the values they come from, without those that are not there. */
+struct scored {
+	struct dynamics dynamics;
+	double *scores, *values;
+	size_t value_count;
+};
+
+static void
+scored_free(struct scored *scored)
+{
+	free(scored->scores);
+	free(scored->values);
+	dynamics_free(&scored->dynamics);
+}
+
+static int
+scored_load(const struct noise_request *request, enum measure measure, struct scored *scored,
+            struct portolan_error *error)
+{
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure)};
+	int code = dynamics_load(&scored->dynamics, &request->options.common, request->run, &wanted, error);
+
+	if (code < 0)
+		return code;
+	scored->scores = malloc((scored->dynamics.ids.rows + 1) * sizeof(double));
+	scored->values = malloc(scored->dynamics.count * sizeof(double));
+	scored->value_count = 0;
+	if (scored->scores && scored->values)
+		return 0;
+	code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu scores", scored->dynamics.count);
+	scored_free(scored);
+	return code;
+}
+
+static void
+say_how_many(const struct suspects *suspects)
+{
+	char some[NUMBER_ROOM], all[NUMBER_ROOM];
+
+	number_print_grouped(suspects->above_half, some);
+	number_print_grouped(suspects->scored, all);
+	message_note("%s of %s examples have a score above 0.5", some, all);
+}
+
+/* Prints the suspects, and says what is incomplete. */
+static int
+finish(const struct noise_request *request, const struct scored *scored, struct portolan_error *error)
+{
+	const struct common_options *common = &request->options.common;
+	struct suspects suspects;
+	struct output output;
+	char some[NUMBER_ROOM];
+	int code = suspects_rank(&scored->dynamics, scored->scores, &request->size, &suspects, error);
+	bool left_out;
+
+	if (code < 0)
+		return code;
+	code = output_open(&output, common->output, error);
+	if (code >= 0) {
+		suspects_write(&output, &scored->dynamics, scored->scores, &suspects, request->jsonl);
+		code = output_finish(&output, error);
+	}
+	left_out = suspects.scored < scored->dynamics.count;
+	if (code >= 0) {
+		say_how_many(&suspects);
+		number_print_grouped(scored->dynamics.count - suspects.scored, some);
+		if (left_out)
+			message_warning("left out, as no margin was recorded for them: %s examples", some);
+		code = dynamics_report_gaps(&scored->dynamics, common->strict);
+	}
+	suspects_free(&suspects);
+	return code == STATUS_DONE && left_out && common->strict ? STATUS_INCOMPLETE : code;
+}
+
+int
+noise_action_apply(const struct noise_request *request, struct portolan_error *error)
+{
+	struct noise_model model;
+	struct scored scored;
+	int code = noise_model_read(request->model, &model, error);
+
+	if (code >= 0)
+		code = scored_load(request, MEASURE_CONFIDENCE, &scored, error);
+	if (code < 0)
+		return code;
+	if (model.epochs > 0 && model.epochs != scored.dynamics.epoch_count)
+		message_warning("%s was fitted on the confidence over %zu epochs, this is over %zu: see --epochs",
+		                request->model, model.epochs, scored.dynamics.epoch_count);
+	noise_scores(&model, &scored.dynamics, scored.scores);
+	code = finish(request, &scored, error);
+	scored_free(&scored);
+	return code;
+}
+
+static void
+gather(struct scored *scored, const double *measure)
+{
+	for (size_t i = 0; i < scored->dynamics.count; i++) {
+		double value = measure[scored->dynamics.order[i]];
+
+		if (!isnan(value))
+			scored->values[scored->value_count++] = value;
+	}
+}
+
+static void
+describe(const struct mixture *mixture, const char *measure)
+{
+	message_note("two groups by %s: %.2f%% around %.4f (s.d. %.4f), the rest around %.4f (s.d. %.4f)", measure,
+	             100 * mixture->low.share, mixture->low.mean, sqrt(mixture->low.variance), mixture->high.mean,
+	             sqrt(mixture->high.variance));
+	if (!mixture->converged)
+		message_warning("the two groups still moved after %d steps: they may not be there", mixture->steps);
+}
+
+static int
+score_mixture(const struct noise_request *request, struct scored *scored, struct portolan_error *error)
+{
+	enum mixture_kind kind = request->by_aum ? MIXTURE_GAUSSIAN : MIXTURE_BETA;
+	enum measure which = request->by_aum ? MEASURE_AUM : MEASURE_CONFIDENCE;
+	const double *measure = dynamics_measure(&scored->dynamics, which);
+	const char *name = measure_infos[which].name;
+	struct mixture mixture;
+
+	if (!measure)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "run '%s' was recorded without the signal that aum needs: log logits", request->run);
+	gather(scored, measure);
+	/* Where a classifier turns: half the probability, or no margin. */
+	if (!mixture_fit(kind, scored->values, scored->value_count, request->by_aum ? 0 : 0.5, &mixture))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "run '%s' shows no two groups by %s: too few examples, or all alike", request->run,
+		                 name);
+	for (size_t i = 0; i < scored->dynamics.count; i++) {
+		uint32_t row = scored->dynamics.order[i];
+
+		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_probability(&mixture, measure[row]);
+	}
+	if (request->plot) {
+		int code = densities_draw_mixture(request->run, name, scored->values, scored->value_count, &mixture,
+		                                  &request->picture, error);
+
+		if (code < 0)
+			return code;
+	}
+	describe(&mixture, name);
+	return 0;
+}
+
+int
+noise_action_mixture(const struct noise_request *request, struct portolan_error *error)
+{
+	struct scored scored;
+	int code = request->plot ? picture_check(&request->picture, error) : 0;
+
+	if (code >= 0)
+		code = scored_load(request, request->by_aum ? MEASURE_AUM : MEASURE_CONFIDENCE, &scored, error);
+	if (code < 0)
+		return code;
+	code = score_mixture(request, &scored, error);
+	if (code >= 0)
+		code = finish(request, &scored, error);
+	scored_free(&scored);
+	return code;
+}

@@ -1,0 +1,42 @@
+/* early_chart.c: the correlations after each epoch as two curves; from 0 up, unless one is below. */
+#include "early_chart.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+int
+early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
+            struct portolan_error *error)
+{
+	double *x = malloc(3 * n * sizeof(*x)), *confidence = x + n, *variability = x + 2 * n;
+	char caption[96];
+	struct chart chart = {
+	        .title = run,
+	        .caption = caption,
+	        .panel_count = 1,
+	        .panels[0] = {.x_label = "after epoch",
+	                      .y_label = "correlation (Pearson)",
+	                      .y_max = 1.02,
+	                      .series_count = 2,
+	                      .key_below = true},
+	};
+	int code;
+
+	if (!x)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	for (size_t e = 0; e < n; e++) {
+		x[e] = rows[e].epoch;
+		confidence[e] = rows[e].confidence_pearson;
+		variability[e] = rows[e].variability_pearson;
+		if (fmin(confidence[e], variability[e]) < chart.panels[0].y_min)
+			chart.panels[0].y_min = -1;
+	}
+	chart.panels[0].series[0] = (struct chart_series){"confidence", x, confidence, n, CHART_POINTS, 0};
+	chart.panels[0].series[1] = (struct chart_series){"variability", x, variability, n, CHART_POINTS, 1};
+	snprintf(caption, sizeof(caption), "the measures so far against those of all %zu epochs", n);
+	code = chart_draw(&chart, picture, error);
+	free(x);
+	return code;
+}

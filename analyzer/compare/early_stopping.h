@@ -1,0 +1,21 @@
+/*
+ * early_stopping.h: how soon the measures are what they will be: after each epoch, the correlation of confidence and of
+ * variability over the epochs so far with those of all epochs (Swayamdipta et al. 2020, Fig. 6).
+ */
+#ifndef EARLY_STOPPING_H
+#define EARLY_STOPPING_H
+
+#include "dynamics/dynamics.h"
+
+struct early_epoch {
+	uint32_t epoch;
+	uint64_t examples; /* observed until then */
+	double confidence_pearson, confidence_spearman, variability_pearson,
+	        variability_spearman; /* NaN: not defined */
+};
+
+/* One row per epoch of the run in the range, ascending; *rows is the caller's to free(). The run is read once per
+ * epoch; memory does not grow with their number. Needs confidence and variability. */
+int early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error);
+
+#endif

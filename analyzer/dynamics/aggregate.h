@@ -1,0 +1,54 @@
+/*
+ * aggregate.h: several runs of one store, matched by id; and made into one, whose measures are then ranked, printed or
+ * selected from like any run's.
+ *
+ *     struct aggregate_report report;
+ *     dynamics_load_aggregate(&dynamics, &common, runs, count, &request, &report, &error)
+ *     … dynamics as from dynamics_load() …
+ *     status = aggregate_report_gaps(&report, strict); dynamics_free(&dynamics);
+ */
+#ifndef AGGREGATE_H
+#define AGGREGATE_H
+
+#include "dynamics.h"
+
+#define AGGREGATE_RUNS_MAX 64
+
+struct aggregate_report {
+	size_t runs;
+	struct {
+		char name[256];
+		uint64_t examples; /* observed */
+		uint64_t gaps;     /* of these, without some of the run's epochs */
+		bool recording;
+	} run[AGGREGATE_RUNS_MAX];
+	uint64_t shared;       /* examples that all runs have */
+	uint64_t other_labels; /* gold labels that differ from the first run's, which stays */
+};
+
+/* PORTOLAN_E_INVALID: the ids of one run are integers and those of the other strings. */
+int dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
+
+/* Lists the observed examples that both have, by ascending id: their dense indices in either. Room for the smaller
+ * count; rows_a may be a->order, which is then cut down (the caller sets a->count). */
+size_t dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32_t *rows_a, uint32_t *rows_b);
+
+/*
+ * Loads 1 … AGGREGATE_RUNS_MAX different runs, one after another (memory: that of two), over the examples that all of
+ * them have. Ids, dense indices, labels and epochs are the first run's. Of the columns that all runs have, epochs,
+ * forgetting_events   are summed; never_learned               is 1 where no run learned it; all others are means over
+ * the runs, empty where they are empty in any. PORTOLAN_E_INVALID: a run without observations in the range, other ids,
+ * or no example that all have.
+ */
+int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *common, char *const *runs,
+                            size_t count, const struct dynamics_request *request, struct aggregate_report *report,
+                            struct portolan_error *error);
+
+/* Adds a run to a report that begins as {0}, for who matches runs himself (shared: UINT64_MAX for no word on that). */
+void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);
+
+/* In place of dynamics_report_gaps(): warns of what is incomplete, run by run; STATUS_INCOMPLETE under `strict` if
+ * anything was. */
+int aggregate_report_gaps(const struct aggregate_report *report, bool strict);
+
+#endif

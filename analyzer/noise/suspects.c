@@ -1,0 +1,81 @@
+/* suspects.c: see suspects.h. */
+#include "suspects.h"
+
+#include "output/table.h"
+#include "output/text.h"
+#include "selection/selection.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+void
+suspects_free(struct suspects *suspects)
+{
+	free(suspects->ranked);
+	*suspects = (struct suspects){0};
+}
+
+static size_t
+count_from(const double *scores, const uint32_t *ranked, size_t n, double threshold)
+{
+	size_t count = 0;
+
+	while (count < n && scores[ranked[count]] >= threshold)
+		count++;
+	return count;
+}
+
+int
+suspects_rank(const struct dynamics *dynamics, const double *scores, const struct suspects_size *size,
+              struct suspects *suspects, struct portolan_error *error)
+{
+	struct sort_item *items = malloc(2 * dynamics->count * sizeof(*items));
+	uint32_t *ranked = malloc(dynamics->count * sizeof(*ranked));
+
+	if (!items || !ranked) {
+		free(items);
+		free(ranked);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
+	}
+	selection_by_values(scores, true, dynamics->order, dynamics->count, items, ranked);
+	free(items);
+	*suspects = (struct suspects){.ranked = ranked, .scored = dynamics->count};
+	while (suspects->scored > 0 && isnan(scores[ranked[suspects->scored - 1]]))
+		suspects->scored--;
+	while (suspects->above_half < suspects->scored && scores[ranked[suspects->above_half]] > 0.5)
+		suspects->above_half++;
+	suspects->shown = suspects->scored;
+	if (size->has_fraction)
+		suspects->shown = selection_size(size->fraction, suspects->scored);
+	if (size->has_count && size->count < suspects->scored)
+		suspects->shown = (size_t)size->count;
+	if (size->has_threshold)
+		suspects->shown = count_from(scores, ranked, suspects->scored, size->threshold);
+	return 0;
+}
+
+void
+suspects_write(struct output *output, const struct dynamics *dynamics, const double *scores,
+               const struct suspects *suspects, bool json)
+{
+	if (!json)
+		output_text(output, "id,score\n");
+	for (size_t i = 0; i < suspects->shown; i++) {
+		uint32_t row = suspects->ranked[i];
+
+		if (json) {
+			output_text(output, "{\"id\":");
+			table_write_id_json(output, dynamics, row);
+			output_text(output, ",\"score\":");
+			text_number(output, scores[row]);
+			output_text(output, "}\n");
+		} else {
+			table_write_id_csv(output, dynamics, row);
+			output_bytes(output, ",", 1);
+			text_number(output, scores[row]);
+			output_bytes(output, "\n", 1);
+		}
+	}
+}

@@ -1,0 +1,31 @@
+/* suspects.h: scored examples in order of suspicion, and how many of them to show. */
+#ifndef SUSPECTS_H
+#define SUSPECTS_H
+
+#include "dynamics/dynamics.h"
+#include "output/output.h"
+
+/* At most one is given; none: all. */
+struct suspects_size {
+	bool has_fraction, has_count, has_threshold;
+	double fraction; /* of the scored examples, rounded half up */
+	uint64_t count;
+	double threshold; /* scores of so much or more */
+};
+
+struct suspects {
+	uint32_t *ranked; /* dense indices by descending score; ties by ascending id */
+	size_t scored, shown;
+	size_t above_half; /* scores above 0.5 */
+};
+
+/* Ranks the examples by scores[], by dense index; those whose score is NaN have none, and are left out. */
+int suspects_rank(const struct dynamics *dynamics, const double *scores, const struct suspects_size *size,
+                  struct suspects *suspects, struct portolan_error *error);
+void suspects_free(struct suspects *suspects);
+
+/* Those shown: id,score as CSV, or JSON lines. */
+void suspects_write(struct output *output, const struct dynamics *dynamics, const double *scores,
+                    const struct suspects *suspects, bool json);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * chart.h: curves and histograms in one or two panels, as data, script and picture. Beside FILE.svg stand FILE.gp and
+ * FILE.chart-data, from which gnuplot draws the same picture again.
+ */
+#ifndef CHART_H
+#define CHART_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum chart_style { CHART_LINE, CHART_POINTS, /* a line with its points */ CHART_BARS };
+
+#define CHART_SERIES_MAX 4
+#define CHART_PANELS_MAX 2
+
+struct chart_series {
+	const char *name;    /* in the key; any text */
+	const double *x, *y; /* bars: x is their middle, and they touch. Values that are not finite are left out */
+	size_t n;
+	enum chart_style style;
+	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink: told apart by colour-blind readers as well */
+};
+
+struct chart_panel {
+	const char *title, *x_label, *y_label; /* any text; title NULL: none */
+	double x_min, x_max, y_min, y_max;     /* min = max: as the data are */
+	struct chart_series series[CHART_SERIES_MAX];
+	size_t series_count;
+	bool key_below; /* the key in the bottom right corner; else in the top left */
+};
+
+struct chart {
+	const char *title, *caption; /* any text */
+	struct chart_panel panels[CHART_PANELS_MAX];
+	size_t panel_count;
+};
+
+#define CHART_DATA_ENDING ".chart-data"
+
+struct picture;
+
+/* Writes the data and the script of a picture that was picture_init()ed with CHART_DATA_ENDING and checked, and draws
+ * it. */
+int chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/* script.c: the beginning of every gnuplot script; see script.h. */
+#include "script.h"
+
+#include <portolan/portolan.h>
+
+void
+plot_script_begin(FILE *stream, const char *what, enum picture_format format, const char *picture, double width,
+                  double height)
+{
+	fprintf(stream,
+	        "# %s" PLOT_SCRIPT_MARK " " PORTOLAN_VERSION ". To draw it again, in this folder: gnuplot SCRIPT\n"
+	        "if (!exists('picture')) picture = '%s'\n"
+	        "set encoding utf8\n",
+	        what, picture);
+	switch (format) {
+	case PICTURE_PNG:
+		fprintf(stream,
+		        "set terminal pngcairo size %.0f,%.0f noenhanced font '" PLOT_FONT
+		        ",11' fontscale 2 pointscale 2 linewidth 2\n",
+		        2 * width, 2 * height);
+		break;
+	case PICTURE_SVG:
+		fprintf(stream,
+		        "set terminal svg size %.0f,%.0f dynamic noenhanced font '" PLOT_FONT
+		        ",11' fontscale 1.33 background '#ffffff'\n",
+		        width, height);
+		break;
+	case PICTURE_PDF:
+		fprintf(stream,
+		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" PLOT_FONT
+		        ",11' fontscale 0.75 pointscale 0.75 linewidth 1.2\n",
+		        width / 96, height / 96);
+		break;
+	}
+	fputs("set output picture\n", stream);
+}
+
+void
+plot_script_style(FILE *stream)
+{
+	fputs("set border 15 linecolor rgb '#c4c8cf' linewidth 1\n"
+	      "set grid linetype 1 linecolor rgb '#e4e6ea' linewidth 1\n"
+	      "set tics scale 0 textcolor rgb '" PLOT_INK "'\n"
+	      "unset key\n",
+	      stream);
+}

@@ -1,0 +1,21 @@
+/*
+ * correlation.h: how alike two lists of numbers are. Pure; accumulated in float64, in two passes (mean first).
+ *
+ *   Pearson   r = Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² · Σ (y − ȳ)²)                       Pearson 1895
+ *   Spearman  Pearson's r of the ranks, equal values sharing the mean of their ranks   Spearman 1904
+ *
+ * Values are finite. The result is within [−1, 1]; NaN where it is not defined: fewer than two values, or one list
+ * constant.
+ */
+#ifndef CORRELATION_H
+#define CORRELATION_H
+
+#include "sort.h"
+
+double correlation_pearson(const double *x, const double *y, size_t n);
+
+/* Ranks from 1, ascending; equal values get the mean of their ranks. `items` has room for 2 n; ranks may be values. n <
+ * 2^32. */
+void correlation_ranks(const double *values, size_t n, struct sort_item *items, double *ranks);
+
+#endif

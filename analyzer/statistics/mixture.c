@@ -1,0 +1,263 @@
+/* mixture.c: see mixture.h. Densities are compared as logarithms, so that none vanishes before its share is known. */
+#include "mixture.h"
+
+#include <math.h>
+
+#define EDGE 1e-6
+#define STILL 1e-8
+#define CELLS 4096
+
+static double
+bring_inside(enum mixture_kind kind, double value)
+{
+	return kind == MIXTURE_BETA ? fmin(fmax(value, EDGE), 1 - EDGE) : value;
+}
+
+/* ln of share times density, of a value brought inside. log_beta: ln B(α, β). */
+static double
+log_density(enum mixture_kind kind, const struct mixture_group *group, double log_beta, double value)
+{
+	double distance = value - group->mean;
+
+	if (kind == MIXTURE_BETA)
+		return log(group->share) + (group->alpha - 1) * log(value) + (group->beta - 1) * log1p(-value) -
+		       log_beta;
+	return log(group->share) - (distance * distance / group->variance + log(2 * M_PI * group->variance)) / 2;
+}
+
+static double
+log_beta_of(const struct mixture_group *group)
+{
+	int sign;
+
+	return lgamma_r(group->alpha, &sign) + lgamma_r(group->beta, &sign) -
+	       lgamma_r(group->alpha + group->beta, &sign);
+}
+
+static double
+constant_of(enum mixture_kind kind, const struct mixture_group *group)
+{
+	return kind == MIXTURE_BETA ? log_beta_of(group) : 0;
+}
+
+/* Weighted sums of the values' distances from `origin`, for one group. */
+struct sums {
+	double weight, first, second;
+};
+
+/* Values next to one another: how many, their mean, and the sum of their squared distances from it. */
+struct cell {
+	double count, mean, squares;
+};
+
+/* Adds a cell's values with one weight: sums as exact as if they came one by one. */
+static void
+add(struct sums *sums, double weight, const struct cell *cell, double origin)
+{
+	double distance = cell->mean - origin;
+
+	sums->weight += weight * cell->count;
+	sums->first += weight * cell->count * distance;
+	sums->second += weight * (cell->count * distance * distance + cell->squares);
+}
+
+static struct mixture_group
+group_of(enum mixture_kind kind, const struct sums *sums, double origin, double n, double variance_least)
+{
+	double shift = sums->first / sums->weight;
+	struct mixture_group group = {
+	        .share = sums->weight / n,
+	        .mean = origin + shift,
+	        .variance = fmax(sums->second / sums->weight - shift * shift, variance_least),
+	};
+
+	if (kind == MIXTURE_BETA) {
+		double most = group.mean * (1 - group.mean), spread;
+
+		group.variance = fmin(group.variance, most * (1 - 1e-6));
+		spread = most / group.variance - 1;
+		group.alpha = group.mean * spread;
+		group.beta = (1 - group.mean) * spread;
+	}
+	return group;
+}
+
+static double
+moved(const struct mixture_group *a, const struct mixture_group *b, double spread)
+{
+	return fmax(fabs(a->share - b->share),
+	            fmax(fabs(a->mean - b->mean) / spread, fabs(sqrt(a->variance) - sqrt(b->variance)) / spread));
+}
+
+struct whole {
+	double mean, variance;
+};
+
+static struct whole
+describe(enum mixture_kind kind, const double *values, size_t n)
+{
+	struct whole whole = {0, 0};
+
+	for (size_t i = 0; i < n; i++)
+		whole.mean += bring_inside(kind, values[i]);
+	whole.mean /= (double)n;
+	for (size_t i = 0; i < n; i++) {
+		double distance = bring_inside(kind, values[i]) - whole.mean;
+
+		whole.variance += distance * distance;
+	}
+	whole.variance /= (double)n;
+	return whole;
+}
+
+/* Every value a cell, or, where there are more, equal cells from the least to the greatest; empty ones are left out. */
+static size_t
+make_cells(enum mixture_kind kind, const double *values, size_t n, struct cell cells[CELLS])
+{
+	double least = INFINITY, greatest = -INFINITY;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double value = bring_inside(kind, values[i]);
+
+		least = fmin(least, value);
+		greatest = fmax(greatest, value);
+		if (n <= CELLS)
+			cells[i] = (struct cell){1, value, 0};
+	}
+	if (n <= CELLS)
+		return n;
+	for (size_t c = 0; c < CELLS; c++)
+		cells[c] = (struct cell){0, 0, 0};
+	for (size_t i = 0; i < n; i++) { /* Welford 1962 */
+		double value = bring_inside(kind, values[i]), distance;
+		size_t c = (size_t)((value - least) / (greatest - least) * (CELLS - 1) + 0.5);
+
+		distance = value - cells[c].mean;
+		cells[c].mean += distance / ++cells[c].count;
+		cells[c].squares += distance * (value - cells[c].mean);
+	}
+	for (size_t c = 0; c < CELLS; c++)
+		if (cells[c].count > 0)
+			cells[used++] = cells[c];
+	return used;
+}
+
+/* The two groups on either side of the split. */
+static bool
+start(struct mixture *mixture, const struct cell *cells, size_t n, double values, double split,
+      const struct whole *whole)
+{
+	struct sums low = {0}, high = {0};
+
+	for (size_t c = 0; c < n; c++)
+		add(cells[c].mean < split ? &low : &high, 1, &cells[c], whole->mean);
+	if (low.weight == 0 || high.weight == 0)
+		return false;
+	mixture->low = group_of(mixture->kind, &low, whole->mean, values, 1e-6 * whole->variance);
+	mixture->high = group_of(mixture->kind, &high, whole->mean, values, 1e-6 * whole->variance);
+	return true;
+}
+
+/* One round; how far the parameters moved. NaN: a group has vanished. */
+static double
+improve(struct mixture *mixture, const struct cell *cells, size_t n, double values, const struct whole *whole)
+{
+	double constant_low = constant_of(mixture->kind, &mixture->low), spread = sqrt(whole->variance), move;
+	double constant_high = constant_of(mixture->kind, &mixture->high);
+	struct sums low = {0}, high = {0};
+	struct mixture_group old_low = mixture->low, old_high = mixture->high;
+
+	for (size_t c = 0; c < n; c++) {
+		double odds = log_density(mixture->kind, &mixture->high, constant_high, cells[c].mean) -
+		              log_density(mixture->kind, &mixture->low, constant_low, cells[c].mean);
+		double p = 1 / (1 + exp(odds));
+
+		add(&low, p, &cells[c], whole->mean);
+		add(&high, 1 - p, &cells[c], whole->mean);
+	}
+	if (!(low.weight >= 0.5) || !(high.weight >= 0.5))
+		return NAN;
+	mixture->low = group_of(mixture->kind, &low, whole->mean, values, 1e-6 * whole->variance);
+	mixture->high = group_of(mixture->kind, &high, whole->mean, values, 1e-6 * whole->variance);
+	move = moved(&old_low, &mixture->low, spread);
+	return fmax(move, moved(&old_high, &mixture->high, spread));
+}
+
+bool
+mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split, struct mixture *mixture)
+{
+	struct whole whole = describe(kind, values, n);
+	struct mixture fitted = {.kind = kind};
+	struct cell cells[CELLS];
+	size_t used;
+
+	if (n < 4 || !(whole.variance > 1e-12 * (1 + whole.mean * whole.mean)))
+		return false;
+	used = make_cells(kind, values, n, cells);
+	if (!start(&fitted, cells, used, (double)n, split, &whole) &&
+	    !start(&fitted, cells, used, (double)n, whole.mean, &whole))
+		return false;
+	while (fitted.steps < MIXTURE_STEPS_MAX && !fitted.converged) {
+		double move = improve(&fitted, cells, used, (double)n, &whole);
+
+		if (isnan(move))
+			return false;
+		fitted.steps++;
+		fitted.converged = move <= STILL;
+	}
+	if (fitted.low.mean > fitted.high.mean) {
+		struct mixture_group group = fitted.low;
+
+		fitted.low = fitted.high;
+		fitted.high = group;
+	}
+	*mixture = fitted;
+	return true;
+}
+
+static double
+posterior(const struct mixture *mixture, double value)
+{
+	double low = log_density(mixture->kind, &mixture->low, constant_of(mixture->kind, &mixture->low), value);
+	double high = log_density(mixture->kind, &mixture->high, constant_of(mixture->kind, &mixture->high), value);
+
+	return 1 / (1 + exp(high - low));
+}
+
+/* Where the odds of the low group turn round, at most once: below a maximum, and above a minimum, the value goes there.
+ */
+static double
+hold_at_turn(const struct mixture *mixture, double value)
+{
+	const struct mixture_group *low = &mixture->low, *high = &mixture->high;
+	double turn, rise; /* rise > 0: a maximum */
+
+	if (mixture->kind == MIXTURE_BETA) {
+		double alpha = low->alpha - high->alpha, beta = low->beta - high->beta;
+
+		if (!(alpha * beta > 0)) /* none within 0 and 1 */
+			return value;
+		turn = alpha / (alpha + beta);
+		rise = alpha;
+	} else {
+		rise = high->variance - low->variance;
+		if (rise == 0)
+			return value;
+		turn = (low->mean * high->variance - high->mean * low->variance) / rise;
+	}
+	return rise > 0 ? fmax(value, turn) : fmin(value, turn);
+}
+
+double
+mixture_low_probability(const struct mixture *mixture, double value)
+{
+	return posterior(mixture, hold_at_turn(mixture, bring_inside(mixture->kind, value)));
+}
+
+double
+mixture_density(const struct mixture *mixture, const struct mixture_group *group, double value)
+{
+	return exp(log_density(mixture->kind, group, constant_of(mixture->kind, group),
+	                       bring_inside(mixture->kind, value)));
+}

@@ -1,0 +1,43 @@
+/*
+ * short_file.c: LMDB reads through a map of the file. Where the file is shorter than what it is to hold (a copy that
+ * was broken off, a file system that lost its end), or the disk does not answer, reading is a SIGBUS. Its size cannot
+ * tell beforehand: pages at the end that are free may never have been written.
+ */
+#include <portolan/store.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+say(const char *text)
+{
+	ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+
+	(void)ignored;
+}
+
+static void
+on_bus_error(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code != BUS_ADRERR) {
+		signal(number, SIG_DFL);
+		raise(number);
+		return;
+	}
+	say(program_invocation_short_name);
+	say(": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it from a "
+	    "backup\n");
+	_exit(1);
+}
+
+void
+store_expect_short_file(void)
+{
+	struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
+}

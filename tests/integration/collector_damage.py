@@ -1,0 +1,167 @@
+"""Damage on disk in one run: the others are served, and the damaged one is named wherever somebody meets it."""
+
+import os
+import struct
+import subprocess
+import unittest
+
+from collector_harness import DEADLINE, CollectorTest, dump, portoland
+
+PORTOLAN = os.environ["PORTOLAN"]
+
+# The run called "bad" is the first, so its number is 1. Of each kind of record: the key, and the kind (STORE.md).
+STATE = (struct.pack(">IB", 1, 0), b"R")
+IDENTITY = (struct.pack(">IB", 1, 1), b"I")
+SESSION = (struct.pack(">II", 1, 0), b"s")
+EPOCH = (struct.pack(">II", 1, 0), b"E")
+IDS = (struct.pack(">II", 1, 0), b"D")
+NUMBER = (b"bad", b"N")
+
+
+def portolan(store, *arguments):
+    return subprocess.run([PORTOLAN, *arguments, "--store", store], capture_output=True, text=True, timeout=DEADLINE)
+
+
+class Damage(CollectorTest):
+    def damage(self, record):
+        """Flips a bit in the body of every copy of the record that lies in the file."""
+        key, kind = record
+        path = os.path.join(self.store, "data.mdb")
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        begin, found = key + kind + bytes([1, 0, 0]), 0
+        at = data.find(begin)
+        while at >= 0:
+            data[at + len(key) + 16] ^= 4
+            found += 1
+            at = data.find(begin, at + 1)
+        self.assertGreater(found, 0)
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def make(self, record, live=False):
+        """A store with two runs, one of them damaged afterwards."""
+        collector = self.collect()
+        for run in ("bad", "good"):
+            client = self.client(collector.local)
+            client.open(run)
+            client.batch(1, 0, [1, 2], [0.5, 0.25], [1, 0])
+            client.end_epoch(2, 0)
+            if not live:
+                client.close(3)
+            client.wait_for(2 if live else 3)
+        collector.end()
+        self.damage(record)
+
+    def log(self, client, sequence):
+        """`expect` fails at any error: nothing of it is this client's concern."""
+        client.batch(sequence, sequence, [1, 2], [0.5, 0.25], [1, 0])
+        client.wait_for(sequence)
+
+    def serves_the_others(self, record):
+        self.make(record)
+        collector = self.collect()
+        good, bad = self.client(collector.local), self.client(collector.local)
+        good.open("good", resume=True)
+        self.log(good, 1)
+        for sequence in range(2, 5):
+            bad.send("open", run="bad", started=bad.started, mode="epoch-end", resume=True)
+            self.assertIn("damaged", bad.expect_error("run-damaged")["message"])
+            self.log(good, sequence)
+        return collector
+
+    def test_state(self):
+        collector = self.serves_the_others(STATE)
+        listed = portolan(self.store, "runs")
+        self.assertEqual(listed.returncode, 1)
+        self.assertIn("bad,,,,damaged,,\n", listed.stdout)
+        self.assertIn("\ngood,2,5,10,recording,", listed.stdout)
+        self.assertIn("run 'bad' is damaged", listed.stderr)
+        listed = portolan(self.store, "runs", "--json")
+        self.assertEqual(listed.returncode, 1)
+        self.assertIn('"name": "good"', listed.stdout)
+        self.assertIn('"state": "damaged"', listed.stdout)
+        checked = portolan(self.store, "check")
+        self.assertEqual(checked.returncode, 1)
+        self.assertIn("damaged: run 'bad': ", checked.stdout)
+        self.assertIn("run 'bad' is damaged", collector.said)
+
+    def test_a_damaged_run_can_be_removed(self):
+        collector = self.serves_the_others(STATE)
+        self.assertEqual(portolan(self.store, "rm", "bad").returncode, 0)
+        self.assertEqual(portolan(self.store, "runs").returncode, 0)
+        fresh = self.client(collector.local)
+        fresh.open("bad")
+        self.log(fresh, 1)
+        self.assertEqual(dump(self.store, "bad")[0], {("1", 1): (0.5, 1), ("2", 1): (0.25, 0)})
+
+    def test_a_damaged_run_can_be_overwritten(self):
+        self.make(IDENTITY)
+        fresh = self.client(self.collect().local)
+        fresh.open("bad", overwrite=True)
+        self.log(fresh, 1)
+        self.assertEqual(portolan(self.store, "runs").returncode, 0)
+
+    def test_session(self):
+        self.serves_the_others(SESSION)
+
+    def test_identity(self):
+        self.serves_the_others(IDENTITY)
+
+    def test_number(self):
+        self.serves_the_others(NUMBER)
+        listed = portolan(self.store, "runs")
+        self.assertEqual(listed.returncode, 1)
+        self.assertIn("bad,,,,damaged,,\n", listed.stdout)
+
+    def found_while_recording(self, record):
+        self.make(record)
+        collector = self.collect()
+        good, bad = self.client(collector.local), self.client(collector.local)
+        good.open("good", resume=True)
+        bad.open("bad", resume=True)
+        bad.batch(1, 0, [1, 3], [0.5, 0.5], [1, 1])
+        self.assertIn("damaged", bad.expect_error("run-damaged")["message"])
+        bad.send("ping")
+        bad.expect_error("run-damaged")
+        return good, bad
+
+    def test_ids(self):
+        """Found before anything is written: nobody else has to repeat anything."""
+        good, _ = self.found_while_recording(IDS)
+        self.log(good, 1)
+        again = self.client(self.collectors[-1].local)
+        again.send("open", run="bad", started=again.started, mode="epoch-end", resume=True)
+        again.expect_error("run-damaged")
+        self.log(good, 2)
+
+    def test_epoch(self):
+        """Found after something was written (the id 3): what others had under way goes with it, and is asked for again."""
+        good, _ = self.found_while_recording(EPOCH)
+        self.log(good, 1)
+
+    def test_a_file_cut_short(self):
+        """A message, not a signal; of LMDB's own making where it is that short."""
+        self.make(STATE)
+        path = os.path.join(self.store, "data.mdb")
+        size = os.path.getsize(path)
+        for rest in (size // 4096 // 2 * 4096, 3 * 4096, 100):
+            os.truncate(path, rest)
+            done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--exit-when-idle", "0")
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("backup", done.stderr.splitlines()[-1])
+
+    def test_sessions_that_were_live(self):
+        self.make(SESSION, live=True)
+        collector = self.collect()
+        good = self.client(collector.local, self.clients[1].session)
+        good.started = self.clients[1].started
+        self.assertEqual(good.open("good")["a"], 2)
+        bad = self.client(collector.local, self.clients[0].session)
+        bad.send("open", run="bad", started=self.clients[0].started, mode="epoch-end")
+        bad.expect_error("run-damaged")
+        self.log(good, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
