@@ -7,10 +7,9 @@
 #include "commands.h"
 
 #include "program/message.h"
+#include "program/parallel.h"
 #include "select_files.h"
 #include "select_options.h"
-
-#include <unistd.h>
 
 /* STATUS_INCOMPLETE where a list had ids that are not to be chosen from. */
 static int
@@ -34,14 +33,6 @@ report_lists(const struct select_request *request, const struct dynamics *dynami
 	return request->options.common.strict ? status : STATUS_DONE;
 }
 
-static unsigned
-all_cores(void)
-{
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cores > 0 ? (unsigned)cores : 1;
-}
-
 /* An exit status, or a negative code with `error` filled. */
 static int
 write_selection(struct select_request *request, const struct dynamics *dynamics, struct portolan_error *error)
@@ -63,7 +54,7 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 		        .cuts = request->has_cuts ? &request->cuts : NULL,
 		        .threshold = request->has_threshold ? &request->threshold : NULL,
 		        .features = request->features ? &features : NULL,
-		        .threads = all_cores(),
+		        .threads = parallel_threads(request->options.common.threads),
 		        .seed = request->seed,
 		};
 
@@ -175,7 +166,7 @@ const struct command select_command = {
                 "stands "
                 "FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date "
                 "($SOURCE_DATE_EPOCH, if it is set).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS,
         .options = select_option_table,
         .run = run,
 };

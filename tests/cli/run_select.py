@@ -20,7 +20,7 @@ from run_numpy import random_run  # noqa: E402
 RULES = {  # the measure and its direction
     "ambiguous": ("variability", -1), "hard-to-learn": ("confidence", 1), "easy-to-learn": ("confidence", -1),
     "high-confidence": ("confidence", -1), "low-variability": ("variability", 1), "high-correctness": ("correctness", -1),
-    "low-correctness": ("correctness", 1), "uncertainty": ("entropy", -1), "aum:asc": ("aum", 1),
+    "low-correctness": ("correctness", 1), "uncertainty": ("entropy", -1), "least-confidence": ("max_prob", 1), "aum:asc": ("aum", 1),
     "first_learned:desc": ("first_learned", -1), "el2n:desc": ("el2n", -1),
 }
 MASK = (1 << 64) - 1
@@ -223,7 +223,8 @@ class Checker:
             np.save("ids.npy", ids[order])
             for k in (1, 9, min(r.n, 120)):
                 chosen = k_center(X.astype("f8"), k)
-                self.same(f"--by k-center --features X.npy --feature-ids ids.npy --count {k}", chosen)
+                for threads in (1, 3):
+                    self.same(f"--by k-center --features X.npy --feature-ids ids.npy --count {k} --threads {threads}", chosen)
         if r.n < 1000:
             self.same("--by k-center --features X.npy --feature-ids ids.npy --fraction 1", k_center(X.astype("f8"), r.n))
 
