@@ -87,15 +87,15 @@ backlog_add(struct backlog *backlog, enum wire_kind kind, struct wire_bytes byte
 }
 
 int
-backlog_spill(struct backlog *backlog, const char *directory, const uint8_t id[WIRE_SESSION_SIZE],
-              struct wire_bytes open, uint64_t limit, struct portolan_error *error)
+backlog_spill(struct backlog *backlog, const char *directory, const struct spool_session *session, uint64_t limit,
+              struct portolan_error *error)
 {
 	int status = 0;
 
 	if (backlog->spooling)
 		return 0;
 	if (!backlog->spool) {
-		status = spool_create(&backlog->spool, directory, id, open, backlog->acknowledged + 1, limit, error);
+		status = spool_create(&backlog->spool, directory, session, backlog->acknowledged + 1, limit, error);
 		backlog->spooled = backlog->acknowledged;
 	}
 	for (struct backlog_frame *frame = backlog->first; frame && status == 0; frame = frame->following) {

@@ -52,8 +52,8 @@ int backlog_add(struct backlog *backlog, enum wire_kind kind, struct wire_bytes 
                 struct portolan_error *error);
 
 /* From now on to the file, which is made in `directory` if there is none. What fails may be tried again. */
-int backlog_spill(struct backlog *backlog, const char *directory, const uint8_t id[WIRE_SESSION_SIZE],
-                  struct wire_bytes open, uint64_t limit, struct portolan_error *error);
+int backlog_spill(struct backlog *backlog, const char *directory, const struct spool_session *session, uint64_t limit,
+                  struct portolan_error *error);
 
 /* Observations in the file that are not acknowledged: also where it could not take everything. */
 uint64_t backlog_saved(const struct backlog *backlog);

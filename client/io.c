@@ -72,6 +72,7 @@ free_memory(struct io *io)
 	if (io->wake >= 0)
 		close(io->wake);
 	free(io->run);
+	free(io->target);
 	free(io);
 }
 
@@ -92,13 +93,14 @@ prepare(struct io *io, const struct io_options *options, struct portolan_error *
 	int status;
 
 	io->run = strndup((const char *)options->request->run.data, options->request->run.size);
-	if (!io->run)
+	io->target = strdup(options->embedded ? options->embedded->store : options->endpoint);
+	if (!io->run || !io->target)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	io->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (io->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
 	status = session_init(&io->session, id, options->request, clock_ms(), error);
-	session_set_spool(&io->session, options->spool, options->spool_bytes);
+	session_set_spool(&io->session, options->spool, options->spool_bytes, io->target);
 	if (status == 0)
 		status = gather_init(&io->gather, error);
 	return status;

@@ -75,7 +75,8 @@ send_left_over(struct io *io)
 		return false;
 	if (!io->looked_for_left_over) {
 		io->looked_for_left_over = true;
-		leftover_init(&io->leftover, io->session.directory);
+		leftover_init(&io->leftover, io->session.directory, io->session.target,
+		              io->session.has_store ? io->session.store : NULL);
 	}
 	if (!leftover_next(&io->leftover, clock_ms(), &frame) || !send_frame(io, frame))
 		return false;
@@ -98,8 +99,12 @@ leave(struct io *io)
 	} else if (intake_save(io, &error) < 0) {
 		fprintf(stderr, "portolan: run %s: %s\n", io->run, error.message);
 	} else if (session->backlog.spool) {
-		fprintf(stderr, "portolan: run %s: what was not acknowledged is in %s\n", io->run,
-		        session->backlog.spool->path);
+		const struct spool *spool = session->backlog.spool;
+
+		fprintf(stderr, "portolan: run %s: what was not acknowledged is in %s%s\n", io->run, spool->path,
+		        spool->first > 1 ? " (where what came before is lost: portolan import it with --run NAME)"
+		                         : "");
+		spool_release(session->backlog.spool);
 	}
 }
 

@@ -25,6 +25,7 @@ struct io {
 	void (*count)(const void *context, struct wire_counts *counts);
 	const void *counted; /* its argument */
 	char *run;
+	char *target; /* what a spool file says of where it belongs */
 
 	/* The thread's own. */
 	struct session session;

@@ -44,12 +44,12 @@ add_path(struct leftover *leftover, const char *directory, const char *name)
 }
 
 void
-leftover_init(struct leftover *leftover, const char *directory)
+leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store)
 {
 	DIR *stream = directory ? opendir(directory) : NULL;
 	const struct dirent *entry;
 
-	*leftover = (struct leftover){0};
+	*leftover = (struct leftover){.target = target ? target : "", .store = store};
 	while (stream && (entry = readdir(stream)) != NULL)
 		add_path(leftover, directory, entry->d_name);
 	if (stream)
@@ -102,7 +102,27 @@ note_run(struct leftover *leftover)
 		         (const char *)frame.open.run.data);
 }
 
-/* The next file that is nobody's. */
+static bool
+belongs_here(const struct leftover *leftover, const struct spool *spool)
+{
+	if (spool->has_store)
+		return leftover->store && memcmp(spool->store, leftover->store, WIRE_STORE_SIZE) == 0;
+	return spool->target[0] && strcmp(spool->target, leftover->target) == 0;
+}
+
+static void
+leave_it(const struct spool *spool)
+{
+	bool is_directory = spool->target[0] == '/';
+
+	fprintf(stderr,
+	        "portolan: %s was left over by a run of another store (%s), and is not sent: portolan import %s "
+	        "--store %s\n",
+	        spool->path, spool->target[0] ? spool->target : "it does not say which", spool->path,
+	        is_directory ? spool->target : "DIR");
+}
+
+/* The next file that is nobody's, and belongs here. */
 static void
 begin_next(struct leftover *leftover, int64_t now)
 {
@@ -112,12 +132,19 @@ begin_next(struct leftover *leftover, int64_t now)
 		struct spool *spool;
 		int status = spool_open(&spool, path, true, &error);
 
+		if (status == 0 && !belongs_here(leftover, spool)) {
+			leave_it(spool);
+			spool_close(spool);
+			continue;
+		}
 		if (status == 0) {
 			status = session_init_left_over(&leftover->session, spool, now, &error);
 			leftover->sending = status == 0;
 			if (status < 0)
 				spool_close(spool);
 		}
+		if (leftover->sending && leftover->store)
+			session_set_store(&leftover->session, leftover->store);
 		if (leftover->sending)
 			note_run(leftover);
 		else if (status == PORTOLAN_E_INVALID)

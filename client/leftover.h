@@ -2,8 +2,10 @@
  * leftover.h: sends the spool files that earlier processes left in a directory, one after the other, each as the
  * session it is. It shares the socket of the run that found them.
  *
- * A file is gone once the collector has acknowledged all of it. One that the collector refuses for good, or that is
- * damaged, is renamed to ….rejected, and a line on stderr says why. One thread.
+ * A file goes to the store it belongs to and to no other: the one that answered its session, or, where none has, the
+ * one that a run with the same target is recorded in. Others stay where they are, and a line on stderr says so. A file
+ * is gone once the collector has acknowledged all of it. One that the collector refuses for good, or that is damaged,
+ * is renamed to ….rejected, and a line on stderr says why. One thread.
  */
 #ifndef CLIENT_LEFTOVER_H
 #define CLIENT_LEFTOVER_H
@@ -16,10 +18,12 @@ struct leftover {
 	bool sending;           /* `session` is in use */
 	struct session session; /* of paths[at] */
 	char run[256];
+	const char *target;   /* of the run that found them; not owned */
+	const uint8_t *store; /* its store's id, not owned; NULL: not known */
 };
 
-/* Looks for files; there are none if the directory cannot be read. */
-void leftover_init(struct leftover *leftover, const char *directory);
+/* Looks for files; there are none if the directory cannot be read. `target` and `store`: of the run. */
+void leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store);
 void leftover_deinit(struct leftover *leftover); /* leaves files that are not sent; twice does no harm */
 
 bool leftover_is_done(const struct leftover *leftover);

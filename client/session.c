@@ -13,43 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-encode_open(struct session *session, const struct wire_open *request, struct portolan_error *error)
-{
-	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *request};
-	struct wire_bytes bytes;
-	uint8_t *encoded;
-	int status;
+#define OPEN_GROWS 64 /* bytes: what an `open` says later that it does not say at first */
 
-	memcpy(frame.session, session->id, WIRE_SESSION_SIZE);
-	status = wire_encode(session->encoder, &frame, &bytes, error);
-	if (status < 0)
-		return status;
-	encoded = malloc(bytes.size);
-	if (!encoded)
+static int
+keep_open(struct session *session, struct wire_bytes open, struct portolan_error *error)
+{
+	if (open.size > WIRE_MAX_FRAME - OPEN_GROWS)
+		return error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u", open.size,
+		                 WIRE_MAX_FRAME - OPEN_GROWS);
+	session->open = malloc(open.size);
+	if (!session->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
-	memcpy(encoded, bytes.data, bytes.size);
-	free(session->open);
-	session->open = encoded;
-	session->open_size = bytes.size;
+	memcpy(session->open, open.data, open.size);
+	session->open_size = open.size;
 	return 0;
 }
 
-/* The `open` of a session that was begun out of a collector's reach. */
+/* The `open` with what is known by now: which store it is for, and what that one had acknowledged. What an earlier
+ * process left over never takes another run's place by itself. */
 static int
-encode_late(struct session *session, struct wire_bytes open, uint64_t after, struct portolan_error *error)
+offer_open(struct session *session, struct wire_bytes *bytes)
 {
 	struct wire_frame frame;
-	int status = wire_decode(session->decoder, open.data, open.size, &frame, NULL, error);
+	int status = wire_decode(session->decoder, session->open, session->open_size, &frame, NULL, NULL);
 
 	if (status < 0)
 		return status;
-	if (frame.kind != WIRE_OPEN)
-		return error_set(error, PORTOLAN_E_INVALID, "the spool does not begin with an open frame");
-	memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
-	frame.open.late = true;
-	frame.open.after = after;
-	return encode_open(session, &frame.open, error);
+	frame.open.late = session->offline || session->backlog.is_left_over;
+	frame.open.after = session->backlog.acknowledged;
+	frame.open.overwrite &= !session->backlog.is_left_over;
+	frame.open.store = session->has_store ? session->store : NULL;
+	session->offered = WIRE_OPEN;
+	return wire_encode(session->encoder, &frame, bytes, NULL);
 }
 
 static int
@@ -67,11 +62,16 @@ int
 session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request, int64_t now,
              struct portolan_error *error)
 {
+	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *request};
+	struct wire_bytes open;
 	int status = begin(session, now, error);
 
 	memcpy(session->id, id, WIRE_SESSION_SIZE);
+	memcpy(frame.session, id, WIRE_SESSION_SIZE);
 	if (status == 0)
-		status = encode_open(session, request, error);
+		status = wire_encode(session->encoder, &frame, &open, error);
+	if (status == 0)
+		status = keep_open(session, open, error);
 	if (status < 0)
 		session_deinit(session);
 	return status;
@@ -80,16 +80,24 @@ session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const
 int
 session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error)
 {
+	struct wire_frame frame;
 	int status = begin(session, now, error);
 
 	if (status == 0)
-		status = encode_late(session, (struct wire_bytes){spool->open, spool->open_size}, spool->first - 1,
-		                     error);
-	if (status < 0)
+		status = wire_decode(session->decoder, spool->open, spool->open_size, &frame, NULL, error);
+	if (status == 0 && frame.kind != WIRE_OPEN)
+		status = error_set(error, PORTOLAN_E_INVALID, "the spool does not begin with an open frame");
+	if (status == 0)
+		status = keep_open(session, (struct wire_bytes){spool->open, spool->open_size}, error);
+	if (status < 0) {
 		session_deinit(session);
-	else
-		backlog_take_over(&session->backlog, spool);
-	return status;
+		return status;
+	}
+	memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
+	if (spool->has_store)
+		session_set_store(session, spool->store);
+	backlog_take_over(&session->backlog, spool);
+	return 0;
 }
 
 void
@@ -105,17 +113,29 @@ session_deinit(struct session *session)
 }
 
 void
-session_set_spool(struct session *session, const char *directory, uint64_t limit)
+session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target)
 {
 	session->directory = directory;
 	session->spool_limit = limit;
+	session->target = target;
+}
+
+void
+session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE])
+{
+	memcpy(session->store, store, WIRE_STORE_SIZE);
+	session->has_store = true;
 }
 
 int
 session_spill(struct session *session, struct portolan_error *error)
 {
-	return backlog_spill(&session->backlog, session->directory, session->id,
-	                     (struct wire_bytes){session->open, session->open_size}, session->spool_limit, error);
+	const struct spool_session file = {.id = session->id,
+	                                   .open = {session->open, session->open_size},
+	                                   .target = session->target,
+	                                   .store = session->has_store ? session->store : NULL};
+
+	return backlog_spill(&session->backlog, session->directory, &file, session->spool_limit, error);
 }
 
 bool
@@ -131,8 +151,6 @@ session_go_offline(struct session *session, struct portolan_error *error)
 
 	assert(session->opened_count == 0);
 	status = session_spill(session, error);
-	if (status == 0)
-		status = encode_late(session, (struct wire_bytes){session->open, session->open_size}, 0, error);
 	session->offline = status == 0;
 	return status;
 }
@@ -190,8 +208,8 @@ session_add_end_epoch(struct session *session, uint32_t epoch, struct session_ma
 int
 session_add_close(struct session *session, struct session_mark mark, struct portolan_error *error)
 {
-	struct wire_frame frame = {
-	        .kind = WIRE_CLOSE, .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
+	struct wire_frame frame = {.kind = WIRE_CLOSE,
+	                           .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
 	int status = add_frame(session, &frame, mark, error);
 
 	if (status == 0)
@@ -240,12 +258,33 @@ is_beyond(struct session *session, uint64_t acknowledged)
 	return true;
 }
 
+/* The first answer says which store the session is in, and so is its file; no other store is told anything of it. */
+static bool
+is_elsewhere(struct session *session, const uint8_t *store)
+{
+	static const struct wire_bytes none = {(const uint8_t *)"", 0};
+	struct spool *spool = session->backlog.spool;
+
+	if (!store)
+		return false;
+	if (session->has_store && memcmp(session->store, store, WIRE_STORE_SIZE) != 0) {
+		session->refusal = WIRE_E_OTHER_STORE;
+		fail(session, PORTOLAN_E_REFUSED, "the collector serves another store than the one of this session",
+		     none);
+		return true;
+	}
+	session_set_store(session, store);
+	if (spool && !spool->has_store)
+		(void)spool_set_store(spool, store, NULL); /* the target is known all the same */
+	return false;
+}
+
 static void
 receive_opened(struct session *session, const struct wire_opened *opened)
 {
 	static const struct wire_bytes none = {(const uint8_t *)"", 0};
 
-	if (is_beyond(session, opened->acknowledged))
+	if (is_elsewhere(session, opened->store) || is_beyond(session, opened->acknowledged))
 		return;
 	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
@@ -408,11 +447,8 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	struct backlog_frame *next;
 
 	pass_time(session, now);
-	if (session->state == SESSION_OPENING && !session->open_is_out) {
-		session->offered = WIRE_OPEN;
-		*frame = (struct wire_bytes){session->open, session->open_size};
-		return true;
-	}
+	if (session->state == SESSION_OPENING && !session->open_is_out)
+		return offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)
 		return false;
 	load(session);

@@ -32,18 +32,21 @@ enum session_state {
 struct session {
 	enum session_state state;
 	uint8_t id[WIRE_SESSION_SIZE];
-	uint8_t *open; /* the encoded `open` frame */
+	uint8_t *open; /* the encoded `open` frame, as it was at first */
 	size_t open_size;
 	wire_encoder *encoder;
 	wire_decoder *decoder;
 
 	struct backlog backlog; /* what is not acknowledged */
 	uint64_t credit;
-	uint64_t sent;         /* the highest number that went out on any opening */
-	const char *directory; /* of spool files; NULL: none. Not owned */
-	uint64_t spool_limit;  /* bytes */
-	bool offline;          /* goes on without ever having been opened */
-	bool closing;          /* `close` was added: nothing may follow */
+	uint64_t sent;                  /* the highest number that went out on any opening */
+	const char *directory;          /* of spool files; NULL: none. Not owned */
+	uint64_t spool_limit;           /* bytes */
+	const char *target;             /* where it records to, for the spool file; NULL: not said. Not owned */
+	uint8_t store[WIRE_STORE_SIZE]; /* that it is in, */
+	bool has_store;                 /* if that is known */
+	bool offline;                   /* goes on without ever having been opened */
+	bool closing;                   /* `close` was added: nothing may follow */
 
 	enum wire_kind offered; /* what session_next() gave out last */
 	int64_t last_sent, last_heard, open_sent, paused_until;
@@ -68,8 +71,11 @@ int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], c
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */
 
-/* Frames go to a file in `directory` (which must outlive the session) from session_spill() on, until it is sent. */
-void session_set_spool(struct session *session, const char *directory, uint64_t limit);
+/* Frames go to a file in `directory` from session_spill() on, until it is sent. `target` (may be NULL): what the file
+ * says of where it belongs. Both must outlive the session. */
+void session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target);
+/* The only store it may be sent to; else the first that answers becomes that. */
+void session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE]);
 int session_spill(struct session *session, struct portolan_error *error);
 bool session_is_spooling(const struct session *session);
 

@@ -22,7 +22,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define VERSION 1
+#define VERSION 2
+#define LONGEST_TARGET 8192
 #define TRIES 5 /* another run may remove the directory just as we are about to use it */
 
 static const char magic[16] = "portolan spool\n";
@@ -30,7 +31,10 @@ static const char magic[16] = "portolan spool\n";
 struct header {
 	char magic[16];
 	uint32_t version, open_size;
-	uint64_t first, check;
+	uint64_t first;
+	uint8_t store[WIRE_STORE_SIZE];
+	uint32_t has_store, target_size;
+	uint64_t check;
 };
 
 struct head {
@@ -38,7 +42,7 @@ struct head {
 	uint64_t sequence, position, observations, check;
 };
 
-_Static_assert(sizeof(struct header) == 40 && sizeof(struct head) == 40, "no padding");
+_Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
 static uint64_t
@@ -198,26 +202,70 @@ make_file(struct spool *spool, const char *directory, const char *path, struct p
 	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? fail(spool, "lock it", error) : 0;
 }
 
-static int
-begin(struct spool *spool, struct wire_bytes open, uint64_t first, struct portolan_error *error)
+/* For what the spool knows of its session. */
+static struct header
+make_header(const struct spool *spool)
 {
-	struct header header = {.version = VERSION, .open_size = (uint32_t)open.size, .first = first};
+	struct header header = {.version = VERSION,
+	                        .open_size = (uint32_t)spool->open_size,
+	                        .first = spool->first,
+	                        .has_store = spool->has_store,
+	                        .target_size = (uint32_t)strlen(spool->target)};
 
-	spool->open = malloc(open.size + 1);
+	memcpy(header.magic, magic, sizeof(magic));
+	memcpy(header.store, spool->store, sizeof(header.store));
+	header.check = check_of(&header, sizeof(header), spool->open, spool->open_size + header.target_size);
+	return header;
+}
+
+static int
+begin(struct spool *spool, const struct spool_session *session, uint64_t first, struct portolan_error *error)
+{
+	const char *target = session->target ? session->target : "";
+	size_t size = session->open.size;
+	struct header header;
+
+	/* One that is too long to be kept is as good as none. */
+	if (strlen(target) > LONGEST_TARGET)
+		target = "";
+	spool->open = malloc(size + strlen(target) + 1);
 	if (!spool->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	memcpy(spool->open, open.data, open.size);
-	spool->open_size = open.size;
+	memcpy(spool->open, session->open.data, size);
+	memcpy(spool->open + size, target, strlen(target) + 1);
+	spool->open_size = size;
+	spool->target = (const char *)spool->open + size;
+	spool->has_store = session->store != NULL;
+	if (session->store)
+		memcpy(spool->store, session->store, sizeof(spool->store));
 	spool->first = spool->next = first;
 	spool->last = first - 1;
-	memcpy(header.magic, magic, sizeof(magic));
-	header.check = check_of(&header, sizeof(header), open.data, open.size);
-	return write_at(spool, &header, sizeof(header), open.data, open.size, error);
+	header = make_header(spool);
+	return write_at(spool, &header, sizeof(header), spool->open, size + header.target_size, error);
 }
 
 int
-spool_create(struct spool **spool, const char *directory, const uint8_t id[WIRE_SESSION_SIZE], struct wire_bytes open,
-             uint64_t first, uint64_t limit, struct portolan_error *error)
+spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struct portolan_error *error)
+{
+	struct header header;
+
+	memcpy(spool->store, store, sizeof(spool->store));
+	spool->has_store = true;
+	header = make_header(spool);
+	return pwrite(spool->file, &header, sizeof(header), 0) == (ssize_t)sizeof(header)
+	               ? 0
+	               : fail(spool, "write it", error);
+}
+
+void
+spool_release(struct spool *spool)
+{
+	flock(spool->file, LOCK_UN);
+}
+
+int
+spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
+             uint64_t limit, struct portolan_error *error)
 {
 	size_t size = strlen(directory) + 2 + 16 + sizeof(SPOOL_SUFFIX);
 	char *path = malloc(2 * size), *passing = path ? path + size : NULL;
@@ -228,7 +276,7 @@ spool_create(struct spool **spool, const char *directory, const uint8_t id[WIRE_
 		uint64_t digits = 0;
 
 		for (int i = 0; i < 8; i++)
-			digits = digits << 8 | id[i];
+			digits = digits << 8 | session->id[i];
 		snprintf(path, size, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits);
 		snprintf(passing, size, "%s/%016" PRIx64 ".new", directory, digits);
 		created = new_spool(path);
@@ -240,7 +288,7 @@ spool_create(struct spool **spool, const char *directory, const uint8_t id[WIRE_
 	created->limit = limit;
 	status = make_file(created, directory, passing, error);
 	if (status == 0)
-		status = begin(created, open, first, error);
+		status = begin(created, session, first, error);
 	if (status == 0 && rename(passing, path) < 0)
 		status = fail(created, "name it", error);
 	created->at = created->end;
@@ -268,7 +316,8 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 	if (flock(spool->file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return fail(spool, "lock it", error);
-		error_set(error, PORTOLAN_E_REFUSED, "spool %s belongs to a process that is running, and will send it",
+		error_set(error, PORTOLAN_E_REFUSED,
+		          "spool %s belongs to a process that is running, and sends it or leaves it when it ends",
 		          spool->path);
 		return SPOOL_BUSY;
 	}
@@ -287,6 +336,7 @@ read_header(struct spool *spool, struct portolan_error *error)
 {
 	struct header header;
 	ssize_t size = read_at(spool, 0, &header, sizeof(header));
+	size_t body;
 
 	if (size < 0)
 		return fail(spool, "read it", error);
@@ -295,21 +345,25 @@ read_header(struct spool *spool, struct portolan_error *error)
 	if (header.version != VERSION)
 		return error_set(error, PORTOLAN_E_INVALID, "spool %s is of version %u; this program knows version %d",
 		                 spool->path, header.version, VERSION);
-	if (header.open_size > WIRE_MAX_FRAME || header.first == 0)
+	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)
 		return damaged(spool, error);
-	spool->open = malloc(header.open_size + 1);
+	body = header.open_size + header.target_size;
+	spool->open = malloc(body + 1);
 	if (!spool->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	size = read_at(spool, sizeof(header), spool->open, header.open_size);
+	size = read_at(spool, sizeof(header), spool->open, body);
 	if (size < 0)
 		return fail(spool, "read it", error);
-	if ((size_t)size < header.open_size ||
-	    header.check != check_of(&header, sizeof(header), spool->open, header.open_size))
+	if ((size_t)size < body || header.check != check_of(&header, sizeof(header), spool->open, body))
 		return damaged(spool, error);
+	spool->open[body] = '\0';
 	spool->open_size = header.open_size;
+	spool->target = (const char *)spool->open + header.open_size;
+	spool->has_store = header.has_store != 0;
+	memcpy(spool->store, header.store, sizeof(spool->store));
 	spool->first = spool->next = header.first;
 	spool->last = UINT64_MAX; /* not known */
-	spool->at = sizeof(header) + header.open_size;
+	spool->at = sizeof(header) + body;
 	return 0;
 }
 

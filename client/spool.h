@@ -1,8 +1,10 @@
 /*
  * spool.h: a file of the frames of one session that no collector has acknowledged. Client and collector read it.
  *
- *	header	16 bytes "portolan spool\n\0"; u4 version (1); u4 size of the `open` frame; u8 number of the first
- *record's frame; u8 check of these 32 bytes and the `open` frame; the `open` frame (WIRE.md) of the session
+ *	header	16 bytes "portolan spool\n\0"; u4 version (2); u4 size of the `open` frame; u8 number of the first
+ *record's frame; 16 bytes id of the store it belongs to; u4 1 if that is known; u4 size of the target; u8 check of
+ *these 56 bytes and what follows: the `open` frame (WIRE.md) of the session; the target, text: where it was to be
+ *recorded, as an endpoint or a store's directory
  *	record	u4 size of the frame; u4 kind (enum wire_kind); u8 sequence number; u8 position (of use to its writer
  *only); u8 observations in it; u8 check of these 32 bytes and the frame; the frame
  *
@@ -36,17 +38,33 @@ struct spool {
 	char *made;    /* directory that was made for it, or NULL */
 	uint8_t *open; /* the session's `open` frame */
 	size_t open_size;
-	uint64_t first;      /* sequence number of the first record */
-	uint64_t limit;      /* bytes */
-	uint64_t end, at;    /* offsets: after the last record written; of the next one to be read */
-	uint64_t last, next; /* sequence numbers: of the last record written; of the next one to be read */
+	const char *target;             /* where it was to be recorded; behind `open` */
+	uint8_t store[WIRE_STORE_SIZE]; /* that it belongs to, */
+	bool has_store;                 /* if it is known */
+	uint64_t first;                 /* sequence number of the first record */
+	uint64_t limit;                 /* bytes */
+	uint64_t end, at;               /* offsets: after the last record written; of the next one to be read */
+	uint64_t last, next;            /* sequence numbers: of the last record written; of the next one to be read */
 	uint8_t *buffer;
 	size_t room;
 };
 
+/* What a session is, for its file. */
+struct spool_session {
+	const uint8_t *id;      /* WIRE_SESSION_SIZE bytes */
+	struct wire_bytes open; /* its `open` frame */
+	const char *target;     /* NULL: not said */
+	const uint8_t *store;   /* NULL: not known yet */
+};
+
 /* Makes the directory, if need be, and in it the file, with a header. `first` is the number of the frame to come. */
-int spool_create(struct spool **spool, const char *directory, const uint8_t id[WIRE_SESSION_SIZE],
-                 struct wire_bytes open, uint64_t first, uint64_t limit, struct portolan_error *error);
+int spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
+                 uint64_t limit, struct portolan_error *error);
+
+/* The store it belongs to has become known: puts it into the header. */
+int spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struct portolan_error *error);
+/* Lets others have the file, which stays. */
+void spool_release(struct spool *spool);
 
 /* For reading, from the first record on. `to_remove`: taken for oneself, to be removed at the end; else only kept from
  * being so taken. SPOOL_BUSY. */

@@ -316,18 +316,13 @@ wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *
 }
 
 static const char *const code_names[] = {
-        [WIRE_E_VERSION] = "version",
-        [WIRE_E_MALFORMED] = "malformed",
-        [WIRE_E_NO_SESSION] = "no-session",
-        [WIRE_E_SEQUENCE] = "sequence",
-        [WIRE_E_RUN_EXISTS] = "run-exists",
-        [WIRE_E_RUN_DIFFERS] = "run-differs",
-        [WIRE_E_REFUSED] = "refused",
-        [WIRE_E_UNAVAILABLE] = "unavailable",
-        [WIRE_E_RUN_REMOVED] = "run-removed",
-        [WIRE_E_NO_RUN] = "no-run",
-        [WIRE_E_RUN_DAMAGED] = "run-damaged",
-        [WIRE_E_OTHER] = "other",
+        [WIRE_E_VERSION] = "version",           [WIRE_E_MALFORMED] = "malformed",
+        [WIRE_E_NO_SESSION] = "no-session",     [WIRE_E_SEQUENCE] = "sequence",
+        [WIRE_E_RUN_EXISTS] = "run-exists",     [WIRE_E_RUN_DIFFERS] = "run-differs",
+        [WIRE_E_REFUSED] = "refused",           [WIRE_E_UNAVAILABLE] = "unavailable",
+        [WIRE_E_RUN_REMOVED] = "run-removed",   [WIRE_E_NO_RUN] = "no-run",
+        [WIRE_E_RUN_DAMAGED] = "run-damaged",   [WIRE_E_OTHER_STORE] = "other-store",
+        [WIRE_E_NO_BEGINNING] = "no-beginning", [WIRE_E_OTHER] = "other",
 };
 
 const char *

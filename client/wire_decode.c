@@ -146,6 +146,20 @@ field_session(struct fields *fields, uint8_t session[WIRE_SESSION_SIZE])
 		memcpy(session, object->via.bin.ptr, WIRE_SESSION_SIZE);
 }
 
+/* NULL: not there. */
+static const uint8_t *
+field_store(struct fields *fields)
+{
+	const msgpack_object *object = field_find(fields, "store", OPTIONAL);
+
+	if (!object)
+		return NULL;
+	if (object->type == MSGPACK_OBJECT_BIN && object->via.bin.size == WIRE_STORE_SIZE)
+		return (const uint8_t *)object->via.bin.ptr;
+	field_fail(fields, "store", "is not bin of %d bytes", WIRE_STORE_SIZE);
+	return NULL;
+}
+
 /* Keys must be strings, each once: a second one would be a second opinion about the same thing. */
 static int
 check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
@@ -236,6 +250,8 @@ decode_open(wire_decoder *decoder, struct fields *fields, struct wire_open *open
 	open->whole = field_bool(fields, "whole");
 	open->late = field_bool(fields, "late");
 	open->after = field_uint(fields, "after", OPTIONAL, 0, UINT64_MAX);
+	open->partial = field_bool(fields, "partial");
+	open->store = field_store(fields);
 	open->config = field_text(fields, "config", OPTIONAL, WIRE_MAX_CONFIG, true);
 	decode_labels(decoder, fields, open);
 }
@@ -386,6 +402,7 @@ decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *fra
 		frame->opened.credit = field_uint(fields, "c", REQUIRED, 0, UINT64_MAX);
 		frame->opened.id_kind = (enum wire_id_kind)field_choice(fields, "ids", wire_id_kind_names, WIRE_ID_NONE,
 		                                                        WIRE_ID_STR + 1);
+		frame->opened.store = field_store(fields);
 		break;
 	case WIRE_ACK:
 		frame->ack.acknowledged = field_uint(fields, "a", REQUIRED, 0, UINT64_MAX);

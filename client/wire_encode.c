@@ -106,12 +106,21 @@ put_optional_text(msgpack_packer *packer, const char *key, struct wire_bytes tex
 }
 
 static void
+put_optional_store(msgpack_packer *packer, const uint8_t *store)
+{
+	if (!store)
+		return;
+	put_word(packer, "store");
+	put_binary(packer, store, WIRE_STORE_SIZE);
+}
+
+static void
 encode_open(msgpack_packer *packer, const struct wire_frame *frame)
 {
 	const struct wire_open *open = &frame->open;
 	size_t optional = (open->client.size > 0) + (open->group.size > 0) + (open->rank > 0) + (open->examples > 0) +
 	                  open->resume + open->overwrite + open->whole + open->late + (open->after > 0) +
-	                  (open->config.size > 0) + (open->label_count > 0);
+	                  open->partial + (open->store != NULL) + (open->config.size > 0) + (open->label_count > 0);
 
 	assert(wire_name_is_valid(open->run.data, open->run.size, false) && open->started > 0);
 	put_head(packer, frame, 3 + optional);
@@ -136,6 +145,9 @@ encode_open(msgpack_packer *packer, const struct wire_frame *frame)
 		put_flag(packer, "late");
 	if (open->after > 0)
 		put_uint(packer, "after", open->after);
+	if (open->partial)
+		put_flag(packer, "partial");
+	put_optional_store(packer, open->store);
 	put_optional_text(packer, "config", open->config);
 	if (open->label_count > 0) {
 		put_word(packer, "labels");
@@ -236,11 +248,12 @@ encode_kind(msgpack_packer *packer, const struct wire_frame *frame)
 		put_text(packer, frame->remove.run);
 		break;
 	case WIRE_OPENED:
-		put_head(packer, frame, 3);
+		put_head(packer, frame, 3 + (frame->opened.store != NULL));
 		put_uint(packer, "a", frame->opened.acknowledged);
 		put_uint(packer, "c", frame->opened.credit);
 		put_word(packer, "ids");
 		put_word(packer, wire_id_kind_names[frame->opened.id_kind]);
+		put_optional_store(packer, frame->opened.store);
 		break;
 	case WIRE_ACK:
 		put_head(packer, frame, 4);

@@ -12,11 +12,16 @@
 
 #include <portolan/error.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SILENT_MS 5000
+#define NS_PER_S UINT64_C(1000000000)
+#define STARTED_AHEAD_S 60
+#define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -102,9 +107,48 @@ is_silent(const struct ingest *ingest, const char *name, int64_t now)
 	return true;
 }
 
+/* A clock that is ahead would have its session win for as long. */
+static uint64_t
+started_of(const struct ingest *ingest, const struct wire_open *open, const char *name)
+{
+	struct timespec now;
+	uint64_t most;
+	char line[512];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	most = ((uint64_t)now.tv_sec + STARTED_AHEAD_S) * NS_PER_S + (uint64_t)now.tv_nsec;
+	if (open->started <= most)
+		return open->started;
+	snprintf(line, sizeof(line), "run '%s': a session's clock is %" PRIu64 " s ahead; it is taken to begin now",
+	         name, (open->started - most) / NS_PER_S + STARTED_AHEAD_S);
+	ingest->options.trouble(ingest->options.context, line);
+	return most;
+}
+
+/* One that resumes comes after all the others, by this clock if not by its own. */
 static int
-find_run(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now, uint32_t *number,
-         struct portolan_error *error)
+place_session(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, uint64_t *started,
+              struct portolan_error *error)
+{
+	const uint64_t said = *started;
+	char line[512];
+	int result = 0;
+
+	if (open->resume && !open->late)
+		result = store_writer_started(ingest->writer, number, started, error);
+	if (result == 0 && *started - said >= STARTED_AHEAD_S * NS_PER_S) {
+		snprintf(line, sizeof(line),
+		         "run '%s': a session's clock is %" PRIu64 " s behind an earlier one's; it counts as the later "
+		         "one all the same",
+		         name, (*started - said) / NS_PER_S);
+		ingest->options.trouble(ingest->options.context, line);
+	}
+	return result;
+}
+
+static int
+find_run(struct ingest *ingest, const struct wire_open *open, const char *name, uint64_t started, int64_t now,
+         uint32_t *number, struct portolan_error *error)
 {
 	struct store_run_request request = {
 	        .name = text_of(open->run),
@@ -117,7 +161,7 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 	        .overwrite = open->overwrite,
 	        .whole = open->whole,
 	        .late = open->late,
-	        .started = open->started,
+	        .started = started,
 	        .rank = open->rank,
 	        .silent = is_silent(ingest, name, now),
 	};
@@ -199,6 +243,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 {
 	struct store_run_info info;
 	uint32_t number, session_number;
+	uint64_t started;
 	char name[256];
 	int result = store_writer_find_session(ingest->writer, frame->session, &number, &session_number, error);
 
@@ -209,16 +254,25 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, info.name, now, session, error);
 	} else if (result == STORE_E_NO_RUN) {
+		if (frame->open.after && !frame->open.partial)
+			return error_set(
+			        error, NO_BEGINNING,
+			        "the store does not have what was acknowledged of this session (removed, or "
+			        "restored from a copy); portolan import takes what is left of it under another "
+			        "name, with --run NAME");
 		copy_name(name, frame->open.run);
-		result = find_run(ingest, &frame->open, name, now, &number, error);
+		started = started_of(ingest, &frame->open, name);
+		result = find_run(ingest, &frame->open, name, started, now, &number, error);
 		if (result == 0)
 			result = check_sound(ingest, number, error);
 		if (result < 0)
 			return result;
 		if (!frame->open.whole)
 			end_earlier_run(ingest, name, number);
-		result = store_writer_session(ingest->writer, number, frame->session, frame->open.started,
-		                              frame->open.rank, &session_number, error);
+		result = place_session(ingest, &frame->open, name, number, &started, error);
+		if (result == 0)
+			result = store_writer_session(ingest->writer, number, frame->session, started, frame->open.rank,
+			                              &session_number, error);
 		if (result == 0)
 			result = store_writer_session_asked(ingest->writer, number, session_number, frame->open.resume,
 			                                    frame->open.overwrite,
@@ -247,6 +301,8 @@ code_of(int result)
 		return WIRE_E_RUN_DIFFERS;
 	case STORE_E_CORRUPT:
 		return WIRE_E_RUN_DAMAGED;
+	case NO_BEGINNING:
+		return WIRE_E_NO_BEGINNING;
 	default:
 		return settle_is_fatal(result) ? WIRE_E_UNAVAILABLE : WIRE_E_REFUSED;
 	}
@@ -271,6 +327,11 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 
 	if (ingest->leaving)
 		return;
+	if (frame->open.store && memcmp(frame->open.store, store_writer_id(ingest->writer), WIRE_STORE_SIZE) != 0) {
+		reply_error(ingest, peer, frame->session, WIRE_E_OTHER_STORE, 0,
+		            "the collector serves another store than the one of this session");
+		return;
+	}
 	if (session && session->now.state == SESSION_REMOVED) {
 		reply_removed(ingest, peer, session);
 		return;

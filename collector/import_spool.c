@@ -52,6 +52,7 @@ static int
 begin(struct transfer *transfer, struct portolan_error *error)
 {
 	const struct import_options *options = transfer->options;
+	uint8_t own[WIRE_SESSION_SIZE];
 	struct wire_frame frame;
 	int result =
 	        wire_decode(transfer->decoder, transfer->spool->open, transfer->spool->open_size, &frame, NULL, error);
@@ -60,12 +61,21 @@ begin(struct transfer *transfer, struct portolan_error *error)
 		result = error_set(error, PORTOLAN_E_INVALID, "%s does not begin with an open frame", options->path);
 	if (result < 0)
 		return result;
+	memcpy(own, frame.session, sizeof(own));
 	if (options->run)
 		rename_session(&frame, options->run);
 	snprintf(transfer->report->run, sizeof(transfer->report->run), "%.*s", (int)frame.open.run.size,
 	         (const char *)frame.open.run.data);
 	frame.open.late = true;
 	frame.open.after = transfer->spool->first - 1;
+	frame.open.overwrite = false; /* the run's own wish; what counts here is what is asked for now */
+	frame.open.partial = frame.open.after && memcmp(frame.session, own, sizeof(own)) != 0;
+	if (options->overwrite && frame.open.after && !frame.open.partial)
+		return error_set(
+		        error, PORTOLAN_E_REFUSED,
+		        "%s holds only the end of run '%s', which must not take the place of all of it; import "
+		        "it under another name, with --run NAME",
+		        options->path, transfer->report->run);
 	if (options->overwrite) {
 		/* The user says it now: it counts, whenever the session began. */
 		result = channel_remove(transfer->channel, transfer->report->run, error);

@@ -62,6 +62,7 @@ reply_opened(struct ingest *ingest, const struct session *session, enum store_id
 	                        .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
 	                                   : id_kind == STORE_ID_STR ? WIRE_ID_STR
 	                                                             : WIRE_ID_NONE,
+	                        .store = store_writer_id(ingest->writer),
 	                },
 	};
 

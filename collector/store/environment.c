@@ -154,13 +154,13 @@ open_environment(struct environment *environment, bool writer, size_t map_size)
 
 /* A newer version may have changed every record but this one's frame and first field. */
 static int
-check_schema(const struct view *view, bool writer, struct portolan_error *error)
+check_schema(struct environment *environment, const struct view *view, bool writer, struct portolan_error *error)
 {
 	struct store_key key = {.size = 0};
 	struct schema_record schema = {.version = STORE_SCHEMA_VERSION, .chunk = STORE_CHUNK};
 	uint8_t record[RECORD_HEADER + sizeof(schema)];
 	MDB_val k = {.mv_data = key.data}, v = {.mv_data = record, .mv_size = sizeof(record)};
-	const char *directory = view->environment->directory;
+	const char *directory = environment->directory;
 	const uint8_t *body;
 	size_t size;
 	int rc;
@@ -178,6 +178,7 @@ check_schema(const struct view *view, bool writer, struct portolan_error *error)
 			        directory, load_u32(body), STORE_SCHEMA_VERSION);
 		if (size != sizeof(schema) || memcmp(body, &schema, 8) != 0)
 			return store_view_corrupt(view, DB_META, key.data, key.size, error);
+		memcpy(environment->id, body + offsetof(struct schema_record, id), sizeof(environment->id));
 		return 0;
 	}
 	if (!writer)
@@ -186,10 +187,11 @@ check_schema(const struct view *view, bool writer, struct portolan_error *error)
 	if (getrandom(schema.id, sizeof(schema.id), 0) != sizeof(schema.id))
 		return error_set(error, STORE_E_SYSTEM, "store '%s': no random numbers: %s", directory,
 		                 strerror(errno));
+	memcpy(environment->id, schema.id, sizeof(environment->id));
 	memcpy(record + RECORD_HEADER, &schema, sizeof(schema));
 	store_record_seal(record, RECORD_SCHEMA, sizeof(record));
-	rc = mdb_put(view->txn, view->environment->dbi[DB_META], &k, &v, 0);
-	return rc ? store_environment_error(view->environment, rc, "creating", error) : 0;
+	rc = mdb_put(view->txn, environment->dbi[DB_META], &k, &v, 0);
+	return rc ? store_environment_error(environment, rc, "creating", error) : 0;
 }
 
 static int
@@ -209,7 +211,7 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 		else if (rc)
 			rc = store_environment_error(environment, rc, "opening", error);
 		else if (db == DB_META) /* before anything else is touched */
-			rc = check_schema(&view, writer, error);
+			rc = check_schema(environment, &view, writer, error);
 	}
 	if (rc) {
 		mdb_txn_abort(view.txn);

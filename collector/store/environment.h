@@ -16,7 +16,8 @@ struct environment {
 	MDB_env *env; /* NULL: not open */
 	MDB_dbi dbi[DB_COUNT];
 	char *directory;
-	bool cramped; /* the map could not be enlarged as wanted: it is used to its end */
+	uint8_t id[16]; /* the store's */
+	bool cramped;   /* the map could not be enlarged as wanted: it is used to its end */
 };
 
 /* Makes data.mdb, with nothing in it, unless there is one. For the writer, which holds the store's lock. */

@@ -72,25 +72,25 @@ add_session(struct roster *roster, const struct session_record *session)
 }
 
 /* Sessions are only ever added to a run, except by an abort. */
-static int
-fill_roster(struct store_writer *writer, uint32_t run, struct portolan_error *error)
+const struct roster *
+store_roster(struct store_writer *writer, uint32_t run, int *rc, struct portolan_error *error)
 {
-	struct roster *roster = &writer->roster;
+	struct roster *roster = &writer->rosters[run % STORE_ROSTERS];
 	struct run_state_record state;
 	struct session_record session;
-	int rc = store_catalog_state(&writer->view, run, &state, error);
 
+	*rc = store_catalog_state(&writer->view, run, &state, error);
 	if (roster->run != run || roster->aborts != writer->aborts) {
 		store_roster_free(roster);
 		roster->run = run;
 		roster->aborts = writer->aborts;
 	}
-	while (!rc && roster->sessions < state.sessions) {
-		rc = store_writer_load(writer, run, roster->sessions, &state, &session, error);
-		if (!rc && add_session(roster, &session) < 0)
-			rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
+	while (!*rc && roster->sessions < state.sessions) {
+		*rc = store_writer_load(writer, run, roster->sessions, &state, &session, error);
+		if (!*rc && add_session(roster, &session) < 0)
+			*rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
 	}
-	return rc;
+	return *rc ? NULL : roster;
 }
 
 static bool
@@ -104,18 +104,23 @@ static int
 same_launch(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
             bool *same, struct portolan_error *error)
 {
-	const struct roster *roster = &writer->roster;
+	const uint64_t window = request->overwrite ? STORE_GROUP_WINDOW_OVERWRITE : STORE_GROUP_WINDOW;
+	const bool recording = info->state == STORE_RECORDING;
+	const struct roster *roster;
 	bool in_time;
 	int rc;
 
 	*same = false;
 	if (!same_group(info, request))
 		return 0;
-	rc = fill_roster(writer, info->number, error);
-	if (rc)
+	roster = store_roster(writer, info->number, &rc, error);
+	if (!roster)
 		return rc;
-	in_time = (info->state == STORE_RECORDING && !request->silent) || request->started <= roster->newest ||
-	          request->started - roster->newest <= STORE_GROUP_WINDOW;
+	in_time = request->started <= roster->newest || request->started - roster->newest <= window;
+	if (recording && !request->silent)
+		in_time = true;
+	else if (recording && request->overwrite)
+		in_time = false; /* who recorded into it is dead */
 	*same = (request->late || in_time) && !(roster->room && roster->taken[place_of(roster, request->rank)]);
 	return 0;
 }
@@ -126,25 +131,21 @@ static int
 join_late(struct store_writer *writer, uint32_t run, const struct store_run_request *request, enum join *join,
           struct portolan_error *error)
 {
+	const struct roster *roster;
 	struct run_state_record state;
-	struct session_record session;
-	bool is_newest = true, was_resumed = false;
-	int rc = store_catalog_state(&writer->view, run, &state, error);
+	struct session_record first = {.started = 0};
+	int rc;
 
-	for (uint32_t i = 0; !rc && i < state.sessions; i++) {
-		rc = store_writer_load(writer, run, i, &state, &session, error);
-		if (rc)
-			break;
-		is_newest = is_newest && session.started < request->started;
-		if (i == 0)
-			was_resumed = (session.asked & SESSION_RESUME) && session.started > request->started;
-	}
+	roster = store_roster(writer, run, &rc, error);
+	if (roster && roster->sessions)
+		rc = store_writer_load(writer, run, 0, &state, &first, error);
 	if (rc)
 		return rc;
-	if (is_newest)
+	if (roster->newest < request->started)
 		*join = request->overwrite ? JOIN_REPLACES : JOIN_REFUSED;
 	else
-		*join = was_resumed ? JOIN_SESSION : JOIN_REFUSED;
+		*join = (first.asked & SESSION_RESUME) && first.started > request->started ? JOIN_SESSION
+		                                                                           : JOIN_REFUSED;
 	return 0;
 }
 

@@ -5,7 +5,9 @@
  * run if it gives the run's group, the run has no session of its rank, and it came in time: somebody records into the
  * run and is heard of, or it began at most STORE_GROUP_WINDOW after the last one of the run did. That covers a rank
  * that is slow to begin as well as one that begins when all others are done; and it keeps a job that crashed and was
- * started again apart, since its ranks are there already.
+ * started again apart, since its ranks are there already. One that is started again with more ranks has some that are
+ * not there: so whoever asks for `overwrite` does not join a run that somebody records into but nobody is heard of, nor
+ * comes in time later than such a run is taken for closed (STORE_GROUP_WINDOW_OVERWRITE).
  */
 #ifndef STORE_JOIN_H
 #define STORE_JOIN_H
@@ -21,7 +23,9 @@ enum join {
 	JOIN_REFUSED,
 };
 
-/* The ranks that have a session in one run: the last one that was asked about. Read from the store once and kept in
+#define STORE_ROSTERS 64 /* runs whose roster is kept: by their number, modulo this */
+
+/* The sessions of one run: which ranks they have, and when the latest began. Read from the store once and kept in
  * step, as thousands may open one after the other. */
 struct roster {
 	uint32_t run, sessions; /* 0: none; the sessions counted so far */
@@ -33,6 +37,9 @@ struct roster {
 };
 
 void store_roster_free(struct roster *roster);
+
+/* Of the run, up to date; it stays so until the next session is registered. NULL: `error`, with its code in *rc. */
+const struct roster *store_roster(struct store_writer *writer, uint32_t run, int *rc, struct portolan_error *error);
 
 int store_join(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
                enum join *join, struct portolan_error *error);

@@ -44,6 +44,7 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 	if (!rc) {
 		mdb_reader_check(opened->environment.env, &dead); /* slots of readers that were killed */
 		opened->view.environment = &opened->environment;
+		memcpy(opened->id, opened->environment.id, sizeof(opened->id));
 		rc = store_writer_drop_folds(opened, 0, 0, error);
 	}
 	if (!rc)
@@ -69,11 +70,18 @@ store_writer_close(struct store_writer *writer)
 	if (writer->lock >= 0)
 		close(writer->lock);
 	store_dictionary_free(&writer->dictionary);
-	store_roster_free(&writer->roster);
+	for (int i = 0; i < STORE_ROSTERS; i++)
+		store_roster_free(&writer->rosters[i]);
 	free(writer->directory);
 	free(writer->index);
 	free(writer->kept);
 	free(writer);
+}
+
+const uint8_t *
+store_writer_id(const struct store_writer *writer)
+{
+	return writer->id;
 }
 
 int

@@ -26,6 +26,9 @@ int store_writer_open_with(const char *directory, size_t map_size, struct store_
                            struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
 
+/* 16 random bytes, made with the store; a copy of it keeps them. Valid until the writer is closed. */
+const uint8_t *store_writer_id(const struct store_writer *writer);
+
 /* Nothing pending: 0 at once. STORE_E_NO_STORE: its file was removed meanwhile, so nothing can be kept any more. */
 int store_writer_commit(struct store_writer *writer, struct portolan_error *error);
 void store_writer_abort(struct store_writer *writer);
@@ -36,7 +39,9 @@ struct store_text {
 	size_t size;
 };
 
-#define STORE_GROUP_WINDOW UINT64_C(60000000000) /* ns; see store_writer_run() */
+/* ns; see store_writer_run(). With `overwrite`: no more than it takes to notice that a session is gone. */
+#define STORE_GROUP_WINDOW UINT64_C(60000000000)
+#define STORE_GROUP_WINDOW_OVERWRITE UINT64_C(15000000000)
 
 struct store_run_request {
 	struct store_text name, group, config;
@@ -58,9 +63,9 @@ struct store_run_request {
  * the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
  * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run, if
  * the run is recording and not silent, or the session began at most STORE_GROUP_WINDOW after the newest of the run
- * (why: join.h). For a late session, see WIRE.md: it is of the same launch however much later it began; a run that was
- * created by a later session with `resume` is joined as well; and `overwrite` removes only what began earlier. *run is
- * the run's number in this store.
+ * (why, and for those that overwrite: join.h). For a late session, see WIRE.md: it is of the same launch however much
+ * later it began; a run that was created by a later session with `resume` is joined as well; and `overwrite` removes
+ * only what began earlier. *run is the run's number in this store.
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);
@@ -85,6 +90,9 @@ struct store_session_info {
 	uint64_t replaced; /* its observations that came to a place already taken, whichever stayed; counted by folds */
 };
 
+/* When a session of `run` began that comes now and says that it did at *started: after all that are there already, if
+ * it resumes, whatever the clocks say. */
+int store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error);
 /* Registers session `id` in `run`, or finds it there; *session is its number in the run. */
 int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started,
                          uint32_t rank, uint32_t *session, struct portolan_error *error);

@@ -183,8 +183,8 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	}
 	if (join == JOIN_REFUSED)
 		return error_set(error, STORE_E_EXISTS,
-		                 request->late ? "run '%s' exists, and is another one: import the spool under another "
-		                                 "name, with --run NAME"
+		                 request->late ? "run '%s' exists, and is another one: portolan import the spool under "
+		                                 "another name, with --run NAME, or in its place, with --overwrite"
 		                               : "run '%s' exists: give another name, or ask for resume or overwrite",
 		                 info.name);
 	if (join == JOIN_REPLACES)

@@ -40,6 +40,20 @@ id_key(const uint8_t id[16], uint32_t run)
 }
 
 int
+store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)
+{
+	const struct roster *roster;
+	int rc = store_writer_begin(writer, error);
+
+	if (rc)
+		return rc;
+	roster = store_roster(writer, run, &rc, error);
+	if (roster && roster->newest >= *started)
+		*started = roster->newest + 1;
+	return rc;
+}
+
+int
 store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started, uint32_t rank,
                      uint32_t *session, struct portolan_error *error)
 {

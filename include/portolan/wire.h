@@ -24,6 +24,7 @@
 #define WIRE_MAX_EPOCH 0xfffffffdu
 #define WIRE_MAX_DEPTH 4           /* nesting of msgpack containers */
 #define WIRE_SESSION_SIZE 16
+#define WIRE_STORE_SIZE 16
 
 /* Timing rules both sides keep (see WIRE.md). */
 #define WIRE_PING_MS 2000          /* a client that sent nothing for so long sends a ping */
@@ -78,7 +79,9 @@ struct wire_open {
 	bool resume, overwrite;
 	bool whole;     /* the run gets its name when the session closes, or comes to nothing */
 	bool late;      /* sent when the session was begun elsewhere: it takes its place by `started` (see admit) */
-	uint64_t after; /* late only: frames up to this number are not coming, having been acknowledged before */
+	uint64_t after; /* frames up to this number are not coming, having been acknowledged before */
+	bool partial;   /* late only: begins after `after` also where the store does not have what came before */
+	const uint8_t *store; /* 16 bytes: the only store it is for; NULL: any */
 };
 
 struct wire_batch {
@@ -95,6 +98,7 @@ struct wire_opened {
 	uint64_t acknowledged; /* highest sequence number of this session on disk; 0: none */
 	uint64_t credit;       /* bytes of unacknowledged frames the client may have under way */
 	enum wire_id_kind id_kind; /* what the run already holds */
+	const uint8_t *store;      /* 16 bytes: its id; NULL: not told */
 };
 
 struct wire_ack {
@@ -123,6 +127,8 @@ enum wire_error_code {
 	WIRE_E_RUN_REMOVED,   /* "run-removed": removed or overwritten while the session was live */
 	WIRE_E_NO_RUN,        /* "no-run": nothing to remove */
 	WIRE_E_RUN_DAMAGED,   /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
+	WIRE_E_OTHER_STORE,   /* "other-store": the session belongs to another store than this one */
+	WIRE_E_NO_BEGINNING,  /* "no-beginning": the store lacks what of the session had been acknowledged */
 	WIRE_E_OTHER,         /* any code this version does not know */
 };
 

@@ -270,7 +270,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(encoder && decoder);
 	}
 	require(session_init(&play.session, id, &request, play.now, NULL) == 0);
-	session_set_spool(&play.session, fuzz_folder(), 4096);
+	session_set_spool(&play.session, fuzz_folder(), 4096, "/a/store");
 	while (play.input.size > 0)
 		step(&play);
 	if (play.session.backlog.spool)

@@ -43,7 +43,9 @@ write_file(struct input *input, const uint8_t id[WIRE_SESSION_SIZE], struct writ
 	struct spool *spool;
 	uint64_t first = 1 + input_u8(input);
 
-	require(spool_create(&spool, fuzz_folder(), id, open_frame(), first, 1 << 20, &error) == 0);
+	const struct spool_session session = {.id = id, .open = open_frame(), .target = "tcp://here", .store = id};
+
+	require(spool_create(&spool, fuzz_folder(), &session, first, 1 << 20, &error) == 0);
 	written->count = input_u8(input) % (MOST_FRAMES + 1);
 	for (size_t i = 0; i < written->count; i++) {
 		written->sizes[i] = 1 + input_u8(input) % MOST_BYTES;

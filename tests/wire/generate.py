@@ -15,6 +15,7 @@ import msgpack
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent.parent / "client" / "WIRE.md"
 SESSION = bytes(range(0x10, 0x20))
+STORE = bytes(range(0xa0, 0xb0))
 
 
 def f4(*values):
@@ -46,7 +47,8 @@ FRAMES = {
     "open-overwrite": frame("open", run="Übung", started=1, mode="epoch-end", overwrite=True),
     "open-whole": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", overwrite=True,
                         whole=True),
-    "open-late": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", late=True, after=12),
+    "open-late": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", late=True, after=12,
+                      store=STORE),
     "batch": frame("batch", q=1, e=0, n=3, ids=["u4", struct.pack("<3I", 7, 8, 4294967295)], columns={
         "gold_prob": f4(0.5, 0.75, 0.125), "correct": bit(1, 1, 0), "margin": f4(0.5, 1.0, -2.0),
         "other_sq": f4(0.125, 0.0625, 0.25), "entropy": f4(1.0, 0.5, 0.75), "max_prob": f4(0.5, 0.75, 0.5),
@@ -61,7 +63,7 @@ FRAMES = {
     "ping": frame("ping"),
     "ping-counts": frame("ping", counts=COUNTS),
     "remove": frame("remove", run="snli/seed1"),
-    "opened": frame("opened", a=0, c=8388608, ids="none"),
+    "opened": frame("opened", a=0, c=8388608, ids="none", store=STORE),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
     "error-version": {"v": 1, "t": "error", "s": bytes(16), "code": "version",

@@ -23,7 +23,7 @@ setup_spool(void **state)
 	snprintf(directory + sizeof(directory) - 7, 7, "XXXXXX");
 	assert_non_null(mkdtemp(directory));
 	snprintf(spools, sizeof(spools), "%s/spool", directory);
-	session_set_spool(&((struct fixture *)*state)->session, spools, LIMIT);
+	session_set_spool(&((struct fixture *)*state)->session, spools, LIMIT, "/a/store");
 	return status;
 }
 
@@ -323,7 +323,7 @@ left_over(struct fixture *fixture, uint64_t acknowledged, bool with_close)
 	struct wire_bytes bytes;
 
 	leave(fixture, 3, with_close);
-	leftover_init(&leftover, spools);
+	leftover_init(&leftover, spools, "/a/store", NULL);
 	assert_false(leftover_is_done(&leftover));
 	expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
 	answer(&leftover, fixture, opened_at(acknowledged));
@@ -374,7 +374,7 @@ test_left_over_and_refused(void **state)
 	char path[sizeof(spools) + 64];
 
 	leave(fixture, 3, false);
-	leftover_init(&leftover, spools);
+	leftover_init(&leftover, spools, "/a/store", NULL);
 	expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
 	answer(&leftover, fixture,
 	       (struct wire_frame){.kind = WIRE_ERROR, .error = {WIRE_E_RUN_EXISTS, text("as told"), 0}});
@@ -384,7 +384,7 @@ test_left_over_and_refused(void **state)
 	assert_false(has_file());
 	snprintf(path, sizeof(path), "%s/3031323334353637.spool.rejected", spools);
 	assert_int_equal(access(path, F_OK), 0);
-	leftover_init(&leftover, spools);
+	leftover_init(&leftover, spools, "/a/store", NULL);
 	assert_true(leftover_is_done(&leftover));
 	leftover_deinit(&leftover);
 }
@@ -398,12 +398,12 @@ test_files_that_are_not_left_over(void **state)
 	struct wire_bytes bytes;
 
 	spill(fixture);
-	leftover_init(&leftover, spools);
+	leftover_init(&leftover, spools, "/a/store", NULL);
 	assert_false(leftover_next(&leftover, 1, &bytes));
 	assert_true(leftover_is_done(&leftover));
 	assert_true(has_file());
 	leftover_deinit(&leftover);
-	leftover_init(&leftover, "/no/where");
+	leftover_init(&leftover, "/no/where", "/a/store", NULL);
 	assert_true(leftover_is_done(&leftover));
 	leftover_deinit(&leftover);
 	leftover_deinit(&leftover);

@@ -20,6 +20,7 @@
 
 #define RECORDS 4
 #define FIRST 7
+#define HEADER 64
 #define LIMIT (UINT64_C(1) << 20)
 
 static const uint8_t session_id[WIRE_SESSION_SIZE] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7};
@@ -66,10 +67,11 @@ text(const char *string)
 static struct spool *
 create(const struct fixture *fixture)
 {
+	const struct spool_session session = {.id = session_id, .open = text("an open frame"), .target = "/a/store"};
 	struct portolan_error error = {0};
 	struct spool *spool;
 
-	if (spool_create(&spool, fixture->spools, session_id, text("an open frame"), FIRST, LIMIT, &error) < 0)
+	if (spool_create(&spool, fixture->spools, &session, FIRST, LIMIT, &error) < 0)
 		fail_msg("%s", error.message);
 	return spool;
 }
@@ -188,7 +190,7 @@ test_every_prefix(void **state)
 		count = read_all(fixture->path, &status);
 		assert_true(size == file.st_size ? count == RECORDS : count <= before);
 		assert_true(before - count <= 1 || size == file.st_size);
-		assert_true(status == SPOOL_END || (status == PORTOLAN_E_INVALID && size < 40 + 13));
+		assert_true(status == SPOOL_END || (status == PORTOLAN_E_INVALID && size < HEADER + 13 + 8));
 		before = count;
 	}
 }
@@ -197,7 +199,7 @@ static void
 test_every_flipped_bit(void **state)
 {
 	struct fixture *fixture = *state;
-	uint64_t begins[RECORDS + 1] = {40 + 13};
+	uint64_t begins[RECORDS + 1] = {HEADER + 13 + 8};
 	int file;
 
 	write_all(fixture);
@@ -292,6 +294,7 @@ test_what_is_no_spool(void **state)
 {
 	struct fixture *fixture = *state;
 	struct portolan_error error;
+	const struct spool_session session = {.id = session_id, .open = text("o")};
 	struct spool *spool;
 	int status;
 
@@ -299,7 +302,7 @@ test_what_is_no_spool(void **state)
 	assert_int_equal(spool_open(&spool, "/dev/null", false, &error), PORTOLAN_E_INVALID);
 	assert_int_equal(spool_open(&spool, "/proc/self/exe", false, &error), PORTOLAN_E_INVALID);
 	assert_non_null(strstr(error.message, "is no spool file"));
-	status = spool_create(&spool, "/proc/nothing", session_id, text("o"), 1, LIMIT, &error);
+	status = spool_create(&spool, "/proc/nothing", &session, 1, LIMIT, &error);
 	assert_int_equal(status, PORTOLAN_E_SYSTEM);
 	assert_non_null(strstr(error.message, "spool: cannot make /proc/nothing"));
 }
@@ -311,15 +314,15 @@ test_a_newer_version(void **state)
 	struct fixture *fixture = *state;
 	struct portolan_error error;
 	struct spool *spool;
-	uint8_t two = 2;
+	uint8_t three = 3;
 	int file;
 
 	write_all(fixture);
 	file = open(fixture->path, O_RDWR);
-	assert_int_equal(pwrite(file, &two, 1, 16), 1);
+	assert_int_equal(pwrite(file, &three, 1, 16), 1);
 	close(file);
 	assert_int_equal(spool_open(&spool, fixture->path, false, &error), PORTOLAN_E_INVALID);
-	assert_non_null(strstr(error.message, "is of version 2; this program knows version 1"));
+	assert_non_null(strstr(error.message, "is of version 3; this program knows version 2"));
 }
 
 int
