@@ -269,7 +269,9 @@ is_elsewhere(struct session *session, const uint8_t *store)
 		return false;
 	if (session->has_store && memcmp(session->store, store, WIRE_STORE_SIZE) != 0) {
 		session->refusal = WIRE_E_OTHER_STORE;
-		fail(session, PORTOLAN_E_REFUSED, "the collector serves another store than the one of this session",
+		fail(session, PORTOLAN_E_REFUSED,
+		     "the collector serves another store than the one of this session (which was removed, or is "
+		     "elsewhere)",
 		     none);
 		return true;
 	}

@@ -329,7 +329,8 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		return;
 	if (frame->open.store && memcmp(frame->open.store, store_writer_id(ingest->writer), WIRE_STORE_SIZE) != 0) {
 		reply_error(ingest, peer, frame->session, WIRE_E_OTHER_STORE, 0,
-		            "the collector serves another store than the one of this session");
+		            "the collector serves another store than the one of this session (which was removed, or is "
+		            "elsewhere)");
 		return;
 	}
 	if (session && session->now.state == SESSION_REMOVED) {

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 
@@ -83,11 +84,12 @@ def test_into_a_store_that_is_served(nobody, spool, store):  # noqa: F811
     assert_holds(store, range(3))
 
 
-def test_the_next_run_sends_it(nobody, spool, store, capfd):  # noqa: F811
+def test_the_next_run_sends_it(collect, nobody, spool, store, capfd):  # noqa: F811
     for name in ("one", "two"):
         with offline(nobody, spool, name) as run:
             train(run, range(2))
-    with portolan.Run("next", store=store, spool=spool) as run:
+    collector = collect(store, nobody.rpartition(":")[2])
+    with portolan.Run("next", endpoint=collector.endpoint, spool=spool) as run:
         run.log_gold(0, [1], [0.5], [True])
     assert spools(spool) == []
     assert "one: sent what an earlier process had left in" in capfd.readouterr().err
@@ -206,18 +208,19 @@ def test_a_late_spool_changes_nothing_newer(nobody, spool, store):  # noqa: F811
         assert content(store, epoch=epoch) == dict(enumerate(newer + older))
 
 
-def test_another_run_of_the_same_name_is_left_alone(nobody, spool, store, capfd):  # noqa: F811
+def test_another_run_of_the_same_name_is_left_alone(collect, nobody, spool, store, capfd):  # noqa: F811
     with offline(nobody, spool) as run:
         train(run, range(2), range(10), seed=1)
     (path,) = spools(spool)
-    with portolan.Run("run", store=store) as run:
+    collector = collect(store, nobody.rpartition(":")[2])
+    with portolan.Run("run", endpoint=collector.endpoint) as run:
         train(run, range(1), range(10), seed=2)
     done = import_spool(path, store)
     assert done.returncode == 1
     assert "--run NAME" in done.stderr
     assert content(store)["epochs"].tolist() == [1] * 10
     # The next run does not send it either, says so, and puts it aside for good.
-    with portolan.Run("third", store=store, spool=spool) as run:
+    with portolan.Run("third", endpoint=collector.endpoint, spool=spool) as run:
         run.log_gold(0, [1], [0.5], [True])
     assert "--run NAME" in capfd.readouterr().err
     assert os.listdir(spool) == [os.path.basename(path) + ".rejected"]
@@ -275,7 +278,7 @@ def test_a_file_that_is_cut_short(nobody, spool, store, cut):  # noqa: F811
         assert_holds_prefix(store, int(content(store)["epochs"].max()) - 1)
 
 
-def test_a_file_that_is_damaged(nobody, spool, store, capfd):  # noqa: F811
+def test_a_file_that_is_damaged(collect, nobody, spool, store, capfd):  # noqa: F811
     with offline(nobody, spool) as run:
         train(run, range(4))
     (path,) = spools(spool)
@@ -290,7 +293,8 @@ def test_a_file_that_is_damaged(nobody, spool, store, capfd):  # noqa: F811
     assert_holds_prefix(store, int(content(store)["epochs"].max()) - 1)
     whole = content(store)["epochs"].sum()
     capfd.readouterr()
-    with portolan.Run("next", store=store, spool=spool):
+    collector = collect(store, nobody.rpartition(":")[2])
+    with portolan.Run("next", endpoint=collector.endpoint, spool=spool):
         pass
     assert "is damaged at byte" in capfd.readouterr().err
     assert spools(spool) == []
@@ -329,3 +333,119 @@ def test_a_spool_that_cannot_be(nobody, tmp_path):  # noqa: F811
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(portolan.Error, match="file"):
         portolan.Run("run", endpoint=nobody, spool=tmp_path / "file", open_timeout=0.05)
+
+
+def test_a_spool_never_goes_to_another_store(collect, tmp_path, spool, capfd):  # noqa: F811
+    """Its run's tail, which overwrote in its own store, finds a run of that name in another one."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    other, collector = collect(two), collect(one)
+    with portolan.Run("run", endpoint=other.endpoint) as run:
+        train(run, range(5), range(100), seed=1)
+    run = portolan.Run("run", endpoint=collector.endpoint, spool=spool, overwrite=True)
+    train(run, range(2), range(100))
+    assert run.flush()
+    collector.kill()
+    train(run, range(2, 6), range(100))
+    with pytest.raises(portolan.TimedOut):
+        run.close(timeout=0.1)
+    (path,) = spools(spool)
+    capfd.readouterr()
+    # Of another name and place, and even at the same address.
+    with portolan.Run("next", endpoint=other.endpoint, spool=spool):
+        pass
+    other.kill()
+    assert f"portolan import {path}" in capfd.readouterr().err
+    other = collect(two, collector.port)
+    with portolan.Run("next 2", endpoint=other.endpoint, spool=spool):
+        pass
+    other.kill()
+    assert spools(spool) == [path]
+    assert_holds(two, range(5), range(100), seed=1)
+    # By hand it is not put in the place of a whole run either: only beside it.
+    for arguments in ((), ("--overwrite",)):
+        done = import_spool(path, two, *arguments)
+        assert done.returncode == 1
+        assert "--run NAME" in done.stderr
+    assert_holds(two, range(5), range(100), seed=1)
+    for _ in range(2):
+        done = import_spool(path, two, "--run", "tail")
+        assert done.returncode == 0, done.stderr
+        assert_holds(two, range(2, 6), range(100), name="tail")
+    # Where it belongs it goes by itself.
+    with portolan.Run("next", store=one, spool=spool):
+        pass
+    assert spools(spool) == []
+    assert_holds(one, range(6), range(100))
+
+
+def test_a_spool_without_a_store_goes_only_where_it_was_to_go(nobody, spool, store, capfd):  # noqa: F811
+    with offline(nobody, spool) as run:
+        train(run, range(1), range(10))
+    (path,) = spools(spool)
+    with portolan.Run("next", store=store, spool=spool):
+        pass
+    said = capfd.readouterr().err
+    assert f"({nobody})" in said and f"portolan import {path} --store DIR" in said
+    assert spools(spool) == [path]
+
+
+def test_a_left_over_overwrites_nothing(collect, nobody, spool, store, capfd):  # noqa: F811
+    collector = collect(store, nobody.rpartition(":")[2])
+    with portolan.Run("run", endpoint=collector.endpoint) as run:
+        train(run, range(3), range(10), seed=1)
+    collector.kill()
+    with offline(nobody, spool, overwrite=True) as run:
+        train(run, range(1), range(10), seed=2)
+    (path,) = spools(spool)
+    collector = collect.again(collector)
+    with portolan.Run("next", endpoint=collector.endpoint, spool=spool):
+        pass
+    assert "--overwrite" in capfd.readouterr().err
+    assert_holds(store, range(3), range(10), seed=1)
+    done = import_spool(path + ".rejected", store, "--overwrite")
+    assert done.returncode == 0, done.stderr
+    assert_holds(store, range(1), range(10), seed=2)
+
+
+def test_a_store_from_a_backup_lacks_the_beginning(collect, spool, store, tmp_path, capfd):  # noqa: F811
+    collector = collect(store)
+    with portolan.Run("old", endpoint=collector.endpoint) as run:
+        train(run, range(1), range(10))
+    collector.kill()
+    shutil.copytree(store, tmp_path / "copy", ignore=shutil.ignore_patterns("*.sock", "lock*"))
+    collector = collect(store)
+    run = portolan.Run("run", endpoint=collector.endpoint, spool=spool)
+    train(run, range(2), range(10))
+    assert run.flush()
+    collector.kill()
+    train(run, range(2, 3), range(10))
+    with pytest.raises(portolan.TimedOut):
+        run.close(timeout=0.1)
+    (path,) = spools(spool)
+    shutil.rmtree(store)
+    shutil.copytree(tmp_path / "copy", store)
+    with portolan.Run("next", store=store, spool=spool):
+        pass
+    assert "the store does not have what was acknowledged" in capfd.readouterr().err
+    assert spools(spool) == [path]
+    with pytest.raises(portolan.Error):
+        content(store)
+
+
+def test_who_has_given_up_lets_others_have_the_spool(collect, spool, store, tmp_path):  # noqa: F811
+    collector = collect(store)
+    run = portolan.Run("run", endpoint=collector.endpoint, spool=spool)
+    train(run, range(2), range(10))
+    assert run.flush()
+    collector.kill()
+    train(run, range(2, 3), range(10))
+    other = collect(tmp_path / "other", collector.port)
+    with pytest.raises(portolan.Closed, match="another store"):
+        run.flush()
+    (path,) = spools(spool)
+    done = import_spool(path, store)
+    assert done.returncode == 0, done.stderr
+    assert_holds(store, range(3), range(10))
+    other.kill()
+    with pytest.raises(portolan.Closed):
+        run.close()

@@ -99,8 +99,8 @@ class Collector:
 def collect():
     started = []
 
-    def start(store):
-        started.append(Collector(store))
+    def start(store, port="*"):
+        started.append(Collector(store, port))
         return started[-1]
 
     def again(collector):
@@ -115,9 +115,10 @@ def collect():
 
 @pytest.fixture
 def nobody():
-    """An endpoint where nobody listens, and nobody will: its socket is bound, and not listened on."""
+    """An endpoint where nobody listens, and nobody will but who is told to: its socket is bound, and not listened on."""
     import socket
 
     with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.bind(("127.0.0.1", 0))
         yield f"tcp://127.0.0.1:{held.getsockname()[1]}"
