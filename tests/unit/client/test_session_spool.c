@@ -389,6 +389,66 @@ test_left_over_and_refused(void **state)
 	leftover_deinit(&leftover);
 }
 
+/* What is left of a session in store A, and of one that never had a collector. */
+static void
+test_left_over_of_another_store(void **state)
+{
+	static const uint8_t a[WIRE_STORE_SIZE] = {1}, b[WIRE_STORE_SIZE] = {2};
+	static const struct {
+		const char *target;
+		const uint8_t *own, *run; /* ids: in the file, of the run that finds it */
+		bool goes;
+	} cases[] = {
+	        {"/a/store", NULL, NULL, true}, {"/a/store", NULL, b, true}, {"/b/store", NULL, b, false},
+	        {"/b/store", a, a, true},       {"/a/store", a, b, false},   {"/a/store", a, NULL, false},
+	};
+	struct fixture *fixture = *state;
+	struct leftover leftover;
+	struct portolan_error error;
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+	struct spool *spool;
+	char path[sizeof(spools) + 64];
+
+	leave(fixture, 3, false);
+	snprintf(path, sizeof(path), "%s/3031323334353637.spool", spools);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (cases[i].own) {
+			assert_int_equal(spool_open(&spool, path, true, &error), 0);
+			assert_int_equal(spool_set_store(spool, cases[i].own, &error), 0);
+			spool_close(spool);
+		}
+		leftover_init(&leftover, spools, cases[i].target, cases[i].run);
+		assert_int_equal(leftover_next(&leftover, 1, &bytes), cases[i].goes);
+		if (cases[i].goes) {
+			assert_int_equal(wire_decode(fixture->decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
+			assert_true(cases[i].run ? frame.open.store && memcmp(frame.open.store, cases[i].run, 16) == 0
+			                         : !frame.open.store);
+		}
+		leftover_deinit(&leftover);
+		assert_true(has_file());
+	}
+	/* And where the collector alone can see it, the file stays as well, under its name. */
+	for (int code = WIRE_E_OTHER_STORE; code <= WIRE_E_NO_BEGINNING; code++) {
+		leftover_init(&leftover, spools, "/a/store", a);
+		expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
+		answer(&leftover, fixture,
+		       (struct wire_frame){.kind = WIRE_ERROR,
+		                           .error = {(enum wire_error_code)code, text("as told"), 0}});
+		assert_false(leftover_next(&leftover, 1, &bytes));
+		leftover_deinit(&leftover);
+		assert_true(has_file());
+	}
+	leftover_init(&leftover, spools, "/a/store", a);
+	expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
+	frame = opened_at(6);
+	frame.opened.store = b;
+	answer(&leftover, fixture, frame);
+	assert_false(leftover_next(&leftover, 1, &bytes));
+	leftover_deinit(&leftover);
+	assert_true(has_file());
+}
+
 /* Another process has it, or it is none of ours. */
 static void
 test_files_that_are_not_left_over(void **state)
@@ -427,6 +487,7 @@ main(void)
 	        WITH_SPOOL(test_left_over_sent_in_part),
 	        WITH_SPOOL(test_left_over_sent_before),
 	        WITH_SPOOL(test_left_over_and_refused),
+	        WITH_SPOOL(test_left_over_of_another_store),
 	        WITH_SPOOL(test_files_that_are_not_left_over),
 	};
 

@@ -120,6 +120,9 @@ test_open(void **state)
 	open = round_trip(*state, "open-late", WIRE_OPEN, &data).open;
 	assert_true(open.late && !open.overwrite && !open.resume);
 	assert_int_equal(open.after, 12);
+	assert_false(open.partial);
+	assert_non_null(open.store);
+	assert_int_equal(open.store[0], 0xa0);
 	free(data);
 }
 
@@ -193,6 +196,8 @@ test_small_frames(void **state)
 	assert_int_equal(frame.opened.acknowledged, 0);
 	assert_int_equal(frame.opened.credit, 8388608);
 	assert_int_equal(frame.opened.id_kind, WIRE_ID_NONE);
+	assert_non_null(frame.opened.store);
+	assert_int_equal(frame.opened.store[15], 0xaf);
 	free(data);
 	frame = round_trip(*state, "ack", WIRE_ACK, &data);
 	assert_int_equal(frame.ack.acknowledged, 3);

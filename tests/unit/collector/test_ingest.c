@@ -547,6 +547,129 @@ a_later_session_wins_over_an_earlier_one(void **state)
 	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.75f);
 }
 
+/* Whatever the clocks say: what is logged again after a resumption stays. */
+static void
+who_resumes_comes_after_all_others(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open ahead = {.started = 1000 * UINT64_C(1000000000)}, behind = {.resume = true, .started = 9};
+
+	fixture_open(f, 1, "run", &ahead);
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true);
+	fixture_close(f, 1, 2);
+	fixture_open(f, 2, "run", &behind);
+	assert_non_null(strstr(f->trouble, "999 s behind"));
+	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
+	fixture_close(f, 2, 2);
+	behind.started = ahead.started - 1;
+	fixture_open(f, 3, "run", &behind);
+	assert_int_equal(f->troubles, 1); /* a minute is not worth a line */
+	fixture_batch(f, 3, 1, 0, 0, 1, 0.5f, true);
+	fixture_close(f, 3, 2);
+	fixture_work(f);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.5f);
+}
+
+static void
+nobody_begins_in_the_future(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open ahead = {.started = INT64_MAX},
+	                 late = {.late = true, .resume = true, .started = INT64_MAX / 2};
+
+	fixture_open(f, 1, "run", &ahead);
+	assert_non_null(strstr(f->trouble, "ahead"));
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true);
+	fixture_close(f, 1, 2);
+	/* Also half-way there is too far: were the first one not moved, it would win. */
+	fixture_open(f, 2, "run", &late);
+	assert_int_equal(f->troubles, 2);
+	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
+	fixture_close(f, 2, 2);
+	fixture_work(f);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.75f);
+}
+
+static void
+another_store_refuses_and_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t other[WIRE_STORE_SIZE];
+	struct wire_open open = {.overwrite = true, .started = 9, .store = other};
+	uint32_t number;
+
+	memcpy(other, store_writer_id(f->writer), sizeof(other));
+	fixture_open(f, 1, "run", &open);
+	fixture_commit(f);
+	fixture_last(f, 1, WIRE_OPENED);
+	number = fixture_run(f, "run").number;
+	other[3] ^= 1;
+	for (int late = 0; late < 2; late++) {
+		open.late = late;
+		fixture_open(f, 2, "run", &open);
+		assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_OTHER_STORE);
+	}
+	fixture_commit(f);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	/* The id is the store's, not the process's. */
+	other[3] ^= 1;
+	fixture_restart(f);
+	assert_memory_equal(store_writer_id(f->writer), other, sizeof(other));
+}
+
+static void
+without_its_beginning_a_session_is_not_begun(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open tail = {.overwrite = true, .started = 20, .after = 3};
+	uint32_t number;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_commit(f);
+	number = fixture_run(f, "run").number;
+	for (int late = 0; late < 2; late++) {
+		tail.late = late;
+		fixture_open(f, 2, "run", &tail);
+		assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_NO_BEGINNING);
+		fixture_open(f, 2, "new", &tail);
+		assert_int_equal(fixture_last(f, 2, WIRE_ERROR)->code, WIRE_E_NO_BEGINNING);
+	}
+	fixture_commit(f);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	assert_false(fixture_has_run(f, "new"));
+	tail.partial = true;
+	fixture_open(f, 2, "new", &tail);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_OPENED)->acknowledged, 3);
+}
+
+/* Of a job that died, and is started again with more ranks, one that was not there before comes first. */
+static void
+a_larger_job_does_not_join_the_dead_one(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t dead, number;
+
+	open_rank(f, 1, 0, 100, true);
+	open_rank(f, 2, 1, 100, true);
+	dead = fixture_run(f, "run").number;
+	fixture_wait(f, 6000);
+	open_rank(f, 3, 2, 106, true);
+	number = fixture_run(f, "run").number;
+	assert_int_not_equal(number, dead);
+	for (uint8_t rank = 0; rank < 2; rank++)
+		open_rank(f, (uint8_t)(4 + rank), rank, 107, true);
+	fixture_ping(f, 3);
+	fixture_commit(f);
+	fixture_last(f, 3, WIRE_ACK);
+	fixture_last(f, 5, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").number, number);
+	/* Also when the dead ones are taken for closed by now. */
+	fixture_wait(f, 20000);
+	open_rank(f, 6, 3, 127, true);
+	assert_int_not_equal(fixture_run(f, "run").number, number);
+}
+
 static void
 goes_on_after_a_restart(void **state)
 {
@@ -873,6 +996,11 @@ main(void)
 	        TEST(a_whole_run_comes_to_light_when_it_closes),
 	        TEST(a_whole_run_that_is_left_comes_to_nothing),
 	        TEST(a_later_session_wins_over_an_earlier_one),
+	        TEST(who_resumes_comes_after_all_others),
+	        TEST(nobody_begins_in_the_future),
+	        TEST(another_store_refuses_and_changes_nothing),
+	        TEST(without_its_beginning_a_session_is_not_begun),
+	        TEST(a_larger_job_does_not_join_the_dead_one),
 	        TEST(goes_on_after_a_restart),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
 	        TEST(a_run_that_came_to_nothing_is_forgotten),
