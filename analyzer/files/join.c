@@ -1,8 +1,7 @@
 /*
  * join.c: one pass over the file, then the matches sorted by rank.
  *
- * A regular file is mapped: its pages need not fit in memory, and lines are printed from where they lie. What is not a
- * regular file (a pipe) is read into memory first.
+ * Lines are printed from where they lie in the file's memory.
  */
 #include "join.h"
 
@@ -12,14 +11,9 @@
 
 #include <portolan/error.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
@@ -28,69 +22,9 @@
 void
 join_free(struct join *join)
 {
-	if (join->mapped)
-		munmap((void *)join->text, join->size);
-	else
-		free((void *)join->text);
+	content_close(&join->content);
 	free(join->matches);
 	*join = (struct join){0};
-}
-
-static int
-read_all(struct join *join, int fd)
-{
-	size_t room = 1 << 20;
-	char *text = malloc(room);
-
-	while (text) {
-		ssize_t got = read(fd, text + join->size, room - join->size);
-
-		if (got == 0) {
-			join->text = text;
-			return 0;
-		}
-		if (got < 0 && errno != EINTR)
-			break;
-		join->size += got > 0 ? (size_t)got : 0;
-		if (join->size == room) {
-			char *larger = realloc(text, room *= 2);
-
-			if (!larger)
-				break;
-			text = larger;
-		}
-	}
-	free(text);
-	return -1;
-}
-
-static int
-read_file(struct join *join, const char *path)
-{
-	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	int result = -1;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		goto out;
-	if (S_ISDIR(status.st_mode)) {
-		errno = EISDIR;
-	} else if (S_ISREG(status.st_mode) && status.st_size > 0 && strcmp(path, "-") != 0) {
-		void *mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-		if (mapping == MAP_FAILED)
-			goto out;
-		join->text = mapping;
-		join->size = (size_t)status.st_size;
-		join->mapped = true;
-		result = 0;
-	} else {
-		result = read_all(join, fd);
-	}
-out:
-	if (fd >= 0)
-		close(fd);
-	return result;
 }
 
 /* What a header has, for who asked for a column that it has not. */
@@ -313,8 +247,11 @@ join_open(struct join *join, const char *path, const char *id_field, const struc
 	int code;
 
 	*join = (struct join){0};
-	if (read_file(join, path) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
+	code = content_open(&join->content, path, error);
+	if (code < 0)
+		return code;
+	join->text = join->content.bytes;
+	join->size = join->content.size;
 	join->format = records_format_of(path, join->text, join->size);
 	code = ids_index_init(&index, ids, chosen, n, error);
 	if (code >= 0) {
