@@ -149,7 +149,7 @@ CASES = {
     "map-colour-malformed": "map bell --colour-file broken-agree.jsonl --colour agreement -o x.png",
     "map-colour-object": "map bell --colour-file object.jsonl --colour agreement -o x.png",
     "map-colour-unknown-ids": "map --from points.jsonl --colour-file agree.csv --colour agreement -o x.png",
-    "map-colour-other-ids": "map bell --colour-file lines.jsonl --id-field guid --colour guid -o x.png",
+    "map-colour-other-ids": "map bell --colour-file points.jsonl --colour index -o x.png",
     "map-from-no-column": "map --from agree.csv -o x.png",
     "map-from-text": "map --from agree.csv --x label --y agreement -o x.png",
     "map-from-outside": "map --from outside.tsv -o x.png",
