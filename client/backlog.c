@@ -112,6 +112,19 @@ backlog_spill(struct backlog *backlog, const char *directory, const uint8_t id[W
 	return 0;
 }
 
+uint64_t
+backlog_saved(const struct backlog *backlog)
+{
+	uint64_t saved = 0;
+
+	if (backlog->spooling)
+		return backlog->added_observations - backlog->settled.observations;
+	for (struct backlog_frame *frame = backlog->first; backlog->spool && frame; frame = frame->following)
+		if (frame->sequence <= backlog->spooled)
+			saved += frame->mark.observations;
+	return saved;
+}
+
 void
 backlog_take_over(struct backlog *backlog, struct spool *spool)
 {

@@ -55,6 +55,9 @@ int backlog_add(struct backlog *backlog, enum wire_kind kind, struct wire_bytes 
 int backlog_spill(struct backlog *backlog, const char *directory, const uint8_t id[WIRE_SESSION_SIZE],
                   struct wire_bytes open, uint64_t limit, struct portolan_error *error);
 
+/* Observations in the file that are not acknowledged: also where it could not take everything. */
+uint64_t backlog_saved(const struct backlog *backlog);
+
 /* Goes on with the file of a process that is gone; takes it over. */
 void backlog_take_over(struct backlog *backlog, struct spool *spool);
 

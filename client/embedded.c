@@ -38,10 +38,10 @@ embedded_init(struct embedded *embedded, const char *store, const char *program,
 {
 	int status;
 
-	*embedded = (struct embedded){0};
+	*embedded = (struct embedded){.endpoint.directory = -1};
 	status = directory_make(store, "store", NULL, error);
 	if (status == 0)
-		status = endpoint_of_store(store, embedded->endpoint, error);
+		status = endpoint_open(store, &embedded->endpoint, error);
 	if (status < 0)
 		return status;
 	embedded->store = realpath(store, NULL);
@@ -58,6 +58,7 @@ embedded_deinit(struct embedded *embedded)
 {
 	free(embedded->store);
 	free(embedded->program);
+	endpoint_close(&embedded->endpoint);
 	embedded->store = embedded->program = NULL;
 }
 
@@ -68,7 +69,7 @@ embedded_is_served(const struct embedded *embedded)
 	bool served;
 	int probe;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", embedded->endpoint + strlen("ipc://"));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", embedded->endpoint.text + strlen("ipc://"));
 	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (probe < 0)
 		return false;
@@ -77,11 +78,11 @@ embedded_is_served(const struct embedded *embedded)
 	return served;
 }
 
-/* Held also while a collector starts, or ends, and does not listen. */
+/* Held also while a collector starts, or ends, and does not listen. *holder: the process, if it says; else 0. */
 static bool
-lock_is_held(const struct embedded *embedded)
+lock_is_held(const struct embedded *embedded, long *holder)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], text[32] = "";
 	bool held;
 	int file;
 
@@ -91,6 +92,7 @@ lock_is_held(const struct embedded *embedded)
 	if (file < 0)
 		return false;
 	held = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	*holder = read(file, text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10) : 0;
 	close(file); /* and with it our lock */
 	return held;
 }
@@ -134,15 +136,10 @@ find_program(const struct embedded *embedded, char path[PATH_MAX])
 static int
 spawn(const struct embedded *embedded, const char *program, int stderr_pipe, pid_t *child)
 {
-	char *arguments[] = {(char *)(uintptr_t)program,
-	                     (char *)(uintptr_t) "--store",
-	                     embedded->store,
-	                     (char *)(uintptr_t) "--listen",
-	                     (char *)(uintptr_t)embedded->endpoint,
-	                     (char *)(uintptr_t) "--exit-when-idle",
-	                     (char *)(uintptr_t)IDLE_SECONDS,
-	                     (char *)(uintptr_t) "--detach",
-	                     NULL};
+	char *arguments[] = {
+	        (char *)(uintptr_t)program,      (char *)(uintptr_t) "--store",  embedded->store,
+	        (char *)(uintptr_t) "--listen",  (char *)(uintptr_t) "local",    (char *)(uintptr_t) "--exit-when-idle",
+	        (char *)(uintptr_t)IDLE_SECONDS, (char *)(uintptr_t) "--detach", NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t all, none;
@@ -276,6 +273,16 @@ start_once(const struct embedded *embedded, const char *program, const struct wa
 	return status;
 }
 
+static int
+held_by_other(const struct embedded *embedded, long holder, struct portolan_error *error)
+{
+	return error_set(
+	        error, PORTOLAN_E_NO_COLLECTOR,
+	        "store %s is held by process %ld, which takes no connections (an import, or a portoland that starts or "
+	        "ends): wait for it, or stop it",
+	        embedded->store, holder);
+}
+
 /*
  * A start that fails need not be a failure: another one may hold the lock, about to listen, or about to end. So while
  * the lock is held it is tried again; when it is free, a few times only, as looking at the lock takes it for a moment,
@@ -292,13 +299,16 @@ embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancell
 
 	for (int left = TRIES;;) {
 		int status = start_once(embedded, program, &wait, error);
+		long holder = 0;
+		bool held;
 
 		if (status == 0 || embedded_is_served(embedded))
 			return 0;
-		if (!lock_is_held(embedded) && --left == 0)
+		held = lock_is_held(embedded, &holder);
+		if (!held && --left == 0)
 			return status;
 		if (time_is_up(&wait))
-			return status;
+			return held ? held_by_other(embedded, holder, error) : status;
 		nanosleep(&pause, NULL);
 	}
 }

@@ -14,7 +14,7 @@
 struct embedded {
 	char *store;   /* absolute */
 	char *program; /* as the user gave it; NULL: to be found */
-	char endpoint[ENDPOINT_SIZE];
+	struct endpoint endpoint;
 };
 
 /* Makes the store directory, with its parents, if there is none. */

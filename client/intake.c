@@ -161,7 +161,7 @@ int
 intake_save(struct io *io, struct portolan_error *error)
 {
 	struct session *session = &io->session;
-	int status = 0;
+	int status = 0, synced;
 
 	if (backlog_is_empty(&session->backlog) && ring_used(io->ring) == 0 && !session->offline)
 		return 0; /* only `close` was not acknowledged, which is missed by nobody */
@@ -172,9 +172,9 @@ intake_save(struct io *io, struct portolan_error *error)
 		while (status > 0);
 	if (status == 0 && !session->closing)
 		status = session_add_close(session, (struct session_mark){.position = ring_position(io->ring)}, error);
-	if (status == 0)
-		status = spool_sync(session->backlog.spool, error);
-	if (status == 0)
-		atomic_store(&io->saved, session->backlog.added_observations - session->backlog.settled.observations);
-	return status;
+	/* What a full file does hold is as good as the rest would be. */
+	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
+	if (synced == 0)
+		atomic_store(&io->saved, backlog_saved(&session->backlog));
+	return status < 0 ? status : synced;
 }

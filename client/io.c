@@ -165,8 +165,8 @@ io_wake(struct io *io)
 		return; /* the counter is full: it is awake */
 }
 
-static bool
-has_ended(const struct io *io)
+bool
+io_has_ended(const struct io *io)
 {
 	int phase = atomic_load(&io->phase);
 
@@ -184,7 +184,7 @@ wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument
 	io_wake(io);
 	pthread_mutex_lock(&io->mutex);
 	for (;;) {
-		done = reached(io, argument) || has_ended(io);
+		done = reached(io, argument) || io_has_ended(io);
 		if (done || status != 0)
 			break;
 		if (deadline == CLOCK_FOREVER)

@@ -71,6 +71,7 @@ int io_save(struct io *io, struct portolan_error *error);
 void io_get_spool(struct io *io, char *path, size_t size);
 
 bool io_has_failed(const struct io *io);                      /* for good; a plain load */
+bool io_has_ended(const struct io *io);                       /* that, closed, or saved */
 const struct portolan_error *io_failure(const struct io *io); /* once it has failed */
 bool io_is_settled(const struct io *io, uint64_t position);
 

@@ -18,6 +18,7 @@
 #define POLL_IDLE_MS 10
 #define LEFT_OVER_MS 5000    /* closing waits for so long for what others have left over */
 #define REVIVE_MS 1000       /* how often a lost collector is looked for */
+#define ANSWER_MS 100        /* how long one usually takes to answer */
 #define REVIVE_START_MS 5000 /* how long it may take to come up */
 
 static bool
@@ -207,9 +208,12 @@ revive(struct io *io)
 {
 	int64_t now = clock_ms();
 	struct portolan_error error;
+	/* What went out a moment ago has no answer yet; after an answer, the silence begins with what is sent next. */
 	bool is_answered = io->session.last_sent <= io->session.last_heard && !io->unsent;
+	bool is_early = !io->unsent && now - io->session.last_sent < ANSWER_MS;
 
-	if (!io->embedded || is_answered || now - io->session.last_heard < REVIVE_MS || now - io->revived < REVIVE_MS)
+	if (!io->embedded || is_answered || is_early || now - io->session.last_heard < REVIVE_MS ||
+	    now - io->revived < REVIVE_MS)
 		return;
 	io->revived = io->reviving_since = now;
 	if (embedded_is_served(io->embedded))

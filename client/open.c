@@ -36,6 +36,7 @@ new_run(const char *name, const struct portolan_options *options)
 	if (!run)
 		return NULL;
 	memset(run, 0, sizeof(*run));
+	run->embedded.endpoint.directory = -1;
 	pthread_mutex_init(&run->log_mutex, NULL);
 	run->name = strdup(name);
 	run->generation = fork_generation();
@@ -124,9 +125,8 @@ nobody_answered(const struct portolan_run *run, const struct portolan_options *o
                 struct portolan_error *error)
 {
 	if (options->store)
-		return error_set(error, PORTOLAN_E_NO_COLLECTOR,
-		                 "the collector of store %s did not answer at %s within %g s", run->embedded.store,
-		                 run->embedded.endpoint, timeout / 1000.0);
+		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector of store %s did not answer within %g s",
+		                 run->embedded.store, timeout / 1000.0);
 	return error_set(error, PORTOLAN_E_NO_COLLECTOR,
 	                 "no collector answered at %s within %g s; start one with: portoland --store DIR --listen %s",
 	                 options->endpoint, timeout / 1000.0, options->endpoint);
@@ -158,7 +158,7 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 	status = ring_init(&run->ring, options->ring_bytes > 0 ? options->ring_bytes : OPTIONS_RING_BYTES, error);
 	if (status == 0 && options->store) {
 		status = embedded_init(&run->embedded, options->store, options->collector_program, error);
-		endpoint = run->embedded.endpoint;
+		endpoint = run->embedded.endpoint.text;
 		if (status == 0 && !embedded_is_served(&run->embedded))
 			found = embedded_start(&run->embedded, deadline, ask_cancelled, run, &why);
 	}

@@ -240,6 +240,27 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 	return status == PORTOLAN_E_TIMEOUT ? timed_out(run, error) : status;
 }
 
+/* Some of it, or nothing, is in the spool. */
+static int
+not_saved(struct portolan_run *run, const char *store, const struct portolan_error *why, struct portolan_error *error)
+{
+	struct io_counters counters;
+	unsigned long long missing = not_acknowledged(run), logged = atomic_load(&run->logged), saved;
+	char path[IO_PATH_SIZE];
+
+	io_get_counters(run->io, &counters);
+	io_get_spool(run->io, path, sizeof(path));
+	saved = counters.saved < missing ? counters.saved : missing;
+	if (saved == 0)
+		return error_set(error, PORTOLAN_E_TIMEOUT,
+		                 "run %s: %llu of %llu observations were not acknowledged, and are lost: %s", run->name,
+		                 missing, logged, why->message);
+	return error_set(error, PORTOLAN_E_TIMEOUT,
+	                 "run %s: %llu of %llu observations were not acknowledged: %llu are lost (%s), the others are "
+	                 "in the file: portolan import %s --store %s",
+	                 run->name, missing, logged, missing - saved, why->message, path, store);
+}
+
 /* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
 static int
 save(struct portolan_run *run, struct portolan_error *error)
@@ -251,10 +272,7 @@ save(struct portolan_run *run, struct portolan_error *error)
 	unsigned long long missing;
 
 	if (io_save(run->io, &why) < 0)
-		return error_set(error, PORTOLAN_E_TIMEOUT,
-		                 "run %s: %llu of %llu observations were not acknowledged, and are lost: %s", run->name,
-		                 (unsigned long long)not_acknowledged(run),
-		                 (unsigned long long)atomic_load(&run->logged), why.message);
+		return not_saved(run, store, &why, error);
 	missing = not_acknowledged(run);
 	io_get_spool(run->io, path, sizeof(path));
 	if (missing == 0 && !offline)
@@ -347,7 +365,7 @@ portolan_get_stats(const portolan_run *run, struct portolan_stats *stats)
 	        .reconnects = counters.opened > 0 ? counters.opened - 1 : 0,
 	        .waits = atomic_load(&run->waits),
 	};
-	if (io_has_failed(run->io) && not_acknowledged(run) > counters.saved)
+	if (io_has_ended(run->io) && not_acknowledged(run) > counters.saved)
 		stats->dropped += not_acknowledged(run) - counters.saved;
 	return 0;
 }

@@ -150,6 +150,24 @@ complete:
 	return 0;
 }
 
+uint64_t
+wire_leading_version(const uint8_t *data, size_t size)
+{
+	uint8_t first = size ? data[0] : 0;
+	size_t at = first >= 0x80 && first < 0x90 ? 1 : first == 0xde ? 3 : first == 0xdf ? 5 : size, width = 0;
+
+	if (at + 3 > size || data[at] != 0xa1 || data[at + 1] != 'v')
+		return WIRE_VERSION;
+	at += 2;
+	if (data[at] < 0x80)
+		return data[at];
+	if (data[at] >= 0xcc && data[at] <= 0xcf)
+		width = (size_t)1 << (data[at] - 0xcc);
+	if (width == 0 || width > size - at - 1)
+		return WIRE_VERSION;
+	return read_big_endian(data + at + 1, width);
+}
+
 /* Length of the UTF-8 sequence at `text` and its code point; 0 if there is none. */
 static size_t
 utf8_read(const uint8_t *text, size_t left, uint32_t *point)

@@ -22,6 +22,10 @@ extern const char *const wire_id_kind_names[WIRE_ID_STR + 1];
  * containers no deeper than WIRE_MAX_DEPTH and no more than WIRE_MAX_OBJECTS objects. PORTOLAN_E_INVALID otherwise. */
 int wire_scan(const uint8_t *data, size_t size, struct portolan_error *error);
 
+/* The version of a frame whose first key is `v`, whatever comes after it: a later one may nest deeper, for instance.
+ * WIRE_VERSION where that cannot be seen. */
+uint64_t wire_leading_version(const uint8_t *data, size_t size);
+
 /* Valid UTF-8 (no surrogates, no overlong forms), no U+0000; without control characters unless `multi_line`. */
 bool wire_text_is_valid(const void *data, size_t size, bool multi_line);
 

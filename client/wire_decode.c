@@ -345,11 +345,15 @@ decode_counts(struct fields *fields, struct wire_counts *counts)
 	fields->status = inner.status;
 }
 
+/* A code or a message beyond the limits is not for us to read, but that it is an error is understood. */
 static void
 decode_error(struct fields *fields, struct wire_error *reply)
 {
-	reply->code = wire_error_code_from_name(field_text(fields, "code", REQUIRED, MAX_WORD, false));
-	reply->message = field_text(fields, "message", REQUIRED, WIRE_MAX_MESSAGE, false);
+	struct fields lenient = *fields;
+
+	lenient.error = NULL;
+	reply->code = wire_error_code_from_name(field_text(fields, "code", REQUIRED, WIRE_MAX_FRAME, true));
+	reply->message = field_text(&lenient, "message", REQUIRED, WIRE_MAX_MESSAGE, false);
 	reply->sequence = field_uint(fields, "q", OPTIONAL, 0, UINT64_MAX);
 }
 
@@ -396,6 +400,14 @@ decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *fra
 }
 
 static int
+wrong_version(uint64_t version, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "frame is of wire version %llu; this side speaks version %d: use the same release on both",
+	                 (unsigned long long)version, WIRE_VERSION);
+}
+
+static int
 decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_frame *frame, enum wire_error_code *code,
            struct portolan_error *error)
 {
@@ -408,10 +420,7 @@ decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_fra
 	version = field_uint(&fields, "v", REQUIRED, 0, UINT64_MAX);
 	if (fields.status == 0 && version != WIRE_VERSION) {
 		*code = WIRE_E_VERSION;
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "frame is of wire version %llu; this side speaks version %d: use the same release on both",
-		        (unsigned long long)version, WIRE_VERSION);
+		return wrong_version(version, error);
 	}
 	frame->kind = (enum wire_kind)field_choice(&fields, "t", wire_kind_names, WIRE_OPEN, WIRE_ERROR + 1);
 	fields.kind = wire_kind_names[frame->kind];
@@ -427,9 +436,16 @@ wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_fr
 {
 	struct wire_frame decoded = {0};
 	enum wire_error_code why = WIRE_E_MALFORMED;
+	uint64_t version = wire_leading_version(data, size);
 	size_t offset = 0;
-	int status = wire_scan(data, size, error);
+	int status;
 
+	if (version != WIRE_VERSION) {
+		why = WIRE_E_VERSION;
+		status = wrong_version(version, error);
+	} else {
+		status = wire_scan(data, size, error);
+	}
 	if (status == 0) {
 		msgpack_unpack_return result = msgpack_unpack_next(&decoder->unpacked, data, size, &offset);
 

@@ -106,6 +106,11 @@ address_parse(const char *text, struct address *address, struct portolan_error *
 	*address = (struct address){0};
 	if (strlen(text) >= sizeof(address->text))
 		return malformed(text, "is too long", error);
+	if (strcmp(text, "local") == 0) {
+		address->is_local = true;
+		snprintf(address->text, sizeof(address->text), "%s", text);
+		return 0;
+	}
 	if (strncmp(text, "tcp://", strlen("tcp://")) == 0)
 		return parse_tcp(text, address, error);
 	if (strncmp(text, "ipc://", strlen("ipc://")) == 0)

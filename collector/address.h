@@ -3,6 +3,7 @@
  *
  *   tcp://HOST:PORT   HOST a numeric address, localhost, or * for all; PORT 1–65535, or * for any free one
  *   ipc://PATH        a socket file, for its owner only; ipc://@NAME an abstract one
+ *   local             the store's own socket, which is served in any case
  */
 #ifndef COLLECTOR_ADDRESS_H
 #define COLLECTOR_ADDRESS_H
@@ -14,6 +15,7 @@
 struct address {
 	char text[256];   /* as libzmq takes it */
 	const char *path; /* into text: of a socket file; NULL: tcp, or an abstract socket */
+	bool is_local; /* nothing but what is served in any case */
 	bool is_ipc, ipv6;
 	bool is_public; /* not a loopback address (127.0.0.0/8, ::1): open to other machines */
 };

@@ -14,6 +14,7 @@
 
 struct remote {
 	struct carrier carrier; /* first: is cast back */
+	struct endpoint endpoint;
 	void *context, *dealer;
 	wire_encoder *encoder;
 	wire_decoder *decoder;
@@ -84,6 +85,7 @@ remote_free(struct carrier *carrier)
 		zmq_ctx_term(remote->context);
 	wire_encoder_free(remote->encoder);
 	wire_decoder_free(remote->decoder);
+	endpoint_close(&remote->endpoint);
 	free(remote);
 }
 
@@ -106,19 +108,19 @@ int
 carrier_remote_new(const char *store, struct carrier **carrier, struct portolan_error *error)
 {
 	struct remote *remote = calloc(1, sizeof(*remote));
-	char endpoint[ENDPOINT_SIZE];
 	int result;
 
 	if (!remote)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	remote->endpoint.directory = -1;
 	remote->carrier = (struct carrier){
 	        .send = remote_send, .receive = remote_receive, .settle = remote_settle, .free = remote_free};
 	remote->encoder = wire_encoder_new();
 	remote->decoder = wire_decoder_new();
 	if (!remote->encoder || !remote->decoder)
 		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	else if ((result = endpoint_of_store(store, endpoint, error)) == 0)
-		result = connect_dealer(remote, endpoint, error);
+	else if ((result = endpoint_open(store, &remote->endpoint, error)) == 0)
+		result = connect_dealer(remote, remote->endpoint.text, error);
 	if (result < 0)
 		remote_free(&remote->carrier);
 	else

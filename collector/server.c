@@ -38,6 +38,7 @@ struct server {
 	const struct server_options *options;
 	struct store_writer *writer;
 	struct sockets *sockets;
+	struct endpoint local; /* the store's own */
 	struct ingest ingest;
 	wire_decoder *decoder;
 	wire_encoder *encoder;
@@ -97,6 +98,8 @@ bind_one(struct server *server, const struct address *address, bool local, struc
 	char bound[256];
 	int result = sockets_bind(server->sockets, address, local, bound, sizeof(bound), error);
 
+	if (result == 0 && local && server->local.directory >= 0) /* its name here says nothing to others */
+		snprintf(bound, sizeof(bound), "ipc://%s/collector.sock", server->options->store);
 	if (result == 0)
 		snprintf(server->endpoints + used, sizeof(server->endpoints) - used, "%s%s", used ? ", " : "", bound);
 	return result;
@@ -107,15 +110,14 @@ static int
 bind_all(struct server *server, struct portolan_error *error)
 {
 	struct address local;
-	char text[ENDPOINT_SIZE];
-	int result = endpoint_of_store(server->options->store, text, error);
+	int result = endpoint_open(server->options->store, &server->local, error);
 
 	if (result == 0)
-		result = address_parse(text, &local, error);
+		result = address_parse(server->local.text, &local, error);
 	if (result == 0)
 		result = bind_one(server, &local, true, error);
 	for (size_t i = 0; i < server->options->listen_count && result == 0; i++)
-		if (!address_is_same(&server->options->listen[i], &local))
+		if (!server->options->listen[i].is_local && !address_is_same(&server->options->listen[i], &local))
 			result = bind_one(server, &server->options->listen[i], false, error);
 	return result;
 }
@@ -246,6 +248,9 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 			server->next_tick = ingest_tick(&server->ingest, now) ? now : now + TICK_MS;
 		}
 		ingest_commit(&server->ingest, now);
+		if (server->ingest.lost)
+			return error_set(error, STORE_E_NO_STORE, "store %s was removed while it was served",
+			                 server->options->store);
 		worked = (!busy || now >= server->next_work) && ingest_work(&server->ingest, now);
 		if (worked)
 			server->next_work = now_ms() + WORK_MS;
@@ -279,6 +284,7 @@ static void
 finish(struct server *server)
 {
 	sockets_close(server->sockets);
+	endpoint_close(&server->local);
 	if (server->has_ingest)
 		ingest_deinit(&server->ingest);
 	wire_decoder_free(server->decoder);
@@ -291,7 +297,7 @@ finish(struct server *server)
 int
 server_run(const struct server_options *options, struct portolan_error *error)
 {
-	struct server server = {.options = options, .signals = -1};
+	struct server server = {.options = options, .signals = -1, .local.directory = -1};
 	bool stopped;
 	int result = start(&server, error);
 

@@ -202,7 +202,8 @@ settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_
 	char line[sizeof(error->message) + 64];
 
 	give_up_transaction(ingest);
-	if (ingest->health == INGEST_READY) {
+	ingest->lost |= error->code == STORE_E_NO_STORE;
+	if (ingest->health == INGEST_READY && !ingest->lost) {
 		snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
 		ingest->options.trouble(ingest->options.context, line);
 	}

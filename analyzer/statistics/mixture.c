@@ -225,16 +225,34 @@ posterior(const struct mixture *mixture, double value)
 	return 1 / (1 + exp(high - low));
 }
 
+/* Where the odds of the low group turn round, at most once: below a maximum, and above a minimum, the value goes there.
+ */
+static double
+hold_at_turn(const struct mixture *mixture, double value)
+{
+	const struct mixture_group *low = &mixture->low, *high = &mixture->high;
+	double turn, rise; /* rise > 0: a maximum */
+
+	if (mixture->kind == MIXTURE_BETA) {
+		double alpha = low->alpha - high->alpha, beta = low->beta - high->beta;
+
+		if (!(alpha * beta > 0)) /* none within 0 and 1 */
+			return value;
+		turn = alpha / (alpha + beta);
+		rise = alpha;
+	} else {
+		rise = high->variance - low->variance;
+		if (rise == 0)
+			return value;
+		turn = (low->mean * high->variance - high->mean * low->variance) / rise;
+	}
+	return rise > 0 ? fmax(value, turn) : fmin(value, turn);
+}
+
 double
 mixture_low_probability(const struct mixture *mixture, double value)
 {
-	double inside = bring_inside(mixture->kind, value), p = posterior(mixture, inside);
-
-	if (inside < mixture->low.mean)
-		return fmax(p, posterior(mixture, mixture->low.mean));
-	if (inside > mixture->high.mean)
-		return fmin(p, posterior(mixture, mixture->high.mean));
-	return p;
+	return posterior(mixture, hold_at_turn(mixture, bring_inside(mixture->kind, value)));
 }
 
 double

@@ -44,9 +44,8 @@ struct mixture {
  * than half a value's worth in the end. */
 bool mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split, struct mixture *mixture);
 
-/* The probability that a value belongs to the low group. Kept from turning round in the tails, where the wider group
- * always wins: below the low group's mean it is at least what it is there, above the high group's mean at most what it
- * is there. */
+/* The probability that a value belongs to the low group; it never grows with the value. Left to itself it would turn
+ * round in a tail, where the wider group always wins: from there on it stays what it is at the turn. */
 double mixture_low_probability(const struct mixture *mixture, double value);
 
 /* The density of one group, times its share: the two add up to the mixture's. */

@@ -112,40 +112,64 @@ read_type(struct array_view *view, const char *name, enum array_role role)
 	return 0;
 }
 
-/* 0 and 1 stay, everything else becomes 2, which the library refuses by row. */
-static unsigned char
-flag_at(const char *entry, Py_ssize_t size)
+static long long
+integer_at(const char *entry, enum portolan_type type)
 {
 	union {
-		uint16_t two;
-		uint32_t four;
-		uint64_t eight;
+		int8_t i8;
+		int16_t i16;
+		int32_t i32;
+		int64_t i64;
+		uint8_t u8;
+		uint16_t u16;
+		uint32_t u32;
 	} bytes;
-	uint64_t value;
+	static const size_t sizes[] = {[PORTOLAN_I8] = 1,  [PORTOLAN_U8] = 1,  [PORTOLAN_I16] = 2, [PORTOLAN_U16] = 2,
+	                               [PORTOLAN_I32] = 4, [PORTOLAN_U32] = 4, [PORTOLAN_I64] = 8, [PORTOLAN_U64] = 8};
 
-	memcpy(&bytes, entry, (size_t)size);
-	value = size == 2 ? bytes.two : size == 4 ? bytes.four : bytes.eight;
-	return value > 1 ? 2 : (unsigned char)value;
+	memcpy(&bytes, entry, sizes[type]);
+	switch (type) {
+	case PORTOLAN_I8:
+		return bytes.i8;
+	case PORTOLAN_U8:
+		return bytes.u8;
+	case PORTOLAN_I16:
+		return bytes.i16;
+	case PORTOLAN_U16:
+		return bytes.u16;
+	case PORTOLAN_I32:
+		return bytes.i32;
+	case PORTOLAN_U32:
+		return bytes.u32;
+	default:
+		return bytes.i64;
+	}
 }
 
-/* The library reads one byte per flag, so wider integers are narrowed. */
+/* The library reads one byte per flag, so other integers are narrowed. */
 static int
-narrow_flags(struct array_view *view)
+narrow_flags(struct array_view *view, const char *name)
 {
 	const char *data = view->buffer.buf;
 
-	if (view->buffer.itemsize > 1) {
-		view->flags = PyMem_Malloc(view->rows ? view->rows : 1);
-		if (!view->flags) {
-			PyErr_NoMemory();
+	if (view->array.type == PORTOLAN_U8)
+		return 0;
+	view->flags = PyMem_Malloc(view->rows ? view->rows : 1);
+	if (!view->flags) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	for (size_t i = 0; i < view->rows; i++) {
+		long long value = integer_at(data + (ptrdiff_t)i * view->array.row_stride, view->array.type);
+
+		if (value != 0 && value != 1) {
+			PyErr_Format(PyExc_ValueError, "%s: row %zu has %lld, which is neither 0 nor 1", name, i,
+			             value);
 			return -1;
 		}
-		for (size_t i = 0; i < view->rows; i++)
-			view->flags[i] = flag_at(data + (ptrdiff_t)i * view->array.row_stride, view->buffer.itemsize);
-		view->array.data = view->flags;
-		view->array.row_stride = 1;
+		view->flags[i] = (unsigned char)value;
 	}
-	view->array.type = PORTOLAN_U8;
+	view->array = (struct portolan_array){view->flags, PORTOLAN_U8, 1, 0};
 	return 0;
 }
 
@@ -178,7 +202,7 @@ array_open(struct array_view *view, PyObject *object, const char *name, enum arr
 	if (read_shape(view, name, role) < 0 || read_type(view, name, role) < 0)
 		goto fail;
 	view->array.data = view->buffer.buf ? view->buffer.buf : "";
-	if (role == ARRAY_FLAGS && narrow_flags(view) < 0)
+	if (role == ARRAY_FLAGS && narrow_flags(view, name) < 0)
 		goto fail;
 	return 0;
 fail:

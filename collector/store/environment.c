@@ -146,7 +146,8 @@ open_environment(struct environment *environment, bool writer, size_t map_size)
 	unsigned flags = writer ? 0 : MDB_RDONLY | MDB_NOTLS;
 	int rc = open_mapped(environment, environment->directory, flags, size);
 
-	for (size = MAP_LARGEST / 2; rc == ENOMEM && !map_size && size >= smallest; size /= 2)
+	/* EINVAL is what valgrind says. */
+	for (size = MAP_LARGEST / 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= smallest; size /= 2)
 		rc = open_mapped(environment, environment->directory, flags, size);
 	return rc;
 }

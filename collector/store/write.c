@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int
@@ -105,6 +106,16 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 	return 0;
 }
 
+/* What is written to a file without a name is gone when it is closed. */
+static bool
+is_removed(const struct store_writer *writer)
+{
+	struct stat status;
+	mdb_filehandle_t file;
+
+	return mdb_env_get_fd(writer->environment.env, &file) == 0 && fstat(file, &status) == 0 && status.st_nlink == 0;
+}
+
 int
 store_writer_commit(struct store_writer *writer, struct portolan_error *error)
 {
@@ -121,6 +132,9 @@ store_writer_commit(struct store_writer *writer, struct portolan_error *error)
 		return store_environment_error(&writer->environment, rc, "committing", error);
 	}
 	store_dictionary_committed(&writer->dictionary);
+	if (is_removed(writer))
+		return error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was written to",
+		                 writer->directory);
 	return 0;
 }
 

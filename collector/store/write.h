@@ -26,7 +26,8 @@ int store_writer_open_with(const char *directory, size_t map_size, struct store_
                            struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
 
-int store_writer_commit(struct store_writer *writer, struct portolan_error *error); /* nothing pending: 0 at once */
+/* Nothing pending: 0 at once. STORE_E_NO_STORE: its file was removed meanwhile, so nothing can be kept any more. */
+int store_writer_commit(struct store_writer *writer, struct portolan_error *error);
 void store_writer_abort(struct store_writer *writer);
 size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
 

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import unittest
 
 from collector_harness import Client, CollectorTest, dump, is_served, portoland, wait_until
@@ -99,11 +100,22 @@ class Process(CollectorTest):
 
     def test_a_long_store_path(self):
         self.store = os.path.join(self.directory, "d" * 120)
-        os.environ["XDG_RUNTIME_DIR"] = self.directory
-        self.addCleanup(os.environ.pop, "XDG_RUNTIME_DIR")
         collector = self.collect()
-        self.assertLess(len(collector.local), 108 + len("ipc://"))
-        self.client(collector.local).open("run")
+        self.assertEqual(collector.local, f"ipc://{self.store}/collector.sock")
+        directory = os.open(self.store, os.O_PATH)  # a short name for it
+        self.addCleanup(os.close, directory)
+        self.client(f"ipc:///proc/self/fd/{directory}/collector.sock").open("run")
+        self.assertEqual(collector.end()[0], 0)
+        self.assertFalse(os.path.exists(os.path.join(self.store, "collector.sock")))
+
+    def test_nothing_but_the_stores_own_socket(self):
+        process = subprocess.Popen([os.environ["PORTOLAND"], "--store", self.store, "--listen", "local"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        line = process.stderr.readline().rstrip()
+        self.assertTrue(line.endswith(f"serving {self.store} at ipc://{self.store}/collector.sock"), line)
+        self.client(f"ipc://{self.store}/collector.sock").open("run")
 
     def test_detaching(self):
         done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--detach", "--exit-when-idle", "0.3",

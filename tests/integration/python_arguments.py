@@ -258,6 +258,11 @@ WRONG = [
     (TypeError, "ids must be integers", 0, IDS.astype(float), LOGITS, GOLD),
     (TypeError, "ids must be integers", 0, IDS.astype(">i8"), LOGITS, GOLD),
     (TypeError, "ids", 0, "abcd", LOGITS, GOLD),
+    (TypeError, "ids", 0, b"abcd", LOGITS, GOLD),
+    (TypeError, "ids.*masked", 0, np.ma.array(IDS, mask=[0, 1, 0, 0]), LOGITS, GOLD),
+    (TypeError, "logits.*masked", 0, IDS, np.ma.array(LOGITS, mask=LOGITS < 0), GOLD),
+    (TypeError, "gold.*masked", 0, IDS, LOGITS, np.ma.array(GOLD, mask=[0, 1, 0, 0])),
+    (ValueError, r"logits\[1\]", 0, [1, 2], [[1, 2], [10**400, 1]], [0, 0]),
     (TypeError, "ids", 0, {1, 2, 3, 4}, LOGITS, GOLD),
     (TypeError, "ids", 0, {1: 1, 2: 2, 3: 3, 4: 4}, LOGITS, GOLD),
     (TypeError, "ids", 0, iter(IDS), LOGITS, GOLD),
@@ -298,8 +303,11 @@ def test_wrong_arguments_are_named(run, error, words, epoch, ids, logits, gold):
 @pytest.mark.parametrize("error, words, gold_probs, correct, gold", [
     (ValueError, "correct has 3 entries, gold_probs 4 rows", P_GOLD, CORRECT[:3], None),
     (ValueError, "correct", P_GOLD, [0, 1, 2, 0], None),
-    (ValueError, "correct", P_GOLD, np.array([0, 1, 256, 0]), None),
-    (ValueError, "correct", P_GOLD, np.array([0, 1, -1, 0], dtype="i1"), None),
+    (ValueError, "correct: row 2 has 256", P_GOLD, np.array([0, 1, 256, 0]), None),
+    (ValueError, "correct: row 2 has -1", P_GOLD, np.array([0, 1, -1, 0], dtype="i1"), None),
+    (ValueError, "correct: row 1 has -5", P_GOLD, np.array([0, -5, -1, 0], dtype="i2"), None),
+    (ValueError, "correct: row 3 has 7", P_GOLD, np.array([0, 1, 0, 7], dtype="u4"), None),
+    (ValueError, "correct: row 3 has 7", P_GOLD, np.array([0, 1, 0, 7], dtype="u1"), None),
     (TypeError, "correct", P_GOLD, P_GOLD, None),
     (TypeError, "correct", P_GOLD, None, None),
     (ValueError, "gold has 2 entries", P_GOLD, CORRECT, [0, 1]),
@@ -316,6 +324,14 @@ def test_wrong_arguments_of_log_gold_are_named(run, error, words, gold_probs, co
     (ValueError, "spool_bytes", {"spool_bytes": 0}),
     (ValueError, "spool", {"spool": ""}),
     (ValueError, "store", {"store": ""}),
+    (ValueError, "store holds a NUL", {"store": "a\0b"}),
+    (TypeError, "store", {"store": 5}),
+    (TypeError, "group", {"group": 5}),
+    (ValueError, "group holds a NUL", {"group": "a\0b"}),
+    (TypeError, "endpoint", {"store": None, "endpoint": 5}),
+    (ValueError, "endpoint is empty", {"store": None, "endpoint": ""}),
+    (ValueError, r"labels\[1\]", {"labels": ["a", "\ud800"]}),
+    (ValueError, "config", {"config": {"a": "\ud800"}}),
     (TypeError, "resume", {"resume": "no"}),
     (TypeError, "overwrite", {"overwrite": "no"}),
     (TypeError, "strict", {"strict": 2}),
@@ -345,6 +361,18 @@ def test_rank_comes_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("RANK", "two")
     with pytest.raises(ValueError, match="RANK"):
         portolan.Run("run", store=tmp_path / "store", group="job")
+
+
+@pytest.mark.parametrize("name", [5, None, b"run"])
+def test_names_that_are_no_strings(tmp_path, name):
+    with pytest.raises(TypeError, match="name"):
+        portolan.Run(name, store=tmp_path / "store")
+
+
+@pytest.mark.parametrize("epochs", [3, (1, 2, 3), ("1", "2"), 1.5])
+def test_wrong_epochs(tmp_path, epochs):
+    with pytest.raises(TypeError, match="epochs"):
+        portolan.measures("run", store=tmp_path, epochs=epochs)
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 256, "nul\0"])

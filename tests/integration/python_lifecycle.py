@@ -1,8 +1,13 @@
 """A run's life: collectors that come and go by themselves, interrupts, forks, forgotten runs, names that exist."""
 
+import copy
 import os
+import pickle
+import shutil
 import signal
+import subprocess
 import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -239,6 +244,48 @@ def test_a_forked_child_may_record_a_run_of_its_own(store, script):
     assert observations(store, "child") == 1
 
 
+@pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("ending", ["pass", "sys.exit(1)", "raise KeyError('mine')"])
+def test_a_process_of_multiprocessing_that_forgets_to_close(store, script, tmp_path, how, ending):
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(f"""
+        import multiprocessing, sys, portolan
+
+        def work(rank):
+            global run  # alive to the end, as in a loop that is a module
+            run = portolan.Run("job", store=sys.argv[1], group="job", rank=rank)
+            run.log_logits(0, [2 * rank, 2 * rank + 1], [[2.0, -1.0], [0.5, 1.5]], [0, 0])
+            {ending}
+
+        if __name__ == "__main__":
+            run = portolan.Run("run", store=sys.argv[1])
+            context = multiprocessing.get_context("{how}")
+            workers = [context.Process(target=work, args=(rank,)) for rank in range(2)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            run.log_logits(0, [0, 1], [[2.0, -1.0], [0.5, 1.5]], [0, 0])
+    """))
+    status, errors = run_program(program, store)
+    assert status == 0, errors
+    assert errors.count("Traceback") == (2 if "raise" in ending else 0)
+    assert observations(store) == 2
+    assert observations(store, "job") == 4
+
+
+def run_program(*arguments):
+    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("send", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_run_is_not_sent_to_another_process(store, send):
+    with portolan.Run("run", store=store) as run:
+        with pytest.raises(TypeError, match="open one there"):
+            send(run)
+
+
 def test_a_name_that_exists(store):
     with portolan.Run("run", store=store) as run:
         run.log_logits(0, [0, 1], LOGITS, [0, 0])
@@ -316,6 +363,32 @@ def test_a_long_path(tmp_path):
             assert len(collectors(store)) == 1
     assert collector_has_left(store)
     assert observations(store) == 2
+
+
+def test_a_long_path_in_another_environment(tmp_path, script, monkeypatch):
+    store = tmp_path / ("d" * 120)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, [0, 1], LOGITS, [0, 0])
+        for number, place in enumerate([str(tmp_path), "/does/not/exist"]):
+            monkeypatch.setenv("XDG_RUNTIME_DIR", place)
+            other = script(f"import portolan, sys; portolan.Run('other{number}', store=sys.argv[1], open_timeout=20).close()", store)
+            assert other.end() == (0, "")
+        assert len(collectors(store)) == 1
+    assert collector_has_left(store)
+
+
+def test_a_store_that_is_removed_takes_no_acknowledgement_along(store, capfd):
+    run = portolan.Run("run", store=store)
+    run.log_logits(0, [0, 1], LOGITS, [0, 0])
+    assert run.flush()
+    shutil.rmtree(store)
+    run.log_logits(1, [0, 1], LOGITS, [0, 0])
+    with pytest.raises(portolan.Closed, match="removed"):
+        run.flush()
+    assert run.stats()["acknowledged"] == 2
+    with pytest.raises(portolan.Closed, match="removed"):
+        run.close()
+    assert "removed" in capfd.readouterr().err
 
 
 def test_a_relative_path_and_the_default_store(tmp_path, monkeypatch):

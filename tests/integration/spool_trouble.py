@@ -45,6 +45,9 @@ def test_full_and_drop(collect, store, spool, capfd):  # noqa: F811
     assert said.count("has reached its limit") == 1
     import_all(spool, store)
     assert content(store)["epochs"].sum() == run.stats()["spooled"]
+    # What is neither there nor in the file is counted as dropped at the end.
+    stats = run.stats()
+    assert stats["spooled"] + stats["dropped"] == 20 * ROWS
 
 
 def test_full_and_wait(collect, store, spool, capfd):  # noqa: F811

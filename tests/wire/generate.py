@@ -65,7 +65,7 @@ FRAMES = {
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
     "error-version": {"v": 1, "t": "error", "s": bytes(16), "code": "version",
-                      "message": "frame is of wire version 2; this side speaks version 1"},
+                      "message": "frame is of wire version 2; this side speaks version 1: use the same release on both"},
 }
 
 

@@ -18,6 +18,7 @@ _TEXT_FORMATS = ("O", "w", "s")
 
 def scores(values: Any, name: str) -> Any:
     """A buffer of float32 or float64, of shape (n, classes) or (n,)."""
+    _refuse_masked(values, name)
     if not is_ready(values):
         values = _plain(values, name)
         if not is_ready(values) and _is_sequence(values):
@@ -27,6 +28,7 @@ def scores(values: Any, name: str) -> Any:
 
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
+    _refuse_masked(values, name)
     if not is_ready(values):
         values = _plain(values, name)
         if not is_ready(values) and _is_sequence(values):
@@ -36,6 +38,9 @@ def integers(values: Any, name: str) -> Any:
 
 def identifiers(values: Any) -> Any:
     """A buffer of integers, or a list or tuple of strings."""
+    _refuse_masked(values, "ids")
+    if isinstance(values, (bytes, bytearray)):
+        raise TypeError(f"ids must be an array, a tensor or a list, not {type(values).__name__}")
     if not is_ready(values):
         values = _plain(values, "ids")
         if not is_ready(values) and _is_sequence(values):
@@ -43,6 +48,13 @@ def identifiers(values: Any) -> Any:
                 return values if isinstance(values, (list, tuple)) else list(values)
             return _integers(values, "ids")
     return values
+
+
+def _refuse_masked(values: Any, name: str) -> None:
+    """What a masked array hides is in its buffer all the same."""
+    mask = getattr(values, "mask", None)
+    if mask is not None and not callable(mask) and mask.any():
+        raise TypeError(f"{name} is an array with masked entries: leave their rows out")
 
 
 def _plain(values: Any, name: str) -> Any:
@@ -138,6 +150,8 @@ def _float_row(row: Any, name: str) -> array[float]:
 def _float_array(values: Sequence[Any], name: str) -> array[float]:
     try:
         return array("d", values)
+    except OverflowError:
+        raise ValueError(f"{name} holds an integer that no float can hold") from None
     except (TypeError, ValueError):
         for i, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):

@@ -71,8 +71,10 @@ def _epoch_range(epochs: Epochs) -> str:
         if epochs.step not in (None, 1):
             raise ValueError(f"epochs must be without a step, not {epochs!r}")
         epochs = (epochs.start, epochs.stop)
-    first, last = epochs
-    return f"{'' if first is None else int(first)}:{'' if last is None else int(last)}"
+    if not isinstance(epochs, tuple) or len(epochs) != 2 or not all(e is None or hasattr(e, "__index__") for e in epochs):
+        raise TypeError(f"epochs must be 'A:B', (A, B), a slice or a range, not {epochs!r}")
+    first, last = ("" if epoch is None else epoch.__index__() for epoch in epochs)
+    return f"{first}:{last}"
 
 
 def _decode_text(table: Any) -> Any:

@@ -22,6 +22,37 @@ def choice(argument: str, value: str, choices: dict[str, int]) -> int:
     return choices[value]
 
 
+def text(argument: str, value: str | None) -> str:
+    """"" if it was not given."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} must be a string, not {value!r}")
+    return _encodable(argument, value)
+
+
+def name(value: str) -> str:
+    if value is None:
+        raise TypeError("name must be a string, not None")
+    return text("name", value)
+
+
+def endpoint(value: str | None) -> str:
+    if value == "":
+        raise ValueError("endpoint is empty: give tcp://HOST:PORT or ipc://PATH")
+    return text("endpoint", value)
+
+
+def _encodable(argument: str, value: str) -> str:
+    if "\0" in value:
+        raise ValueError(f"{argument} holds a NUL character")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{argument} is not valid Unicode: {value!r:.100}") from None
+    return value
+
+
 def count(argument: str, value: int | None) -> int:
     if value is None:
         return 0
@@ -36,9 +67,14 @@ def directory(argument: str, value: str | os.PathLike[str] | None) -> bytes:
     """b"" if it was not given."""
     if value is None:
         return b""
-    if not os.fspath(value):
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{argument} must be a path, not {value!r}")
+    path = os.fsencode(value)
+    if not path:
         raise ValueError(f"{argument} is empty: give a directory")
-    return os.fsencode(value)
+    if b"\0" in path:
+        raise ValueError(f"{argument} holds a NUL character")
+    return path
 
 
 def labels(labels: Sequence[str] | None) -> list[str]:
@@ -50,8 +86,7 @@ def labels(labels: Sequence[str] | None) -> list[str]:
     for i, label in enumerate(names):
         if not isinstance(label, str):
             raise TypeError(f"labels[{i}] must be a string, not {label!r}")
-        if "\0" in label:
-            raise ValueError(f"labels[{i}] holds a NUL character")
+        _encodable(f"labels[{i}]", label)
     return names
 
 
@@ -61,9 +96,10 @@ def config(config: Mapping[str, Any] | None) -> str:
     if not isinstance(config, Mapping):
         raise TypeError(f"config must be a dict, not {type(config).__name__}")
     try:
-        return json.dumps(dict(config), ensure_ascii=False, allow_nan=False)
+        encoded = json.dumps(dict(config), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise type(error)(f"config: {error}") from None
+    return _encodable("config", encoded)
 
 
 def rank(rank: int | None, group: str | None) -> int:

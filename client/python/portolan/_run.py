@@ -9,7 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 
 from portolan import _arrays, _options, _programs
 from portolan._portolan import Error, Forked, Handle
@@ -94,18 +94,17 @@ class Run:
         if store is None and endpoint is None:
             store = _programs.default_store()
         self._name = name
-        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
         self._handle = Handle()
         self._handle.open(
-            name,
+            _options.name(name),
             _options.directory("store", store),
-            endpoint or "",
+            _options.endpoint(endpoint),
             _options.directory("keys", keys),
             _options.choice("mode", mode, _MODES),
             _options.count("examples", examples),
             _options.labels(labels),
             _options.config(config),
-            group or "",
+            _options.text("group", group),
             _options.rank(rank, group),
             _options.flag("resume", resume),
             _options.flag("overwrite", overwrite),
@@ -117,9 +116,11 @@ class Run:
             _options.directory("spool", spool),
             _options.count("spool_bytes", spool_bytes),
         )
+        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
         _open_runs.add(self)
         # Called at the interpreter's exit too, while modules are still whole.
         self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name)
+        _close_with_worker(self, self._finalizer)
 
     @property
     def name(self) -> str:
@@ -197,6 +198,9 @@ class Run:
         except Error as error:  # what happened in the block is what the caller must see
             _warn(self._name, error)
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a portolan.Run cannot be copied or sent to another process: open one there; those with the same group share a run")
+
     def __repr__(self) -> str:
         state = "open" if self._finalizer.alive else "closed"
         return f"<portolan.Run {self._name!r} {state}, {self._where}>"
@@ -249,6 +253,13 @@ def _close_forgotten(handle: Any, name: str) -> None:
         pass
     except Error as error:
         _warn(name, error)
+
+
+def _close_with_worker(run: Run, finalizer: Callable[[], Any]) -> None:
+    """Processes of multiprocessing end without what the interpreter does at its exit, but have an exit of their own."""
+    module = sys.modules.get("multiprocessing")
+    if module is not None and module.parent_process() is not None:
+        sys.modules["multiprocessing.util"].Finalize(run, finalizer, exitpriority=0)
 
 
 def _abandon_all() -> None:

@@ -337,6 +337,47 @@ test_messages(void **state)
 	REFUSED("\x91\x91\x91\x91\x91\x01", WIRE_E_MALFORMED, "frame nests deeper than 4");
 }
 
+#define VERSION_2 "frame is of wire version 2; this side speaks version 1: use the same release on both"
+
+/* A later version need not keep to the limits of this one: its number is looked for first. */
+static void
+test_later_versions(void **state)
+{
+	REFUSED("\x82\xa1v\x02\xa1x\x91\x91\x91\x91\x91\x01", WIRE_E_VERSION, VERSION_2);
+	REFUSED("\x82\xa1v\x02\xc1\xc1", WIRE_E_VERSION, VERSION_2);
+	REFUSED("\xde\x00\x50\xa1v\xcd\x00\x02", WIRE_E_VERSION, VERSION_2);
+	REFUSED("\xdf\x00\x00\x00\x01\xa1v\xce\x00\x00\x00\x02", WIRE_E_VERSION, VERSION_2);
+	REFUSED("\x82\xa1x\x00\xa1v\xcf\x00\x00\x00\x00\x00\x00\x00\x02", WIRE_E_VERSION, VERSION_2);
+	REFUSED("\x82\xa1v\x01\xa1x\x91\x91\x91\x91\x91\x01", WIRE_E_MALFORMED, "frame nests deeper than 4");
+	REFUSED("\x81\xa1v\xcd\x02", WIRE_E_MALFORMED, "frame is cut short at byte 4");
+	REFUSED("\x92\xa1v\x02", WIRE_E_MALFORMED, "frame is not a msgpack map");
+	REFUSED("\x81\xa1v\xff", WIRE_E_MALFORMED, "a frame: \"v\" is not an unsigned integer");
+}
+
+/* Whatever its words, it is an error, and the client must not wait for another answer. */
+static void
+test_errors_that_say_too_much(void **state)
+{
+	static const char long_code[] = "\x85\xa1v\x01\xa1t\xa5"
+	                                "error" SESSION "\xa4"
+	                                "code\xd9\x28"
+	                                "a-code-of-a-later-version-of-40-bytes-xx"
+	                                "\xa7message\xa3why";
+	static const char bell[] = "\x85\xa1v\x01\xa1t\xa5"
+	                           "error" SESSION "\xa4"
+	                           "code\xaarun-exists"
+	                           "\xa7message\xa2\x07!";
+	struct codec *codec = *state;
+	struct wire_frame frame;
+
+	assert_int_equal(wire_decode(codec->decoder, long_code, sizeof(long_code) - 1, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.error.code, WIRE_E_OTHER);
+	assert_true(wire_bytes_equal(frame.error.message, "why"));
+	assert_int_equal(wire_decode(codec->decoder, bell, sizeof(bell) - 1, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.error.code, WIRE_E_RUN_EXISTS);
+	assert_int_equal(frame.error.message.size, 0);
+}
+
 static void
 test_unknown_keys_are_skipped(void **state)
 {
@@ -492,6 +533,8 @@ main(void)
 	        cmocka_unit_test(test_truncated),
 	        cmocka_unit_test(test_mutated),
 	        cmocka_unit_test(test_messages),
+	        cmocka_unit_test(test_later_versions),
+	        cmocka_unit_test(test_errors_that_say_too_much),
 	        cmocka_unit_test(test_unknown_keys_are_skipped),
 	        cmocka_unit_test(test_batches),
 	        cmocka_unit_test(test_object_limit),

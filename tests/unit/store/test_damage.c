@@ -417,7 +417,7 @@ fill_a_small_disk(struct fixture *fixture)
 	uint32_t run;
 	int rc = 0;
 
-	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("none", fixture_directory(fixture), "tmpfs", 0, "size=2m") != 0)
 		_exit(77);
 	run = fixture_run(fixture, "run", 0, NULL, 0);

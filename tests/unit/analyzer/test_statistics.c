@@ -1,0 +1,119 @@
+/* test_statistics.c: correlations, logistic regression and mixtures. */
+#include "unit.h"
+
+#include "statistics/correlation.h"
+#include "statistics/logistic.h"
+#include "statistics/mixture.h"
+
+static void
+test_pearson(void **state)
+{
+	static const double x[4] = {1, 2, 3, 4}, y[4] = {2, 1, 4, 3}, down[4] = {8, 6, 4, 2};
+	static const double tenths[3] = {0.1, 0.1, 0.1}, large[3] = {1e100, 2e100, 4e100};
+
+	(void)state;
+	assert_close(correlation_pearson(x, y, 4), 0.6, 1e-15); /* 3 / 5 */
+	assert_true(correlation_pearson(x, x, 4) == 1);
+	assert_true(correlation_pearson(x, down, 4) == -1);
+	assert_true(isnan(correlation_pearson(tenths, x, 3))); /* though their mean is not quite 0.1 */
+	assert_true(isnan(correlation_pearson(x, y, 1)));
+	assert_true(isnan(correlation_pearson(x, y, 0)));
+	assert_close(correlation_pearson(large, (const double[]){1e100, 2e100, 5e100}, 3),
+	             correlation_pearson((const double[]){1, 2, 4}, (const double[]){1, 2, 5}, 3), 1e-15);
+}
+
+static void
+test_ranks(void **state)
+{
+	static const double values[6] = {0.5, -1, 0.5, 7, -0.0, 0};
+	static const double expected[6] = {4.5, 1, 4.5, 6, 2.5, 2.5};
+	struct sort_item items[12];
+	double ranks[6];
+
+	(void)state;
+	correlation_ranks(values, 6, items, ranks);
+	for (int i = 0; i < 6; i++)
+		assert_true(ranks[i] == expected[i]);
+	memcpy(ranks, values, sizeof(ranks));
+	correlation_ranks(ranks, 6, items, ranks); /* in place */
+	for (int i = 0; i < 6; i++)
+		assert_true(ranks[i] == expected[i]);
+	correlation_ranks(values, 0, items, ranks);
+}
+
+static void
+test_logistic(void **state)
+{
+	static const double x[2] = {-1, 1};
+	static const bool positive[2] = {false, true};
+	static const double six[6] = {0.1, 0.2, 0.8, 0.3, 0.9, 0.95};
+	static const bool low[6] = {true, true, true, false, false, false}, all[2] = {true, true};
+	struct logistic model;
+
+	(void)state;
+	assert_true(logistic_fit(x, positive, 2, &model));
+	/* By symmetry no intercept; the derivative w − 2/(1 + e^w) is 0 at w = 0.6748… */
+	assert_close(model.intercept, 0, 1e-12);
+	assert_close(model.weight, 2 / (1 + exp(model.weight)), 1e-12);
+	assert_close(logistic_probability(&model, 1) + logistic_probability(&model, -1), 1, 1e-15);
+	assert_true(logistic_fit(six, low, 6, &model));
+	assert_close(model.weight, -0.44393866, 1e-6); /* scikit-learn 1.2.1, tol=1e-12 */
+	assert_close(model.intercept, 0.24047746, 1e-6);
+	assert_false(logistic_fit(x, all, 2, &model));
+	assert_false(logistic_fit((const double[]){NAN, 1}, positive, 2, &model));
+	assert_true(logistic_probability(&(struct logistic){1000, 0}, 10) == 1);
+	assert_true(logistic_probability(&(struct logistic){1000, 0}, -10) == 0);
+}
+
+/* Far apart, the groups are what they look like. */
+static void
+test_mixture(void **state)
+{
+	static const double values[10] = {-5.1, -5, -4.9, 1, 2, 3, 1.5, 2.5, 2, 2};
+	static const double probabilities[8] = {0.05, 0.1, 0.15, 0.1, 0.9, 0.8, 0.85, 0.95};
+	struct mixture mixture;
+
+	(void)state;
+	assert_true(mixture_fit(MIXTURE_GAUSSIAN, values, 10, 0, &mixture));
+	assert_true(mixture.converged);
+	assert_close(mixture.low.share, 0.3, 1e-6);
+	assert_close(mixture.low.mean, -5, 1e-6);
+	assert_close(mixture.low.variance, 0.02 / 3, 1e-6);
+	assert_close(mixture.high.mean, 2, 1e-6);
+	assert_close(mixture.high.variance, 2.5 / 7, 1e-6);
+	assert_close(mixture_low_probability(&mixture, -5), 1, 1e-9);
+	assert_close(mixture_low_probability(&mixture, -100), 1, 1e-9); /* the wider group does not take over */
+	assert_close(mixture_low_probability(&mixture, 2), 0, 1e-9);
+	assert_true(mixture_fit(MIXTURE_BETA, probabilities, 8, 0.5, &mixture));
+	assert_close(mixture.low.share, 0.5, 1e-3);
+	assert_close(mixture.low.mean, 0.1, 1e-3);
+	assert_close(mixture.low.alpha / (mixture.low.alpha + mixture.low.beta), mixture.low.mean, 1e-12);
+	assert_true(mixture_low_probability(&mixture, 0) > 0.99 && mixture_low_probability(&mixture, 1) < 0.01);
+}
+
+static void
+test_no_mixture(void **state)
+{
+	double values[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+	struct mixture mixture;
+
+	(void)state;
+	assert_false(mixture_fit(MIXTURE_BETA, values, 6, 0.5, &mixture));
+	assert_false(mixture_fit(MIXTURE_GAUSSIAN, values, 6, 0, &mixture));
+	assert_false(mixture_fit(MIXTURE_GAUSSIAN, (const double[]){1, 2, 3}, 3, 0, &mixture));
+	values[0] = 0; /* a group of one value does not close around it */
+	values[1] = 0.4;
+	if (mixture_fit(MIXTURE_BETA, values, 6, 0.3, &mixture))
+		assert_true(mixture.low.variance > 0 && isfinite(mixture_low_probability(&mixture, 0)));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_pearson), cmocka_unit_test(test_ranks),      cmocka_unit_test(test_logistic),
+	        cmocka_unit_test(test_mixture), cmocka_unit_test(test_no_mixture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
