@@ -108,7 +108,8 @@ struct portolan_options {
 #define PORTOLAN_WAIT_FOREVER (-2)
 
 /* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has agreed. What earlier runs left in
- * the spool directory is sent in the background.
+ * the spool directory for the same store (or, where it knows of none, the same endpoint) is sent in the background; what
+ * belongs elsewhere stays, with a line on stderr.
  * On success *run is the caller's to portolan_close(). */
 PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
                                   struct portolan_error *error);
