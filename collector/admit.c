@@ -107,42 +107,49 @@ is_silent(const struct ingest *ingest, const char *name, int64_t now)
 	return true;
 }
 
-/* A clock that is ahead would have its session win for as long. */
-static uint64_t
-started_of(const struct ingest *ingest, const struct wire_open *open, const char *name)
+static void
+say_clock(struct ingest *ingest, const char *name, uint64_t ns, const char *what, int64_t now)
 {
-	struct timespec now;
-	uint64_t most;
+	uint64_t since;
 	char line[512];
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	most = ((uint64_t)now.tv_sec + STARTED_AHEAD_S) * NS_PER_S + (uint64_t)now.tv_nsec;
+	if (!throttle_count(&ingest->clocks, 1, now, &since))
+		return;
+	snprintf(line, sizeof(line),
+	         "run '%s': a session's clock is %" PRIu64 " s %s (%" PRIu64 " such since the last line)", name,
+	         ns / NS_PER_S, what, since);
+	ingest->options.trouble(ingest->options.context, line);
+}
+
+/* A clock that is ahead would have its session win for as long. */
+static uint64_t
+started_of(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
+{
+	const uint64_t ahead = STARTED_AHEAD_S * NS_PER_S;
+	struct timespec clock;
+	uint64_t most;
+
+	clock_gettime(CLOCK_REALTIME, &clock);
+	most = (uint64_t)clock.tv_sec * NS_PER_S + (uint64_t)clock.tv_nsec + ahead;
 	if (open->started <= most)
 		return open->started;
-	snprintf(line, sizeof(line), "run '%s': a session's clock is %" PRIu64 " s ahead; it is taken to begin now",
-	         name, (open->started - most) / NS_PER_S + STARTED_AHEAD_S);
-	ingest->options.trouble(ingest->options.context, line);
+	say_clock(ingest, name, open->started - most + ahead, "ahead: it is taken to begin now", now);
 	return most;
 }
 
 /* One that resumes comes after all the others, by this clock if not by its own. */
 static int
-place_session(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, uint64_t *started,
-              struct portolan_error *error)
+place_session(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, int64_t now,
+              uint64_t *started, struct portolan_error *error)
 {
 	const uint64_t said = *started;
-	char line[512];
 	int result = 0;
 
 	if (open->resume && !open->late)
 		result = store_writer_started(ingest->writer, number, started, error);
-	if (result == 0 && *started - said >= STARTED_AHEAD_S * NS_PER_S) {
-		snprintf(line, sizeof(line),
-		         "run '%s': a session's clock is %" PRIu64 " s behind an earlier one's; it counts as the later "
-		         "one all the same",
-		         name, (*started - said) / NS_PER_S);
-		ingest->options.trouble(ingest->options.context, line);
-	}
+	if (result == 0 && *started - said >= STARTED_AHEAD_S * NS_PER_S)
+		say_clock(ingest, name, *started - said,
+		          "behind an earlier one's: it counts as the later one all the same", now);
 	return result;
 }
 
@@ -261,7 +268,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 			        "restored from a copy); portolan import takes what is left of it under another "
 			        "name, with --run NAME");
 		copy_name(name, frame->open.run);
-		started = started_of(ingest, &frame->open, name);
+		started = started_of(ingest, &frame->open, name, now);
 		result = find_run(ingest, &frame->open, name, started, now, &number, error);
 		if (result == 0)
 			result = check_sound(ingest, number, error);
@@ -269,7 +276,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 			return result;
 		if (!frame->open.whole)
 			end_earlier_run(ingest, name, number);
-		result = place_session(ingest, &frame->open, name, number, &started, error);
+		result = place_session(ingest, &frame->open, name, number, now, &started, error);
 		if (result == 0)
 			result = store_writer_session(ingest->writer, number, frame->session, started, frame->open.rank,
 			                              &session_number, error);

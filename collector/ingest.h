@@ -15,6 +15,7 @@
 
 #include "fold.h"
 #include "sessions.h"
+#include "throttle.h"
 #include "store/write.h"
 
 #define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
@@ -50,6 +51,7 @@ struct ingest {
 	struct ingest_totals totals;
 	struct store_counters counters; /* of no run, since the last commit that stored them */
 	uint64_t commits;               /* numbers them */
+	struct throttle clocks; /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	bool garbage;     /* there may be old records to remove */

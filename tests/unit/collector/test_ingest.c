@@ -583,7 +583,7 @@ nobody_begins_in_the_future(void **state)
 	fixture_close(f, 1, 2);
 	/* Also half-way there is too far: were the first one not moved, it would win. */
 	fixture_open(f, 2, "run", &late);
-	assert_int_equal(f->troubles, 2);
+	assert_int_equal(f->troubles, 1); /* strangers cannot fill the log */
 	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
 	fixture_close(f, 2, 2);
 	fixture_work(f);
