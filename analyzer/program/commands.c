@@ -14,6 +14,7 @@ const struct command *const command_table[] = {
         &select_command,
         &noise_command,
         &compare_command,
+        &groups_command,
         &watch_command,
         &import_command,
         &rm_command,
