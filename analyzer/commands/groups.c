@@ -257,7 +257,7 @@ const struct command groups_command = {
                 "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. "
                 "Forgettable is what was "
                 "forgotten at least once, or never learned.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
         .options = options,
         .run = run,
 };

@@ -320,7 +320,7 @@ static const struct command_option options[] = {
          "Show how many examples lie where, as a heat map of all of them, instead of points."},
         {"beside", KEY_BESIDE, "RUN", "Draw the map of another run beside it, with the same axes."},
         {"shift", KEY_SHIFT, "RUN", "Draw the difference of two densities: another run's less this one's."},
-        {"path", KEY_PATH, "ID[,ID…]",
+        {"path", KEY_PATH, "ID[,ID...]",
          "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
         {"frames", KEY_FRAMES, "DIR", "Write the map after each epoch to DIR, as epoch-000.png and so on."},
         {"from", KEY_FROM, "FILE",
@@ -375,7 +375,7 @@ const struct command map_command = {
                 "many "
                 "there were.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
         .options = options,
         .run = run,
 };

@@ -4,71 +4,81 @@
 #include "dynamics/dynamics.h"
 #include "program/message.h"
 #include "program/options.h"
+#include "output/export.h"
 #include "output/output.h"
-#include "output/table.h"
 
 #include <portolan/error.h>
 
 #include <string.h>
 
-enum format { FORMAT_CSV, FORMAT_JSONL, FORMAT_NPY, FORMAT_CARTOGRAPHY };
+static const char *const format_names[TABLE_FORMATS] = {"csv", "jsonl", "npy", "cartography"};
+static const char *const convention_names[NEVER_LEARNED_CONVENTIONS] = {"flag", "1000", "epochs", "infinity", "0"};
 
-static const char *const format_names[] = {"csv", "jsonl", "npy", "cartography"};
-#define FORMATS (sizeof(format_names) / sizeof(format_names[0]))
-
-static uint32_t
-measures_of(enum format format)
-{
-	if (format != FORMAT_CARTOGRAPHY)
-		return MEASURE_ALL;
-	return MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS) | MEASURE_BIT(MEASURE_CONFIDENCE) |
-	       MEASURE_BIT(MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_CORRECTNESS) |
-	       MEASURE_BIT(MEASURE_FORGETTING_EVENTS);
-}
+enum { OPTION_INCLUDE_CI = OPTION_KEY, OPTION_NEVER_LEARNED };
 
 /* Without --format, the name of the file tells. */
-static enum format
+static enum table_format
 format_of_file(const char *path)
 {
 	const char *dot = path ? strrchr(path, '.') : NULL;
 
-	for (int f = FORMAT_CSV; dot && f <= FORMAT_NPY; f++)
+	for (int f = TABLE_CSV; dot && f <= TABLE_NPY; f++)
 		if (strcmp(dot + 1, format_names[f]) == 0)
-			return (enum format)f;
-	return FORMAT_CSV;
+			return (enum table_format)f;
+	return TABLE_CSV;
 }
 
+/* Takes the command line; 0, or the status to end with. */
 static int
-write_table(const struct dynamics *dynamics, enum format format, struct output *output, struct portolan_error *error)
+read_options(struct options *options, struct export_request *request, const char **run, bool *stopped)
 {
-	switch (format) {
-	case FORMAT_CSV:
-		table_write_csv(output, dynamics, dynamics->order, dynamics->count);
-		return 0;
-	case FORMAT_JSONL:
-		table_write_jsonl(output, dynamics, dynamics->order, dynamics->count);
-		return 0;
-	case FORMAT_NPY:
-		if (output_is_terminal(output))
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "npy is binary: say where it goes with -o FILE.npy");
-		return table_write_npy(output, dynamics, dynamics->order, dynamics->count, error);
-	case FORMAT_CARTOGRAPHY:
-		table_write_cartography(output, dynamics, dynamics->order, dynamics->count);
-		return 0;
+	const struct command *command = options->command;
+	int key, format = -1, convention = -1;
+
+	*stopped = true;
+	while ((key = options_next(options)) > 0) {
+		if (key == 'f' &&
+		    (format = options_choice(command, "format", options->argument, format_names, TABLE_FORMATS)) < 0)
+			return STATUS_USAGE;
+		if (key == OPTION_NEVER_LEARNED &&
+		    (convention = options_choice(command, "convention", options->argument, convention_names,
+		                                 NEVER_LEARNED_CONVENTIONS)) < 0)
+			return STATUS_USAGE;
+		request->with_ci |= key == OPTION_INCLUDE_CI;
 	}
+	if (key != OPTIONS_END)
+		return options->status;
+	if (options_one_operand(options, "run") != 0)
+		return STATUS_USAGE;
+	request->format = format < 0 ? format_of_file(options->common.output) : (enum table_format)format;
+	if (request->with_ci && request->format != TABLE_CARTOGRAPHY)
+		return options_wrong(command,
+		                     "--include-ci goes with --format cartography; the others have variability_ci");
+	if (convention == NEVER_LEARNED_FLAG && request->format == TABLE_CARTOGRAPHY)
+		return options_wrong(command,
+		                     "--never-learned flag: the format cartography has no such column; say 1000, "
+		                     "epochs, infinity or 0");
+	if (convention < 0)
+		convention = request->format == TABLE_CARTOGRAPHY ? NEVER_LEARNED_1000 : NEVER_LEARNED_FLAG;
+	request->convention = (enum never_learned)convention;
+	*run = options->operands[0];
+	*stopped = false;
 	return 0;
 }
 
 static int
-write_metrics(const struct dynamics *dynamics, enum format format, const char *path, struct portolan_error *error)
+write_metrics(struct dynamics *dynamics, const struct export_request *request, const char *path,
+              struct portolan_error *error)
 {
 	struct output output;
 	int code = output_open(&output, path, error);
 
 	if (code < 0)
 		return code;
-	code = write_table(dynamics, format, &output, error);
+	if (request->format == TABLE_NPY && output_is_terminal(&output))
+		code = error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
+	else
+		code = export_run(dynamics, request, &output, error);
 	if (code < 0) {
 		output_discard(&output);
 		return code;
@@ -79,32 +89,27 @@ write_metrics(const struct dynamics *dynamics, enum format format, const char *p
 static int
 run(const struct command *command, int argc, char **argv)
 {
+	struct export_request request = {0};
 	struct dynamics dynamics;
-	struct dynamics_request request;
+	struct dynamics_request wanted;
 	struct portolan_error error;
 	struct options options;
-	int key, code, format = -1;
+	const char *name;
+	bool stopped;
+	int code;
 
 	options_begin(&options, command, argc, argv);
-	while ((key = options_next(&options)) > 0) {
-		format = options_choice(command, "format", options.argument, format_names, FORMATS);
-		if (format < 0)
-			return STATUS_USAGE;
-	}
-	if (key != OPTIONS_END)
-		return options.status;
-	if (options_one_operand(&options, "run") != 0)
-		return STATUS_USAGE;
-	if (format < 0)
-		format = format_of_file(options.common.output);
-	request = (struct dynamics_request){
-	        .measures = measures_of((enum format)format),
-	        .gold = format != FORMAT_CARTOGRAPHY,
-	        .user = format != FORMAT_CARTOGRAPHY,
+	code = read_options(&options, &request, &name, &stopped);
+	if (stopped)
+		return code;
+	wanted = (struct dynamics_request){
+	        .measures = table_measures(request.format, request.with_ci),
+	        .gold = request.format != TABLE_CARTOGRAPHY,
+	        .user = request.format != TABLE_CARTOGRAPHY,
 	};
-	code = dynamics_load(&dynamics, &options.common, options.operands[0], &request, &error);
+	code = dynamics_open(&dynamics, &options.common, name, &wanted, &error);
 	if (code >= 0) {
-		code = write_metrics(&dynamics, (enum format)format, options.common.output, &error);
+		code = write_metrics(&dynamics, &request, options.common.output, &error);
 		if (code >= 0) {
 			dynamics_report_first_epoch(&dynamics);
 			code = dynamics_report_gaps(&dynamics, options.common.strict);
@@ -120,6 +125,15 @@ run(const struct command *command, int argc, char **argv)
 
 static const struct command_option options[] = {
         {"format", 'f', "FORMAT", "csv, jsonl, npy, or cartography. Default: what FILE ends with, else csv."},
+        {"include-ci", OPTION_INCLUDE_CI, NULL,
+         "With cartography: variability is that with its confidence interval (variability_ci), as the published tool's "
+         "option of this name has it; null where only one epoch was seen."},
+        {"never-learned", OPTION_NEVER_LEARNED, "CONVENTION",
+         "What stands as the number of forgetting events of an example that was right in no epoch, since tools differ: "
+         "flag "
+         "(its forgetting events, 0; the column never_learned tells; the default), 1000 (cartography's default), "
+         "epochs (the "
+         "number of epochs read), infinity (inf; in JSON 1e999, which readers take for it), or 0."},
         {0},
 };
 
@@ -132,13 +146,16 @@ const struct command metrics_command = {
                     "for numpy.load(), leaving the first epoch out\n"
                     "portolan metrics snli/seed1 --epochs 1: -o measures.npy\n"
                     "for the tools published with Dataset Cartography\n"
-                    "portolan metrics snli/seed1 --format cartography -o td_metrics.jsonl\n",
+                    "portolan metrics snli/seed1 --format cartography -o td_metrics.jsonl\n"
+                    "ten million examples with shuffled ids, in little memory\n"
+                    "portolan metrics big --max-memory 256M -o measures.npy\n",
         .help = "Prints one line per example observed in the epochs, by ascending id: id, gold (class index), epochs "
                 "(observed), "
                 "confidence, variability, correctness (a fraction), forgetting_events, never_learned, first_learned, "
                 "threshold_closeness, variability_ci, always_right_after, always_wrong_after, then, as far as the run "
                 "has the signals, "
-                "aum, el2n, aleatoric, entropy and the means of your own columns, and label where the run names its "
+                "aum, el2n, aleatoric, entropy, max_prob and the means of your own columns, and label where the run "
+                "names its "
                 "classes. "
                 "Empty means: not defined for this example.\n\n"
                 "Numbers are as short as can be while reading back exactly. jsonl has null for what is empty. npy is "
@@ -147,8 +164,16 @@ const struct command metrics_command = {
                 "cartography writes guid, index (order of first appearance), threshold_closeness, confidence, "
                 "variability, "
                 "correctness (a count) and forgetfulness (forgetting events; 1000: never learned), as td_metrics.jsonl "
-                "has them.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT,
+                "has them.\n\n"
+                "Memory does not grow with the number of examples. Where they were declared, or first logged in the "
+                "order of "
+                "their ids, one pass is made, which takes for each thread about 65 KB per epoch and signal, and 10 MB. "
+                "Otherwise the range of ids is cut into parts that fit into --max-memory, with one pass over the run "
+                "for each: "
+                "about 200 bytes per example, so 1G does 4 million examples in one pass. What waits in the log of an "
+                "epoch in progress comes on top. A npy file on a pipe takes a pass more, as its head says how many "
+                "rows follow.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .run = run,
 };

@@ -10,13 +10,13 @@ extern const char *const select_format_names[]; /* those a user can ask for: all
 
 struct select_output_options {
 	enum select_format format;
-	const char *path;           /* NULL: standard output */
+	const char *path;            /* NULL: standard output */
 	const char *join, *id_field; /* NULL: no join */
 	bool with_measures;
 };
 
-/* Prints the chosen examples (dense indices, in rank order). STATUS_DONE; STATUS_INCOMPLETE when ids are missing from the
- * joined file, which is also said on stderr; a negative code on failure. */
+/* Prints the chosen examples (dense indices, in rank order). STATUS_DONE; STATUS_INCOMPLETE when ids are missing from
+ * the joined file, which is also said on stderr; a negative code on failure. */
 int select_output(const struct select_output_options *options, const struct dynamics *dynamics, const uint32_t *chosen,
                   size_t count, struct portolan_error *error);
 

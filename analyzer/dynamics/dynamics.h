@@ -1,8 +1,11 @@
 /*
- * dynamics.h: a run's training dynamics in memory: ids, labels and measures of every example.
+ * dynamics.h: a run's training dynamics in memory: ids, labels and measures of every example, or of a part of them.
  *
- * Read from one snapshot, so a run that is still being written gives one consistent answer. Examples not observed in the
- * range of epochs have a dense index, but stand in no list.
+ * Read from one snapshot, so a run that is still being written gives one consistent answer. Examples not observed in
+ * the range of epochs have a dense index, but stand in no list.
+ *
+ * dynamics_load() holds every example: for commands that need them all at once. dynamics_open() holds none; scan.h then
+ * brings them part by part, each part being a struct dynamics as well.
  */
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
@@ -12,10 +15,12 @@
 #include "program/options.h"
 
 struct dynamics_column {
-	char name[272]; /* a measure's, or a user column's; the latter with mean_ before it where the two are the same */
-	bool integer;   /* whole numbers */
-	bool sometimes; /* may be empty (NaN) for an observed example */
-	double *values; /* by dense index */
+	char name[272];  /* a measure's, or a user column's; the latter with mean_ before it if they are the same */
+	bool integer;    /* whole numbers */
+	bool sometimes;  /* may be empty (NaN) for an observed example */
+	double *values;  /* by dense index; NULL: not held, see scan.h */
+	int measure;     /* -1: a user's column */
+	unsigned stored; /* of a user's: its number in the store */
 };
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
@@ -33,14 +38,19 @@ struct dynamics {
 	const uint32_t *epochs; /* with observations, in the range; ascending */
 	size_t epoch_count;
 	struct ids ids;
-	uint32_t *order; /* observed examples (dense indices) by ascending id */
-	size_t count;
-	int32_t *gold;   /* by dense index; -1: not known. NULL when not asked for */
+	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
+	size_t count;    /* observed examples */
+	uint32_t first;  /* of a part: the dense index of its first example */
+	const uint32_t *indices; /* of a part: the dense index of each example; NULL: first, first + 1, … */
+	int32_t *gold;           /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
 	size_t column_count;
-	uint64_t gaps;   /* examples that miss at least one of the epochs */
+	uint64_t gaps;                           /* examples that miss at least one of the epochs */
 	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
-	bool range_given;
+	uint32_t epoch_from, epoch_to;           /* the range asked for */
+	bool range_given, with_gold;
+	unsigned threads;    /* to work with */
+	uint64_t max_memory; /* bytes; only scan.h and slices.h keep to it */
 };
 
 /* Everything is the dynamics' own until dynamics_free(). A run without observations in the range is an error that says
@@ -49,12 +59,24 @@ int dynamics_load(struct dynamics *dynamics, const struct common_options *common
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
-/* The same from the store that `first` has open (a process opens a store once), which must be freed later than this. */
+/* Only opens it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
+int dynamics_open(struct dynamics *dynamics, const struct common_options *common, const char *run,
+                  const struct dynamics_request *request, struct portolan_error *error);
+
+/* Values for so many examples, to free(); NULL: out of memory. */
+double *dynamics_allocate_values(size_t rows);
+
+/* The error for a run without observations in the range: says which there are. */
+int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
+
+/* As dynamics_load(), from the store that `first` has open (a process opens a store once), which must be freed later
+ * than this. */
 int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
 /* NULL: not asked for, or the run has no signals for it. */
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
+struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
 const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
 
 /* The class name of example `index`, or NULL. */

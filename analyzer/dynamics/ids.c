@@ -26,7 +26,7 @@ ids_free(struct ids *ids)
 static bool
 grow(void **memory, size_t *room, size_t needed, size_t size)
 {
-	size_t larger = *room ? *room : 4096;
+	size_t larger = *room ? *room : needed;
 	void *grown;
 
 	if (needed <= *room)
@@ -42,39 +42,103 @@ grow(void **memory, size_t *room, size_t needed, size_t size)
 }
 
 static bool
-append_integers(struct ids *ids, const struct store_ids *block)
+append_integers(struct ids *ids, const uint64_t *integers, size_t rows)
 {
-	if (!grow((void **)&ids->integers, &ids->room, ids->rows + block->rows, sizeof(*ids->integers)))
+	if (!grow((void **)&ids->integers, &ids->room, ids->rows + rows, sizeof(*ids->integers)))
 		return false;
-	memcpy(ids->integers + ids->rows, block->integers, block->rows * sizeof(*ids->integers));
+	memcpy(ids->integers + ids->rows, integers, rows * sizeof(*integers));
 	return true;
+}
+
+/* Room for so many strings of `bytes` in all; the place of their text, or NULL. */
+static char *
+append_text(struct ids *ids, size_t rows, size_t bytes)
+{
+	uint64_t used = ids->rows ? ids->offsets[ids->rows] : 0;
+
+	if (!grow((void **)&ids->offsets, &ids->room, ids->rows + rows + 1, sizeof(*ids->offsets)) ||
+	    !grow((void **)&ids->text, &ids->text_room, used + bytes + 1, 1))
+		return NULL;
+	ids->offsets[ids->rows] = used;
+	return ids->text + used;
 }
 
 static bool
 append_strings(struct ids *ids, const struct store_ids *block)
 {
-	uint64_t used = ids->rows ? ids->offsets[ids->rows] : 0;
 	size_t bytes = block->offsets[block->rows] - block->offsets[0];
+	char *text = append_text(ids, block->rows, bytes);
+	uint64_t used = text ? ids->offsets[ids->rows] : 0;
 
-	if (!grow((void **)&ids->offsets, &ids->room, ids->rows + block->rows + 1, sizeof(*ids->offsets)) ||
-	    !grow((void **)&ids->text, &ids->text_room, used + bytes, 1))
+	if (!text)
 		return false;
-	memcpy(ids->text + used, block->text + block->offsets[0], bytes);
+	memcpy(text, block->text + block->offsets[0], bytes);
 	for (size_t r = 0; r <= block->rows; r++)
 		ids->offsets[ids->rows + r] = used + (block->offsets[r] - block->offsets[0]);
 	return true;
 }
 
+static int
+appended(struct ids *ids, enum store_id_kind kind, size_t rows, bool done, struct portolan_error *error)
+{
+	if (!done)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", ids->rows + rows);
+	ids->kind = kind;
+	ids->rows += rows;
+	return 0;
+}
+
 int
 ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error)
 {
-	bool done = kind == STORE_ID_STR ? append_strings(ids, block) : append_integers(ids, block);
+	bool done =
+	        kind == STORE_ID_STR ? append_strings(ids, block) : append_integers(ids, block->integers, block->rows);
 
-	if (!done)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", ids->rows + block->rows);
-	ids->kind = kind;
-	ids->rows += block->rows;
-	return 0;
+	return appended(ids, kind, block->rows, done, error);
+}
+
+int
+ids_append_one(struct ids *ids, const struct ids *from, uint32_t index, struct portolan_error *error)
+{
+	size_t length;
+	const char *text;
+	char *to;
+
+	if (from->kind == STORE_ID_INT)
+		return appended(ids, from->kind, 1, append_integers(ids, &from->integers[index], 1), error);
+	text = ids_text(from, index, &length);
+	to = append_text(ids, 1, length);
+	if (to) {
+		memcpy(to, text, length);
+		ids->offsets[ids->rows + 1] = ids->offsets[ids->rows] + length;
+	}
+	return appended(ids, from->kind, 1, to != NULL, error);
+}
+
+int
+ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error)
+{
+	size_t bytes = more->kind == STORE_ID_STR ? more->offsets[more->rows] : 0;
+	char *text;
+
+	if (more->kind != STORE_ID_STR)
+		return appended(ids, more->kind, more->rows, append_integers(ids, more->integers, more->rows), error);
+	text = append_text(ids, more->rows, bytes);
+	if (text) {
+		memcpy(text, more->text, bytes);
+		for (size_t r = 1; r <= more->rows; r++)
+			ids->offsets[ids->rows + r] = ids->offsets[ids->rows] + more->offsets[r];
+	}
+	return appended(ids, more->kind, more->rows, text != NULL, error);
+}
+
+int
+ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error)
+{
+	bool done = kind == STORE_ID_STR ? grow((void **)&ids->offsets, &ids->room, rows + 1, sizeof(*ids->offsets))
+	                                 : grow((void **)&ids->integers, &ids->room, rows, sizeof(*ids->integers));
+
+	return appended(ids, kind, 0, done, error);
 }
 
 int

@@ -18,6 +18,11 @@ void ids_free(struct ids *ids); /* may be called twice */
 /* Appends a block of the store; blocks come in order. PORTOLAN_E_MEMORY. */
 int ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error);
 
+/* Makes room, so that appending up to so many ids copies nothing twice (of strings: their places). */
+int ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error);
+int ids_append_one(struct ids *ids, const struct ids *from, uint32_t index, struct portolan_error *error);
+int ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error);
+
 /* String id `index`; STORE_ID_STR only. */
 static inline const char *
 ids_text(const struct ids *ids, uint32_t index, size_t *length)

@@ -11,6 +11,8 @@
  */
 #include "measures.h"
 
+#include "measures_complete.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -36,6 +38,7 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_EL2N] = {"el2n", false, true, COLUMN(STORE_OTHER_SQ)},
         [MEASURE_ALEATORIC] = {"aleatoric", false, false, 0},
         [MEASURE_ENTROPY] = {"entropy", false, true, COLUMN(STORE_ENTROPY)},
+        [MEASURE_MAX_PROB] = {"max_prob", false, true, COLUMN(STORE_MAX_PROB)},
 };
 
 /* 64 rows of a block; `valid` has a bit for each that exists. */
@@ -246,10 +249,6 @@ tile_probabilities(const struct tile *tile, double *const out[MEASURE_COUNT])
 		tile_aleatoric(tile, counts, values);
 		tile_store(tile, out[MEASURE_ALEATORIC], values);
 	}
-	if (out[MEASURE_EL2N]) {
-		tile_el2n(tile, values);
-		tile_store(tile, out[MEASURE_EL2N], values);
-	}
 }
 
 /* Sets values[r] for each row r whose bit is set. */
@@ -316,6 +315,18 @@ measures_mean(const struct store_block *block, unsigned column, double *mean)
 	}
 }
 
+static void
+measures_el2n(const struct store_block *block, double *mean)
+{
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+		double values[TILE];
+
+		tile_el2n(&tile, values);
+		tile_store(&tile, mean, values);
+	}
+}
+
 void
 measures_block(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT])
 {
@@ -323,31 +334,42 @@ measures_block(const struct store_block *block, const uint32_t *epochs, double *
 	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||
 	                out[MEASURE_ALWAYS_WRONG_AFTER];
 
-	for (size_t word = 0; word * TILE < block->rows; word++) {
+	for (size_t word = measures_complete(block, epochs, out) / TILE; word * TILE < block->rows; word++) {
 		struct tile tile = tile_at(block, word);
 
 		tile_probabilities(&tile, out);
 		if (learning)
 			tile_learning(&tile, epochs, out);
 	}
+	if (out[MEASURE_EL2N])
+		measures_el2n(block, out[MEASURE_EL2N]);
 	if (out[MEASURE_AUM])
 		measures_mean(block, STORE_MARGIN, out[MEASURE_AUM]);
 	if (out[MEASURE_ENTROPY])
 		measures_mean(block, STORE_ENTROPY, out[MEASURE_ENTROPY]);
+	if (out[MEASURE_MAX_PROB])
+		measures_mean(block, STORE_MAX_PROB, out[MEASURE_MAX_PROB]);
 }
 
 void
 measures_first_epoch(const struct store_block *block, const double *confidence, const double *variability,
                      struct measures_first_epoch *sums)
 {
+	bool complete = true;
+
 	if (block->epoch_count < 3)
 		return;
+	for (size_t e = 0; e < block->epoch_count; e++)
+		complete = complete && block->columns[e * STORE_COLUMN_MAX + STORE_GOLD_PROB].complete;
 	for (size_t word = 0; word * TILE < block->rows; word++) {
 		struct tile tile = tile_at(block, word);
 		uint64_t present = tile_present(&tile, 0, STORE_GOLD_PROB);
 		double counts[TILE], zero[TILE] = {0}, p[TILE];
 
-		tile_count(&tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
+		if (complete)
+			tile_fill(counts, (double)block->epoch_count);
+		else
+			tile_count(&tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
 		tile_load(&tile, 0, STORE_GOLD_PROB, present, zero, p);
 		for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
 			unsigned r = (unsigned)__builtin_ctzll(rest);

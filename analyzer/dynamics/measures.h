@@ -20,6 +20,7 @@
  *   el2n                mean of √((1 − p)² + Σ over others of p_k²)     Paul et al. 2021
  *   aleatoric           mean of p (1 − p)                               Seedat et al. 2022
  *   entropy             mean of −Σ p_k ln p_k
+ *   max_prob            mean of the largest p_k; 1 − max_prob is the uncertainty of least-confidence sampling
  */
 #ifndef MEASURES_H
 #define MEASURES_H
@@ -42,6 +43,7 @@ enum measure {
 	MEASURE_EL2N,
 	MEASURE_ALEATORIC,
 	MEASURE_ENTROPY,
+	MEASURE_MAX_PROB,
 	MEASURE_COUNT,
 };
 #define MEASURE_BIT(measure) (UINT32_C(1) << (measure))

@@ -7,26 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-measure_of(const char *name)
-{
-	for (int m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(measure_infos[m].name, name) == 0)
-			return m;
-	return -1;
-}
-
-/* A user column that has a measure's name is called mean_NAME. */
-static int
-user_column_of(const struct dynamics *dynamics, const char *name)
-{
-	int column = store_snapshot_user_column(dynamics->snapshot, name);
-
-	if (column < 0 && strncmp(name, "mean_", 5) == 0)
-		column = store_snapshot_user_column(dynamics->snapshot, name + 5);
-	return column;
-}
-
 int
 trace_init(struct trace *trace, const struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 {
@@ -37,8 +17,6 @@ trace_init(struct trace *trace, const struct dynamics *dynamics, size_t rows, st
 	for (size_t c = 0; c < dynamics->column_count && code >= 0; c++) {
 		const char *name = dynamics->columns[c].name;
 
-		trace->measures[c] = measure_of(name);
-		trace->user_columns[c] = trace->measures[c] < 0 ? user_column_of(dynamics, name) : -1;
 		trace->values[c] = malloc(rows * sizeof(double));
 		if (!trace->values[c])
 			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s of %zu examples", name, rows);
@@ -73,10 +51,12 @@ trace_measure(struct trace *trace, size_t epochs, size_t at)
 
 	block.epoch_count = epochs;
 	for (size_t c = 0; c < dynamics->column_count; c++) {
-		if (trace->measures[c] >= 0)
-			out[trace->measures[c]] = trace->values[c] + at;
-		else if (trace->user_columns[c] >= 0)
-			measures_mean(&block, (unsigned)trace->user_columns[c], trace->values[c] + at);
+		const struct dynamics_column *column = &dynamics->columns[c];
+
+		if (column->measure >= 0)
+			out[column->measure] = trace->values[c] + at;
+		else
+			measures_mean(&block, column->stored, trace->values[c] + at);
 	}
 	measures_block(&block, dynamics->epochs, out);
 	for (uint32_t r = 0; r < block.rows; r++) {

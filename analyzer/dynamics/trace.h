@@ -13,10 +13,8 @@
 struct trace {
 	const struct dynamics *dynamics;
 	struct store_cursor *cursor;
-	struct store_block block;               /* the one read last */
-	double *values[DYNAMICS_COLUMNS_MAX];   /* of the dynamics' columns, in their order */
-	int user_columns[DYNAMICS_COLUMNS_MAX]; /* of the store; −1: a measure */
-	int measures[DYNAMICS_COLUMNS_MAX];     /* −1: a user's column */
+	struct store_block block;             /* the one read last */
+	double *values[DYNAMICS_COLUMNS_MAX]; /* of the dynamics' columns, in their order */
 };
 
 /* Arrays for `rows` examples: a block's, STORE_CHUNK, or all of the run's. Close it before the dynamics. */

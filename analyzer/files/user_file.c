@@ -5,14 +5,9 @@
 
 #include <portolan/error.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
@@ -21,77 +16,21 @@
 void
 user_file_close(struct user_file *file)
 {
-	if (file->mapped)
-		munmap((void *)file->text, file->size);
-	else
-		free((void *)file->text);
+	content_close(&file->content);
 	*file = (struct user_file){0};
-}
-
-static int
-read_all(struct user_file *file, int fd)
-{
-	size_t room = 1 << 20;
-	char *text = malloc(room);
-
-	while (text) {
-		ssize_t got = read(fd, text + file->size, room - file->size);
-
-		if (got == 0) {
-			file->text = text;
-			return 0;
-		}
-		if (got < 0 && errno != EINTR)
-			break;
-		file->size += got > 0 ? (size_t)got : 0;
-		if (file->size == room) {
-			char *larger = realloc(text, room *= 2);
-
-			if (!larger)
-				break;
-			text = larger;
-		}
-	}
-	free(text);
-	return -1;
-}
-
-static int
-read_file(struct user_file *file, const char *path)
-{
-	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	int result = -1;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		goto out;
-	if (S_ISDIR(status.st_mode)) {
-		errno = EISDIR;
-	} else if (S_ISREG(status.st_mode) && status.st_size > 0 && strcmp(path, "-") != 0) {
-		void *mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-		if (mapping == MAP_FAILED)
-			goto out;
-		file->text = mapping;
-		file->size = (size_t)status.st_size;
-		file->mapped = true;
-		result = 0;
-	} else {
-		result = read_all(file, fd);
-	}
-out:
-	if (fd >= 0)
-		close(fd);
-	return result;
 }
 
 int
 user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error)
 {
-	*file = (struct user_file){0};
-	if (read_file(file, path) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
-	file->path = path;
+	int code;
+
+	*file = (struct user_file){.path = path};
+	code = content_open(&file->content, path, error);
+	if (code < 0)
+		return code;
+	file->text = file->content.bytes;
+	file->size = file->content.size;
 	if (file->size >= 2 && memcmp(file->text, GZIP_MAGIC, 2) == 0) {
 		user_file_close(file);
 		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: zcat %s | portolan … %s -", path, path,

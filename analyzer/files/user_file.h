@@ -2,6 +2,7 @@
 #ifndef USER_FILE_H
 #define USER_FILE_H
 
+#include "content.h"
 #include "records.h"
 
 #include <portolan/portolan.h>
@@ -16,11 +17,10 @@ struct user_file {
 	size_t begin;         /* where the records begin */
 	const char *text;
 	size_t size;
-	bool mapped;
+	struct content content;
 };
 
-/* A regular file is mapped: its pages need not fit in memory. What is not (a pipe) is read into memory first. Fails for
- * a file that cannot be read, or is compressed; `option` names it in that message. */
+/* Fails for a file that cannot be read, or is compressed; `option` names it in that message. */
 int user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error);
 void user_file_close(struct user_file *file); /* may be called twice */
 

@@ -83,8 +83,8 @@ read_colour_column(struct map_source *source, const struct user_file *file, cons
 		        source->name);
 	else if (attributes.unmatched == source->count)
 		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "none of the %llu records of %s is of an example (see --id-field)",
-		                 (unsigned long long)attributes.records, file->path);
+		                 "none of the %llu records of %s is of an example of %s (see --id-field)",
+		                 (unsigned long long)attributes.records, file->path, source->name);
 	else
 		code = take_colour(source, &attributes.list[0], source->ids->rows, error);
 	attributes_free(&attributes);

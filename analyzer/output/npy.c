@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ALIGNMENT 64
+#define DIGITS_MOST 20 /* of a row count */
 
 /* A name as a Python string literal. */
 static void
@@ -23,13 +24,14 @@ print_literal(FILE *text, const char *name)
 	fputc('\'', text);
 }
 
-/* `dictionary` is what stands between the braces, made by the caller; freed here. */
+/* `dictionary` is what stands between the braces, made by the caller; freed here. `most` is the length that it could
+ * have. */
 static void
-write_header(struct output *output, char *dictionary, size_t length, bool ascii)
+write_header(struct output *output, char *dictionary, size_t length, size_t most, bool ascii)
 {
 	size_t fixed = ascii ? 10 : 12; /* magic, version, and a length of 2 or 4 bytes */
-	size_t unpadded = fixed + length + 1;
-	size_t padding = (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
+	size_t unpadded = fixed + most + 1;
+	size_t padding = most - length + (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
 	uint32_t size = (uint32_t)(length + padding + 1);
 	uint8_t bytes[4] = {(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16), (uint8_t)(size >> 24)};
 
@@ -54,6 +56,7 @@ void
 npy_write_records_header(struct output *output, const struct npy_field *fields, size_t count, uint64_t rows)
 {
 	bool ascii = true;
+	int digits;
 	char *text;
 	size_t length;
 	FILE *stream = open_text(output, &text, &length);
@@ -68,12 +71,13 @@ npy_write_records_header(struct output *output, const struct npy_field *fields, 
 		print_literal(stream, fields[i].name);
 		fprintf(stream, ", '%s')", fields[i].type);
 	}
-	fprintf(stream, "], 'fortran_order': False, 'shape': (%llu,), }", (unsigned long long)rows);
+	digits = fprintf(stream, "], 'fortran_order': False, 'shape': (%llu,), }", (unsigned long long)rows) -
+	         (int)strlen("], 'fortran_order': False, 'shape': (,), }");
 	if (fclose(stream) != 0) {
 		output_fail(output);
 		return;
 	}
-	write_header(output, text, length, ascii && length < 60000);
+	write_header(output, text, length, length + DIGITS_MOST - (size_t)digits, ascii && length < 60000);
 }
 
 void
@@ -90,5 +94,5 @@ npy_write_header(struct output *output, const char *type, uint64_t rows)
 		output_fail(output);
 		return;
 	}
-	write_header(output, text, length, true);
+	write_header(output, text, length, length, true);
 }

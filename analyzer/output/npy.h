@@ -11,7 +11,8 @@ struct npy_field {
 	char type[24]; /* "<f8", "<u8", "<i8", "<u4", "S12" */
 };
 
-/* A one-dimensional structured array of `rows` records. */
+/* A one-dimensional structured array of `rows` records. Takes the same number of bytes whatever that is, so that it can be
+ * written again once the rows are counted. */
 void npy_write_records_header(struct output *output, const struct npy_field *fields, size_t count, uint64_t rows);
 
 /* A one-dimensional array of one type. */

@@ -104,7 +104,7 @@ open_path(struct output *output, const char *path)
 int
 output_open(struct output *output, const char *path, struct portolan_error *error)
 {
-	*output = (struct output){.fd = STDOUT_FILENO};
+	*output = (struct output){.fd = STDOUT_FILENO, .room = OUTPUT_BUFFER};
 	output->buffer = malloc(OUTPUT_BUFFER);
 	if (!output->buffer)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -120,40 +120,128 @@ output_open(struct output *output, const char *path, struct portolan_error *erro
 	return 0;
 }
 
-static void
-output_flush(struct output *output)
+int
+output_open_memory(struct output *output, size_t room, struct portolan_error *error)
 {
-	const char *at = output->buffer;
+	room = room > OUTPUT_RESERVE_MAX ? room : OUTPUT_RESERVE_MAX;
+	*output = (struct output){.fd = -1, .memory = true, .buffer = malloc(room), .room = room};
+	return output->buffer ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+}
 
-	while (output->used > 0 && output->failure == 0) {
-		ssize_t written = write(output->fd, at, output->used);
+static void
+write_all(struct output *output, const char *at, size_t size)
+{
+	while (size > 0 && output->failure == 0) {
+		ssize_t written = write(output->fd, at, size);
 
 		if (written < 0 && errno != EINTR)
 			output->failure = errno;
 		if (written > 0) {
 			at += written;
-			output->used -= (size_t)written;
+			size -= (size_t)written;
 		}
 	}
+}
+
+static void
+output_flush(struct output *output)
+{
+	write_all(output, output->buffer, output->used);
 	output->used = 0;
+}
+
+/* At least `size` more bytes, which are no more than OUTPUT_BUFFER where there is a file. */
+static void
+make_room(struct output *output, size_t size)
+{
+	size_t room = output->room;
+	char *grown;
+
+	if (output->room - output->used >= size)
+		return;
+	if (!output->memory) {
+		output_flush(output);
+		return;
+	}
+	while (room < output->used + size)
+		room += room / 2;
+	grown = realloc(output->buffer, room);
+	if (!grown) {
+		output_fail(output);
+		output->used = 0;
+		return;
+	}
+	output->buffer = grown;
+	output->room = room;
 }
 
 void
 output_bytes(struct output *output, const void *data, size_t size)
 {
-	const char *from = data;
-
-	while (size > 0) {
-		size_t room = OUTPUT_BUFFER - output->used;
-		size_t part = size < room ? size : room;
-
-		memcpy(output->buffer + output->used, from, part);
-		output->used += part;
-		from += part;
-		size -= part;
-		if (output->used == OUTPUT_BUFFER)
+	if (size > output->room - output->used) {
+		if (!output->memory && size >= OUTPUT_BUFFER) {
 			output_flush(output);
+			write_all(output, data, size);
+			return;
+		}
+		make_room(output, size);
+		if (size > output->room - output->used)
+			return;
 	}
+	memcpy(output->buffer + output->used, data, size);
+	output->used += size;
+}
+
+void
+output_clear(struct output *output)
+{
+	output->used = 0;
+}
+
+void
+output_append(struct output *output, const struct output *memory)
+{
+	output_bytes(output, memory->buffer, memory->used);
+	if (output->failure == 0)
+		output->failure = memory->failure;
+}
+
+bool
+output_can_patch(const struct output *output)
+{
+	return output->target != NULL;
+}
+
+void
+output_patch(struct output *output, const void *data, size_t size)
+{
+	const char *from = data;
+	off_t at = 0;
+
+	output_flush(output);
+	while (size > 0 && output->failure == 0) {
+		ssize_t written = pwrite(output->fd, from, size, at);
+
+		if (written < 0 && errno != EINTR)
+			output->failure = errno;
+		if (written > 0) {
+			from += written;
+			at += written;
+			size -= (size_t)written;
+		}
+	}
+}
+
+static int
+failed(const struct output *output, int failure, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", output_name(output), strerror(failure));
+}
+
+int
+output_check(const struct output *output, struct portolan_error *error)
+{
+	return output->failure ? failed(output, output->failure, error) : 0;
 }
 
 void
@@ -191,15 +279,14 @@ char *
 output_reserve(struct output *output, size_t size)
 {
 	assert(size <= OUTPUT_RESERVE_MAX);
-	if (OUTPUT_BUFFER - output->used < size)
-		output_flush(output);
+	make_room(output, size);
 	return output->buffer + output->used;
 }
 
 void
 output_commit(struct output *output, const char *end)
 {
-	assert(end >= output->buffer + output->used && end <= output->buffer + OUTPUT_BUFFER);
+	assert(end >= output->buffer + output->used && end <= output->buffer + output->room);
 	output->used = (size_t)(end - output->buffer);
 }
 
@@ -246,8 +333,7 @@ output_finish(struct output *output, struct portolan_error *error)
 		}
 	}
 	if (failure != 0)
-		code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", output_name(output),
-		                 strerror(failure));
+		code = failed(output, failure, error);
 	output_release(output);
 	return code;
 }

@@ -16,7 +16,8 @@ struct output {
 	char *target;     /* what the finished file is renamed to; NULL: written in place */
 	char *temporary;
 	char *buffer;
-	size_t used;
+	size_t used, room;
+	bool memory; /* no file: the buffer grows */
 	int fd;
 	int failure; /* errno of the first write that failed; 0: none */
 };
@@ -24,6 +25,20 @@ struct output {
 /* path NULL or "-": standard output. A path that exists and is no regular file (a pipe, a device) is written in place;
  * any other is written to a temporary file beside it. On success call output_finish() or output_discard(). */
 int output_open(struct output *output, const char *path, struct portolan_error *error);
+
+/* Keeps what is written in buffer, `used` bytes. Reuse it with output_clear(); output_discard() frees it. */
+int output_open_memory(struct output *output, size_t room, struct portolan_error *error);
+void output_clear(struct output *output);
+
+/* Adds what the other, of memory, holds, and its failure if it had one. */
+void output_append(struct output *output, const struct output *memory);
+
+/* Replaces the first bytes of what was written, which a file can do and a pipe cannot. */
+bool output_can_patch(const struct output *output);
+void output_patch(struct output *output, const void *data, size_t size);
+
+/* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
+int output_check(const struct output *output, struct portolan_error *error);
 
 void output_bytes(struct output *output, const void *data, size_t size);
 void output_text(struct output *output, const char *text);

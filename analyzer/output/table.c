@@ -1,10 +1,16 @@
-/* table.c: the text formats; see table.h. Numbers read back exactly. */
+/* table.c: CSV and JSON lines, and which format is whose; see table.h. Numbers read back exactly. */
 #include "table.h"
 
+#include "program/number.h"
+#include "table_format.h"
 #include "text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define INTEGER_BYTES 8 /* with what stands between: an epoch, or a count of them */
+#define FLOAT_BYTES 24
 
 void
 table_write_id_csv(struct output *output, const struct dynamics *dynamics, uint32_t index)
@@ -55,9 +61,23 @@ table_write_values(struct output *output, const struct dynamics *dynamics, uint3
 		double value = dynamics->columns[c].values[index];
 
 		output_bytes(output, &separator, 1);
-		if (!isnan(value))
+		if (isinf(value))
+			output_text(output, "inf");
+		else if (!isnan(value))
 			text_number(output, value);
 	}
+}
+
+/* JSON has no infinity; readers make one of a number that is too large for them. */
+void
+table_write_json_number(struct output *output, double value)
+{
+	if (isnan(value))
+		output_text(output, "null");
+	else if (isinf(value))
+		output_text(output, "1e999");
+	else
+		text_number(output, value);
 }
 
 void
@@ -69,29 +89,31 @@ table_write_members(struct output *output, const struct dynamics *dynamics, uint
 		output_bytes(output, ",", 1);
 		text_json(output, column->name, strlen(column->name));
 		output_bytes(output, ":", 1);
-		if (isnan(column->values[index]))
-			output_text(output, "null");
-		else
-			text_number(output, column->values[index]);
+		table_write_json_number(output, column->values[index]);
 	}
 }
 
-void
-table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
+static void
+csv_head(struct output *output, const struct dynamics *run)
 {
-	bool labels = dynamics->info->label_count > 0;
-
 	output_text(output, "id,gold");
-	table_write_names(output, dynamics, ',');
-	output_text(output, labels ? ",label\n" : "\n");
-	for (size_t i = 0; i < count; i++) {
-		const char *label = dynamics_label(dynamics, rows[i]);
+	table_write_names(output, run, ',');
+	output_text(output, run->info->label_count > 0 ? ",label\n" : "\n");
+}
 
-		table_write_id_csv(output, dynamics, rows[i]);
+static void
+csv_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count)
+{
+	bool labels = part->info->label_count > 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *label = dynamics_label(part, rows[i]);
+
+		table_write_id_csv(output, part, rows[i]);
 		output_bytes(output, ",", 1);
-		if (dynamics->gold[rows[i]] >= 0)
-			text_integer(output, (uint64_t)dynamics->gold[rows[i]]);
-		table_write_values(output, dynamics, rows[i], ',');
+		if (part->gold[rows[i]] >= 0)
+			text_integer(output, (uint64_t)part->gold[rows[i]]);
+		table_write_values(output, part, rows[i], ',');
 		if (labels)
 			output_bytes(output, ",", 1);
 		if (labels && label)
@@ -100,21 +122,21 @@ table_write_csv(struct output *output, const struct dynamics *dynamics, const ui
 	}
 }
 
-void
-table_write_jsonl(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
+static void
+jsonl_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const char *label = dynamics_label(dynamics, rows[i]);
+		const char *label = dynamics_label(part, rows[i]);
 
 		output_text(output, "{\"id\":");
-		table_write_id_json(output, dynamics, rows[i]);
+		table_write_id_json(output, part, rows[i]);
 		output_text(output, ",\"gold\":");
-		if (dynamics->gold[rows[i]] >= 0)
-			text_integer(output, (uint64_t)dynamics->gold[rows[i]]);
+		if (part->gold[rows[i]] >= 0)
+			text_integer(output, (uint64_t)part->gold[rows[i]]);
 		else
 			output_text(output, "null");
-		table_write_members(output, dynamics, rows[i]);
-		if (dynamics->info->label_count > 0) {
+		table_write_members(output, part, rows[i]);
+		if (part->info->label_count > 0) {
 			output_text(output, ",\"label\":");
 			if (label)
 				text_json(output, label, strlen(label));
@@ -126,32 +148,112 @@ table_write_jsonl(struct output *output, const struct dynamics *dynamics, const 
 }
 
 void
-table_write_cartography(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
+table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
 {
-	const double *epochs = dynamics_measure(dynamics, MEASURE_EPOCHS);
-	const double *closeness = dynamics_measure(dynamics, MEASURE_THRESHOLD_CLOSENESS);
-	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
-	const double *variability = dynamics_measure(dynamics, MEASURE_VARIABILITY);
-	const double *correctness = dynamics_measure(dynamics, MEASURE_CORRECTNESS);
-	const double *events = dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS);
+	csv_head(output, dynamics);
+	csv_rows(output, dynamics, rows, count);
+}
 
-	for (size_t i = 0; i < count; i++) {
-		uint32_t row = rows[i];
+void
+table_write_jsonl(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
+{
+	jsonl_rows(output, dynamics, rows, count);
+}
 
-		output_text(output, "{\"guid\":");
-		table_write_id_json(output, dynamics, row);
-		output_text(output, ",\"index\":");
-		text_integer(output, row);
-		output_text(output, ",\"threshold_closeness\":");
-		text_number(output, closeness[row]);
-		output_text(output, ",\"confidence\":");
-		text_number(output, confidence[row]);
-		output_text(output, ",\"variability\":");
-		text_number(output, variability[row]);
-		output_text(output, ",\"correctness\":");
-		text_integer(output, (uint64_t)lround(correctness[row] * epochs[row]));
-		output_text(output, ",\"forgetfulness\":");
-		text_integer(output, correctness[row] > 0 ? (uint64_t)events[row] : 1000);
-		output_text(output, "}\n");
+int
+table_init(struct table *table, enum table_format format, const struct dynamics *run, size_t longest,
+           struct portolan_error *error)
+{
+	*table = (struct table){.format = format, .run = run};
+	return format == TABLE_NPY ? table_record_new(&table->record, run, longest, error) : 0;
+}
+
+void
+table_free(struct table *table)
+{
+	free(table->record);
+	table->record = NULL;
+}
+
+void
+table_write_head(const struct table *table, struct output *output, uint64_t rows)
+{
+	if (table->format == TABLE_CSV)
+		csv_head(output, table->run);
+	else if (table->format == TABLE_NPY)
+		table_record_head(table->record, output, rows);
+}
+
+void
+table_write_rows(const struct table *table, struct output *output, const struct dynamics *part, const uint32_t *rows,
+                 size_t count)
+{
+	switch (table->format) {
+	case TABLE_CSV:
+		csv_rows(output, part, rows, count);
+		return;
+	case TABLE_JSONL:
+		jsonl_rows(output, part, rows, count);
+		return;
+	case TABLE_NPY:
+		table_record_rows(table->record, output, part, rows, count);
+		return;
+	case TABLE_CARTOGRAPHY:
+		table_write_cartography(output, part, rows, count, table->with_ci);
+		return;
+	case TABLE_FORMATS:
+		return;
 	}
+}
+
+int
+table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
+                struct portolan_error *error)
+{
+	size_t longest = 0, length = 0;
+	struct table table;
+	int code;
+
+	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < count; i++) {
+		ids_text(&dynamics->ids, rows[i], &length);
+		longest = length > longest ? length : longest;
+	}
+	code = table_init(&table, TABLE_NPY, dynamics, longest, error);
+	if (code < 0)
+		return code;
+	table_write_head(&table, output, count);
+	table_write_rows(&table, output, dynamics, rows, count);
+	table_free(&table);
+	return 0;
+}
+
+uint32_t
+table_measures(enum table_format format, bool with_ci)
+{
+	if (format != TABLE_CARTOGRAPHY)
+		return MEASURE_ALL;
+	return MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS) | MEASURE_BIT(MEASURE_CONFIDENCE) |
+	       MEASURE_BIT(with_ci ? MEASURE_VARIABILITY_CI : MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_CORRECTNESS) |
+	       MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
+}
+
+size_t
+table_row_bytes(const struct table *table, size_t longest)
+{
+	const struct dynamics *run = table->run;
+	size_t bytes = 2 * NUMBER_ROOM + longest;
+
+	if (table->format == TABLE_NPY)
+		return table_record_bytes(table->record);
+	for (size_t c = 0; c < run->column_count; c++)
+		bytes += (run->columns[c].integer ? INTEGER_BYTES : FLOAT_BYTES) +
+		         (table->format == TABLE_CSV ? 0 : strlen(run->columns[c].name) + 4);
+	for (uint64_t c = 0, most = 0; c < run->info->label_count; c++) {
+		const char *label = store_snapshot_label(run->snapshot, c);
+		size_t length = label ? strlen(label) : 0;
+
+		bytes += length > most ? length - most : 0;
+		most = length > most ? length : most;
+	}
+	return bytes;
 }

@@ -14,13 +14,39 @@
 void table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
 void table_write_jsonl(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
 
-/* npy fields: id "<u8" or "S", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8", label "S". */
 int table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
                     struct portolan_error *error);
 
-/* guid, index (by first appearance, as in the published files), threshold_closeness, confidence, variability,
- * correctness as a count, forgetfulness: forgetting events, 1000 for never learned. Needs these measures. */
-void table_write_cartography(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
+/*
+ * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same columns.
+ *
+ * npy fields: id "<u8" or "S", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
+ * label "S". cartography: guid, index (by first appearance, as in the published files), threshold_closeness, confidence,
+ * variability (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events.
+ */
+enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_FORMATS };
+struct table {
+	enum table_format format;
+	const struct dynamics *run;
+	bool with_ci;
+	struct table_record *record; /* of npy */
+};
+
+/* `longest`: bytes of the longest string id. */
+int table_init(struct table *table, enum table_format format, const struct dynamics *run, size_t longest,
+               struct portolan_error *error);
+void table_free(struct table *table);
+
+/* Head and rows are safe from any thread, each with an output of its own. npy's head says how many rows there are. */
+void table_write_head(const struct table *table, struct output *output, uint64_t rows);
+void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part, const uint32_t *rows,
+                      size_t count);
+
+/* The measures that the format has. */
+uint32_t table_measures(enum table_format format, bool with_ci);
+
+/* What a row of text takes at most, about; of npy, exactly. */
+size_t table_row_bytes(const struct table *table, size_t longest);
 
 void table_write_id_csv(struct output *output, const struct dynamics *dynamics, uint32_t index);
 void table_write_id_json(struct output *output, const struct dynamics *dynamics, uint32_t index);

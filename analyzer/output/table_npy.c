@@ -5,7 +5,7 @@
  * array and writes with one stride, and no row costs a call.
  */
 #include "npy.h"
-#include "table.h"
+#include "table_format.h"
 
 #include <portolan/error.h>
 
@@ -15,8 +15,7 @@
 
 #define RECORDS_BYTES 16384u /* put together at a time: half of a first-level cache */
 
-struct record {
-	const struct dynamics *dynamics;
+struct table_record {
 	struct npy_field fields[DYNAMICS_COLUMNS_MAX + 3];
 	size_t field_count, size;
 	size_t id_size, label_size; /* label_size 0: no labels */
@@ -29,7 +28,7 @@ column_size(const struct dynamics_column *column)
 }
 
 static void
-add_field(struct record *record, const char *name, const char *type, size_t size)
+add_field(struct table_record *record, const char *name, const char *type, size_t size)
 {
 	struct npy_field *field = &record->fields[record->field_count++];
 
@@ -39,29 +38,19 @@ add_field(struct record *record, const char *name, const char *type, size_t size
 }
 
 static void
-describe(struct record *record, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
+describe(struct table_record *record, const struct dynamics *run, size_t longest)
 {
-	record->dynamics = dynamics;
-	record->id_size = 8;
-	if (dynamics->ids.kind == STORE_ID_STR) {
-		record->id_size = 1;
-		for (size_t i = 0; i < count; i++) {
-			size_t length;
-
-			ids_text(&dynamics->ids, rows[i], &length);
-			record->id_size = length > record->id_size ? length : record->id_size;
-		}
-	}
-	for (uint64_t c = 0; c < dynamics->info->label_count; c++) {
-		const char *label = store_snapshot_label(dynamics->snapshot, c);
+	record->id_size = run->info->id_kind != STORE_ID_STR ? 8 : longest > 0 ? longest : 1;
+	for (uint64_t c = 0; c < run->info->label_count; c++) {
+		const char *label = store_snapshot_label(run->snapshot, c);
 		size_t length = label ? strlen(label) : 0;
 
 		record->label_size = length > record->label_size ? length : record->label_size;
 	}
-	add_field(record, "id", dynamics->ids.kind == STORE_ID_STR ? "S" : "<u", record->id_size);
+	add_field(record, "id", run->info->id_kind == STORE_ID_STR ? "S" : "<u", record->id_size);
 	add_field(record, "gold", "<i", 8);
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		const struct dynamics_column *column = &dynamics->columns[c];
+	for (size_t c = 0; c < run->column_count; c++) {
+		const struct dynamics_column *column = &run->columns[c];
 
 		add_field(record, column->name,
 		          !column->integer    ? "<f"
@@ -74,9 +63,9 @@ describe(struct record *record, const struct dynamics *dynamics, const uint32_t 
 }
 
 static void
-put_ids(const struct record *record, char *at, const uint32_t *rows, size_t n)
+put_ids(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
 {
-	const struct ids *ids = &record->dynamics->ids;
+	const struct ids *ids = &part->ids;
 
 	for (size_t i = 0; i < n; i++, at += record->size) {
 		if (ids->kind == STORE_ID_INT) {
@@ -92,20 +81,20 @@ put_ids(const struct record *record, char *at, const uint32_t *rows, size_t n)
 }
 
 static void
-put_gold(const struct record *record, char *at, const uint32_t *rows, size_t n)
+put_gold(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++, at += record->size) {
-		int64_t gold = record->dynamics->gold[rows[i]];
+		int64_t gold = part->gold[rows[i]];
 
 		memcpy(at, &gold, 8);
 	}
 }
 
 static void
-put_labels(const struct record *record, char *at, const uint32_t *rows, size_t n)
+put_labels(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++, at += record->size) {
-		const char *label = dynamics_label(record->dynamics, rows[i]);
+		const char *label = dynamics_label(part, rows[i]);
 
 		memset(at, 0, record->label_size);
 		if (label)
@@ -114,7 +103,8 @@ put_labels(const struct record *record, char *at, const uint32_t *rows, size_t n
 }
 
 static void
-put_column(const struct record *record, const struct dynamics_column *column, char *at, const uint32_t *rows, size_t n)
+put_column(const struct table_record *record, const struct dynamics_column *column, char *at, const uint32_t *rows,
+           size_t n)
 {
 	const double *values = column->values;
 
@@ -137,39 +127,53 @@ put_column(const struct record *record, const struct dynamics_column *column, ch
 }
 
 static void
-put_records(const struct record *record, char *at, const uint32_t *rows, size_t n)
+put_records(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
 {
-	put_ids(record, at, rows, n);
+	put_ids(record, part, at, rows, n);
 	at += record->id_size;
-	put_gold(record, at, rows, n);
+	put_gold(record, part, at, rows, n);
 	at += 8;
-	for (size_t c = 0; c < record->dynamics->column_count; c++) {
-		put_column(record, &record->dynamics->columns[c], at, rows, n);
-		at += column_size(&record->dynamics->columns[c]);
+	for (size_t c = 0; c < part->column_count; c++) {
+		put_column(record, &part->columns[c], at, rows, n);
+		at += column_size(&part->columns[c]);
 	}
 	if (record->label_size > 0)
-		put_labels(record, at, rows, n);
+		put_labels(record, part, at, rows, n);
 }
 
 int
-table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
-                struct portolan_error *error)
+table_record_new(struct table_record **record, const struct dynamics *run, size_t longest, struct portolan_error *error)
 {
-	struct record *record = calloc(1, sizeof(*record));
-	size_t at_once;
-
-	if (!record)
+	*record = calloc(1, sizeof(**record));
+	if (!*record)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	describe(record, dynamics, rows, count);
-	npy_write_records_header(output, record->fields, record->field_count, count);
-	at_once = record->size < RECORDS_BYTES ? RECORDS_BYTES / record->size : 1;
+	describe(*record, run, longest);
+	return 0;
+}
+
+size_t
+table_record_bytes(const struct table_record *record)
+{
+	return record->size;
+}
+
+void
+table_record_head(const struct table_record *record, struct output *output, uint64_t rows)
+{
+	npy_write_records_header(output, record->fields, record->field_count, rows);
+}
+
+void
+table_record_rows(const struct table_record *record, struct output *output, const struct dynamics *part,
+                  const uint32_t *rows, size_t count)
+{
+	size_t at_once = record->size < RECORDS_BYTES ? RECORDS_BYTES / record->size : 1;
+
 	for (size_t i = 0; i < count; i += at_once) {
 		size_t n = count - i < at_once ? count - i : at_once;
 		char *at = output_reserve(output, n * record->size);
 
-		put_records(record, at, rows + i, n);
+		put_records(record, part, at, rows + i, n);
 		output_commit(output, at + n * record->size);
 	}
-	free(record);
-	return 0;
 }

@@ -22,6 +22,8 @@ enum {
 	COMMON_EPOCHS = 4,
 	COMMON_JSON = 8,
 	COMMON_STRICT = 16,
+	COMMON_THREADS = 32,
+	COMMON_MEMORY = 64,
 };
 
 struct command_option {

@@ -266,3 +266,18 @@ number_parse(const char *text, double *value)
 	*value = parsed;
 	return true;
 }
+
+bool
+number_parse_size(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	size_t length = strlen(text);
+	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t value;
+
+	if (!number_parse_u64(text, length - (unit != NULL), &value) || value > UINT64_MAX >> shift)
+		return false;
+	*bytes = value << shift;
+	return true;
+}

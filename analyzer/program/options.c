@@ -16,7 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STORE = 1000, KEY_JSON, KEY_STRICT, KEY_EPOCHS, KEY_HELP };
+enum { KEY_STORE = 1000, KEY_JSON, KEY_STRICT, KEY_EPOCHS, KEY_THREADS, KEY_MEMORY, KEY_HELP };
+
+#define MAX_MEMORY (UINT64_C(1) << 30)
+#define MEMORY_LEAST (UINT64_C(16) << 20)
+#define THREADS_MOST 1024u
 
 static const struct {
 	unsigned bit;
@@ -29,6 +33,12 @@ static const struct {
         {COMMON_JSON, {"json", KEY_JSON, NULL, "Print the report as JSON."}},
         {COMMON_STRICT,
          {"strict", KEY_STRICT, NULL, "Exit with status 3 where the result is incomplete, instead of only warning."}},
+        {COMMON_THREADS,
+         {"threads", KEY_THREADS, "N",
+          "Work in N threads. Default: one for each core. The result does not depend on it."}},
+        {COMMON_MEMORY,
+         {"max-memory", KEY_MEMORY, "SIZE",
+          "Take about so much memory at most: 512M, 2G (default: 1G). With less it takes longer."}},
         {COMMON_STORE,
          {"store", KEY_STORE, "DIR", "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
         {~0u, {"help", KEY_HELP, NULL, "Show this help."}},
@@ -80,6 +90,7 @@ options_begin(struct options *options, const struct command *command, int argc, 
 	options->common = (struct common_options){
 	        .store = store && *store ? store : "./portolan-store",
 	        .epoch_to = UINT32_MAX,
+	        .max_memory = MAX_MEMORY,
 	};
 	for (const struct command_option *option = command->options; option && option->name; option++)
 		add_option(options, &count, option);
@@ -142,6 +153,26 @@ word_of_letter(const struct options *options)
 }
 
 static int
+set_threads(struct options *options, const char *text)
+{
+	uint64_t threads;
+
+	if (!number_parse_u64(text, strlen(text), &threads) || threads == 0 || threads > THREADS_MOST)
+		return options_wrong(options->command, "--threads %s: say a number from 1 to %u", text, THREADS_MOST);
+	options->common.threads = (unsigned)threads;
+	return 0;
+}
+
+static int
+set_memory(struct options *options, const char *text)
+{
+	if (!number_parse_size(text, &options->common.max_memory) || options->common.max_memory < MEMORY_LEAST)
+		return options_wrong(options->command, "--max-memory %s: say a size of at least 16M, as 512M or 2G",
+		                     text);
+	return 0;
+}
+
+static int
 unknown_option(struct options *options)
 {
 	const char *names[OPTIONS_MAX], *nearest, *given = options->argv[optind - 1];
@@ -181,6 +212,10 @@ take_common(struct options *options, int key)
 		return 0;
 	case KEY_EPOCHS:
 		return set_epochs(options, optarg) != 0 ? stop(options, STATUS_USAGE) : 0;
+	case KEY_THREADS:
+		return set_threads(options, optarg) != 0 ? stop(options, STATUS_USAGE) : 0;
+	case KEY_MEMORY:
+		return set_memory(options, optarg) != 0 ? stop(options, STATUS_USAGE) : 0;
 	case KEY_HELP:
 	case 'h':
 		return stop(options, help_command(options->command));

@@ -26,10 +26,12 @@ enum {
 };
 
 struct common_options {
-	const char *store;  /* --store, $PORTOLAN_STORE, or ./portolan-store */
-	const char *output; /* NULL: standard output */
+	const char *store;             /* --store, $PORTOLAN_STORE, or ./portolan-store */
+	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
 	bool epochs_given, json, strict;
+	unsigned threads;    /* 0: all cores */
+	uint64_t max_memory; /* bytes */
 };
 
 #define OPTIONS_MAX 32
@@ -39,7 +41,7 @@ struct options {
 	const char *argument; /* of the option just answered */
 	char **operands;      /* after OPTIONS_END */
 	int operand_count;
-	int status;           /* after OPTIONS_STOP */
+	int status; /* after OPTIONS_STOP */
 	/* private */
 	const struct command *command;
 	int argc;
@@ -61,6 +63,7 @@ __attribute__((format(printf, 2, 3))) int options_wrong(const struct command *co
 int options_one_operand(const struct options *options, const char *what);
 
 /* The number of `text` among `names`; else options_wrong() with the nearest, and -1. */
-int options_choice(const struct command *command, const char *what, const char *text, const char *const *names, size_t count);
+int options_choice(const struct command *command, const char *what, const char *text, const char *const *names,
+                   size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* region_list.c: see region_list.h. */
 #include "region_list.h"
 
-#include "statistics/sort.h"
+#include "statistics/top.h"
 
 #include <portolan/error.h>
 
@@ -12,21 +12,18 @@ static int
 default_cuts(const struct dynamics *dynamics, const double *variability, struct region_cuts *cuts,
              struct portolan_error *error)
 {
-	size_t n = dynamics->count;
-	struct sort_item *items = malloc(2 * n * sizeof(*items));
-	double *descending = malloc(n * sizeof(*descending));
+	size_t third = dynamics->count / 3; /* all that the cuts are made from */
+	struct sort_item *items = malloc((2 * third + 1) * sizeof(*items));
+	double *descending = malloc((third + 1) * sizeof(*descending));
 	int code = 0;
 
 	if (!items || !descending) {
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", n);
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", third);
 	} else {
-		for (size_t i = 0; i < n; i++)
-			items[i] = (struct sort_item){sort_key_descending(variability[dynamics->order[i]]),
-			                              dynamics->order[i]};
-		sort_by_key(items, items + n, n);
-		for (size_t i = 0; i < n; i++)
+		top_of_values(variability, true, dynamics->order, dynamics->count, third, items);
+		for (size_t i = 0; i < third; i++)
 			descending[i] = variability[items[i].value];
-		*cuts = regions_default_cuts(descending, n);
+		*cuts = regions_default_cuts(descending, dynamics->count);
 	}
 	free(items);
 	free(descending);

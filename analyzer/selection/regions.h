@@ -1,8 +1,8 @@
 /*
  * regions.h: the three regions of a data map, where a command must name an example's. Pure.
  *
- * Swayamdipta et al. 2020 rank and do not cut; ours: ambiguous is the third of the examples with the highest variability; of
- * the rest, easy-to-learn has confidence ≥ 0.5, hard-to-learn has less.
+ * Swayamdipta et al. 2020 rank and do not cut; ours: ambiguous is the third of the examples with the highest
+ * variability; of the rest, easy-to-learn has confidence ≥ 0.5, hard-to-learn has less.
  */
 #ifndef REGIONS_H
 #define REGIONS_H
@@ -17,7 +17,8 @@ struct region_cuts {
 	double confidence;  /* from here on: easy-to-learn */
 };
 
-/* The cuts above for n ≥ 1 examples whose variability is listed in descending order. */
+/* The cuts above for n ≥ 1 examples whose variability is listed in descending order; only the first third of the list
+ * is read. */
 struct region_cuts regions_default_cuts(const double *descending_variability, size_t n);
 
 enum region region_of(double variability, double confidence, const struct region_cuts *cuts);

@@ -1,12 +1,17 @@
 /*
  * selection.c: rules as orders over examples.
  *
- * Every order is a stable sort of a list that is ascending by id, so ties need no second look; random permutes
- * that same list, so it does not depend on the order in which examples were recorded.
+ * A rule first leaves those of the list that are in its set, then takes the first by value. Every order is stable over
+ * a list that is ascending by id, so ties need no second look; random permutes that same list, so it does not depend on
+ * the order in which examples were recorded.
  */
 #include "selection.h"
 
+#include "program/progress.h"
+#include "region_list.h"
+#include "statistics/k_center.h"
 #include "statistics/random.h"
+#include "statistics/top.h"
 
 #include <portolan/error.h>
 
@@ -14,60 +19,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const selection_names[] = {"ambiguous", "hard-to-learn", "easy-to-learn", "forgettable", "random"};
-
-static const struct selection_rule named_rules[SELECTION_NAMES] = {
-        {SELECT_MEASURE, "variability", true},
-        {SELECT_MEASURE, "confidence", false},
-        {SELECT_MEASURE, "confidence", true},
-        {SELECT_FORGETTABLE, "", true},
-        {SELECT_RANDOM, "", false},
-};
-
-bool
-selection_rule_parse(const char *text, struct selection_rule *rule)
-{
-	const char *colon = strrchr(text, ':');
-	size_t length;
-
-	for (size_t i = 0; i < SELECTION_NAMES; i++) {
-		if (strcmp(text, selection_names[i]) == 0) {
-			*rule = named_rules[i];
-			return true;
-		}
-	}
-	if (!colon || (strcmp(colon, ":asc") != 0 && strcmp(colon, ":desc") != 0))
-		return false;
-	length = (size_t)(colon - text);
-	if (length == 0 || length >= sizeof(rule->measure))
-		return false;
-	*rule = (struct selection_rule){.kind = SELECT_MEASURE, .descending = strcmp(colon, ":desc") == 0};
-	memcpy(rule->measure, text, length);
-	return true;
-}
-
-static bool
-is_measure(const char *name)
-{
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(name, measure_infos[m].name) == 0)
-			return true;
-	return false;
-}
-
-void
-selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request)
-{
-	if (rule->kind == SELECT_FORGETTABLE)
-		request->measures |= MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
-	if (rule->kind != SELECT_MEASURE)
-		return;
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(rule->measure, measure_infos[m].name) == 0)
-			request->measures |= MEASURE_BIT(m);
-	request->user = request->user || !is_measure(rule->measure);
-}
 
 size_t
 selection_size(double fraction, size_t n)
@@ -83,100 +34,282 @@ void
 selection_by_values(const double *values, bool descending, const uint32_t *order, size_t n, struct sort_item *items,
                     uint32_t *ranked)
 {
-	for (size_t i = 0; i < n; i++) {
-		double value = values[order[i]];
-
-		items[i].key = descending ? sort_key_descending(value) : sort_key_ascending(value);
-		items[i].value = order[i];
-	}
-	sort_by_key(items, items + n, n);
+	top_of_values(values, descending, order, n, n, items);
 	for (size_t i = 0; i < n; i++)
 		ranked[i] = items[i].value;
 }
 
+void
+selection_forgetting_values(const double *events, const double *never_learned, size_t rows, double *values)
+{
+	for (size_t i = 0; i < rows; i++)
+		values[i] = never_learned[i] > 0 ? INFINITY : events[i];
+}
+
 size_t
-selection_forgettable(const double *events, const double *never_learned, const uint32_t *order, size_t n,
-                      struct sort_item *items, uint32_t *ranked)
+selection_keep_within(const double *values, double from, double to, const uint32_t *order, size_t n, uint32_t *kept)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		bool never = never_learned[order[i]] > 0;
-
-		if (!never && !(events[order[i]] > 0))
-			continue;
-		items[count].key = sort_key_descending(never ? INFINITY : events[order[i]]);
-		items[count++].value = order[i];
-	}
-	sort_by_key(items, items + n, count);
-	for (size_t i = 0; i < count; i++)
-		ranked[i] = items[i].value;
+	for (size_t i = 0; i < n; i++)
+		if (values[order[i]] >= from && values[order[i]] <= to)
+			kept[count++] = order[i];
 	return count;
 }
 
-size_t
-selection_per_class(uint32_t *ranked, size_t n, const int32_t *gold, const uint32_t *class_sizes, uint32_t *taken,
-                    double fraction, size_t count)
+void
+selection_share_out(const uint32_t *counts, size_t classes, size_t size, size_t *quotas)
 {
-	size_t kept = 0;
+	uint64_t all = 0, left = size;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t class = (size_t)((int64_t)gold[ranked[i]] + 1); /* INT32_MAX is a label too */
-		size_t quota = count > 0 ? count : selection_size(fraction, class_sizes[class]);
-
-		if (taken[class] < quota) {
-			taken[class]++;
-			ranked[kept++] = ranked[i];
-		}
+	for (size_t c = 0; c < classes; c++)
+		all += counts[c];
+	for (size_t c = 0; c < classes; c++) {
+		quotas[c] = all > 0 ? (size_t)((uint64_t)size * counts[c] / all) : 0;
+		left -= quotas[c];
 	}
-	return kept;
+	for (; left > 0 && all > 0; left--) {
+		size_t best = classes;
+		uint64_t most = 0;
+
+		for (size_t c = 0; c < classes; c++) {
+			uint64_t exact = (uint64_t)size * counts[c], whole = exact / all;
+
+			if (quotas[c] == whole && exact % all > most) {
+				most = exact % all;
+				best = c;
+			}
+		}
+		quotas[best]++;
+	}
 }
 
-bool
-selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics)
+/* Where a rule takes its numbers from; `list` is what is left of the source's. */
+struct ranking {
+	const double *values;
+	double *own_values; /* to free() */
+	const uint32_t *list;
+	uint32_t *own_list; /* to free() */
+	size_t count;
+};
+
+static int
+out_of_memory(const struct selection_source *source, struct portolan_error *error)
 {
-	return rule->kind != SELECT_MEASURE || is_measure(rule->measure) || dynamics_column(dynamics, rule->measure);
+	return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", source->count);
 }
 
 static int
-rank_by_measure(const struct dynamics *dynamics, const struct selection_rule *rule, struct sort_item *items,
-                uint32_t *ranked, struct portolan_error *error)
+find_values(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
+            struct portolan_error *error)
 {
-	const struct dynamics_column *column = dynamics_column(dynamics, rule->measure);
+	const struct dynamics *dynamics = source->dynamics;
+	const struct dynamics_column *column;
 
+	if (rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_FORGETTING) {
+		ranking->own_values = malloc(dynamics->ids.rows * sizeof(double));
+		if (!ranking->own_values)
+			return out_of_memory(source, error);
+		selection_forgetting_values(dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS),
+		                            dynamics_measure(dynamics, MEASURE_NEVER_LEARNED), dynamics->ids.rows,
+		                            ranking->own_values);
+		ranking->values = ranking->own_values;
+		return 0;
+	}
+	column = dynamics_column(dynamics, rule->measure);
 	if (!column)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' was recorded without the signal that %s needs: log %s", dynamics->info->name,
 		                 rule->measure,
 		                 strcmp(rule->measure, "aum") == 0 ? "logits" : "logits or probabilities");
-	selection_by_values(column->values, rule->descending, dynamics->order, dynamics->count, items, ranked);
+	ranking->values = column->values;
 	return 0;
+}
+
+static int
+keep_region(const struct selection_source *source, enum region region, struct ranking *ranking,
+            struct portolan_error *error)
+{
+	uint8_t *regions;
+	size_t count = 0;
+	int code = region_list(source->dynamics, source->cuts, &regions, error);
+
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < source->count; i++)
+		if (regions[source->order[i]] == region)
+			ranking->own_list[count++] = source->order[i];
+	ranking->count = count;
+	free(regions);
+	return 0;
+}
+
+/* Leaves those of the list that the rule's set and the threshold have in them. */
+static int
+keep_set(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
+         struct portolan_error *error)
+{
+	double from = -INFINITY, to = INFINITY;
+	int code = 0;
+
+	ranking->list = source->order;
+	ranking->count = source->count;
+	if (!source->threshold && rule->kind != SELECT_FORGETTABLE && rule->kind != SELECT_REGION)
+		return 0;
+	ranking->own_list = malloc((source->count + 1) * sizeof(*ranking->own_list));
+	if (!ranking->own_list)
+		return out_of_memory(source, error);
+	ranking->list = ranking->own_list;
+	if (rule->kind == SELECT_REGION)
+		code = keep_region(source, rule->region, ranking, error);
+	else if (rule->kind == SELECT_FORGETTABLE)
+		from = 1;
+	else if (rule->descending)
+		from = *source->threshold;
+	else
+		to = *source->threshold;
+	if (rule->kind != SELECT_REGION)
+		ranking->count = selection_keep_within(ranking->values, from, to, source->order, source->count,
+		                                       ranking->own_list);
+	return code;
+}
+
+static int
+rank_by_values(const struct selection_source *source, const struct selection_rule *rule, size_t limit, uint32_t *ranked,
+               size_t *ranked_count, struct portolan_error *error)
+{
+	struct ranking ranking = {0};
+	struct sort_item *items = NULL;
+	size_t k = 0;
+	int code = find_values(source, rule, &ranking, error);
+
+	if (code >= 0)
+		code = keep_set(source, rule, &ranking, error);
+	if (code >= 0) {
+		k = limit < ranking.count ? limit : ranking.count;
+		items = malloc((2 * k + 1) * sizeof(*items));
+		if (!items)
+			code = out_of_memory(source, error);
+	}
+	if (code >= 0) {
+		top_of_values(ranking.values, rule->descending, ranking.list, ranking.count, k, items);
+		for (size_t i = 0; i < k; i++)
+			ranked[i] = items[i].value;
+		*ranked_count = k;
+	}
+	free(items);
+	free(ranking.own_values);
+	free(ranking.own_list);
+	return code;
+}
+
+static int
+rank_randomly(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
+              struct portolan_error *error)
+{
+	uint32_t *list = malloc((source->count + 1) * sizeof(*list));
+	struct random_state random;
+
+	if (!list)
+		return out_of_memory(source, error);
+	memcpy(list, source->order, source->count * sizeof(*list));
+	random_seed(&random, source->seed);
+	*ranked_count = limit < source->count ? limit : source->count;
+	random_sample(&random, list, source->count, *ranked_count);
+	memcpy(ranked, list, *ranked_count * sizeof(*list));
+	free(list);
+	return 0;
+}
+
+static int
+find_rows(const struct selection_source *source, uint32_t *rows, struct portolan_error *error)
+{
+	const struct ids *ids = &source->dynamics->ids;
+
+	for (size_t i = 0; i < source->count; i++) {
+		const char *text, *path = source->features->array.path;
+		size_t length;
+
+		rows[i] = source->features->rows[source->order[i]];
+		if (rows[i] != FEATURES_NO_ROW)
+			continue;
+		if (ids->kind == STORE_ID_INT)
+			return error_set(error, PORTOLAN_E_INVALID, "%s has no row for example %llu", path,
+			                 (unsigned long long)ids->integers[source->order[i]]);
+		text = ids_text(ids, source->order[i], &length);
+		return error_set(error, PORTOLAN_E_INVALID, "%s has no row for example '%.*s'", path, (int)length,
+		                 text);
+	}
+	return 0;
+}
+
+static void
+show_step(void *context, size_t done)
+{
+	progress_update(context, done);
+}
+
+static int
+rank_by_cover(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
+              struct portolan_error *error)
+{
+	uint32_t *rows = malloc((source->count + 1) * sizeof(*rows));
+	double *nearest = malloc((source->count + 1) * sizeof(*nearest));
+	size_t k = limit < source->count ? limit : source->count;
+	struct progress progress;
+	int code = 0;
+
+	if (!rows || !nearest)
+		code = out_of_memory(source, error);
+	else if (!source->features)
+		code = error_set(error, PORTOLAN_E_INVALID,
+		                 "k-center needs features: a NumPy matrix, one row an example");
+	else
+		code = find_rows(source, rows, error);
+	if (code >= 0 && k > 0) {
+		const struct npy_array *array = &source->features->array;
+		struct k_center_points points = {
+		        .features = array->data,
+		        .is_float32 = array->header.item_size == 4,
+		        .dimensions = (size_t)array->header.shape[1],
+		        .rows = rows,
+		        .count = source->count,
+		};
+
+		progress_begin(&progress, "covering", k);
+		k_center_greedy(&points, k, source->threads, ranked, nearest, show_step, &progress);
+		progress_end(&progress);
+		for (size_t i = 0; i < k; i++)
+			ranked[i] = source->order[ranked[i]];
+	}
+	*ranked_count = k;
+	free(nearest);
+	free(rows);
+	return code;
+}
+
+int
+selection_rank_first(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
+                     uint32_t *ranked, size_t *ranked_count, struct portolan_error *error)
+{
+	if (rule->kind == SELECT_RANDOM)
+		return rank_randomly(source, limit, ranked, ranked_count, error);
+	if (rule->kind == SELECT_K_CENTER)
+		return rank_by_cover(source, limit, ranked, ranked_count, error);
+	return rank_by_values(source, rule, limit, ranked, ranked_count, error);
 }
 
 int
 selection_rank(const struct dynamics *dynamics, const struct selection_rule *rule, uint64_t seed, uint32_t *ranked,
                size_t *ranked_count, struct portolan_error *error)
 {
-	struct sort_item *items = NULL;
-	struct random_state random;
-	int code = 0;
+	struct selection_source source = {
+	        .dynamics = dynamics,
+	        .order = dynamics->order,
+	        .count = dynamics->count,
+	        .threads = 1,
+	        .seed = seed,
+	};
 
-	*ranked_count = dynamics->count;
-	if (rule->kind == SELECT_RANDOM) {
-		memcpy(ranked, dynamics->order, dynamics->count * sizeof(*ranked));
-		random_seed(&random, seed);
-		random_sample(&random, ranked, dynamics->count, dynamics->count);
-		return 0;
-	}
-	items = malloc(2 * dynamics->count * sizeof(*items));
-	if (!items)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
-	if (rule->kind == SELECT_FORGETTABLE)
-		*ranked_count = selection_forgettable(dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS),
-		                                      dynamics_measure(dynamics, MEASURE_NEVER_LEARNED),
-		                                      dynamics->order, dynamics->count, items, ranked);
-	else
-		code = rank_by_measure(dynamics, rule, items, ranked, error);
-	free(items);
-	return code;
+	return selection_rank_first(&source, rule, dynamics->count, ranked, ranked_count, error);
 }

@@ -1,24 +1,45 @@
-/* selection.h: ranking examples by a rule, and how many to take. */
+/*
+ * selection.h: ranking examples by a rule, and how many to take.
+ *
+ * A rule is a measure with a direction, or a set with an order within it, or one of the baselines that have neither.
+ * Ties go by ascending id, and examples that a measure is not defined for come last.
+ */
 #ifndef SELECTION_H
 #define SELECTION_H
 
 #include "dynamics/dynamics.h"
+#include "features.h"
+#include "regions.h"
 #include "statistics/sort.h"
 
-enum selection_kind { SELECT_MEASURE, SELECT_FORGETTABLE, SELECT_RANDOM };
+enum selection_kind {
+	SELECT_MEASURE,
+	SELECT_FORGETTABLE, /* the set; ranked as SELECT_FORGETTING */
+	SELECT_FORGETTING,  /* never learned first, then by forgetting events (Toneva et al. 2019) */
+	SELECT_REGION,      /* the set; ranked as the rule of the same name */
+	SELECT_RANDOM,
+	SELECT_K_CENTER, /* needs features */
+};
 
 struct selection_rule {
 	enum selection_kind kind;
-	char measure[256]; /* SELECT_MEASURE: a measure's name, or a user column's */
+	char measure[256]; /* SELECT_MEASURE, SELECT_REGION: a measure's name, or a user column's */
 	bool descending;
+	enum region region; /* SELECT_REGION */
 };
 
-/* Names that stand for a rule: ambiguous, hard-to-learn, easy-to-learn, forgettable, random. */
+/* Names that stand for a rule: ambiguous, hard-to-learn, …, region:ambiguous, …. */
 extern const char *const selection_names[];
-#define SELECTION_NAMES 5
+#define SELECTION_NAMES 16
 
 /* "ambiguous", "confidence:asc", …; false: neither a name nor MEASURE:asc or MEASURE:desc. */
 bool selection_rule_parse(const char *text, struct selection_rule *rule);
+
+/* "variability:desc", "never learned, then forgetting_events:desc", …: what a rule does, in words that last. */
+void selection_rule_describe(const struct selection_rule *rule, char *text, size_t room);
+
+/* Ranks from the other end: the same measure in the opposite direction. False: the rule has no other end. */
+bool selection_rule_reverse(struct selection_rule *rule);
 
 /* Adds what the rule needs to be loaded. */
 void selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request);
@@ -26,9 +47,26 @@ void selection_rule_request(const struct selection_rule *rule, struct dynamics_r
 /* False: neither a measure of ours nor a column of the run. */
 bool selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics);
 
-/* Fills ranked[] (room for dynamics->count) with dense indices in rank order, ties by ascending id. Examples without the
- * measure come last. *ranked_count is less than all for forgettable only. PORTOLAN_E_INVALID: the run has
- * not the signals for the measure, which must be known. */
+/* Whom to choose from, and by what beside the rule. */
+struct selection_source {
+	const struct dynamics *dynamics;
+	const uint32_t *order; /* dense indices by ascending id */
+	size_t count;
+	const struct region_cuts *cuts;  /* NULL: regions_default_cuts() of the run's examples */
+	const double *threshold;         /* NULL: none; else only values from here on (ascending: up to here) */
+	const struct features *features; /* NULL: SELECT_K_CENTER cannot be */
+	unsigned threads;                /* at least 1 */
+	uint64_t seed;
+};
+
+/* The first `limit` at most that the rule ranks: fills ranked[] (room for limit, ≤ count) with dense indices in rank
+ * order; *ranked_count is less than limit where the rule's set, or what the threshold leaves, is smaller. Memory grows
+ * with limit. PORTOLAN_E_INVALID: the run has not the signals for the measure, which must be known; an example without
+ * features. */
+int selection_rank_first(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
+                         uint32_t *ranked, size_t *ranked_count, struct portolan_error *error);
+
+/* The same of everybody observed: room for dynamics->count. */
 int selection_rank(const struct dynamics *dynamics, const struct selection_rule *rule, uint64_t seed, uint32_t *ranked,
                    size_t *ranked_count, struct portolan_error *error);
 
@@ -36,14 +74,20 @@ int selection_rank(const struct dynamics *dynamics, const struct selection_rule 
 size_t selection_size(double fraction, size_t n);
 
 /* The pure parts. `order` lists n examples by ascending id; `items` has room for 2 n. */
-void selection_by_values(const double *values, bool descending, const uint32_t *order, size_t n, struct sort_item *items,
-                         uint32_t *ranked);
-size_t selection_forgettable(const double *events, const double *never_learned, const uint32_t *order, size_t n,
-                             struct sort_item *items, uint32_t *ranked);
+void selection_by_values(const double *values, bool descending, const uint32_t *order, size_t n,
+                         struct sort_item *items, uint32_t *ranked);
 
-/* Keeps of each class the first `count` (or, count 0, fraction of its examples, rounded half up), in rank order; returns how
- * many are left. class_sizes[gold + 1] counts the examples of each class, those without label first; `taken` is as long, zeroed. */
-size_t selection_per_class(uint32_t *ranked, size_t n, const int32_t *gold, const uint32_t *class_sizes, uint32_t *taken,
-                           double fraction, size_t count);
+/* +∞ for the never learned, else the forgetting events; over `rows` dense indices. */
+void selection_forgetting_values(const double *events, const double *never_learned, size_t rows, double *values);
+
+/* Lists those of `order` whose value is at least `from` and at most `to`; returns how many. kept may be order. */
+size_t selection_keep_within(const double *values, double from, double to, const uint32_t *order, size_t n,
+                             uint32_t *kept);
+
+/*
+ * Shares `size` ≤ Σ counts out so that each class gets its share of the whole, by largest remainders (of equal ones the
+ * first): quotas[c] is size·counts[c]/Σ counts, rounded down or up, and they add up to size. Counts are below 2^32.
+ */
+void selection_share_out(const uint32_t *counts, size_t classes, size_t size, size_t *quotas);
 
 #endif

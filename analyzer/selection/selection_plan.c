@@ -1,15 +1,34 @@
 /*
  * selection_plan.c: from ranks to a selection.
  *
- * A mix replaces the end of the selection: of a selection of S examples, round(S·fraction) come from its rule, those
- * that it ranks first and that are not in yet, as Swayamdipta et al. 2020 (section 5) add easy-to-learn examples to
- * ambiguous ones.
+ * A selection has parts (the rule, its other end, the mixes) and groups (the classes, or everybody as one). Each part
+ * has a quota in each group; parts are served one after the other, and take in rank order whom nobody has yet. A mix
+ * thus replaces the end of the selection: of S examples round(S·fraction) come from its rule, as Swayamdipta et al.
+ * 2020 (section 4) replace ambiguous examples by easy-to-learn ones.
  */
 #include "selection_plan.h"
+
+#include "classes.h"
 
 #include <portolan/error.h>
 
 #include <stdlib.h>
+
+struct part {
+	struct selection_rule rule;
+	size_t *quotas; /* by group */
+};
+
+struct taking {
+	const struct selection_plan *plan;
+	const struct selection_source *source;
+	struct part parts[SELECTION_PARTS_MAX];
+	size_t part_count, groups, asked;
+	struct classes classes; /* unless ANY */
+	uint32_t *sizes;        /* of the groups */
+	size_t *quotas;         /* the parts', one after the other */
+	uint8_t *taken;         /* by dense index */
+};
 
 void
 selection_plan_request(const struct selection_plan *plan, struct dynamics_request *request)
@@ -17,127 +36,207 @@ selection_plan_request(const struct selection_plan *plan, struct dynamics_reques
 	selection_rule_request(&plan->rule, request);
 	for (size_t i = 0; i < plan->mix_count; i++)
 		selection_rule_request(&plan->mixes[i].rule, request);
-	request->gold = request->gold || plan->per_class;
+	request->gold = request->gold || plan->classes != SELECTION_CLASSES_ANY;
 }
 
-/* Counts the examples of each class; sizes[gold + 1]. */
-static uint32_t *
-class_sizes(const struct dynamics *dynamics, size_t *classes)
+/* The rule, its other end, the mixes. */
+static size_t
+list_parts(const struct selection_plan *plan, struct part parts[SELECTION_PARTS_MAX])
 {
-	int32_t most = -1;
-	uint32_t *sizes;
+	size_t count = 0;
 
-	for (size_t i = 0; i < dynamics->count; i++)
-		most = dynamics->gold[dynamics->order[i]] > most ? dynamics->gold[dynamics->order[i]] : most;
-	*classes = (size_t)((int64_t)most + 2);
-	sizes = calloc(*classes, sizeof(*sizes));
-	for (size_t i = 0; sizes && i < dynamics->count; i++)
-		sizes[(int64_t)dynamics->gold[dynamics->order[i]] + 1]++;
-	return sizes;
+	parts[count++].rule = plan->rule;
+	if (plan->top_share < 1) {
+		parts[count].rule = plan->rule;
+		selection_rule_reverse(&parts[count++].rule);
+	}
+	for (size_t i = 0; i < plan->mix_count; i++)
+		parts[count++].rule = plan->mixes[i].rule;
+	return count;
 }
 
-static int
-keep_per_class(const struct selection_plan *plan, const struct dynamics *dynamics, uint32_t *chosen, size_t *count,
-               struct portolan_error *error)
+static size_t
+size_of(const struct selection_plan *plan, size_t n)
 {
-	size_t classes;
-	uint32_t *sizes = class_sizes(dynamics, &classes), *taken = calloc(classes, sizeof(*taken));
+	if (!plan->has_size)
+		return n;
+	if (plan->count > 0)
+		return plan->count < n ? (size_t)plan->count : n;
+	return selection_size(plan->fraction, n);
+}
+
+/* What no part can need more than: each passes over those that the others have. */
+static size_t
+limit_of(const struct selection_plan *plan, size_t n, const double *fractions, size_t fraction_count)
+{
+	size_t most = fraction_count > 0 ? 0 : size_of(plan, n);
+
+	if (plan->classes != SELECTION_CLASSES_ANY)
+		return n;
+	for (size_t i = 0; i < fraction_count; i++) {
+		size_t size = selection_size(fractions[i], n);
+
+		most = size > most ? size : most;
+	}
+	return most;
+}
+
+int
+selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source, const double *fractions,
+                    size_t fraction_count, struct selection_ranking *ranking, struct portolan_error *error)
+{
+	size_t limit = limit_of(plan, source->count, fractions, fraction_count);
+	struct part parts[SELECTION_PARTS_MAX];
+	size_t part_count = list_parts(plan, parts);
 	int code = 0;
 
-	if (!sizes || !taken)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", classes);
-	else if (classes == 1)
-		code = error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which --per-class needs",
-		                 dynamics->info->name);
-	else
-		*count = selection_per_class(chosen, *count, dynamics->gold, sizes, taken, plan->fraction,
-		                             (size_t)plan->count);
-	free(sizes);
-	free(taken);
+	*ranking = (struct selection_ranking){0};
+	for (size_t p = 0; p < part_count && code >= 0; p++) {
+		ranking->lists[p] = malloc((limit + 1) * sizeof(*ranking->lists[p]));
+		code = ranking->lists[p] ? selection_rank_first(source, &parts[p].rule, limit, ranking->lists[p],
+		                                                &ranking->counts[p], error)
+		                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples",
+		                                     source->count);
+	}
+	if (code < 0)
+		selection_ranking_free(ranking);
 	return code;
 }
 
-/* Adds up to `quota` of the examples that `ranked` lists and `taken` does not have. */
-static size_t
-add_ranked(const uint32_t *ranked, size_t n, size_t quota, uint8_t *taken, uint32_t *chosen, size_t used)
+void
+selection_ranking_free(struct selection_ranking *ranking)
 {
-	for (size_t r = 0; r < n && quota > 0; r++) {
-		if (taken[ranked[r]])
+	for (size_t p = 0; p < SELECTION_PARTS_MAX; p++)
+		free(ranking->lists[p]);
+	*ranking = (struct selection_ranking){0};
+}
+
+static size_t
+group_of(const struct taking *taking, uint32_t index)
+{
+	if (taking->plan->classes == SELECTION_CLASSES_ANY)
+		return 0;
+	return classes_find(&taking->classes, taking->source->dynamics->gold[index]);
+}
+
+/* Counts each group's examples, and makes room for quotas. */
+static int
+make_groups(struct taking *taking, struct portolan_error *error)
+{
+	const struct selection_source *source = taking->source;
+	const struct dynamics *dynamics = source->dynamics;
+	size_t groups = 1;
+
+	if (taking->plan->classes != SELECTION_CLASSES_ANY) {
+		if (classes_make(&taking->classes, dynamics->gold, source->order, source->count, error) < 0)
+			return PORTOLAN_E_MEMORY;
+		groups = taking->classes.count;
+		if (groups == 1 && taking->classes.labels[0] < 0)
+			return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs",
+			                 dynamics->info->name,
+			                 taking->plan->classes == SELECTION_CLASSES_EACH ? "--per-class"
+			                                                                 : "--stratified");
+	}
+	taking->groups = groups;
+	taking->sizes = calloc(groups, sizeof(*taking->sizes));
+	taking->quotas = calloc(groups * taking->part_count, sizeof(*taking->quotas));
+	taking->taken = calloc(dynamics->ids.rows, 1);
+	if (!taking->sizes || !taking->quotas || !taking->taken)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples in %zu classes",
+		                 source->count, groups);
+	for (size_t i = 0; i < source->count; i++)
+		taking->sizes[group_of(taking, source->order[i])]++;
+	for (size_t p = 0; p < taking->part_count; p++)
+		taking->parts[p].quotas = taking->quotas + p * groups;
+	return 0;
+}
+
+/* Divides a group's `size` among the parts. */
+static void
+divide(struct taking *taking, size_t group, size_t size)
+{
+	const struct selection_plan *plan = taking->plan;
+	size_t own = size, first_mix = taking->part_count - plan->mix_count;
+
+	for (size_t i = 0; i < plan->mix_count; i++) {
+		size_t quota = selection_size(plan->mixes[i].fraction, size);
+
+		quota = quota < own ? quota : own;
+		taking->parts[first_mix + i].quotas[group] = quota;
+		own -= quota;
+	}
+	taking->parts[0].quotas[group] = selection_size(plan->top_share, own);
+	if (first_mix > 1)
+		taking->parts[1].quotas[group] = own - taking->parts[0].quotas[group];
+	taking->asked += size;
+}
+
+/* Gives every part its quota in every group. */
+static int
+set_quotas(struct taking *taking, struct portolan_error *error)
+{
+	const struct selection_plan *plan = taking->plan;
+	size_t *shares;
+
+	if (plan->classes != SELECTION_CLASSES_STRATIFIED) {
+		for (size_t g = 0; g < taking->groups; g++)
+			divide(taking, g, size_of(plan, taking->sizes[g]));
+		return 0;
+	}
+	shares = calloc(taking->groups, sizeof(*shares));
+	if (!shares)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", taking->groups);
+	selection_share_out(taking->sizes, taking->groups, size_of(plan, taking->source->count), shares);
+	for (size_t g = 0; g < taking->groups; g++)
+		divide(taking, g, shares[g]);
+	free(shares);
+	return 0;
+}
+
+static size_t
+take_part(struct taking *taking, struct part *part, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
+{
+	for (size_t r = 0; r < n; r++) {
+		size_t *quota = &part->quotas[group_of(taking, ranked[r])];
+
+		if (*quota == 0 || taking->taken[ranked[r]])
 			continue;
-		taken[ranked[r]] = 1;
+		taking->taken[ranked[r]] = 1;
 		chosen[used++] = ranked[r];
-		quota--;
+		--*quota;
 	}
 	return used;
 }
 
-static int
-mix(const struct selection_plan *plan, const struct dynamics *dynamics, size_t size, uint32_t *chosen, size_t *count,
-    struct portolan_error *error)
-{
-	uint32_t *ranked = malloc(dynamics->count * sizeof(*ranked));
-	uint8_t *taken = calloc(dynamics->ids.rows, 1);
-	size_t quota[SELECTION_MIXES_MAX], used = size;
-	int code = 0;
-
-	if (!ranked || !taken)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to mix %zu examples", dynamics->count);
-	for (size_t i = 0; i < plan->mix_count; i++) {
-		quota[i] = selection_size(plan->mixes[i].fraction, size);
-		quota[i] = quota[i] < used ? quota[i] : used;
-		used -= quota[i];
-	}
-	used = used < *count ? used : *count;
-	for (size_t i = 0; code >= 0 && i < used; i++)
-		taken[chosen[i]] = 1;
-	for (size_t i = 0; code >= 0 && i < plan->mix_count; i++) {
-		size_t n;
-
-		code = selection_rank(dynamics, &plan->mixes[i].rule, plan->seed, ranked, &n, error);
-		if (code >= 0)
-			used = add_ranked(ranked, n, quota[i], taken, chosen, used);
-	}
-	*count = used;
-	free(ranked);
-	free(taken);
-	return code;
-}
-
-static int
-choose(const struct selection_plan *plan, const struct dynamics *dynamics, uint32_t *chosen, size_t *count,
-       struct portolan_error *error)
-{
-	size_t size = selection_size(plan->fraction, dynamics->count);
-	int code = selection_rank(dynamics, &plan->rule, plan->seed, chosen, count, error);
-
-	if (code < 0 || !plan->has_size)
-		return code;
-	if (plan->per_class)
-		return keep_per_class(plan, dynamics, chosen, count, error);
-	if (plan->count > 0)
-		size = plan->count < dynamics->count ? (size_t)plan->count : dynamics->count;
-	if (plan->mix_count > 0)
-		return mix(plan, dynamics, size, chosen, count, error);
-	*count = size < *count ? size : *count;
-	return 0;
-}
-
 int
-selection_plan_choose(const struct selection_plan *plan, const struct dynamics *dynamics, uint32_t **chosen,
-                      size_t *count, struct portolan_error *error)
+selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
+                    const struct selection_ranking *ranking, uint32_t **chosen, size_t *count, size_t *asked,
+                    struct portolan_error *error)
 {
-	uint32_t *list = malloc(dynamics->count * sizeof(*list));
-	size_t n;
+	struct taking taking = {.plan = plan, .source = source};
+	uint32_t *list = NULL;
+	size_t used = 0;
 	int code;
 
-	if (!list)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
-	code = choose(plan, dynamics, list, &n, error);
-	if (code < 0) {
-		free(list);
-		return code;
+	taking.part_count = list_parts(plan, taking.parts);
+	code = make_groups(&taking, error);
+	if (code >= 0)
+		code = set_quotas(&taking, error);
+	if (code >= 0) {
+		list = malloc((taking.asked + 1) * sizeof(*list));
+		if (!list)
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", taking.asked);
 	}
+	for (size_t p = 0; p < taking.part_count && code >= 0; p++)
+		used = take_part(&taking, &taking.parts[p], ranking->lists[p], ranking->counts[p], list, used);
+	free(taking.sizes);
+	free(taking.quotas);
+	free(taking.taken);
+	classes_free(&taking.classes);
+	if (code < 0)
+		return code;
 	*chosen = list;
-	*count = n;
+	*count = used;
+	*asked = taking.asked;
 	return 0;
 }

@@ -1,32 +1,56 @@
-/* selection_plan.h: a whole selection: a rule, a size, by class or mixed with other rules. */
+/* selection_plan.h: a whole selection: a rule, a size, both ends, by class, mixed with other rules. */
 #ifndef SELECTION_PLAN_H
 #define SELECTION_PLAN_H
 
 #include "selection.h"
 
 #define SELECTION_MIXES_MAX 8
+#define SELECTION_PARTS_MAX (SELECTION_MIXES_MAX + 2) /* the rule, its other end, the mixes */
 
 struct selection_mix {
 	struct selection_rule rule;
 	double fraction; /* of the selection */
 };
 
+enum selection_classes {
+	SELECTION_CLASSES_ANY,
+	SELECTION_CLASSES_EACH,       /* the size is each class's */
+	SELECTION_CLASSES_STRATIFIED, /* the size is shared out as the classes are */
+};
+
 struct selection_plan {
 	struct selection_rule rule;
 	bool has_size;   /* otherwise: all that the rule ranks */
-	double fraction; /* of the examples observed, when count is 0 */
+	double fraction; /* of the source's examples, when count is 0 */
 	uint64_t count;
-	bool per_class;  /* the size is each class's; not together with mixes */
-	struct selection_mix mixes[SELECTION_MIXES_MAX];
+	double top_share; /* of what is the rule's own: from its top; the rest from its other end. 1: all */
+	enum selection_classes classes;                  /* not ANY: needs a size. Examples without label are a class */
+	struct selection_mix mixes[SELECTION_MIXES_MAX]; /* need a size */
 	size_t mix_count;
-	uint64_t seed;
 };
 
 /* What must be loaded for it. */
 void selection_plan_request(const struct selection_plan *plan, struct dynamics_request *request);
 
-/* *chosen (the caller's to free) lists *count dense indices in rank order; those of mixes after those of the rule. */
-int selection_plan_choose(const struct selection_plan *plan, const struct dynamics *dynamics, uint32_t **chosen,
-                          size_t *count, struct portolan_error *error);
+/* Who is ranked by each part of a plan: computed once, selected from for several sizes. */
+struct selection_ranking {
+	uint32_t *lists[SELECTION_PARTS_MAX];
+	size_t counts[SELECTION_PARTS_MAX];
+};
+
+/* Ranks as many as the plan, with its own size and with all of `fractions`, can take. */
+int selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source,
+                        const double *fractions, size_t fraction_count, struct selection_ranking *ranking,
+                        struct portolan_error *error);
+void selection_ranking_free(struct selection_ranking *ranking); /* may be called twice */
+
+/*
+ * *chosen (the caller's to free) lists *count different dense indices: those of the rule in rank order, those of its
+ * other end in the order from there, those of mixes in theirs. What a part has already, the next passes over. *asked is
+ * the size meant, which a rule that is a set may not have.
+ */
+int selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
+                        const struct selection_ranking *ranking, uint32_t **chosen, size_t *count, size_t *asked,
+                        struct portolan_error *error);
 
 #endif

@@ -20,7 +20,8 @@ import stores  # noqa: E402
 
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
 
-# Names, then the shell words after "portolan"; run in the test's folder, where ./store is. FILE> shows a file written.
+# Names, then the shell words after "portolan"; run in the test's folder, where ./store is. FILE> shows a file written,
+# FILES> what is in a folder.
 CASES = {
     "no-command": "",
     "version": "--version",
@@ -91,6 +92,19 @@ CASES = {
     "metrics": "metrics small",
     "metrics-jsonl": "metrics small --format jsonl",
     "metrics-cartography": "metrics small --format cartography",
+    "metrics-include-ci": "metrics small --format cartography --include-ci",
+    "metrics-include-ci-one-epoch": "metrics small --format cartography --include-ci --epochs :1",
+    "metrics-include-ci-csv": "metrics small --include-ci",
+    "metrics-never-learned-1000": "metrics small --never-learned 1000",
+    "metrics-never-learned-epochs": "metrics small --never-learned epochs --format cartography",
+    "metrics-never-learned-infinity": "metrics small --never-learned infinity",
+    "metrics-never-learned-infinity-jsonl": "metrics small --never-learned infinity -f jsonl",
+    "metrics-never-learned-zero": "metrics small --never-learned 0 --format cartography",
+    "metrics-never-learned-flag": "metrics small --never-learned flag --format cartography",
+    "metrics-never-learned-wrong": "metrics small --never-learned infinite",
+    "metrics-threads-wrong": "metrics small --threads 0",
+    "metrics-memory-wrong": "metrics small --max-memory 1.5G",
+    "metrics-memory-too-little": "metrics long --format jsonl --max-memory 16M",
     "metrics-strings": "metrics strings",
     "metrics-strings-jsonl": "metrics strings -f jsonl",
     "metrics-signals": "metrics signals",
@@ -145,6 +159,66 @@ CASES = {
     "select-join-malformed": "select strings --by ambiguous --join broken.jsonl --id-field guid",
     "select-join-no-field": "select small --by ambiguous --join lines.tsv",
     "select-join-no-file": "select small --by ambiguous --join nowhere.tsv --id-field id",
+    "select-threshold": "select small --by confidence:desc --threshold 0.5 --with-measures",
+    "select-threshold-ascending": "select small --by confidence:asc --threshold 0.5",
+    "select-threshold-none": "select small --by ambiguous --threshold 2",
+    "select-threshold-random": "select small --by random --threshold 2",
+    "select-threshold-wrong": "select small --by ambiguous --threshold much",
+    "select-region": "select small --by region:easy-to-learn",
+    "select-region-cuts": "select small --by region:hard-to-learn --regions 0.3,0.6",
+    "select-region-too-few": "select small --by region:ambiguous --count 4",
+    "select-region-wrong-cuts": "select small --by region:ambiguous --regions 0.3",
+    "select-region-cuts-alone": "select small --by ambiguous --regions 0.3,0.5",
+    "select-both-ends": "select small --by hard-to-learn --both-ends 0.7 --fraction 0.5",
+    "select-both-ends-random": "select small --by random --both-ends 0.7 --fraction 0.5",
+    "select-both-ends-wrong": "select small --by hard-to-learn --both-ends 1 --count 2",
+    "select-both-ends-no-size": "select small --by hard-to-learn --both-ends 0.5",
+    "select-stratified": "select small --by hard-to-learn --count 3 --stratified",
+    "select-stratified-per-class": "select small --by hard-to-learn --count 3 --stratified --per-class",
+    "select-stratified-no-labels": "select strings --by hard-to-learn --count 3 --stratified",
+    "select-forgetting": "select small --by forgetting",
+    "select-only": "select small --by easy-to-learn --fraction 0.5 --only some.txt",
+    "select-only-strict": "select small --by easy-to-learn --only some.txt --exclude zero.txt --strict",
+    "select-exclude": "select small --by easy-to-learn --exclude zero.txt --exclude three.txt --count 2",
+    "select-exclude-strings": "select strings --by easy-to-learn --exclude names.txt",
+    "select-exclude-all": "select small --by easy-to-learn --only zero.txt --exclude zero.txt",
+    "select-exclude-words": "select small --by easy-to-learn --exclude words.txt",
+    "select-exclude-no-file": "select small --by easy-to-learn --exclude nowhere.txt",
+    "select-stdin-twice": "select small --by easy-to-learn --exclude - --only -",
+    "select-manifest": "select small --by hard-to-learn --fraction 0.5 --both-ends 0.7 --stratified --exclude zero.txt -o chosen.txt "
+                       "FILE>chosen.txt FILE>chosen.txt.manifest.json",
+    "select-manifest-strings": "select strings --by region:ambiguous --mix random=0.5 --count 2 --regions 0.3,0.5 --epochs 0:2 "
+                               "-o strings.csv -f csv FILE>strings.csv.manifest.json",
+    "select-no-manifest": "select small --by random --no-manifest -o folder/bare.txt FILES>folder",
+    "select-fractions": "select small --by hard-to-learn --fractions 0.5,.25 -o folder/hard.d/few.txt FILES>folder/hard.d "
+                        "FILE>folder/hard.d/few-0.25.txt FILE>folder/hard.d/few-0.5.txt",
+    "select-fractions-paper": "select bell --by ambiguous --fractions paper --no-manifest -o folder/paper FILES>folder",
+    "select-fractions-twice": "select small --by ambiguous --fractions 0.1,0.10 -o x.txt",
+    "select-fractions-wrong": "select small --by ambiguous --fractions 0.1,,0.2 -o x.txt",
+    "select-fractions-no-output": "select small --by ambiguous --fractions 0.1",
+    "select-with": "select small --with progress --by hard-to-learn --with-measures",
+    "select-with-strings": "select small --with strings --by hard-to-learn",
+    "select-with-itself": "select small --with small --by hard-to-learn",
+    "select-with-no-run": "select small --with smal --by hard-to-learn",
+    "select-with-no-signals": "select signals --with small --by aum:asc",
+    "select-with-strict": "select small --with progress --by ambiguous --strict --epochs 0:1",
+    "select-k-center": "select small --by k-center --features X.npy --count 4",
+    "select-k-center-ids": "select strings --by k-center --features X.npy --feature-ids names-npy.npy --count 3",
+    "select-k-center-id-text": "select strings --by k-center --features X.npy --feature-ids six.txt --fraction 1",
+    "select-k-center-no-features": "select small --by k-center --count 2",
+    "select-k-center-no-size": "select small --by k-center --features X.npy",
+    "select-k-center-strings": "select strings --by k-center --features X.npy --count 2",
+    "select-k-center-short": "select small --by k-center --features short.npy --count 2",
+    "select-k-center-nan": "select small --by k-center --features nan.npy --count 2",
+    "select-k-center-fortran": "select small --by k-center --features fortran.npy --count 2",
+    "select-k-center-integers": "select small --by k-center --features integers.npy --count 2",
+    "select-k-center-flat": "select small --by k-center --features flat.npy --count 2",
+    "select-k-center-swapped": "select small --by k-center --features swapped.npy --count 2",
+    "select-k-center-cut": "select small --by k-center --features cut.npy --count 2",
+    "select-k-center-text": "select small --by k-center --features lines.tsv --count 2",
+    "select-k-center-ids-twice": "select strings --by k-center --features X.npy --feature-ids twice.txt --count 3",
+    "select-k-center-ids-few": "select strings --by k-center --features X.npy --feature-ids names.txt --count 3",
+    "select-features-for-nothing": "select small --by ambiguous --features X.npy",
     "map-no-output": "map small",
     "map-wrong-ending": "map small -o map.jpg",
     "map-wrong-sample": "map small -o map.png --sample 0",
@@ -176,7 +250,7 @@ CASES = {
     "map-colour-malformed": "map bell --colour-file broken-agree.jsonl --colour agreement -o x.png",
     "map-colour-object": "map bell --colour-file object.jsonl --colour agreement -o x.png",
     "map-colour-unknown-ids": "map --from points.jsonl --colour-file agree.csv --colour agreement -o x.png",
-    "map-colour-other-ids": "map bell --colour-file lines.jsonl --id-field guid --colour guid -o x.png",
+    "map-colour-other-ids": "map bell --colour-file points.jsonl --colour index -o x.png",
     "map-from-no-column": "map --from agree.csv -o x.png",
     "map-from-text": "map --from agree.csv --x label --y agreement -o x.png",
     "map-from-outside": "map --from outside.tsv -o x.png",
@@ -400,6 +474,24 @@ def write_files():
         file.write('id,text\n0,"a, b"\n1,a, b\n')
     with open("lines.gz", "wb") as file:
         file.write(b"\x1f\x8b\x08\x00nonsense")
+    with open("some.txt", "w", newline="") as file:
+        file.write("\ufeff0\r\n\r\n 3.0\r\n77\r\n5\r\n78")
+    for name, text in (("zero", "0\n"), ("three", "3\n3\n"), ("words", "1\n\ntwo\n"), ("names", "b\nä\n"),
+                       ("six", "b\nä\n10\n9\na,\"quoted\"\nc\n"), ("twice", "b\nä\n10\n9\nb\nc\n")):
+        with open(name + ".txt", "w") as file:
+            file.write(text)
+    X = np.array([[0, 0], [1, 0], [0, 3], [5, 5], [5, 5], [-2, 0]], "f4")
+    np.save("X.npy", X)
+    np.save("names-npy.npy", np.array(["c", "b", "ä", "10", "9", "a,\"quoted\""]))
+    np.save("short.npy", X[:4])
+    np.save("nan.npy", np.where(X == 3, np.nan, X))
+    np.save("fortran.npy", np.asfortranarray(X))
+    np.save("integers.npy", X.astype("i4"))
+    np.save("flat.npy", X[0])
+    np.save("swapped.npy", X.astype(">f4"))
+    with open("cut.npy", "wb") as file, open("X.npy", "rb") as whole:
+        file.write(whole.read()[:-1])
+    os.makedirs("folder/hard.d")
     with open("foreign.gp", "w") as file:
         file.write("plot sin(x)\n")
     with open("agree.csv", "w") as file:
@@ -459,9 +551,11 @@ def read_text(path):
 
 def execute(portolan, words):
     shown = [w[5:] for w in words if w.startswith("FILE>")]
-    words = [w for w in words if not w.startswith("FILE>")]
+    folders = [w[6:] for w in words if w.startswith("FILES>")]
+    words = [w for w in words if not w.startswith(("FILE>", "FILES>"))]
     store = "more" if words and words[0] in ("compare", "noise") else "store"
-    environment = dict(os.environ, PORTOLAN_STORE=store, PORTOLAND=os.path.abspath("portoland"), LC_ALL="C.UTF-8")
+    environment = dict(os.environ, SOURCE_DATE_EPOCH="0", PORTOLAN_STORE=store, PORTOLAND=os.path.abspath("portoland"),
+                       LC_ALL="C.UTF-8")
     done = subprocess.run([portolan] + words, capture_output=True, env=environment, stdin=subprocess.DEVNULL)
     text = f"$ portolan {' '.join(words)}\nexit status {done.returncode}\n"
     for name, content in [("stdout", done.stdout), ("stderr", done.stderr)]:
@@ -469,6 +563,9 @@ def execute(portolan, words):
             text += f"--- {name}\n{content.decode()}"
     for name in shown:
         text += f"--- {name}\n{read_text(name)}"
+    for name in folders:
+        text += f"--- {name}: {' '.join(sorted(os.listdir(name)))}\n"
+    text = text.replace(os.getcwd(), "FOLDER")
     if words and words[0] == "noise":  # from exp() and log(), whose last digit is not the same on every machine
         text = re.sub(r"\d\.\d{8,}", lambda number: f"{float(number[0]):.6f}", text)
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "CREATED", text)

@@ -3,7 +3,7 @@
     run_numpy.py PORTOLAN MAKE_STORE
 
 Covers: complete runs over several chunks of the store, missing epochs, string ids, one epoch, examples never learned,
-signals present in some epochs only, ranges of epochs; every format of metrics, and selections.
+signals present in some epochs only, ranges of epochs; every format of metrics, and selections; ids sorted in little memory.
 """
 
 import csv
@@ -27,7 +27,7 @@ def random_run(name, n, epochs, seed, missing=0.0, strings=False, signals_from=0
     p[:, : n // 10] = np.float32(0.7) + random.random((epochs, n // 10), dtype="f4") * np.float32(1e-6)
     correct = random.random((epochs, n)) < random.random(n)
     correct[:, n // 2: n // 2 + n // 8] = False
-    signals = {k: random.standard_normal((epochs, n)).astype("f4") for k in ("margin", "entropy", "custom")}
+    signals = {k: random.standard_normal((epochs, n)).astype("f4") for k in ("margin", "entropy", "max_prob", "custom")}
     signals["other_sq"] = ((1 - p) * random.random((epochs, n), dtype="f4")).astype("f4")
     seen = random.random((epochs, n)) >= missing
     gold = random.integers(0, 5, n)
@@ -83,7 +83,8 @@ def expected(holds, epochs):
         "threshold_closeness": c * (1 - c), "variability_ci": ci, "always_right_after": steps[:, 2],
         "always_wrong_after": steps[:, 3], "aum": mean(holds["margin"]),
         "el2n": mean(np.sqrt((1 - p) ** 2 + holds["other_sq"])), "aleatoric": mean(p * (1 - p)),
-        "entropy": mean(holds["entropy"]), "custom": mean(holds["custom"]),
+        "entropy": mean(holds["entropy"]), "max_prob": mean(holds["max_prob"]),
+        "custom": mean(holds["custom"]),
     }
 
 
@@ -121,7 +122,7 @@ class Checker:
         what = " ".join(words)
         assert (table["id"] == ids[order]).all() and (table["gold"] == gold[order]).all(), f"{what}: ids or labels"
         held = [name for name in want if name in table.dtype.names]
-        signals = [k for k in ("margin", "other_sq", "entropy", "custom") if not np.isnan(part[k]).all()]
+        signals = [k for k in ("margin", "other_sq", "entropy", "max_prob", "custom") if not np.isnan(part[k]).all()]
         assert len(held) == 12 + len(signals), f"{what}: columns {table.dtype.names}"
         for name in held:
             self.same(name, table[name], want[name][order], what)
@@ -158,6 +159,35 @@ class Checker:
         self.checks += 5
 
 
+def check_large(portolan):
+    """Neither memory, nor the number of threads, nor where it goes changes a byte; ids are in order across slices."""
+    for run in ("large", "large-strings"):
+        for file_format in ("npy", "csv", "cartography"):
+            words = [portolan, "metrics", run, "--format", file_format]
+            subprocess.run([*words, "-o", "whole"], check=True)
+            with open("whole", "rb") as file:
+                whole = file.read()
+            for memory, threads in (("1G", 1), ("1G", 5), ("36M", 3)):
+                more = ["--max-memory", memory, "--threads", str(threads)]
+                subprocess.run([*words, *more, "-o", "part"], check=True)
+                with open("part", "rb") as file:
+                    assert file.read() == whole, f"{run}: {file_format} differs with {more}"
+                piped = subprocess.run([*words, *more], check=True, stdout=subprocess.PIPE).stdout
+                assert piped == whole, f"{run}: {file_format} on a pipe differs with {more}"
+            if file_format == "npy":
+                ids = np.load("whole")["id"]
+                assert len(ids) > 100000 and (ids[1:] > ids[:-1]).all(), f"{run}: ids are not in order"
+
+
+def large_run(name, n, seed, strings=False):
+    """One epoch of shuffled ids: more than fits into little memory at a time."""
+    random = np.random.default_rng(seed)
+    ids = random.permutation(3 * n)[:n]
+    p = random.random(n, dtype="f4")
+    these = [f"id{i}" for i in ids] if strings else ids
+    return stores.run(name, [stores.batch(0, these, p, p > 0.5, ids % 3)])
+
+
 def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     cases = [
@@ -170,15 +200,17 @@ def main():
         random_run("gap", 1000, 9, 7, missing=0.3, skip=(0, 4)),
         random_run("long", 300, 70, 8, missing=0.05),
     ]
+    large = [large_run("large", 300000, 9), large_run("large-strings", 200000, 10, strings=True)]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(maker, "store", [case[0] for case in cases])
+        stores.make_store(maker, "store", [case[0] for case in cases] + large)
         checker = Checker(portolan)
         for run, ids, gold, holds in cases:
             checker.metrics(run["name"], ids, gold, holds)
             if len(holds["p"]) > 3:
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
+        check_large(portolan)
         os.chdir("/")
     print(f"{checker.checks} comparisons; largest difference {checker.worst:.2g}")
     return 0

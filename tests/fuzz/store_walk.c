@@ -136,12 +136,19 @@ check_selection(const struct dynamics *dynamics, const struct selection_plan *pl
 	struct portolan_error error = {0};
 	uint8_t *taken = calloc(dynamics->ids.rows + 1, 1);
 	uint32_t *chosen;
-	size_t count;
-	int code = selection_plan_choose(plan, dynamics, &chosen, &count, &error);
+	const struct selection_source source = {
+	        .dynamics = dynamics, .order = dynamics->order, .count = dynamics->count, .threads = 1};
+	struct selection_ranking ranking;
+	size_t count, asked;
+	int code = selection_plan_rank(plan, &source, NULL, 0, &ranking, &error);
 
 	require(taken);
 	if (code == 0) {
-		require(count <= dynamics->count);
+		code = selection_plan_take(plan, &source, &ranking, &chosen, &count, &asked, &error);
+		selection_ranking_free(&ranking);
+	}
+	if (code == 0) {
+		require(count <= asked && asked <= dynamics->count);
 		for (size_t i = 0; i < count; i++) {
 			require(chosen[i] < dynamics->ids.rows && !taken[chosen[i]]);
 			taken[chosen[i]] = 1;
@@ -189,10 +196,13 @@ analyze(const char *directory, const char *name, struct portolan_error *error)
 	        .rule = {.kind = SELECT_MEASURE, .measure = "variability", .descending = true},
 	        .has_size = true,
 	        .fraction = 0.5,
-	        .per_class = true};
+	        .top_share = 0.7,
+	        .classes = SELECTION_CLASSES_EACH};
+	struct selection_plan stratified = by_class;
 	const struct selection_plan mixed = {.rule = {.kind = SELECT_FORGETTABLE},
 	                                     .has_size = true,
 	                                     .count = 40,
+	                                     .top_share = 1,
 	                                     .mixes = {{{.kind = SELECT_MEASURE, .measure = "loss"}, 0.3}},
 	                                     .mix_count = 1};
 	struct dynamics dynamics;
@@ -202,7 +212,11 @@ analyze(const char *directory, const char *name, struct portolan_error *error)
 		return code;
 	for (size_t i = 0; i < dynamics.count; i++)
 		require(dynamics.order[i] < dynamics.ids.rows);
+	stratified.classes = SELECTION_CLASSES_STRATIFIED;
+	stratified.rule.kind = SELECT_REGION;
+	stratified.top_share = 1;
 	check_selection(&dynamics, &by_class);
+	check_selection(&dynamics, &stratified);
 	check_selection(&dynamics, &mixed);
 	check_map(&dynamics);
 	dynamics_free(&dynamics);

@@ -3,7 +3,7 @@
 
 #include "dynamics/measures.h"
 
-#define EPOCHS_MAX 8
+#define EPOCHS_MAX 20
 #define ROWS_MAX 200
 #define WORDS ((ROWS_MAX + 63) / 64)
 
@@ -55,7 +55,8 @@ add_column(struct table *table, unsigned column)
 static void
 compute(struct table *table, uint32_t measures)
 {
-	static const uint32_t epochs[EPOCHS_MAX] = {2, 3, 5, 7, 11, 13, 17, 19};
+	static const uint32_t epochs[EPOCHS_MAX] = {2,  3,  5,  7,  11, 13, 17, 19, 23, 29,
+	                                            31, 37, 41, 43, 47, 53, 59, 61, 67, 71};
 	double *out[MEASURE_COUNT];
 
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
@@ -64,7 +65,8 @@ compute(struct table *table, uint32_t measures)
 }
 
 #define WITHOUT_SIGNALS                                                                                                \
-	(MEASURE_ALL & ~(MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N) | MEASURE_BIT(MEASURE_ENTROPY)))
+	(MEASURE_ALL & ~(MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N) | MEASURE_BIT(MEASURE_ENTROPY) |         \
+	                 MEASURE_BIT(MEASURE_MAX_PROB)))
 
 static void
 test_hand_table(void **state)
@@ -181,6 +183,41 @@ test_tiles(void **state)
 	free(table);
 }
 
+/* A block without gaps takes a way of its own, to the very same bits; 15 epochs are counted in four bits, 16 in more.
+ */
+static void
+test_complete(void **state)
+{
+	static const size_t lengths[] = {1, 2, 3, 15, 16, 20};
+	const uint32_t rows = 190;
+
+	(void)state;
+	for (size_t l = 0; l < sizeof(lengths) / sizeof(*lengths); l++) {
+		struct table *table = table_new(rows, lengths[l]), *complete = table_new(rows, lengths[l]);
+
+		for (size_t e = 0; e < lengths[l]; e++)
+			for (uint32_t r = 0; r < rows; r++) {
+				float p = (float)((r * r * 31 + e * 17 * (r % 5)) % 997) / 996.0f;
+				bool correct = r % 7 == 0 ? false : r % 7 == 1 ? true : (r * 5 + e * e * r) % 3 > 0;
+
+				observe(table, e, r, p, correct);
+				observe(complete, e, r, p, correct);
+				complete->columns[e * STORE_COLUMN_MAX + STORE_GOLD_PROB].complete = true;
+				complete->columns[e * STORE_COLUMN_MAX + STORE_CORRECT].complete = true;
+			}
+		compute(table, WITHOUT_SIGNALS);
+		compute(complete, WITHOUT_SIGNALS);
+		for (unsigned m = 0; m < MEASURE_COUNT; m++)
+			for (uint32_t r = 0; r < rows && WITHOUT_SIGNALS & MEASURE_BIT(m); r++)
+				assert_memory_equal(&table->out[m][r], &complete->out[m][r], sizeof(double));
+		/* rows 5 and 10 have the same value at every epoch: (r * r * 31) % 997 */
+		assert_true(complete->out[MEASURE_VARIABILITY][5] == 0 && complete->out[MEASURE_VARIABILITY][10] == 0);
+		assert_true(complete->out[MEASURE_CONFIDENCE][5] == (double)(float)(775 / 996.0f));
+		free(table);
+		free(complete);
+	}
+}
+
 static void
 test_signals(void **state)
 {
@@ -194,10 +231,12 @@ test_signals(void **state)
 	add_column(table, STORE_OTHER_SQ);
 	add_column(table, STORE_MARGIN);
 	add_column(table, STORE_ENTROPY);
+	add_column(table, STORE_MAX_PROB);
 	compute(table, MEASURE_ALL);
 	assert_close(table->out[MEASURE_EL2N][0], (1.0 + 0.2) / 2, 1e-6); /* √(0.36 + 0.64), √0.04 */
 	assert_close(table->out[MEASURE_AUM][0], 0.32, 1e-7);
 	assert_close(table->out[MEASURE_ENTROPY][0], 0.32, 1e-7);
+	assert_close(table->out[MEASURE_MAX_PROB][0], 0.32, 1e-7);
 	assert_true(isnan(table->out[MEASURE_EL2N][1]) && isnan(table->out[MEASURE_AUM][1]));
 	free(table);
 }
@@ -238,7 +277,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_hand_table),   cmocka_unit_test(test_one_epoch_and_none),
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_tiles),
-	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_first_epoch),
+	        cmocka_unit_test(test_complete),     cmocka_unit_test(test_signals),
+	        cmocka_unit_test(test_first_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

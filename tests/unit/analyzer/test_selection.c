@@ -2,7 +2,8 @@
 #include "unit.h"
 
 #include "selection/regions.h"
-#include "selection/selection.h"
+#include "selection/selection_plan.h"
+#include "statistics/top.h"
 
 static void
 test_parse(void **state)
@@ -20,6 +21,12 @@ test_parse(void **state)
 	assert_true(selection_rule_parse("random", &rule) && rule.kind == SELECT_RANDOM);
 	assert_true(selection_rule_parse("my:loss:asc", &rule) && !rule.descending);
 	assert_string_equal(rule.measure, "my:loss");
+	assert_true(selection_rule_parse("region:ambiguous", &rule) && rule.kind == SELECT_REGION);
+	assert_true(rule.region == REGION_AMBIGUOUS && rule.descending);
+	assert_true(selection_rule_parse("forgetting", &rule) && rule.kind == SELECT_FORGETTING);
+	for (size_t i = 0; i < SELECTION_NAMES; i++)
+		assert_true(selection_rule_parse(selection_names[i], &rule));
+	assert_false(selection_rule_parse("region:easy", &rule));
 	assert_false(selection_rule_parse("confidence", &rule));
 	assert_false(selection_rule_parse("confidence:up", &rule));
 	assert_false(selection_rule_parse(":asc", &rule));
@@ -59,32 +66,153 @@ test_ranks(void **state)
 }
 
 static void
-test_forgettable(void **state)
+test_forgetting(void **state)
 {
 	static const double events[6] = {0, 2, 0, 1, 0, 2}, never[6] = {0, 0, 1, 0, 1, 0};
 	static const uint32_t order[6] = {0, 1, 2, 3, 4, 5};
 	struct sort_item items[12];
-	uint32_t ranked[6];
+	uint32_t kept[6], ranked[6];
+	double values[6];
 
 	(void)state;
-	assert_int_equal(selection_forgettable(events, never, order, 6, items, ranked), 5);
+	selection_forgetting_values(events, never, 6, values);
+	assert_int_equal(selection_keep_within(values, 1, INFINITY, order, 6, kept), 5);
+	assert_memory_equal(kept, ((uint32_t[]){1, 2, 3, 4, 5}), 5 * sizeof(*kept));
+	selection_by_values(values, true, kept, 5, items, ranked);
 	assert_memory_equal(ranked, ((uint32_t[]){2, 4, 1, 5, 3}), 5 * sizeof(*ranked));
 }
 
 static void
-test_per_class(void **state)
+test_keep_within(void **state)
 {
-	static const int32_t gold[6] = {0, 0, 0, 1, 1, -1};
-	static const uint32_t sizes[3] = {1, 3, 2};
-	uint32_t ranked[6] = {5, 4, 3, 2, 1, 0}, taken[3] = {0};
+	static const double values[5] = {0.5, NAN, 0.25, 0.75, -INFINITY};
+	static const uint32_t order[5] = {4, 3, 2, 1, 0};
+	uint32_t kept[5];
 
 	(void)state;
-	assert_int_equal(selection_per_class(ranked, 6, gold, sizes, taken, 0.5, 0), 4); /* ½→1, 1½→2, 1 */
-	assert_memory_equal(ranked, ((uint32_t[]){5, 4, 2, 1}), 4 * sizeof(*ranked));
-	memcpy(ranked, ((uint32_t[]){5, 4, 3, 2, 1, 0}), sizeof(ranked));
-	memset(taken, 0, sizeof(taken));
-	assert_int_equal(selection_per_class(ranked, 6, gold, sizes, taken, 1, 1), 3);
-	assert_memory_equal(ranked, ((uint32_t[]){5, 4, 2}), 3 * sizeof(*ranked));
+	assert_int_equal(selection_keep_within(values, 0.5, INFINITY, order, 5, kept), 2);
+	assert_memory_equal(kept, ((uint32_t[]){3, 0}), 2 * sizeof(*kept));
+	assert_int_equal(selection_keep_within(values, -INFINITY, 0.5, order, 5, kept), 3); /* NaN is nowhere */
+	assert_memory_equal(kept, ((uint32_t[]){4, 2, 0}), 3 * sizeof(*kept));
+}
+
+static void
+test_top(void **state)
+{
+	static const double values[8] = {0.5, 2, NAN, 0.5, -1, 0.5, 1e300, -0.0};
+	static const uint32_t order[8] = {7, 6, 5, 4, 3, 2, 1, 0}, descending[8] = {6, 1, 5, 3, 0, 7, 4, 2},
+	                      ascending[8] = {4, 7, 5, 3, 0, 1, 6, 2};
+	struct sort_item items[16];
+
+	(void)state;
+	for (size_t k = 0; k <= 8; k++) {
+		top_of_values(values, true, order, 8, k, items);
+		for (size_t i = 0; i < k; i++)
+			assert_int_equal(items[i].value, descending[i]);
+		top_of_values(values, false, order, 8, k, items);
+		for (size_t i = 0; i < k; i++)
+			assert_int_equal(items[i].value, ascending[i]);
+	}
+}
+
+static void
+test_share_out(void **state)
+{
+	size_t quotas[4];
+
+	(void)state;
+	selection_share_out((uint32_t[]){0, 5, 3, 2}, 4, 5, quotas); /* 0, 2½, 1½, 1 */
+	assert_memory_equal(quotas, ((size_t[]){0, 3, 1, 1}), sizeof(quotas));
+	selection_share_out((uint32_t[]){1, 1, 1, 7}, 4, 2, quotas); /* 0.2, 0.2, 0.2, 1.4 */
+	assert_memory_equal(quotas, ((size_t[]){0, 0, 0, 2}), sizeof(quotas));
+	selection_share_out((uint32_t[]){2, 2, 2, 1}, 4, 2, quotas); /* 4/7, 4/7, 4/7, 2/7 */
+	assert_memory_equal(quotas, ((size_t[]){1, 1, 0, 0}), sizeof(quotas));
+	selection_share_out((uint32_t[]){4000000000u, 1, 0, 294967294u}, 4, 4294967295u, quotas);
+	assert_memory_equal(quotas, ((size_t[]){4000000000u, 1, 0, 294967294u}), sizeof(quotas));
+	selection_share_out((uint32_t[]){0, 0, 0, 0}, 4, 0, quotas);
+	assert_memory_equal(quotas, ((size_t[]){0, 0, 0, 0}), sizeof(quotas));
+}
+
+/* Six examples, their ids their indices; classes a, a, a, b, b, none; confidence 0.1 … 0.6. */
+static size_t
+take(const struct selection_plan *plan, uint32_t *chosen, size_t *asked)
+{
+	static double confidence[6] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+	static uint32_t order[6] = {0, 1, 2, 3, 4, 5};
+	static int32_t gold[6] = {0, 0, 0, 1, 1, -1};
+	static struct dynamics dynamics = {
+	        .ids = {.kind = STORE_ID_INT, .rows = 6},
+	        .order = order,
+	        .count = 6,
+	        .gold = gold,
+	        .columns = {{.name = "confidence", .values = confidence}},
+	        .column_count = 1,
+	};
+	struct selection_source source = {.dynamics = &dynamics, .order = order, .count = 6, .threads = 1};
+	struct selection_ranking ranking;
+	struct portolan_error error;
+	uint32_t *list;
+	size_t count;
+
+	assert_int_equal(selection_plan_rank(plan, &source, NULL, 0, &ranking, &error), 0);
+	assert_int_equal(selection_plan_take(plan, &source, &ranking, &list, &count, asked, &error), 0);
+	memcpy(chosen, list, count * sizeof(*list));
+	free(list);
+	selection_ranking_free(&ranking);
+	return count;
+}
+
+#define assert_taken(plan, ...)                                                                                        \
+	do {                                                                                                           \
+		static const uint32_t expected[] = {__VA_ARGS__};                                                      \
+		uint32_t chosen[6];                                                                                    \
+		size_t asked;                                                                                          \
+                                                                                                                       \
+		assert_int_equal(take(plan, chosen, &asked), sizeof(expected) / 4);                                    \
+		assert_memory_equal(chosen, expected, sizeof(expected));                                               \
+		assert_int_equal(asked, sizeof(expected) / 4);                                                         \
+	} while (0)
+
+static void
+test_plan(void **state)
+{
+	struct selection_plan plan = {.fraction = 1, .top_share = 1};
+
+	(void)state;
+	assert_true(selection_rule_parse("easy-to-learn", &plan.rule));
+	assert_taken(&plan, 5, 4, 3, 2, 1, 0);
+	plan.has_size = true;
+	plan.count = 4;
+	assert_taken(&plan, 5, 4, 3, 2);
+	plan.top_share = 0.7; /* 2.8 → 3, and 1 */
+	assert_taken(&plan, 5, 4, 3, 0);
+	plan.mix_count = 1;
+	plan.mixes[0].fraction = 0.5;
+	assert_true(selection_rule_parse("hard-to-learn", &plan.mixes[0].rule));
+	assert_taken(&plan, 5, 0, 1, 2); /* 2 of 4 mixed; of the others 1.4 → 1, and 1 */
+	plan.top_share = 1;
+	assert_taken(&plan, 5, 4, 0, 1);
+	plan.count = 6;
+	assert_taken(&plan, 5, 4, 3, 0, 1, 2); /* nobody twice */
+}
+
+static void
+test_plan_classes(void **state)
+{
+	struct selection_plan plan = {
+	        .has_size = true, .fraction = 0.5, .top_share = 1, .classes = SELECTION_CLASSES_EACH};
+
+	(void)state;
+	assert_true(selection_rule_parse("easy-to-learn", &plan.rule));
+	assert_taken(&plan, 5, 4, 2, 1); /* ½ → 1 without label, 1 of 2, 1½ → 2 of 3 */
+	plan.classes = SELECTION_CLASSES_STRATIFIED;
+	assert_taken(&plan, 5, 4, 2); /* 3: ½, 1½ and 1: the first of equal remainders is the one without label */
+	plan.count = 1;
+	plan.classes = SELECTION_CLASSES_EACH;
+	assert_taken(&plan, 5, 4, 2);
+	plan.count = 2;
+	plan.top_share = 0.5;
+	assert_taken(&plan, 5, 4, 2, 0, 3); /* the one without label: ½ → 1 from the top */
 }
 
 static void
@@ -108,8 +236,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_parse),       cmocka_unit_test(test_size),      cmocka_unit_test(test_ranks),
-	        cmocka_unit_test(test_forgettable), cmocka_unit_test(test_per_class), cmocka_unit_test(test_regions),
+	        cmocka_unit_test(test_parse),        cmocka_unit_test(test_size),
+	        cmocka_unit_test(test_ranks),        cmocka_unit_test(test_forgetting),
+	        cmocka_unit_test(test_keep_within),  cmocka_unit_test(test_top),
+	        cmocka_unit_test(test_share_out),    cmocka_unit_test(test_plan),
+	        cmocka_unit_test(test_plan_classes), cmocka_unit_test(test_regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

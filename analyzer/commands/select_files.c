@@ -1,0 +1,223 @@
+/* select_files.c: one ranking, one file for each size, and beside each what made it. */
+#include "select_files.h"
+
+#include "program/message.h"
+#include "selection/manifest.h"
+
+#include <portolan/error.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+select_has_manifest(const struct select_request *request)
+{
+	return !request->without_manifest &&
+	       (request->fraction_count > 0 || manifest_is_possible(request->options.common.output));
+}
+
+/* "subsets/hard.txt" and "0.1" make "subsets/hard-0.1.txt"; the caller's to free(). */
+static char *
+name_file(const char *output, const char *fraction)
+{
+	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output, *dot = strrchr(base, '.');
+	char *name;
+	int length = (int)(dot && dot > base ? (size_t)(dot - output) : strlen(output));
+
+	return asprintf(&name, "%.*s-%s%s", length, output, fraction, output + length) < 0 ? NULL : name;
+}
+
+static json_t *
+describe_rule(const char *text, size_t length, const struct selection_rule *rule)
+{
+	char ranks[400];
+
+	selection_rule_describe(rule, ranks, sizeof(ranks));
+	return json_pack("{s:s%, s:s}", "by", text, length, "ranks", ranks);
+}
+
+static json_t *
+describe_mixes(const struct select_request *request)
+{
+	json_t *mixes = json_array();
+
+	for (size_t i = 0; i < request->plan.mix_count; i++) {
+		const char *text = request->mix_rules[i];
+		json_t *mix = describe_rule(text, (size_t)(strrchr(text, '=') - text), &request->plan.mixes[i].rule);
+
+		json_object_set_new(mix, "fraction", json_real(request->plan.mixes[i].fraction));
+		json_array_append_new(mixes, mix);
+	}
+	return mixes;
+}
+
+static json_t *
+describe_runs(const struct select_request *request)
+{
+	json_t *runs = json_array();
+
+	for (size_t r = 1; r < request->run_count; r++)
+		json_array_append_new(runs, json_string(request->runs[r]));
+	return runs;
+}
+
+static json_t *
+describe_lists(const struct select_request *request, bool is_exclusion)
+{
+	json_t *lists = json_array();
+
+	for (size_t i = 0; i < request->list_count; i++) {
+		const struct pool_list *list = &request->lists[i];
+
+		if (list->is_exclusion == is_exclusion)
+			json_array_append_new(lists,
+			                      json_pack("{s:s, s:I, s:I}", "file", list->path, "ids",
+			                                (json_int_t)list->ids, "unknown", (json_int_t)list->unknown));
+	}
+	return lists;
+}
+
+/* What was asked for beside the rule; what was not asked for is not there. */
+static json_t *
+describe_parameters(const struct select_request *request, const struct selection_plan *plan)
+{
+	const struct common_options *common = &request->options.common;
+	json_t *p = json_object();
+
+	if (plan->count > 0)
+		json_object_set_new(p, "count", json_integer((json_int_t)plan->count));
+	else if (plan->has_size)
+		json_object_set_new(p, "fraction", json_real(plan->fraction));
+	if (request->has_threshold)
+		json_object_set_new(p, "threshold", json_real(request->threshold));
+	if (plan->top_share < 1)
+		json_object_set_new(p, "both_ends", json_real(plan->top_share));
+	if (plan->classes != SELECTION_CLASSES_ANY)
+		json_object_set_new(p, "classes",
+		                    json_string(plan->classes == SELECTION_CLASSES_EACH ? "per-class" : "stratified"));
+	if (plan->mix_count > 0)
+		json_object_set_new(p, "mix", describe_mixes(request));
+	if (request->list_count > 0)
+		json_object_set_new(p, "only", describe_lists(request, false));
+	if (request->list_count > 0)
+		json_object_set_new(p, "exclude", describe_lists(request, true));
+	if (request->run_count > 1)
+		json_object_set_new(p, "with", describe_runs(request));
+	if (request->has_cuts)
+		json_object_set_new(p, "regions",
+		                    json_pack("{s:f, s:f}", "variability", request->cuts.variability, "confidence",
+		                              request->cuts.confidence));
+	if (request->features)
+		json_object_set_new(p, "features", json_string(request->features));
+	if (request->feature_ids)
+		json_object_set_new(p, "feature_ids", json_string(request->feature_ids));
+	if (common->epochs_given)
+		json_object_set_new(p, "epochs_from", json_integer(common->epoch_from));
+	if (common->epochs_given && common->epoch_to != UINT32_MAX)
+		json_object_set_new(p, "epochs_to", json_integer(common->epoch_to));
+	json_object_set_new(p, "seed", json_integer((json_int_t)request->seed));
+	json_object_set_new(
+	        p, "format",
+	        json_string(request->format == SELECT_LINES ? "lines" : select_format_names[request->format]));
+	if (request->join)
+		json_object_set_new(p, "join", json_string(request->join));
+	if (request->join)
+		json_object_set_new(p, "id_field", json_string(request->id_field));
+	json_object_set_new(p, "with_measures", json_boolean(request->with_measures));
+	return p;
+}
+
+static int
+write_manifest(const struct select_request *request, const struct selection_plan *plan,
+               const struct selection_source *source, const char *output, const uint32_t *chosen, size_t count,
+               struct portolan_error *error)
+{
+	const struct dynamics *dynamics = source->dynamics;
+	json_t *manifest = manifest_new("select", dynamics, request->options.common.store);
+	int failed = !manifest;
+
+	failed |= json_object_set_new(manifest, "eligible", json_integer((json_int_t)source->count)) < 0;
+	failed |= json_object_set_new(manifest, "chosen", json_integer((json_int_t)count)) < 0;
+	failed |= json_object_set_new(manifest, "classes", manifest_classes(dynamics, chosen, count)) < 0;
+	failed |= json_object_set_new(manifest, "rule",
+	                              describe_rule(request->rule, strlen(request->rule), &plan->rule)) < 0;
+	failed |= json_object_set_new(manifest, "parameters", describe_parameters(request, plan)) < 0;
+	if (failed) {
+		json_decref(manifest);
+		manifest = NULL;
+	}
+	return manifest_write(manifest, output, error);
+}
+
+/* One selection into one file. */
+static int
+write_one(const struct select_request *request, const struct selection_plan *plan,
+          const struct selection_source *source, const struct selection_ranking *ranking, const char *output,
+          struct portolan_error *error)
+{
+	struct select_output_options options = {
+	        .format = (enum select_format)request->format,
+	        .path = output,
+	        .join = request->join,
+	        .id_field = request->id_field,
+	        .with_measures = request->with_measures,
+	};
+	uint32_t *chosen;
+	size_t count, asked;
+	int code, status = selection_plan_take(plan, source, ranking, &chosen, &count, &asked, error);
+
+	if (status < 0)
+		return status;
+	if (plan->has_size && count < asked)
+		message_warning("%zu selected instead of %zu: %s no more", count, asked,
+		                plan->mix_count > 0 ? "the rules rank" : "the rule ranks");
+	status = select_output(&options, source->dynamics, chosen, count, error);
+	if (status >= 0 && select_has_manifest(request)) {
+		code = write_manifest(request, plan, source, output, chosen, count, error);
+		status = code < 0 ? code : status;
+	}
+	free(chosen);
+	return status;
+}
+
+static int
+write_fractions(const struct select_request *request, const struct selection_source *source,
+                const struct selection_ranking *ranking, struct portolan_error *error)
+{
+	struct selection_plan plan = request->plan;
+	int status = STATUS_DONE;
+
+	for (size_t i = 0; i < request->fraction_count; i++) {
+		char *name = name_file(request->options.common.output, request->fraction_names[i]);
+		int code;
+
+		if (!name)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
+		plan.fraction = request->fractions[i];
+		code = write_one(request, &plan, source, ranking, name, error);
+		free(name);
+		if (code < 0)
+			return code;
+		status = code > status ? code : status;
+	}
+	return status;
+}
+
+int
+select_write_files(const struct select_request *request, const struct selection_source *source,
+                   struct portolan_error *error)
+{
+	struct selection_ranking ranking;
+	int status = selection_plan_rank(&request->plan, source, request->fractions, request->fraction_count, &ranking,
+	                                 error);
+
+	if (status < 0)
+		return status;
+	if (request->fraction_count > 0)
+		status = write_fractions(request, source, &ranking, error);
+	else
+		status = write_one(request, &request->plan, source, &ranking, request->options.common.output, error);
+	selection_ranking_free(&ranking);
+	return status;
+}

@@ -1,0 +1,46 @@
+/* select_options.h: what portolan select was asked for. */
+#ifndef SELECT_OPTIONS_H
+#define SELECT_OPTIONS_H
+
+#include "dynamics/aggregate.h"
+#include "program/number.h"
+#include "program/options.h"
+#include "select_output.h"
+#include "selection/pool.h"
+#include "selection/selection_plan.h"
+
+#define SELECT_FRACTIONS_MAX 32
+
+struct select_request {
+	struct options options;
+	struct selection_plan plan;
+	uint64_t seed;
+	const char *rule; /* as it was given; NULL: not yet */
+	const char *mix_rules[SELECTION_MIXES_MAX];
+	bool has_threshold, has_cuts, with_measures, without_manifest;
+	double threshold;
+	struct region_cuts cuts;
+	size_t fraction_count; /* of --fractions; then one file each */
+	double fractions[SELECT_FRACTIONS_MAX];
+	char fraction_names[SELECT_FRACTIONS_MAX][NUMBER_ROOM]; /* as in the files' names */
+	struct pool_list lists[POOL_LISTS_MAX];
+	size_t list_count;
+	const char *features, *feature_ids;
+	int format; /* enum select_format; -1: not given */
+	const char *join, *id_field;
+	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
+	size_t run_count;
+};
+
+extern const struct command_option select_option_table[];
+
+/* Takes one option; its status when it is wrong, which is said, else 0. */
+int select_take_option(struct select_request *request, const struct command *command, int key, const char *text);
+
+/* Options that do not go together; settles what follows from them. */
+int select_check_options(struct select_request *request, const struct command *command);
+
+/* The rules can be judged only when the run's own columns are known. */
+int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);
+
+#endif

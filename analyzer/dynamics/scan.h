@@ -1,0 +1,34 @@
+/*
+ * scan.h: a run's examples part by part, computed by several threads: so a command's memory need not grow with the run.
+ *
+ * A part is a block of the store, as a struct dynamics: example i of it is example first + i of the run. Its columns,
+ * gold and ids are filled; order lists those that were observed. It is the worker's, and gone when the work returns;
+ * what is to be delivered is kept by the caller in as many slots as parallel_slots(run->threads) says.
+ */
+#ifndef SCAN_H
+#define SCAN_H
+
+#include "dynamics.h"
+
+struct scan_steps {
+	void *context;
+	/* In a worker's thread, several at once. May change the part's values. */
+	int (*work)(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error);
+	/* In the caller's thread, in the order of the run's examples; may be NULL. */
+	int (*deliver)(void *context, unsigned slot, struct portolan_error *error);
+};
+
+/*
+ * Goes through the run, which dynamics_open() opened, and sums up its count, gaps and first_epoch. Where the run's
+ * columns or gold have an array, it is filled, and the part's points into it.
+ */
+int scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error);
+
+/* The ids alone, of examples not observed as well; nothing is summed up. */
+int scan_ids(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error);
+
+/* Lowers run->threads so that their workers, with so many bytes for each slot, fit into `memory`, and answers 0; or, where
+ * not even one does, what that one takes. */
+uint64_t scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes);
+
+#endif

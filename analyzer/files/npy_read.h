@@ -1,0 +1,55 @@
+/*
+ * npy_read.h: arrays that NumPy wrote (.npy, formats 1.0 to 3.0). The data are mapped, not copied: an array may be
+ * larger than memory.
+ *
+ *     struct npy_array array;
+ *     if (npy_open(&array, "X.npy", error) == 0 && npy_check_matrix(&array, error) == 0)
+ *             … array.data, array.shape[0] rows of array.shape[1] values, row by row …
+ *     npy_close(&array);
+ *
+ * Errors name the file, and what of its header is wrong.
+ */
+#ifndef NPY_READ_H
+#define NPY_READ_H
+
+#include "content.h"
+
+#include <stdint.h>
+
+#define NPY_DIMENSIONS_MAX 32 /* as NumPy's own */
+
+struct npy_header {
+	char kind;        /* as in NumPy: f, i, u, b, S (bytes), U (UTF-32) */
+	size_t item_size; /* bytes of one value; at least 1 */
+	bool is_swapped;  /* big-endian; of values of more than one byte */
+	bool is_fortran;  /* column by column */
+	size_t dimensions;
+	uint64_t shape[NPY_DIMENSIONS_MAX];
+	uint64_t count; /* of values: the product of shape */
+	size_t offset;  /* of the data in the file */
+};
+
+/* Reads what stands before the data; pure. What is taken has data, of count × item_size bytes, that would end before
+ * SIZE_MAX. PORTOLAN_E_INVALID: the message names the field and begins with `path`. */
+int npy_parse_header(const void *bytes, size_t size, const char *path, struct npy_header *header,
+                     struct portolan_error *error);
+
+struct npy_array {
+	struct npy_header header;
+	const char *path;    /* the caller's */
+	const uint8_t *data; /* count × item_size bytes; need not be aligned */
+	/* private */
+	struct content content;
+};
+
+/* PORTOLAN_E_INVALID: no array that can be read as it lies: cut short or too long, big-endian, pickled objects,
+ * records. */
+int npy_open(struct npy_array *array, const char *path, struct portolan_error *error);
+void npy_close(struct npy_array *array); /* may be called twice */
+
+/* PORTOLAN_E_INVALID: not a matrix of float32 or float64, row by row, with at least one column. */
+int npy_check_matrix(const struct npy_array *array, struct portolan_error *error);
+/* PORTOLAN_E_INVALID: not all of the matrix's values are finite: the first that is not is named. */
+int npy_check_finite(const struct npy_array *array, struct portolan_error *error);
+
+#endif

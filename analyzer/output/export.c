@@ -1,0 +1,261 @@
+/*
+ * export.c: rows are made in the workers and written in order.
+ *
+ * Each slot holds the finished rows of one part: formatting numbers costs more than computing them, so it is done by
+ * all threads, and what is left for the one that delivers is to write. Where the store's order is not that of the ids,
+ * slices are sorted first, and cut into parts of the same size.
+ */
+#include "export.h"
+
+#include "dynamics/scan.h"
+#include "dynamics/slices.h"
+#include "program/parallel.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define PROGRAM_BYTES (UINT64_C(6) << 20) /* what runs without any data, and the output's buffer */
+#define SHARE 4 /* of the memory for slices, what the scan that fills them may take: a quarter */
+
+struct export
+{
+	struct dynamics *run;
+	const struct export_request *request;
+	struct output *output;
+	struct table table;
+	struct slices slices;
+	double never; /* instead of forgetting events; NaN: nothing */
+	size_t row_bytes;
+	struct output *slots;
+	unsigned slot_count;
+	const struct dynamics *slice; /* being written */
+};
+
+static double
+never_learned_number(const struct export_request *request, size_t epochs)
+{
+	switch (request->convention) {
+	case NEVER_LEARNED_1000:
+		return 1000;
+	case NEVER_LEARNED_EPOCHS:
+		return (double)epochs;
+	case NEVER_LEARNED_INFINITY:
+		return INFINITY;
+	default:
+		return NAN; /* an example that was never right was never forgotten either: 0 */
+	}
+}
+
+static void
+mark_never_learned(const struct export *export, struct dynamics *part)
+{
+	const struct dynamics_column *never = dynamics_measure_column(part, MEASURE_NEVER_LEARNED);
+	const struct dynamics_column *events = dynamics_measure_column(part, MEASURE_FORGETTING_EVENTS);
+
+	if (isnan(export->never))
+		return;
+	for (size_t i = 0; i < part->ids.rows; i++)
+		if (never->values[i] > 0)
+			events->values[i] = export->never;
+}
+
+static int
+format_rows(const struct export *export, struct output *slot, const struct dynamics *part, const uint32_t *rows,
+            size_t count, struct portolan_error *error)
+{
+	output_clear(slot);
+	table_write_rows(&export->table, slot, part, rows, count);
+	return output_check(slot, error);
+}
+
+static int
+format_part(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
+{
+	const struct export *export = context;
+
+	mark_never_learned(export, part);
+	return format_rows(export, &export->slots[slot], part, part->order, part->count, error);
+}
+
+static int
+write_part(void *context, unsigned slot, struct portolan_error *error)
+{
+	const struct export *export = context;
+
+	output_append(export->output, &export->slots[slot]);
+	return output_check(export->output, error);
+}
+
+static int
+format_piece(void *context, unsigned thread, unsigned slot, size_t piece, struct portolan_error *error)
+{
+	const struct export *export = context;
+	const struct dynamics *slice = export->slice;
+	size_t at = piece * STORE_CHUNK, rest = slice->count - at;
+
+	(void)thread;
+	return format_rows(export, &export->slots[slot], slice, slice->order + at,
+	                   rest < STORE_CHUNK ? rest : STORE_CHUNK, error);
+}
+
+static int
+write_piece(void *context, unsigned slot, size_t piece, struct portolan_error *error)
+{
+	(void)piece;
+	return write_part(context, slot, error);
+}
+
+static int
+write_slice(struct export *export, size_t s, struct portolan_error *error)
+{
+	struct dynamics slice;
+	struct parallel parallel = {.threads = export->run->threads,
+	                            .what = "writing",
+	                            .context = export,
+	                            .work = format_piece,
+	                            .deliver = write_piece};
+	int code = slices_load(export->run, &export->slices, s, &slice, error);
+
+	if (code < 0)
+		return code;
+	mark_never_learned(export, &slice);
+	export->slice = &slice;
+	parallel.count = (slice.count + STORE_CHUNK - 1) / STORE_CHUNK;
+	code = parallel_run(&parallel, error);
+	slices_release(&slice);
+	return code;
+}
+
+static int
+write_rows(struct export *export, struct portolan_error *error)
+{
+	struct scan_steps steps = {.context = export, .work = format_part, .deliver = write_part};
+	int code = 0;
+
+	if (export->slices.ascending)
+		return scan_run(export->run, &steps, error);
+	for (size_t s = 0; s < export->slices.count && code >= 0; s++)
+		code = write_slice(export, s, error);
+	return code;
+}
+
+/* How many examples are observed, where it must be known before the first is written. */
+static int
+count_rows(const struct export *export, uint64_t *rows, struct portolan_error *error)
+{
+	struct dynamics *counted = malloc(sizeof(*counted));
+	struct scan_steps steps = {0};
+	int code;
+
+	*rows = 0;
+	if (export->request->format != TABLE_NPY || output_can_patch(export->output)) {
+		free(counted);
+		return 0;
+	}
+	if (!counted)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	*counted = *export->run;
+	counted->column_count = 1; /* epochs */
+	counted->with_gold = false;
+	code = scan_run(counted, &steps, error);
+	*rows = counted->count;
+	free(counted);
+	return code;
+}
+
+/* Writes npy's head again, now that the rows are counted. */
+static int
+correct_head(const struct export *export, uint64_t rows, struct portolan_error *error)
+{
+	struct output head;
+	int code;
+
+	if (export->request->format != TABLE_NPY || export->run->count == rows)
+		return 0;
+	code = output_open_memory(&head, 0, error);
+	if (code < 0)
+		return code;
+	table_write_head(&export->table, &head, export->run->count);
+	output_patch(export->output, head.buffer, head.used);
+	output_discard(&head);
+	return 0;
+}
+
+/* Cuts the run into slices if it must be, and sees how many threads fit beside them. */
+static int
+divide_memory(struct export *export, struct portolan_error *error)
+{
+	struct dynamics *run = export->run;
+	uint64_t memory = run->max_memory > PROGRAM_BYTES ? run->max_memory - PROGRAM_BYTES : 0, share = 1, least;
+	int code = slices_plan(run, memory / SHARE * (SHARE - 1), &export->slices, error);
+
+	if (code >= 0)
+		code = table_init(&export->table, export->request->format, run, export->slices.longest, error);
+	if (code < 0)
+		return code;
+	export->table.with_ci = export->request->with_ci;
+	export->row_bytes = table_row_bytes(&export->table, export->slices.longest);
+	share = export->slices.ascending ? 1 : SHARE;
+	least = scan_fit(run, memory / share, export->row_bytes * STORE_CHUNK);
+	if (least > 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "run '%s' is too long for so little memory: say --max-memory %lluM, or fewer --epochs",
+		                 run->info->name,
+		                 (unsigned long long)((least * share + PROGRAM_BYTES + (1 << 20)) >> 20));
+	return 0;
+}
+
+static int
+open_slots(struct export *export, struct portolan_error *error)
+{
+	size_t room = export->request->format == TABLE_NPY ? export->row_bytes * STORE_CHUNK : 0;
+	unsigned slots = parallel_slots(export->run->threads);
+	int code = 0;
+
+	export->slots = calloc(slots, sizeof(*export->slots));
+	if (!export->slots)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	while (code >= 0 && export->slot_count < slots)
+		code = output_open_memory(&export->slots[export->slot_count++], room, error);
+	return code;
+}
+
+static int
+write_table(struct export *export, struct portolan_error *error)
+{
+	uint64_t rows = 0;
+	int code = divide_memory(export, error);
+
+	if (code >= 0)
+		code = open_slots(export, error);
+	if (code >= 0)
+		code = count_rows(export, &rows, error);
+	if (code < 0)
+		return code;
+	table_write_head(&export->table, export->output, rows);
+	code = write_rows(export, error);
+	if (code >= 0 && export->run->count == 0)
+		code = dynamics_no_observations(export->run, error);
+	return code < 0 ? code : correct_head(export, rows, error);
+}
+
+int
+export_run(struct dynamics *run, const struct export_request *request, struct output *output,
+           struct portolan_error *error)
+{
+	struct export export = {.run = run, .request = request, .output = output};
+	int code;
+
+	export.never = never_learned_number(request, run->epoch_count);
+	if (isinf(export.never))
+		dynamics_measure_column(run, MEASURE_FORGETTING_EVENTS)->integer = false;
+	code = write_table(&export, error);
+	for (unsigned s = 0; s < export.slot_count; s++)
+		output_discard(&export.slots[s]);
+	free(export.slots);
+	table_free(&export.table);
+	slices_free(&export.slices);
+	return code;
+}

@@ -1,0 +1,32 @@
+/* export.h: a whole run as a table, by ascending id, in bounded memory. */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include "table.h"
+
+/* The number that stands for "never learned" where forgetting events are written: tools disagree. FLAG: none, the events
+ * are 0 and the flag never_learned tells. */
+enum never_learned {
+	NEVER_LEARNED_FLAG,
+	NEVER_LEARNED_1000,     /* the tools of Dataset Cartography */
+	NEVER_LEARNED_EPOCHS,   /* the number of epochs read */
+	NEVER_LEARNED_INFINITY, /* Toneva et al.: unlearned examples are forgotten without end */
+	NEVER_LEARNED_0,
+	NEVER_LEARNED_CONVENTIONS
+};
+
+struct export_request {
+	enum table_format format;
+	enum never_learned convention;
+	bool with_ci; /* of cartography */
+};
+
+/*
+ * `run` was opened with table_measures(), and gold and the users' columns but for cartography. Keeps to run->max_memory,
+ * up to what the store itself needs for an epoch in progress. Sums up the run as scan_run() does. Write errors that are not
+ * answered here come with output_finish().
+ */
+int export_run(struct dynamics *run, const struct export_request *request, struct output *output,
+               struct portolan_error *error);
+
+#endif

@@ -1,0 +1,38 @@
+/* classes.h: the gold labels there are among some examples, as groups 0 … count−1, ascending; without label (−1) first.
+ */
+#ifndef CLASSES_H
+#define CLASSES_H
+
+#include <portolan/portolan.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct classes {
+	int32_t *labels; /* ascending */
+	size_t count;
+};
+
+/* gold[order[i]] ≥ −1, for n ≥ 1 examples. PORTOLAN_E_MEMORY. */
+int classes_make(struct classes *classes, const int32_t *gold, const uint32_t *order, size_t n,
+                 struct portolan_error *error);
+void classes_free(struct classes *classes); /* may be called twice */
+
+/* The group of a label that is there. */
+static inline size_t
+classes_find(const struct classes *classes, int32_t label)
+{
+	size_t from = 0, to = classes->count - 1;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (classes->labels[middle] < label)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+#endif

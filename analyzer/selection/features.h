@@ -1,0 +1,22 @@
+/* features.h: the user's feature vectors (a NumPy matrix), and which row is whose. */
+#ifndef FEATURES_H
+#define FEATURES_H
+
+#include "dynamics/dynamics.h"
+#include "files/npy_read.h"
+
+#define FEATURES_NO_ROW UINT32_MAX
+
+struct features {
+	struct npy_array array; /* rows × features, finite */
+	uint32_t *rows;         /* by dense index; FEATURES_NO_ROW: none */
+};
+
+/* `ids_path` lists the ids of the rows, see id_list.h; NULL: the row's number, from 0, is the id. Rows of examples that
+ * the run does not have are let pass. PORTOLAN_E_INVALID: no such matrix, another number of ids than rows, an id twice.
+ */
+int features_open(struct features *features, const char *path, const char *ids_path, const struct dynamics *dynamics,
+                  struct portolan_error *error);
+void features_close(struct features *features); /* may be called twice */
+
+#endif

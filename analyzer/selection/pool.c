@@ -1,0 +1,113 @@
+/* pool.c: each list marks the examples it names; what all marks together leave is copied in order. */
+#include "pool.h"
+
+#include "files/id_list.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct marking {
+	const struct ids_index *index;
+	struct pool_list *list;
+	uint8_t *marks; /* by position in the index */
+};
+
+static int
+mark(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+{
+	struct marking *marking = context;
+	struct pool_list *list = marking->list;
+	int64_t position = ids_index_find(marking->index, id, length);
+	int shown = (int)(length < sizeof(list->first) - 1 ? length : sizeof(list->first) - 1);
+	uint64_t number;
+
+	list->ids++;
+	if (position >= 0) {
+		marking->marks[position] = 1;
+		return 0;
+	}
+	if (marking->index->ids->kind == STORE_ID_INT && !number_parse_whole(id, length, &number))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of the run are (one id a line)",
+		                 list->path, list->unit, (unsigned long long)place, shown, id);
+	if (list->unknown++ == 0) {
+		list->first_place = place;
+		snprintf(list->first, sizeof(list->first), "%.*s", shown, id);
+	}
+	return 0;
+}
+
+/* Sets in[] to 0 for whom the list does not leave in. */
+static int
+apply(const struct ids_index *index, struct pool_list *list, uint8_t *in, uint8_t *marks, size_t n,
+      struct portolan_error *error)
+{
+	struct marking marking = {index, list, marks};
+	int code;
+
+	memset(marks, 0, n);
+	code = id_list_read(list->path, &list->unit, mark, &marking, error);
+	for (size_t i = 0; code >= 0 && i < n; i++)
+		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
+	return code;
+}
+
+static int
+apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
+            struct portolan_error *error)
+{
+	size_t n = dynamics->count;
+	uint8_t *in = malloc(2 * n);
+	struct ids_index index = {0};
+	int code;
+
+	if (!in)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to mark %zu examples", n);
+	memset(in, 1, n);
+	code = ids_index_init(&index, &dynamics->ids, dynamics->order, n, error);
+	for (size_t i = 0; code >= 0 && i < count; i++)
+		code = apply(&index, &lists[i], in, in + n, n, error);
+	ids_index_free(&index);
+	for (size_t i = 0; code >= 0 && i < n; i++)
+		if (in[i])
+			pool->order[pool->count++] = dynamics->order[i];
+	free(in);
+	if (code >= 0 && pool->count == 0)
+		code = error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "the lists leave nothing to choose from: of the %zu examples observed none is in every "
+		        "--only and in no --exclude",
+		        n);
+	return code;
+}
+
+int
+pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
+          struct portolan_error *error)
+{
+	int code = 0;
+
+	*pool = (struct pool){.order = malloc(dynamics->count * sizeof(*pool->order))};
+	if (!pool->order)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+	if (count == 0) {
+		memcpy(pool->order, dynamics->order, dynamics->count * sizeof(*pool->order));
+		pool->count = dynamics->count;
+	} else {
+		code = apply_lists(pool, dynamics, lists, count, error);
+	}
+	if (code < 0)
+		pool_free(pool);
+	return code;
+}
+
+void
+pool_free(struct pool *pool)
+{
+	free(pool->order);
+	*pool = (struct pool){0};
+}

@@ -1,0 +1,31 @@
+/* pool.h: the examples a selection is made from: all that were observed, or those that the user's lists leave. */
+#ifndef POOL_H
+#define POOL_H
+
+#include "dynamics/dynamics.h"
+
+#define POOL_LISTS_MAX 16
+
+struct pool_list {
+	const char *path;
+	bool is_exclusion; /* its ids stay out; else only its ids are in */
+	/* what was found: */
+	uint64_t ids;         /* in the file; one that stands there twice counts twice */
+	uint64_t unknown;     /* not among the examples observed */
+	uint64_t first_place; /* of these the first, the line or row it stands in, */
+	const char *unit;     /* "line" or "row", */
+	char first[64];       /* and its beginning */
+};
+
+struct pool {
+	uint32_t *order; /* dense indices by ascending id */
+	size_t count;
+};
+
+/* In the pool is who stands in every list that is no exclusion, and in no exclusion. PORTOLAN_E_INVALID: an id that
+ * cannot be one of the run, by file and line; or nobody is left. */
+int pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
+              struct portolan_error *error);
+void pool_free(struct pool *pool); /* may be called twice */
+
+#endif

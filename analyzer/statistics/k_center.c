@@ -1,0 +1,205 @@
+/*
+ * k_center.c: one sweep over all points for each one chosen, cut into as many parts as there are threads.
+ *
+ * Threads live for the whole call and meet at a gate twice a sweep: when the next center is known, and when all parts
+ * have their farthest point. How many pass it together is said only once it is known how many threads could be started.
+ * Within a distance eight sums run side by side, which fills vector registers, and are added in one order.
+ */
+#include "k_center.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#define LANES 8
+#define THREADS_MAX 64
+#define WORTH_A_THREAD 65536 /* values; a sweep over fewer takes less time than waking a thread */
+
+/* Rows of a file need not be aligned. */
+typedef float any_float __attribute__((aligned(1), may_alias));
+typedef double any_double __attribute__((aligned(1), may_alias));
+
+struct sweep;
+
+struct part {
+	struct sweep *sweep;
+	size_t from, to;
+	size_t farthest; /* the lowest of the farthest points */
+	pthread_t thread;
+};
+
+/* All who pass wait for one another. */
+struct gate {
+	pthread_mutex_t mutex;
+	pthread_cond_t opened;
+	size_t members, waiting;
+	unsigned long times; /* opened */
+};
+
+struct sweep {
+	const struct k_center_points *points;
+	double *nearest;
+	size_t center;
+	bool is_done;
+	struct gate gate;
+	struct part parts[THREADS_MAX];
+	size_t part_count;
+};
+
+static void
+gate_pass(struct gate *gate)
+{
+	unsigned long times;
+
+	pthread_mutex_lock(&gate->mutex);
+	times = gate->times;
+	if (++gate->waiting >= gate->members) {
+		gate->waiting = 0;
+		gate->times++;
+		pthread_cond_broadcast(&gate->opened);
+	}
+	while (gate->times == times)
+		pthread_cond_wait(&gate->opened, &gate->mutex);
+	pthread_mutex_unlock(&gate->mutex);
+}
+
+#define DEFINE_DISTANCE(name, type)                                                                                    \
+	static double name(const type *a, const type *b, size_t dimensions)                                            \
+	{                                                                                                              \
+		double sums[LANES] = {0}, sum = 0;                                                                     \
+		size_t d = 0;                                                                                          \
+                                                                                                                       \
+		for (; d + LANES <= dimensions; d += LANES)                                                            \
+			for (unsigned lane = 0; lane < LANES; lane++) {                                                \
+				double difference = (double)a[d + lane] - (double)b[d + lane];                         \
+                                                                                                                       \
+				sums[lane] += difference * difference;                                                 \
+			}                                                                                              \
+		for (unsigned lane = 0; d < dimensions; d++, lane++)                                                   \
+			sums[lane] += ((double)a[d] - (double)b[d]) * ((double)a[d] - (double)b[d]);                   \
+		for (unsigned lane = 0; lane < LANES; lane++)                                                          \
+			sum += sums[lane];                                                                             \
+		return sum;                                                                                            \
+	}
+
+DEFINE_DISTANCE(distance_float, any_float)
+DEFINE_DISTANCE(distance_double, any_double)
+
+static double
+distance(const struct k_center_points *points, size_t a, size_t b)
+{
+	size_t row_a = points->rows ? points->rows[a] : a, row_b = points->rows ? points->rows[b] : b;
+	size_t dimensions = points->dimensions;
+
+	if (points->is_float32)
+		return distance_float((const any_float *)points->features + row_a * dimensions,
+		                      (const any_float *)points->features + row_b * dimensions, dimensions);
+	return distance_double((const any_double *)points->features + row_a * dimensions,
+	                       (const any_double *)points->features + row_b * dimensions, dimensions);
+}
+
+/* Takes the center into account, and finds the part's farthest point. */
+static void
+sweep_part(struct part *part)
+{
+	const struct sweep *sweep = part->sweep;
+	double *nearest = sweep->nearest;
+	double largest = -1;
+
+	part->farthest = part->from;
+	for (size_t i = part->from; i < part->to; i++) {
+		if (nearest[i] >= 0) {
+			double to_center = distance(sweep->points, i, sweep->center);
+
+			nearest[i] = to_center < nearest[i] ? to_center : nearest[i];
+		}
+		if (nearest[i] > largest) {
+			largest = nearest[i];
+			part->farthest = i;
+		}
+	}
+}
+
+static void *
+work(void *argument)
+{
+	struct part *part = argument;
+
+	for (;;) {
+		gate_pass(&part->sweep->gate);
+		if (part->sweep->is_done)
+			return NULL;
+		sweep_part(part);
+		gate_pass(&part->sweep->gate);
+	}
+}
+
+static size_t
+farthest(const struct sweep *sweep)
+{
+	size_t best = sweep->parts[0].farthest;
+
+	for (size_t p = 1; p < sweep->part_count; p++)
+		if (sweep->nearest[sweep->parts[p].farthest] > sweep->nearest[best])
+			best = sweep->parts[p].farthest;
+	return best;
+}
+
+/* Starts up to `wanted` threads beside the caller's, and gives everybody a part. */
+static void
+share_out(struct sweep *sweep, size_t wanted)
+{
+	size_t count = sweep->points->count, parts = 1;
+
+	while (parts <= wanted && pthread_create(&sweep->parts[parts].thread, NULL, work, &sweep->parts[parts]) == 0)
+		parts++;
+	pthread_mutex_lock(&sweep->gate.mutex);
+	sweep->gate.members = sweep->part_count = parts;
+	for (size_t p = 0; p < parts; p++) {
+		sweep->parts[p].from = count * p / parts;
+		sweep->parts[p].to = count * (p + 1) / parts;
+	}
+	pthread_mutex_unlock(&sweep->gate.mutex);
+}
+
+static size_t
+threads_worth(const struct k_center_points *points, unsigned threads)
+{
+	size_t most = points->count * points->dimensions / WORTH_A_THREAD;
+
+	most = most < threads ? most : threads;
+	return most < THREADS_MAX ? most : THREADS_MAX;
+}
+
+void
+k_center_greedy(const struct k_center_points *points, size_t k, unsigned threads, uint32_t *chosen, double *nearest,
+                void (*step)(void *context, size_t done), void *context)
+{
+	struct sweep sweep = {
+	        .points = points,
+	        .nearest = nearest,
+	        .gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, SIZE_MAX, 0, 0},
+	};
+	size_t worth = threads_worth(points, threads);
+
+	for (size_t i = 0; i < points->count; i++)
+		nearest[i] = INFINITY;
+	for (size_t p = 0; p < THREADS_MAX; p++)
+		sweep.parts[p].sweep = &sweep;
+	share_out(&sweep, worth > 1 ? worth - 1 : 0);
+	for (size_t done = 0; done < k; done++) {
+		sweep.center = done > 0 ? farthest(&sweep) : 0;
+		chosen[done] = (uint32_t)sweep.center;
+		nearest[sweep.center] = -1;
+		gate_pass(&sweep.gate);
+		sweep_part(&sweep.parts[0]);
+		gate_pass(&sweep.gate);
+		if (step)
+			step(context, done + 1);
+	}
+	sweep.is_done = true;
+	gate_pass(&sweep.gate);
+	for (size_t p = 1; p < sweep.part_count; p++)
+		pthread_join(sweep.parts[p].thread, NULL);
+	pthread_cond_destroy(&sweep.gate.opened);
+	pthread_mutex_destroy(&sweep.gate.mutex);
+}

@@ -1,0 +1,228 @@
+/*
+ * measures.c: what the measures cost beside moving the same bytes.
+ *
+ *     measures columns EXAMPLES EPOCHS REPEATS    over columns in memory: for each repeat, the seconds of one read of
+ * gold_prob and correct and of the measures, in one thread, then in two measures files IN BYTES OUT BYTES reads so many
+ * bytes of IN and writes so many to OUT; the seconds
+ */
+#include "dynamics/measures.h"
+
+#include <err.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EPOCHS_MOST 64
+#define WRITTEN_AT_ONCE (1u << 20)
+
+typedef uint64_t vector __attribute__((vector_size(64)));
+
+struct columns {
+	size_t blocks, epochs;
+	float *gold_prob[EPOCHS_MOST];  /* blocks × STORE_CHUNK */
+	uint64_t *correct[EPOCHS_MOST]; /* blocks × STORE_CHUNK_WORDS */
+	uint64_t present[STORE_CHUNK_WORDS];
+};
+
+struct share {
+	pthread_t thread;
+	const struct columns *columns;
+	size_t from, to; /* blocks */
+	uint64_t sum;
+	double checksum;
+};
+
+static double
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void *
+memory(size_t size)
+{
+	void *place = aligned_alloc(1 << 21, (size + (1 << 21) - 1) >> 21 << 21);
+
+	if (!place)
+		err(1, "no memory");
+	madvise(place, size, MADV_HUGEPAGE);
+	return place;
+}
+
+static struct columns *
+make_columns(size_t examples, size_t epochs)
+{
+	struct columns *columns = calloc(1, sizeof(*columns));
+	uint64_t state = 1;
+
+	if (!columns || epochs > EPOCHS_MOST)
+		errx(1, "no memory, or too many epochs");
+	columns->blocks = (examples + STORE_CHUNK - 1) / STORE_CHUNK;
+	columns->epochs = epochs;
+	memset(columns->present, 0xff, sizeof(columns->present));
+	for (size_t e = 0; e < epochs; e++) {
+		columns->gold_prob[e] = memory(columns->blocks * STORE_CHUNK * sizeof(float));
+		columns->correct[e] = memory(columns->blocks * STORE_CHUNK / 8);
+		memset(columns->correct[e], 0, columns->blocks * STORE_CHUNK / 8);
+		for (size_t i = 0; i < columns->blocks * STORE_CHUNK; i++) {
+			state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			columns->gold_prob[e][i] = (float)(state >> 40) / (float)(1 << 24);
+			columns->correct[e][i / 64] |= (state >> 39 & 1) << i % 64;
+		}
+	}
+	return columns;
+}
+
+/* The sum of so many 64-bit words, a multiple of 32. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static uint64_t
+read_words(const void *from, size_t words)
+{
+	const vector *at = from;
+	vector sums[4] = {0}, all;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i + 4 <= words / 8; i += 4)
+		for (unsigned k = 0; k < 4; k++)
+			sums[k] += at[i + k];
+	all = sums[0] + sums[1] + sums[2] + sums[3];
+	for (unsigned k = 0; k < 8; k++)
+		sum += all[k];
+	return sum;
+}
+
+static void *
+read_share(void *argument)
+{
+	struct share *share = argument;
+	const struct columns *columns = share->columns;
+	size_t blocks = share->to - share->from;
+
+	for (size_t e = 0; e < columns->epochs; e++) {
+		share->sum += read_words(columns->gold_prob[e] + share->from * STORE_CHUNK, blocks * STORE_CHUNK / 2);
+		share->sum +=
+		        read_words(columns->correct[e] + share->from * STORE_CHUNK_WORDS, blocks * STORE_CHUNK_WORDS);
+	}
+	return NULL;
+}
+
+/* The measures of the papers, block by block into buffers that stay in the cache, as a scan does it. */
+static void *
+measure_share(void *argument)
+{
+	static const enum measure measures[] = {MEASURE_EPOCHS,      MEASURE_CONFIDENCE,        MEASURE_VARIABILITY,
+	                                        MEASURE_CORRECTNESS, MEASURE_FORGETTING_EVENTS, MEASURE_NEVER_LEARNED};
+	struct share *share = argument;
+	const struct columns *columns = share->columns;
+	struct store_values *values = calloc(columns->epochs * STORE_COLUMN_MAX, sizeof(*values));
+	uint32_t epochs[EPOCHS_MOST];
+	double *out[MEASURE_COUNT] = {0};
+
+	for (size_t m = 0; m < sizeof(measures) / sizeof(*measures); m++)
+		out[measures[m]] = memory(STORE_CHUNK * sizeof(double));
+	for (size_t b = share->from; b < share->to; b++) {
+		struct store_block block = {.rows = STORE_CHUNK, .epoch_count = columns->epochs, .columns = values};
+
+		for (size_t e = 0; e < columns->epochs; e++) {
+			epochs[e] = (uint32_t)e;
+			values[e * STORE_COLUMN_MAX + STORE_GOLD_PROB] =
+			        (struct store_values){columns->gold_prob[e] + b * STORE_CHUNK, columns->present, true};
+			values[e * STORE_COLUMN_MAX + STORE_CORRECT] = (struct store_values){
+			        columns->correct[e] + b * STORE_CHUNK_WORDS, columns->present, true};
+		}
+		measures_block(&block, epochs, out);
+		share->checksum += out[MEASURE_VARIABILITY][b % STORE_CHUNK];
+	}
+	for (size_t m = 0; m < MEASURE_COUNT; m++)
+		free(out[m]);
+	free(values);
+	return NULL;
+}
+
+static double
+seconds_of(void *(*work)(void *), const struct columns *columns, unsigned threads)
+{
+	struct share shares[2] = {0};
+	double begin = now(), check = 0;
+
+	for (unsigned t = 0; t < threads; t++) {
+		shares[t].columns = columns;
+		shares[t].from = columns->blocks * t / threads;
+		shares[t].to = columns->blocks * (t + 1) / threads;
+		if (t > 0 && pthread_create(&shares[t].thread, NULL, work, &shares[t]) != 0)
+			errx(1, "no thread");
+	}
+	work(&shares[0]);
+	for (unsigned t = 0; t < threads; t++) {
+		if (t > 0)
+			pthread_join(shares[t].thread, NULL);
+		check += shares[t].checksum + (double)shares[t].sum;
+	}
+	if (check == 0)
+		errx(1, "nothing was computed");
+	return now() - begin;
+}
+
+static int
+time_columns(size_t examples, size_t epochs, unsigned repeats)
+{
+	const struct columns *columns = make_columns(examples, epochs);
+
+	for (unsigned r = 0; r < repeats; r++)
+		for (unsigned threads = 1; threads <= 2; threads++) {
+			double reading = seconds_of(read_share, columns, threads);
+
+			printf("%.9f %.9f%c", reading, seconds_of(measure_share, columns, threads),
+			       threads == 1 ? ' ' : '\n');
+		}
+	return 0;
+}
+
+static int
+time_files(const char *in, size_t in_bytes, const char *out, size_t out_bytes)
+{
+	static char buffer[WRITTEN_AT_ONCE] __attribute__((aligned(64)));
+	double begin = now();
+	int from = open(in, O_RDONLY | O_CLOEXEC), to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	const void *map;
+	uint64_t sum;
+
+	if (from < 0 || to < 0)
+		err(1, "%s", from < 0 ? in : out);
+	map = mmap(NULL, in_bytes, PROT_READ, MAP_SHARED, from, 0);
+	if (map == MAP_FAILED)
+		err(1, "%s", in);
+	sum = read_words(map, in_bytes / 8 / 32 * 32);
+	memcpy(buffer, &sum, sizeof(sum));
+	while (out_bytes > 0) {
+		size_t part = out_bytes < sizeof(buffer) ? out_bytes : sizeof(buffer);
+
+		if (write(to, buffer, part) != (ssize_t)part)
+			err(1, "%s", out);
+		out_bytes -= part;
+	}
+	close(to);
+	printf("%.9f\n", now() - begin);
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 5 && strcmp(argv[1], "columns") == 0)
+		return time_columns(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10),
+		                    (unsigned)strtoul(argv[4], NULL, 10));
+	if (argc == 6 && strcmp(argv[1], "files") == 0)
+		return time_files(argv[2], strtoul(argv[3], NULL, 10), argv[4], strtoul(argv[5], NULL, 10));
+	errx(2, "measures columns EXAMPLES EPOCHS REPEATS | measures files IN BYTES OUT BYTES");
+}

@@ -1,0 +1,112 @@
+"""The measures of 10,000,000 examples × 10 epochs: over columns in memory, and from the store to a NumPy file.
+
+The limits: one read (a sum) of the same columns; one read of the same bytes of the store's file and one write of the output's.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import threading
+
+import harness
+import ingest
+
+EXAMPLES, EPOCHS = 10_000_000, 10
+BYTES_IN = EXAMPLES * (EPOCHS * 4 + EPOCHS // 8 + 4)  # gold_prob, correct, gold
+MAX_MEMORY = "256M"
+
+
+def record(store, shuffled):
+    import numpy as np
+    import portolan
+
+    rng = np.random.default_rng(0)
+    ids = rng.permutation(EXAMPLES) if shuffled else np.arange(EXAMPLES)
+    declared = {} if shuffled else {"examples": EXAMPLES}
+    gold = np.zeros(65536, dtype=np.int32)
+    with portolan.Run("bench", store=store, mode="epoch-end", **declared) as run:
+        for epoch in range(EPOCHS):
+            gold_prob = rng.random(EXAMPLES, dtype=np.float32)
+            for start in range(0, EXAMPLES, len(gold)):
+                rows = slice(start, min(start + len(gold), EXAMPLES))
+                p = gold_prob[rows]
+                run.log_gold(epoch, ids[rows], p, p > 0.5, gold=gold[: len(p)])
+            run.end_epoch(epoch)
+    with open(os.path.join(store, "portoland.lock"), "rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the collector has left: all of it is columns
+
+
+class Memory(threading.Thread):
+    """The most anonymous memory of a process while it runs, in MB."""
+
+    def __init__(self, process):
+        super().__init__(daemon=True)
+        self.process, self.most = process, 0.0
+
+    def run(self):
+        while self.process.poll() is None:
+            try:
+                with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+                    for line in status:
+                        if line.startswith("RssAnon:"):
+                            self.most = max(self.most, int(line.split()[1]) / 1024)
+            except (OSError, ValueError):
+                pass
+            try:
+                self.process.wait(0.002)
+            except subprocess.TimeoutExpired:
+                pass
+
+
+def peak_memory(command):
+    process = subprocess.Popen(command)
+    watcher = Memory(process)
+    watcher.start()
+    watcher.join()
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return watcher.most
+
+
+def over_columns(report, programs, repeats):
+    words = [programs["measures"], "columns", str(EXAMPLES), str(EPOCHS), str(repeats + 1)]
+    lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+    turns = [[float(word) for word in line.split()] for line in lines[1:]]
+    for column, threads in ((0, "one thread"), (2, "two threads")):
+        report.ratio(f"measures over columns, 10 M × 10, {threads} / one read", [t[column + 1] / t[column] for t in turns],
+                     aim="≤ 2", note="confidence, variability, correctness, forgetting_events, never_learned; "
+                     f"the read: {1000 * harness.spread([t[column] for t in turns])[0]:.1f} ms")
+
+
+def to_file(report, programs, repeats, folder, shuffled):
+    store, ours, theirs = (os.path.join(folder, name) for name in ("store", "ours.npy", "theirs"))
+    record(store, shuffled)
+    command = [programs["portolan"], "metrics", "bench", "--store", store, "--format", "npy", "--max-memory", MAX_MEMORY]
+    ratios, cpu_ratios = [], []
+    for turn in range(repeats + 1):
+        cpu, wall = harness.child_seconds([*command, "-o", ours])
+        size = os.path.getsize(ours)
+        os.unlink(ours)
+        peer_cpu, peer = harness.child_seconds([programs["measures"], "files", os.path.join(store, "data.mdb"), str(BYTES_IN),
+                                                theirs, str(size)], stdout=subprocess.DEVNULL)
+        os.unlink(theirs)
+        if turn > 0:
+            ratios.append(wall / peer)
+            cpu_ratios.append(cpu / peer_cpu)
+    memory = peak_memory([*command, "-o", ours])
+    what = "shuffled ids" if shuffled else "declared ids"
+    report.ratio(f"metrics --format npy, 10 M × 10, {what} / read and write", ratios, aim=None if shuffled else "≤ 1.5",
+                 note=f"--max-memory {MAX_MEMORY}: {memory:.0f} MB of anonymous memory at most; {size / 1e6:.0f} MB written")
+    report.ratio(f"metrics --format npy, 10 M × 10, {what}: processor time", cpu_ratios)
+    shutil.rmtree(store)
+
+
+def run(report, programs, repeats):
+    over_columns(report, programs, repeats)
+    folder = ingest.folder_on_disk(programs)
+    try:
+        to_file(report, programs, repeats, folder, shuffled=False)
+        to_file(report, programs, min(repeats, 3), folder, shuffled=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
