@@ -194,7 +194,8 @@ read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct s
 	code = read_blocks(&reading, snapshot, error);
 	if (code < 0)
 		return code;
-	memcpy(live->settled + live->settled_count, after + live->settled_count, reading.fresh * sizeof(*after));
+	for (size_t e = live->settled_count; e < settled; e++)
+		live->settled[e] = after[e];
 	live->settled_count = settled;
 	view->epochs = live->epochs;
 	view->epoch_count = reading.first + reading.count;
