@@ -183,6 +183,11 @@ static void
 KERNEL(all)(const struct complete *c, uint32_t rows, bool learning)
 {
 	for (size_t word = 0; (word + 1) * TILE <= rows; word++) {
+		/* One stream per epoch is more than processors foresee: what comes after the next is asked for. A fifth of the
+		 * time where the columns are not in the cache yet. */
+		for (size_t e = 0; e < c->epochs; e++)
+			for (unsigned line = 0; line < TILE; line += 16)
+				__builtin_prefetch(c->gold_prob[e] + (word + 2) * TILE + line);
 		for (size_t g = 0; g < TILE; g += LANES)
 			KERNEL(probabilities)(c, word * TILE + g);
 		if (learning && c->epochs < 16)

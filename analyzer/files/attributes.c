@@ -5,6 +5,7 @@
  * value is none, and then read once more. The file is in memory, so that costs no second reading of it.
  */
 #include "attributes.h"
+#include "categories.h"
 
 #include "program/number.h"
 
@@ -16,18 +17,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* The names of a column's categories, found by their text: open addressing at half load. */
-struct names {
-	uint32_t *slots; /* number + 1; 0: free */
-	size_t mask, room;
-};
-
 struct reading {
 	const struct attributes_request *request;
 	const struct user_file *file;
 	struct attributes *attributes;
 	size_t id_column, *columns;    /* of CSV and TSV */
-	struct names *names;           /* by column */
+	struct categories *names;      /* by column */
 	const struct ids_index *index; /* NULL: every record is an example */
 	struct ids *ids;               /* of every record; else NULL */
 	bool again;                    /* a column turned out to hold categories */
@@ -55,60 +50,6 @@ static int
 no_memory(const struct user_file *file, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the columns of %s", file->path);
-}
-
-static uint64_t
-hash_text(const char *text, size_t length)
-{
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
-	return hash ^ hash >> 29;
-}
-
-static int
-grow_names(struct attribute *attribute, struct names *names)
-{
-	size_t room = names->room ? 2 * names->room : 64;
-	char **grown = realloc(attribute->names, room * sizeof(*grown));
-	uint32_t *slots = calloc(2 * room, sizeof(*slots));
-
-	if (grown)
-		attribute->names = grown;
-	if (!grown || !slots) {
-		free(slots);
-		return -1;
-	}
-	free(names->slots);
-	*names = (struct names){slots, 2 * room - 1, room};
-	for (size_t i = 0; i < attribute->name_count; i++) {
-		size_t slot = hash_text(grown[i], strlen(grown[i])) & names->mask;
-
-		while (slots[slot])
-			slot = (slot + 1) & names->mask;
-		slots[slot] = (uint32_t)i + 1;
-	}
-	return 0;
-}
-
-/* The number of a category, a new one where its name is; −1: out of memory. */
-static int32_t
-name_category(struct attribute *attribute, struct names *names, const char *text)
-{
-	size_t slot;
-
-	if (attribute->name_count == names->room && grow_names(attribute, names) < 0)
-		return -1;
-	slot = hash_text(text, strlen(text)) & names->mask;
-	for (; names->slots[slot]; slot = (slot + 1) & names->mask)
-		if (strcmp(attribute->names[names->slots[slot] - 1], text) == 0)
-			return (int32_t)names->slots[slot] - 1;
-	attribute->names[attribute->name_count] = strdup(text);
-	if (!attribute->names[attribute->name_count])
-		return -1;
-	names->slots[slot] = (uint32_t)++attribute->name_count;
-	return (int32_t)attribute->name_count - 1;
 }
 
 static int
@@ -165,7 +106,7 @@ take_value(struct reading *reading, size_t column, struct user_record *record, s
 	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(record->text, &attribute->numbers[position]))
 		make_category(reading, attribute, record);
 	if (attribute->kind == ATTRIBUTE_CATEGORY && attribute->categories) {
-		attribute->categories[position] = name_category(attribute, &reading->names[column], record->text);
+		attribute->categories[position] = categories_find(&reading->names[column], attribute, record->text);
 		if (attribute->categories[position] < 0)
 			return no_memory(reading->file, error);
 	}
@@ -365,7 +306,7 @@ read_all(struct reading *reading, size_t rows, struct portolan_error *error)
 	else
 		code = no_memory(reading->file, error);
 	for (size_t a = 0; reading->names && a < count; a++)
-		free(reading->names[a].slots);
+		categories_free(&reading->names[a]);
 	free(reading->columns);
 	free(reading->names);
 	if (code < 0)

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define CLOSE 1e-9 /* of their size: numbers nearer to one another are one */
+#define CLOSE 1e-9    /* of their size: numbers nearer to one another are one */
+#define GRID_MOST 200 /* values: of more, none is told from the next */
 
 void
 map_range_widen(struct map_range *range, double value)
@@ -69,7 +70,7 @@ set_any(struct map_axis *axis, double least, double most)
 	} else if (most < 0 && most > 0.4 * least) {
 		most = 0;
 	}
-	step = round_up((most - least) / 20);
+	step = round_up((most - least) / 40);
 	axis->low = floor(least / step + CLOSE) * step;
 	axis->high = ceil(most / step - CLOSE) * step;
 }
@@ -89,7 +90,7 @@ map_axis_make(struct map_axis *axis, const struct map_column *column, struct map
 {
 	if (!(range.least <= range.most))
 		range = (struct map_range){0, 0};
-	*axis = (struct map_axis){.grid = column->grid};
+	*axis = (struct map_axis){.grid = range.most - range.least <= GRID_MOST * column->grid ? column->grid : 0};
 	snprintf(axis->name, sizeof(axis->name), "%s", column->name);
 	if (column->kind == MAP_SHARE) {
 		axis->high = 1;

@@ -37,7 +37,7 @@ struct map_axis {
 	double from, to;   /* what is shown, margins included */
 	double step;       /* between tics */
 	double panel_step; /* the same where there is little room */
-	double grid;
+	double grid;       /* as the column's; 0: there are too many values to tell them apart */
 	unsigned bins;
 	double bin_width;
 };

@@ -187,8 +187,8 @@ take_points(const struct map_input *input, const struct map_options *options, ui
 	random_sample(&random, rows, input->n, count);
 	for (size_t i = 0; i < count; i++) {
 		struct map_point point = {
-		        .x = (float)(input->x.values[rows[i]] + spread(input->x.grid, options->seed, rows[i], 0)),
-		        .y = (float)(input->y.values[rows[i]] + spread(input->y.grid, options->seed, rows[i], 1)),
+		        .x = (float)(input->x.values[rows[i]] + spread(data->axes.x.grid, options->seed, rows[i], 0)),
+		        .y = (float)(input->y.values[rows[i]] + spread(data->axes.y.grid, options->seed, rows[i], 1)),
 		};
 
 		if (!is_there(input, rows[i]))

@@ -273,8 +273,11 @@ test_axes(void **state)
 	axis = axis_of(MAP_ANY, 1, 0, 99, 0.03); /* a hundred counts, five to a bin */
 	assert_axis(&axis, -0.5, 99.5, 20, 20, 20);
 	assert_true(axis.bin_width == 5);
+	axis = axis_of(MAP_ANY, 1, 0, 40397, 0.03); /* too many */
+	assert_axis(&axis, 0, 42000, 10000, 20000, 20);
+	assert_true(axis.grid == 0 && axis.from < 0);
 	axis = axis_of(MAP_ANY, 0, -3.3, 8.1, 0.03);
-	assert_axis(&axis, -4, 9, 5, 5, 20);
+	assert_axis(&axis, -3.5, 8.5, 5, 5, 20);
 	axis = axis_of(MAP_ANY, 0, 2, 40, 0.03); /* from zero: it costs little */
 	assert_axis(&axis, 0, 40, 10, 20, 20);
 	axis = axis_of(MAP_ANY, 0, 1e7, 1e7, 0.03); /* equal values */

@@ -23,15 +23,25 @@ shuffled(uint32_t i)
 	return (uint32_t)((uint64_t)i * 7919 % N);
 }
 
+enum order { SORTED, SHUFFLED, SWAPPED /* sorted within every block of the store, but the first comes last */ };
+
+static uint64_t
+id_of(uint32_t i, enum order order)
+{
+	if (order == SHUFFLED)
+		return 3ull * shuffled(i);
+	return order == SORTED ? 3ull * i : 3ull * ((i + N - STORE_CHUNK) % N);
+}
+
 static void
-make_run(const char *name, bool sorted, bool strings)
+make_run(const char *name, enum order order, bool strings)
 {
 	static const char *pointers[N];
 	static float p[N];
 	uint32_t run = fixture_run(fixture, name, 0, NULL, 0);
 
 	for (uint32_t i = 0; i < N; i++) {
-		ids[i] = sorted ? 3ull * i : 3ull * shuffled(i);
+		ids[i] = id_of(i, order);
 		snprintf(texts[i], sizeof(texts[i]), "id%llu", (unsigned long long)ids[i]);
 		pointers[i] = texts[i];
 		p[i] = (float)(ids[i] % 101) / 100.0f;
@@ -51,9 +61,10 @@ setup(void **state)
 {
 	(void)state;
 	fixture = fixture_new();
-	make_run("sorted", true, false);
-	make_run("shuffled", false, false);
-	make_run("strings", false, true);
+	make_run("sorted", SORTED, false);
+	make_run("shuffled", SHUFFLED, false);
+	make_run("swapped", SWAPPED, false);
+	make_run("strings", SHUFFLED, true);
 	fixture_close(fixture);
 	return 0;
 }
@@ -161,6 +172,11 @@ test_ascending(void **state)
 	open_run(&run, "sorted", 2, 0);
 	assert_int_equal(slices_plan(&run, 1 << 20, &slices, NULL), 0);
 	assert_true(slices.ascending && slices.count == 0);
+	slices_free(&slices);
+	dynamics_free(&run);
+	open_run(&run, "swapped", 2, 0);
+	assert_int_equal(slices_plan(&run, 1 << 30, &slices, NULL), 0);
+	assert_true(!slices.ascending && slices.count == 1);
 	slices_free(&slices);
 	dynamics_free(&run);
 }
