@@ -166,6 +166,23 @@ class Watch(CollectorTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no run 'run' in store", done.stderr)
 
+    def test_json_of_what_is_not_utf8(self):
+        watcher = self.watch(os.fsdecode(b"r\xff"), "--json")
+        look = json.loads(watcher.read_until("\n").splitlines()[0])
+        self.assertEqual((look["run"], look["state"]), ("r?", "waiting"))
+        self.assertIn("no store at", look["why"])
+
+    def test_a_store_that_cannot_be_read(self):
+        """It might have been a moment's trouble, so it looks again before it gives up."""
+        os.mkdir(self.store)
+        with open(os.path.join(self.store, "data.mdb"), "wb") as file:
+            file.write(b"nonsense" * 1024)
+        code, said, text = self.watch().end()
+        self.assertEqual(code, 1)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.assertIn("run: waiting: store", text)
+        self.assertEqual(len(text.splitlines()), 1, text)
+
     def test_screen(self):
         client = self.client(self.collect().tcp)
         client.open("run", examples=ROWS)
