@@ -307,6 +307,10 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	if (now - ingest->ticked > STALL_MS)
 		forgive_silence(ingest, now - ingest->ticked);
 	ingest->ticked = now;
+	if (store_writer_check(ingest->writer, &error) < 0) {
+		settle_failure(ingest, &error, now);
+		return false;
+	}
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
 			return false;
