@@ -1,5 +1,6 @@
 """portoland as a process: starting, refusing to start, detaching, leaving."""
 
+import json
 import os
 import signal
 import socket
@@ -155,6 +156,36 @@ class Process(CollectorTest):
         self.assertEqual(os.path.getsize(data), 0)
         os.unlink(data)
         self.collect()
+
+    def test_names_that_do_not_show_are_shown_on_a_terminal(self):
+        """And only there: files and other programs get them as they are."""
+        name = "run\u202egpj\u200b"
+        shown = "run\\u202egpj\\u200b"
+        collector = self.collect()
+        self.client(collector.tcp).open(name)
+        runs = [os.environ["PORTOLAN"], "runs", "--store", self.store]
+        done = subprocess.run(runs, capture_output=True, text=True)
+        self.assertIn(name, done.stdout)
+        for arguments in ([], ["--json"]):
+            ours, theirs = os.openpty()
+            with open(ours, "rb", buffering=0) as terminal:
+                subprocess.run(runs + arguments, stdout=theirs, check=True)
+                os.close(theirs)
+                said = b""
+                try:
+                    while part := terminal.read(4096):
+                        said += part
+                except OSError:  # the other side is closed
+                    pass
+            self.assertIn(shown, said.decode())
+            self.assertNotIn("\u202e", said.decode())
+            if arguments:
+                self.assertEqual(json.loads(said)[0]["name"], name)
+        done = subprocess.run([os.environ["PORTOLAN"], "metrics", "no\u202esuch", "--store", self.store], capture_output=True, text=True)
+        self.assertIn("no\\u202esuch", done.stderr)
+        done = portoland("rm", "no\u202esuch", "--store", self.store)
+        self.assertIn("no\\u202esuch", done.stderr)
+        self.assertNotIn("\u202e", done.stderr)
 
     def test_a_store_that_cannot_be(self):
         path = os.path.join(self.directory, "file")
