@@ -53,6 +53,19 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
+/* Is the last of so many sessions there? Their number, which memory is asked for by, may be damaged. */
+static int
+check_last_session(const struct view *view, uint32_t run, uint32_t sessions, struct portolan_error *error)
+{
+	struct store_key state = store_key_run(run, RUN_STATE), last = store_key_u32_u32(run, sessions - 1);
+	struct session_record record;
+	int rc = store_view_read(view, DB_SESSIONS, &last, RECORD_SESSION, &record, sizeof(record), error);
+
+	return rc == VIEW_ABSENT ? store_view_corrupt(view, DB_RUN, state.data, state.size, error) : 0;
+}
+
+#define SESSIONS_BELIEVED 4096
+
 int
 store_catalog_state(const struct view *view, uint32_t run, struct run_state_record *state, struct portolan_error *error)
 {
@@ -68,7 +81,7 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 	    (state->declared > 0 && state->id_kind != STORE_ID_INT) ||
 	    (state->state != STORE_RECORDING && state->state != STORE_CLOSED && state->state != STORE_RUN_UNNAMED))
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-	return 0;
+	return state->sessions > SESSIONS_BELIEVED ? check_last_session(view, run, state->sessions, error) : 0;
 }
 
 /* The body of the identity record, its sizes checked. */
