@@ -46,6 +46,7 @@ rename_session(struct wire_frame *open, const char *run)
 	for (int i = 0; i < 8; i++)
 		open->session[8 + i] ^= (uint8_t)(hash >> 8 * i);
 	open->open.run = (struct wire_bytes){(const uint8_t *)run, strlen(run)};
+	open->open.resume = false; /* it resumed a run of its own name */
 }
 
 static int

@@ -141,7 +141,10 @@ join_late(struct store_writer *writer, uint32_t run, const struct store_run_requ
 		rc = store_writer_load(writer, run, 0, &state, &first, error);
 	if (rc)
 		return rc;
-	if (roster->newest < request->started)
+	/* What resumed has resumed what was there then: not a run that was begun anew since. */
+	if (request->resume && roster->sessions && first.started <= request->started)
+		*join = JOIN_SESSION;
+	else if (roster->newest < request->started)
 		*join = request->overwrite ? JOIN_REPLACES : JOIN_REFUSED;
 	else
 		*join = (first.asked & SESSION_RESUME) && first.started > request->started ? JOIN_SESSION
@@ -163,7 +166,9 @@ store_join(struct store_writer *writer, const struct store_run_info *info, const
 	rc = same_launch(writer, info, request, &same, error);
 	if (rc)
 		return rc;
-	*join = same || request->resume ? JOIN_SESSION : request->overwrite ? JOIN_REPLACES : JOIN_REFUSED;
+	*join = same || (request->resume && !request->late) ? JOIN_SESSION
+	        : request->overwrite                       ? JOIN_REPLACES
+	                                                   : JOIN_REFUSED;
 	if (request->late && *join != JOIN_SESSION)
 		return join_late(writer, info->number, request, join, error);
 	return 0;
