@@ -12,11 +12,14 @@
 
 #include <portolan/error.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SILENT_MS 5000
+#define CROWD_SHARE 16 /* of the table: for one connection */
+#define CROWD_FEW 4    /* sessions, which a newcomer may have when the table is nearly full */
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -261,6 +264,51 @@ most_sessions(const struct ingest *ingest)
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
 }
 
+/*
+ * No place for one session more of this peer. A connection may have a sixteenth of the table; the last quarter of it is
+ * for those that have next to nothing, so that a few that connect again and again do not lock newcomers out.
+ */
+static bool
+is_crowded(const struct ingest *ingest, const struct peer *peer, bool known)
+{
+	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
+	size_t most = most_sessions(ingest), held = connection ? connection->sessions : 0;
+
+	if (held >= most / CROWD_SHARE)
+		return true;
+	if (known)
+		return false;
+	return ingest->sessions.count >= most || (ingest->sessions.count >= most - most / 4 && held >= CROWD_FEW);
+}
+
+/* Answers an `open` that cannot be taken now; false: it can. */
+static bool
+turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
+          int64_t now)
+{
+	bool moves = !session || !peer_is_same(&session->peer, peer);
+	uint64_t since;
+
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
+		            "the store cannot be written now; try again");
+		return true;
+	}
+	if (!moves || !is_crowded(ingest, peer, session))
+		return false;
+	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "too many sessions; try again");
+	if (throttle_count(&ingest->crowd, 1, now, &since)) {
+		char line[200];
+
+		snprintf(line, sizeof(line),
+		         "too many sessions (%zu, %zu of them live): %" PRIu64
+		         " turned away; a connection may have %zu",
+		         ingest->sessions.count, ingest->sessions.live, since, most_sessions(ingest) / CROWD_SHARE);
+		ingest->options.trouble(ingest->options.context, line);
+	}
+	return true;
+}
+
 void
 admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
 {
@@ -275,12 +323,8 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		reply_removed(ingest, peer, session);
 		return;
 	}
-	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= most_sessions(ingest))) {
-		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "%s; try again",
-		            ingest->health == INGEST_UNAVAILABLE ? "the store cannot be written now"
-		                                                 : "too many sessions");
+	if (turn_away(ingest, peer, frame, session, now))
 		return;
-	}
 	if (!session)
 		result = admit(ingest, frame, now, &session, &error);
 	else if (session->now.state == SESSION_GONE)
@@ -292,7 +336,7 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 			               store_writer_pending(ingest->writer) != pending, &error, now);
 		return;
 	}
-	session->peer = *peer;
+	sessions_set_peer(&ingest->sessions, session, peer);
 	session_hear(session, now);
 	session->gap = false;
 	session->owes_opened = true;

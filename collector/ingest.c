@@ -260,12 +260,6 @@ take_ping(struct ingest *ingest, struct session *session, const struct wire_coun
 		report_gap(ingest, session, 0);
 }
 
-static bool
-same_peer(const struct peer *a, const struct peer *b)
-{
-	return a->socket == b->socket && a->size == b->size && memcmp(a->id, b->id, a->size) == 0;
-}
-
 static void
 take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
                    int64_t now)
@@ -275,7 +269,7 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands.
 	 */
 	if (!session || session->now.state == SESSION_GONE ||
-	    (session->now.state != SESSION_REMOVED && !same_peer(&session->peer, peer))) {
+	    (session->now.state != SESSION_REMOVED && !peer_is_same(&session->peer, peer))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),
 		            "the session is not live here; open it again");
 		return;

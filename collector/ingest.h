@@ -16,6 +16,7 @@
 #include "fold.h"
 #include "sessions.h"
 #include "store/write.h"
+#include "throttle.h"
 
 #define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
 #define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
@@ -52,6 +53,7 @@ struct ingest {
 	uint64_t commits;               /* numbers them */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
+	struct throttle crowd;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store was removed: to be served no longer */
