@@ -20,6 +20,7 @@
 
 #define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
 #define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
+#define INGEST_IDS_FACTOR 4            /* × max_memory: for ids of runs that declare no number of examples */
 #define INGEST_RETRY_MS 1000           /* pause after the store has failed */
 #define INGEST_WORK_RETRY_MS 10000     /* pause after a step of folding has failed */
 
@@ -53,7 +54,7 @@ struct ingest {
 	uint64_t commits;               /* numbers them */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
-	struct throttle crowd;
+	struct throttle crowd, starved;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store was removed: to be served no longer */

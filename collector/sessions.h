@@ -78,7 +78,9 @@ struct run {
 	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
 	bool removed;
 	bool unfoldable; /* a fold found damage; left alone until the next start */
-	bool damaged;    /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
+	bool starved;    /* there is no memory for more of its ids */
+	bool starvation_told;
+	bool damaged; /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
 	char name[256];
 	int64_t heard;                  /* the last time that one of its sessions was heard of */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */

@@ -42,6 +42,7 @@ enum {
 	STORE_E_SYSTEM = -108,
 	STORE_E_MEMORY = -109,
 	STORE_E_DIFFERS = -110,    /* id kind, mode or number of examples is not the run's */
+	STORE_E_IDS = -112,        /* no memory is left for more ids that are not declared */
 };
 
 /* Columns every build knows; users' own float columns get numbers from STORE_COLUMN_USER on, by name, per run. */

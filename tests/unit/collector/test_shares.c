@@ -99,6 +99,74 @@ credit_is_shared_by_connection(void **state)
 	assert_int_equal(f->ingest.sessions.live, 0);
 }
 
+static const struct fixture_reply *
+last_of_kind(struct fixture *f, uint8_t session, enum wire_kind kind)
+{
+	for (size_t i = f->reply_count; i-- > 0;)
+		if (f->replies[i].session == session && f->replies[i].kind == kind)
+			return &f->replies[i];
+	fail_msg("session %u has no reply of kind %d", session, kind);
+	return NULL;
+}
+
+/* Ids that are not declared: whose table cannot grow waits, others go on, and he too when there is room. */
+static void
+a_run_without_room_for_ids_waits(void **state)
+{
+	enum { MOST = 393216, HALF = MOST / 2 }; /* ids in 8 MB; on the way to it, 12 */
+	struct fixture *f = *state;
+
+	store_writer_limit_ids(f->writer, (size_t)13 << 20);
+	fixture_open(f, 1, "many", NULL);
+	fixture_open(f, 2, "few", NULL);
+	fixture_batch(f, 1, 1, 0, 0, HALF, 0.5f, true);
+	fixture_batch(f, 1, 2, 0, HALF, HALF, 0.5f, true);
+	fixture_batch(f, 1, 3, 1, HALF, 100, 0.5f, true); /* known */
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
+	assert_true(f->replies[f->reply_count - 1].credit > 0);
+	fixture_forget(f);
+
+	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+	fixture_batch(f, 1, 5, 1, MOST + 100, 100, 0.25f, true); /* was under way */
+	fixture_batch(f, 2, 1, 0, 0, 500, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->credit, 0);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->sequence, 4);
+	assert_non_null(strstr(last_of_kind(f, 1, WIRE_ERROR)->message, "examples=N"));
+	assert_int_equal(last_of_kind(f, 2, WIRE_ACK)->acknowledged, 1);
+	assert_true(last_of_kind(f, 2, WIRE_ACK)->credit > 0);
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "run 'many'"));
+
+	/* He asks again, as clients do: without credit, as long as there is no room; nothing more is logged. */
+	for (unsigned second = 0; second < 3; second++) {
+		fixture_open(f, 1, "many", NULL);
+		fixture_wait(f, 1000);
+		assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->acknowledged, 3);
+		assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->credit, 0);
+		fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+		fixture_ping(f, 2);
+		fixture_commit(f);
+		assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
+	}
+	assert_int_equal(f->troubles, 1);
+	assert_int_equal(fixture_run(f, "many").rows, MOST);
+
+	fixture_forget(f);
+	store_writer_limit_ids(f->writer, (size_t)64 << 20);
+	fixture_wait(f, 1000);
+	assert_true(last_of_kind(f, 1, WIRE_ACK)->credit > 0);
+	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+	fixture_batch(f, 1, 5, 1, MOST + 100, 100, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 5);
+	assert_int_equal(fixture_run(f, "many").rows, MOST + 200);
+	assert_int_equal(fixture_log(f, "many", 1).rows, 300);
+}
+
 int
 main(void)
 {
@@ -106,6 +174,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(a_connection_has_its_share_of_the_table, fixture_set_up,
 	                                        fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(credit_is_shared_by_connection, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(a_run_without_room_for_ids_waits, fixture_set_up, fixture_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
