@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define SILENT_MS 5000
+#define BEGUN_LINES 10 /* per THROTTLE_MS */
 #define CROWD_SHARE 16 /* of the table: for one connection */
 #define CROWD_FEW 4    /* sessions, which a newcomer may have when the table is nearly full */
 
@@ -195,9 +196,34 @@ make_live(struct ingest *ingest, struct session *session, struct portolan_error 
 	return result;
 }
 
+/* Runs that are begun are told of one by one, unless they are many: then how many. */
+static void
+tell_of_run(struct ingest *ingest, const char *name, size_t size, int64_t now)
+{
+	char line[sizeof(((struct run *)0)->name) + 120];
+	uint64_t since;
+
+	if (!ingest->options.news)
+		return;
+	if (now >= ingest->begun_until) {
+		ingest->begun_lines = 0;
+		ingest->begun_until = now + THROTTLE_MS;
+	}
+	if (ingest->begun_lines < BEGUN_LINES) {
+		ingest->begun_lines++;
+		snprintf(line, sizeof(line), "run '%s' begun (%zu bytes)", name, size);
+	} else if (throttle_count(&ingest->begun, 1, now, &since)) {
+		snprintf(line, sizeof(line), "%" PRIu64 " more run%s begun, the last '%s' (%zu bytes)", since,
+		         since == 1 ? "" : "s", name, size);
+	} else {
+		return;
+	}
+	ingest->options.news(ingest->options.context, line);
+}
+
 /* A session that is not in the table: from the store, or new. */
 static int
-admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct session **session,
+admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
       struct portolan_error *error)
 {
 	struct store_run_info info;
@@ -230,6 +256,8 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 			result = bring_in(ingest, number, session_number, name, now, session, error);
 		if (result == 0) {
 			(*session)->whole = frame->open.whole;
+			if (session_number == 0)
+				tell_of_run(ingest, name, size, now);
 			ingest->totals.sessions++;
 		}
 	}
@@ -310,7 +338,7 @@ turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_fram
 }
 
 void
-admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size, int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 	const size_t pending = store_writer_pending(ingest->writer);
@@ -326,7 +354,7 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	if (turn_away(ingest, peer, frame, session, now))
 		return;
 	if (!session)
-		result = admit(ingest, frame, now, &session, &error);
+		result = admit(ingest, frame, size, now, &session, &error);
 	else if (session->now.state == SESSION_GONE)
 		result = make_live(ingest, session, &error);
 	if (result < 0) {

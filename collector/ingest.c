@@ -320,7 +320,9 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 	ingest->totals.bytes += size;
 	switch (frame->kind) {
 	case WIRE_OPEN:
-		admit_open(ingest, peer, frame, now);
+		ingest->counters.frames++;
+		ingest->counters.bytes += size;
+		admit_open(ingest, peer, frame, size, now);
 		break;
 	case WIRE_REMOVE:
 		if (trusted)

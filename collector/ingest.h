@@ -31,6 +31,8 @@ struct ingest_options {
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	/* One line about trouble with the store, or its end. */
 	void (*trouble)(void *context, const char *line);
+	/* One line about what goes on; NULL: none. */
+	void (*news)(void *context, const char *line);
 	void *context;
 };
 
@@ -54,7 +56,9 @@ struct ingest {
 	uint64_t commits;               /* numbers them */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
-	struct throttle crowd, starved;
+	struct throttle crowd, starved, begun;
+	unsigned begun_lines;
+	int64_t begun_until;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store was removed: to be served no longer */

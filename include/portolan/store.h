@@ -135,7 +135,7 @@ struct store_latency {
 };
 
 struct store_counters {
-	uint64_t frames, bytes;                /* that came for a session, `open` not counted */
+	uint64_t frames, bytes;                /* that came for a session; those of `open` only in the store's */
 	uint64_t received;                     /* observations in them */
 	uint64_t repeated;                     /* of these, in batches stored before: nothing changed */
 	uint64_t skipped;                      /* and in batches not taken, as an earlier one was missing or the store
