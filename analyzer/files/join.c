@@ -1,12 +1,7 @@
-/*
- * join.c: one pass over the file, then the matches sorted by rank.
- *
- * Lines are printed from where they lie in the file's memory.
- */
+/* join.c: one pass over the file, then the matches sorted by rank. Lines are printed from where they lie. */
 #include "join.h"
 
 #include "program/number.h"
-#include "program/suggest.h"
 #include "statistics/sort.h"
 
 #include <portolan/error.h>
@@ -15,86 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
-#define GZIP_MAGIC "\x1f\x8b"
-#define COLUMNS_MAX 4096
-
 void
 join_free(struct join *join)
 {
-	content_close(&join->content);
+	user_file_close(&join->file);
 	free(join->matches);
 	*join = (struct join){0};
-}
-
-/* What a header has, for who asked for a column that it has not. */
-struct columns {
-	char nearest[64]; /* empty: none is near */
-	char all[160];    /* "id, text, label"; as many as fit */
-};
-
-static void
-note_column(struct columns *columns, const char *wanted, const char *name, size_t *least)
-{
-	size_t distance = suggest_distance(wanted, name), used = strlen(columns->all);
-
-	if (distance < *least && distance <= strlen(name) / 2) {
-		*least = distance;
-		snprintf(columns->nearest, sizeof(columns->nearest), "%s", name);
-	}
-	if (used + strlen(name) + 8 < sizeof(columns->all))
-		snprintf(columns->all + used, sizeof(columns->all) - used, "%s%s", used ? ", " : "", name);
-	else if (used + 6 < sizeof(columns->all) && strcmp(columns->all + used - 3, "...") != 0)
-		snprintf(columns->all + used, sizeof(columns->all) - used, ", ...");
-}
-
-/* The number of the header's column `name`; -1: none. */
-static long
-find_column(const struct join *join, const char *name, struct columns *columns, char *text)
-{
-	size_t least = SIZE_MAX;
-
-	*columns = (struct columns){0};
-	for (size_t c = 0; c < COLUMNS_MAX; c++) {
-		long length = records_field(join->format, &join->header, c, text);
-
-		if (length < 0)
-			break;
-		text[length] = '\0';
-		if (strcmp(text, name) == 0)
-			return (long)c;
-		note_column(columns, name, text, &least);
-	}
-	return -1;
-}
-
-static int
-read_header(struct join *join, const char *path, const char *id_field, size_t *at, long *column,
-            struct portolan_error *error)
-{
-	struct columns columns;
-	char *text;
-
-	if (join->size >= 2 && memcmp(join->text, GZIP_MAGIC, 2) == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: zcat %s | portolan … --join -", path,
-		                 path);
-	if (join->size >= 3 && memcmp(join->text, BYTE_ORDER_MARK, 3) == 0)
-		join->mark = *at = 3;
-	if (join->format == RECORDS_JSONL)
-		return 0;
-	join->header = records_next(join->format, join->text + *at, join->size - *at);
-	*at += join->header.next;
-	text = malloc(join->header.length + 1);
-	if (!text)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the header of %s", path);
-	*column = find_column(join, id_field, &columns, text);
-	free(text);
-	if (*column >= 0)
-		return 0;
-	if (columns.nearest[0])
-		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean --id-field %s?", path,
-		                 id_field, columns.nearest);
-	return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; it has: %s", path, id_field, columns.all);
 }
 
 static int
@@ -113,41 +34,6 @@ add_match(struct join *join, size_t *room, const struct join_match *match)
 	return 0;
 }
 
-/* Room for any field of a record. */
-static int
-make_room(char **text, size_t *room, const struct record *record)
-{
-	if (record->length < *room)
-		return 0;
-	free(*text);
-	*room = 2 * record->length + 1;
-	*text = malloc(*room);
-	return *text ? 0 : -1;
-}
-
-/* Blank lines between JSON lines are no records. */
-static bool
-is_blank(enum records_format format, const struct record *record)
-{
-	size_t at = 0;
-
-	while (format == RECORDS_JSONL && at < record->length && strchr(" \t\r", record->at[at]) && record->at[at])
-		at++;
-	return at == record->length;
-}
-
-static int
-say_malformed(const struct join *join, const char *path, uint64_t number, const struct record *record,
-              struct portolan_error *error)
-{
-	if (join->format == RECORDS_JSONL && number == 0 && record->at[0] == '[')
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", path, path);
-	return error_set(error, PORTOLAN_E_INVALID, "%s: record %llu is not well-formed %s", path,
-	                 (unsigned long long)number + 1,
-	                 join->format == RECORDS_JSONL ? "JSON (one object a line)" : "CSV");
-}
-
 /* Keeps the first id that cannot be one of a run's integers: it explains why nothing is found. */
 static void
 note_odd_id(struct join *join, const struct ids_index *index, const char *text, size_t length)
@@ -158,54 +44,48 @@ note_odd_id(struct join *join, const struct ids_index *index, const char *text, 
 		snprintf(join->odd, sizeof(join->odd), "%.*s", (int)(length < 60 ? length : 60), text);
 }
 
-static int
-find_matches(struct join *join, const char *path, const char *id_field, const struct ids_index *index,
-             struct portolan_error *error)
+/* The length of the id of a record, whose text is then in record->text; -1: it has none, -2: it is not well-formed. */
+static long
+take_id(const struct join *join, const struct user_record *record, const char *id_field, size_t column)
 {
-	size_t at = 0, room = 0, text_room = 0, fields = 0;
-	char *text = NULL;
-	long column = 0;
-	int code = read_header(join, path, id_field, &at, &column, error);
+	if (join->format == RECORDS_JSONL)
+		return records_json_field(&record->record, id_field, record->text);
+	return records_field(join->format, &record->record, column, record->text);
+}
 
-	for (uint64_t number = 0; code >= 0 && at < join->size; number++) {
-		struct join_match match = {.record = records_next(join->format, join->text + at, join->size - at)};
+static int
+find_matches(struct join *join, const char *id_field, const struct ids_index *index, struct portolan_error *error)
+{
+	size_t room = 0, fields = 0, column = 0;
+	struct user_record record = {0};
+	int code = 0;
+
+	if (join->format != RECORDS_JSONL)
+		code = user_file_column(&join->file, "--id-field", id_field, &column, error);
+	while (code >= 0 && (code = user_file_next(&join->file, &record, error)) > 0) {
+		struct join_match match = {.record = record.record, .number = record.number};
+		long length = take_id(join, &record, id_field, column);
 		int64_t position = -1;
-		long length;
 
-		at += match.record.next;
-		if (is_blank(join->format, &match.record))
-			continue;
-		if (match.record.unclosed) {
-			code = error_set(
-			        error, PORTOLAN_E_INVALID,
-			        "%s: record %llu has a quote that is never closed, and swallows the rest of the file",
-			        path, (unsigned long long)number + 1);
+		if (length == -2) {
+			code = user_file_malformed(&join->file, &record, error);
 			break;
 		}
-		if (make_room(&text, &text_room, &match.record) < 0) {
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", path);
-			break;
-		}
-		length = join->format == RECORDS_JSONL
-		                 ? records_json_field(&match.record, id_field, text)
-		                 : records_field(join->format, &match.record, (size_t)column, text);
-		if (length == -2)
-			code = say_malformed(join, path, number, &match.record, error);
 		if (length >= 0) {
 			fields++;
-			position = ids_index_find(index, text, (size_t)length);
+			position = ids_index_find(index, record.text, (size_t)length);
 			if (position < 0)
-				note_odd_id(join, index, text, (size_t)length);
+				note_odd_id(join, index, record.text, (size_t)length);
 		}
-		match.number = number;
 		match.position = (uint32_t)position;
 		if (position >= 0 && add_match(join, &room, &match) < 0)
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the lines of %s", path);
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the lines of %s",
+			                 join->file.path);
 	}
-	free(text);
-	if (code >= 0 && fields == 0 && join->size > 0 && join->format == RECORDS_JSONL)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: no line has a field '%s' (see --id-field)", path,
-		                 id_field);
+	user_record_end(&record);
+	if (code >= 0 && fields == 0 && join->file.size > 0 && join->format == RECORDS_JSONL)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: no line has a field '%s' (see --id-field)",
+		                 join->file.path, id_field);
 	return code;
 }
 
@@ -247,15 +127,16 @@ join_open(struct join *join, const char *path, const char *id_field, const struc
 	int code;
 
 	*join = (struct join){0};
-	code = content_open(&join->content, path, error);
+	code = user_file_open(&join->file, "--join", path, error);
 	if (code < 0)
 		return code;
-	join->text = join->content.bytes;
-	join->size = join->content.size;
-	join->format = records_format_of(path, join->text, join->size);
+	join->format = join->file.format;
+	join->header = join->file.header;
+	join->mark = join->file.mark;
+	join->text = join->file.text;
 	code = ids_index_init(&index, ids, chosen, n, error);
 	if (code >= 0) {
-		code = find_matches(join, path, id_field, &index, error);
+		code = find_matches(join, id_field, &index, error);
 		ids_index_free(&index);
 	}
 	if (code >= 0)

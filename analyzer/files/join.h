@@ -2,9 +2,8 @@
 #ifndef JOIN_H
 #define JOIN_H
 
-#include "content.h"
 #include "dynamics/ids.h"
-#include "records.h"
+#include "user_file.h"
 
 struct join_match {
 	struct record record;
@@ -23,8 +22,7 @@ struct join {
 	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
 	const char *text;
 	/* private */
-	struct content content;
-	size_t size;
+	struct user_file file;
 };
 
 /* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen

@@ -249,14 +249,28 @@ take(struct scan *scan, char c)
 	return true;
 }
 
+static bool
+is_word(const char *from, const char *to, const char *word)
+{
+	return (size_t)(to - from) == strlen(word) && memcmp(from, word, (size_t)(to - from)) == 0;
+}
+
 /* The value from `from` to `to`, as text; -1: it is neither string nor number. */
 static long
-take_value(const char *from, const char *to, char *text)
+take_value(const char *from, const char *to, enum records_json_kind *kind, char *text)
 {
-	if (*from == '"')
+	if (*from == '"') {
+		*kind = RECORDS_JSON_STRING;
 		return decode_string(from, to, text);
-	if (*from != '-' && (*from < '0' || *from > '9'))
+	}
+	if (*from != '-' && (*from < '0' || *from > '9')) {
+		*kind = is_word(from, to, "null")    ? RECORDS_JSON_NONE
+		        : is_word(from, to, "true")  ? RECORDS_JSON_TRUE
+		        : is_word(from, to, "false") ? RECORDS_JSON_FALSE
+		                                     : RECORDS_JSON_OTHER;
 		return -1;
+	}
+	*kind = RECORDS_JSON_NUMBER;
 	memcpy(text, from, (size_t)(to - from));
 	return to - from;
 }
@@ -266,6 +280,7 @@ struct member {
 	char *text;
 	bool is_found;
 	long length; /* as records_json_field() answers */
+	enum records_json_kind kind;
 };
 
 /* One member of the object, from its key on; false: not well-formed. */
@@ -291,16 +306,16 @@ take_member(struct scan *scan, struct member *wanted)
 	    memcmp(wanted->text, wanted->name, (size_t)length) != 0)
 		return true;
 	wanted->is_found = true;
-	wanted->length = take_value(value, scan->at, wanted->text);
+	wanted->length = take_value(value, scan->at, &wanted->kind, wanted->text);
 	return wanted->length != -2;
 }
 
 /* Goes on to the record's end when the member is found: a line that was cut short is not to pass for a whole one. */
 long
-records_json_field(const struct record *record, const char *name, char *text)
+records_json_value(const struct record *record, const char *name, enum records_json_kind *kind, char *text)
 {
 	struct scan scan = {record->at, record->at + record->length};
-	struct member wanted = {.name = name, .text = text, .length = -1};
+	struct member wanted = {.name = name, .text = text, .length = -1, .kind = RECORDS_JSON_NONE};
 
 	if (!take(&scan, '{'))
 		return -2;
@@ -313,7 +328,16 @@ records_json_field(const struct record *record, const char *name, char *text)
 			return -2;
 	}
 	skip_space(&scan);
+	*kind = wanted.kind;
 	return scan.at == scan.end ? wanted.length : -2;
+}
+
+long
+records_json_field(const struct record *record, const char *name, char *text)
+{
+	enum records_json_kind kind;
+
+	return records_json_value(record, name, &kind, text);
 }
 
 long

@@ -32,6 +32,17 @@ struct record records_next(enum records_format format, const char *text, size_t 
 long records_field(enum records_format format, const struct record *record, size_t number, char *text);
 long records_json_field(const struct record *record, const char *name, char *text);
 
+/* The same, and what it is; NONE: null, or no such field. */
+enum records_json_kind {
+	RECORDS_JSON_NONE,
+	RECORDS_JSON_STRING,
+	RECORDS_JSON_NUMBER,
+	RECORDS_JSON_TRUE,
+	RECORDS_JSON_FALSE,
+	RECORDS_JSON_OTHER, /* an object, an array; NaN and the like, which are no JSON */
+};
+long records_json_value(const struct record *record, const char *name, enum records_json_kind *kind, char *text);
+
 /* How many fields a record of CSV or TSV has; at least 1. */
 size_t records_count_fields(enum records_format format, const struct record *record);
 

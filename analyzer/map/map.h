@@ -1,13 +1,15 @@
 /*
- * map.h: the data map of a run: what is drawn (map_data.c), where its labels go (map_labels.c), its markers
- * (map_markers.c), and the gnuplot script that draws it (map_script.c). Everything but the two functions that can fail,
- * for lack of memory, is pure; nothing here starts gnuplot.
+ * map.h: the map of a run: what is drawn (map_data.c), where the regions' labels go (map_labels.c), its markers
+ * (map_markers.c), and the gnuplot script that draws it (map_script.c, map_panels.c). Everything but the functions that
+ * can fail, for lack of memory, is pure; nothing here starts gnuplot.
  *
- * Lengths are in units: the picture is MAP_WIDTH × MAP_HEIGHT (compact: MAP_COMPACT_WIDTH), from the bottom left.
+ * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
+ * another are moved by MAP_BESIDE.
  */
 #ifndef MAP_H
 #define MAP_H
 
+#include "axis.h"
 #include "plot/script.h"
 #include "selection/regions.h"
 
@@ -19,6 +21,7 @@
 
 #define MAP_WIDTH 1000.0
 #define MAP_COMPACT_WIDTH 800.0
+#define MAP_BESIDE 650.0 /* from one map to the next */
 #define MAP_HEIGHT 700.0
 
 /* The frame of the scatter. */
@@ -28,17 +31,15 @@
 #define MAP_TOP 618.0
 
 #define MAP_LEVELS_MAX 7
-#define MAP_BINS 20
 #define MAP_CELLS_X 120 /* at most */
 #define MAP_CELLS_Y 110
-#define MAP_CONFIDENCE_MIN (-0.03)
-#define MAP_CONFIDENCE_MAX 1.03
 
-/* One marker, or (level ≥ MAP_HALO) the white edge below it. The file of points is an array of these, little-endian. */
+/* One marker, or the white edge below it. The file of points is an array of these, little-endian. */
 struct map_point {
-	float variability, confidence, level;
+	float x, y;
+	float value; /* the level, or what it is coloured by; NaN: that is missing */
+	float edge;  /* 1: the edge */
 };
-#define MAP_HALO 8
 
 struct map_level {
 	char name[16]; /* "0.83", "0.2–0.4" */
@@ -51,35 +52,71 @@ struct map_label {
 	bool shown;  /* regions without examples have none */
 };
 
-struct map_options {
-	uint64_t sample, seed;
-	bool density;
+enum map_colouring {
+	MAP_BY_CORRECTNESS, /* in levels, told apart by shape too */
+	MAP_BY_VALUE,
+	MAP_PLAIN, /* all the same grey */
 };
 
+enum map_style {
+	MAP_SCATTER,
+	MAP_COUNTS, /* how many examples are where */
+	MAP_MEANS,  /* the mean of what colours them */
+	MAP_SHIFT,  /* the difference of two densities */
+};
+
+struct map_options {
+	uint64_t sample, seed;
+};
+
+/* Columns are by index; `order` lists n examples by ascending id that have an x and a y (after fewer epochs some may
+ * have none: these are left out). */
+struct map_input {
+	struct map_column x, y, colour;
+	enum map_colouring colouring;
+	size_t epochs; /* by correctness: how many there are, if every example has them all; else MAP_LEVELS_MAX */
+	bool regions;  /* x and y are variability and confidence: their regions are counted, */
+	bool labelled; /* and named */
+	const uint32_t *order;
+	size_t n;
+};
+
+/* What maps share that are laid side by side. */
+struct map_axes {
+	struct map_axis x, y, colour;
+	unsigned cells_x, cells_y;
+};
+
+struct map_ranges {
+	struct map_range x, y, colour;
+};
+#define MAP_RANGES_EMPTY ((struct map_ranges){MAP_RANGE_EMPTY, MAP_RANGE_EMPTY, MAP_RANGE_EMPTY})
+void map_ranges_add(struct map_ranges *ranges, const struct map_input *input);
+
+/* `n`: the fewest examples a map has; cells are fewer, and larger, where they are few. */
+void map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n);
+
 struct map_data {
+	struct map_axes axes;
+	enum map_colouring colouring;
 	size_t examples, shown;
-	struct map_point *points;  /* in drawing order: random, so that no class hides another */
-	size_t point_count;        /* twice those drawn: each has its edge before it */
-	float *cells;              /* density: examples per cell, row by row from below; 0 is written as NaN */
-	unsigned cells_x, cells_y; /* fewer, and larger, where there are few examples */
-	uint64_t most_per_cell;
+	uint64_t without_colour;                     /* examples, by value */
+	struct map_point *points;                    /* in drawing order: random, so that no class hides another */
+	size_t point_count;                          /* twice those drawn: each has its edge before it */
+	float *counts, *means;                       /* of a cell; rows from below; where there is nothing, NaN */
+	double most_per_cell, least_mean, most_mean; /* of the cells that have one */
 	struct map_level levels[MAP_LEVELS_MAX];
 	unsigned level_count;
-	uint64_t confidence_bins[MAP_BINS], variability_bins[MAP_BINS];
-	double variability_max; /* of the axis, without its margin */
+	uint64_t x_bins[MAP_BINS], y_bins[MAP_BINS], colour_bins[MAP_BINS];
+	bool regions;
+	struct region_cuts cuts;
+	uint64_t region_examples[REGION_COUNT];
 	struct map_label labels[REGION_COUNT];
 };
 
-/* `order` lists n examples by ascending id, the arrays are by index; epochs is how many the run has in range. */
-struct map_input {
-	const double *variability, *confidence, *correctness;
-	const uint32_t *order;
-	size_t n, epochs;
-};
-
 /* *data is the caller's to map_data_free(). Fails for lack of memory only. */
-int map_data_make(const struct map_input *input, const struct map_options *options, struct map_data *data,
-                  struct portolan_error *error);
+int map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
+                  struct map_data *data, struct portolan_error *error);
 void map_data_free(struct map_data *data);
 
 /* Correctness in steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between. */
@@ -87,8 +124,8 @@ unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);
 unsigned map_level_of(double correctness, size_t epochs);
 
 /* From data to units within the frame of the scatter. */
-double map_x(const struct map_data *data, double variability);
-double map_y(double confidence);
+double map_x(const struct map_axes *axes, double x);
+double map_y(const struct map_axes *axes, double y);
 
 /* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
@@ -105,21 +142,59 @@ struct map_marker {
 };
 struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
 struct map_marker map_marker_of_legend(enum picture_format format, unsigned slot); /* without edge */
-double map_marker_line(size_t shown);                                          /* the line width of crosses */
+double map_marker_line(size_t shown);                                              /* the line width of crosses */
 
 /* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
 int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);
 
-struct map_script {
+/* The difference of two maps' densities, `second` less `first`, in hundredths of their examples, by cell; NaN where
+ * neither has any. Answers the largest, without its sign. */
+double map_shift(const struct map_data *first, const struct map_data *second, float *cells);
+
+/* Where an example stood after each epoch. */
+#define MAP_PATHS_MAX 12
+struct map_path {
+	const char *name; /* the id; any text */
+	double (*places)[2];
+	size_t count;
+};
+
+/* A map of several in one picture. */
+struct map_frame {
 	const struct map_data *data;
+	const char *caption; /* any text */
+	uint64_t offset;     /* of its points or cells in the data file, in bytes */
+};
+
+struct map_script {
+	enum map_style style;
 	enum picture_format format;
-	bool compact, density;
+	const struct map_frame *frames; /* one; two side by side, or, as a shift, before and after; an animation's */
+	size_t frame_count;
+	bool compact, animated;
+	double shift; /* MAP_SHIFT: what map_shift() answered */
+	const struct map_path *paths;
+	size_t path_count;
 	const char *picture, *data_file;      /* file names: letters, digits, . _ - only */
-	const char *title, *caption;          /* any text */
+	const char *title;                    /* any text */
+	const char *colour_note;              /* above the colours; any text */
 	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
 };
 
 /* Writes the script. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_script *script);
+
+/* Of map_script.c and map_panels.c only. */
+double map_script_width(const struct map_script *script);
+void map_write_margins(FILE *stream, const struct map_script *script, double left, double right, double bottom,
+                       double top);
+void map_write_panels(FILE *stream, const struct map_script *script, const struct map_data *data,
+                      const struct map_data *after);
+void map_write_paths(FILE *stream, const struct map_script *script); /* the plot's elements, each after ", " */
+void map_define_paths(FILE *stream, const struct map_script *script);
+
+/* Colours from 0 to 1, light to dark: told apart by lightness alone. The second goes from −1 to 1. */
+#define MAP_PALETTE "defined (0 '#efcb7c', 0.3 '#93c795', 0.6 '#358f9c', 1 '#1d2a5f')"
+uint32_t map_palette(double part);
 
 #endif

@@ -62,8 +62,8 @@ sum_points(const struct map_data *data, struct sums *sums)
 {
 	memset(sums, 0, sizeof(*sums));
 	for (size_t i = 0; i < data->point_count; i++) {
-		unsigned column = grid_index(map_x(data, (double)data->points[i].variability) - MAP_LEFT, COLUMNS - 1);
-		unsigned row = grid_index(map_y((double)data->points[i].confidence) - MAP_BOTTOM, ROWS - 1);
+		unsigned column = grid_index(map_x(&data->axes, (double)data->points[i].x) - MAP_LEFT, COLUMNS - 1);
+		unsigned row = grid_index(map_y(&data->axes, (double)data->points[i].y) - MAP_BOTTOM, ROWS - 1);
 
 		sums->below[row + 1][column + 1]++;
 	}

@@ -31,12 +31,13 @@ struct metrics {
 	double sizes[MAP_LEVELS_MAX];
 };
 static const struct metrics cairo = {3.075, 1, 1, 1, 1, {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15}};
+static const struct metrics gif = {2.0, 1, 1.33, 0.67, 1.33, {1.5, 1.42, 1.4, 1.57, 1.72, 1.35, 1.35}};
 static const struct metrics svg = {4.65, 1.41, 1.38, 0.71, 1.39, {0.76, 0.76, 0.72, 0.84, 0.65, 0.65, 0.65}};
 
 static const struct metrics *
 metrics_of(enum picture_format format)
 {
-	return format == PICTURE_SVG ? &svg : &cairo;
+	return format == PICTURE_SVG ? &svg : format == PICTURE_GIF ? &gif : &cairo;
 }
 
 /* Smaller where there are more: 10 points are seen, and 25,000 told apart. */
@@ -162,6 +163,12 @@ is_seen(const struct canvas *canvas, const struct map_marker *marker, double x, 
 	return true;
 }
 
+static unsigned
+slot_of(const struct map_data *data, const struct map_point *point)
+{
+	return data->colouring == MAP_BY_CORRECTNESS ? data->levels[(unsigned)point->value].slot : 0;
+}
+
 int
 map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error)
 {
@@ -172,10 +179,10 @@ map_leave_out_hidden(struct map_data *data, enum picture_format format, struct p
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to draw %zu points", data->point_count);
 	for (size_t i = data->point_count; i > 0; i -= 2) { /* an edge and its marker */
 		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
-		struct map_marker marker = map_marker(format, data->levels[(unsigned)point.level].slot, data->shown);
+		struct map_marker marker = map_marker(format, slot_of(data, &point), data->shown);
 
-		if (!is_seen(&canvas, &marker, map_x(data, (double)point.variability) - MAP_LEFT,
-		             map_y((double)point.confidence) - MAP_BOTTOM))
+		if (!is_seen(&canvas, &marker, map_x(&data->axes, (double)point.x) - MAP_LEFT,
+		             map_y(&data->axes, (double)point.y) - MAP_BOTTOM))
 			continue;
 		data->points[--first] = point;
 		data->points[--first] = edge;

@@ -26,6 +26,7 @@ static const struct {
         [PICTURE_PNG] = {".png", "IEND", 4},
         [PICTURE_SVG] = {".svg", "</svg>", 6},
         [PICTURE_PDF] = {".pdf", "%%EOF", 5},
+        [PICTURE_GIF] = {".gif", "\0;", 2},
 };
 #define TAIL 64
 
@@ -58,16 +59,14 @@ make_safe(char *to, const char *name)
 	to[i] = '\0';
 }
 
-int
-picture_init(struct picture *picture, const char *option, const char *path, const char *data_ending,
-             struct portolan_error *error)
+/* picture->format is known. */
+static int
+name_files(struct picture *picture, const char *option, const char *path, const char *data_ending,
+           struct portolan_error *error)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	int stem;
 
-	if (find_format(name, &picture->format) < 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s %s: the name must end with .png, .svg or .pdf", option,
-		                 path);
 	if (strlen(path) + 16 > PATH_MAX || strlen(name) + 16 > NAME_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: the name is too long", option);
 	snprintf(picture->folder, sizeof(picture->folder), "%.*s", slash ? (int)(slash - path) + 1 : 2,
@@ -83,6 +82,37 @@ picture_init(struct picture *picture, const char *option, const char *path, cons
 	snprintf(picture->data_path, sizeof(picture->data_path), "%s%s", picture->folder, picture->data);
 	snprintf(picture->temporary_path, sizeof(picture->temporary_path), "%s%s", picture->folder, picture->temporary);
 	return 0;
+}
+
+int
+picture_init(struct picture *picture, const char *option, const char *path, const char *data_ending,
+             struct portolan_error *error)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (find_format(name, &picture->format) < 0 || picture->format == PICTURE_GIF)
+		return error_set(error, PORTOLAN_E_INVALID, "%s %s: the name must end with .png, .svg or .pdf", option,
+		                 path);
+	return name_files(picture, option, path, data_ending, error);
+}
+
+bool
+picture_is_animation(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	enum picture_format format;
+
+	return find_format(slash ? slash + 1 : path, &format) == 0 && format == PICTURE_GIF;
+}
+
+int
+picture_init_animation(struct picture *picture, const char *option, const char *path, const char *data_ending,
+                       struct portolan_error *error)
+{
+	if (!picture_is_animation(path))
+		return error_set(error, PORTOLAN_E_INVALID, "%s %s: the name must end with .gif", option, path);
+	picture->format = PICTURE_GIF;
+	return name_files(picture, option, path, data_ending, error);
 }
 
 /* What stands there under the script's name must be a script of ours: it is replaced without asking. */
@@ -151,6 +181,8 @@ is_whole(const struct picture *picture)
 	if (fseek(stream, -TAIL, SEEK_END) == 0)
 		size = fread(tail, 1, sizeof(tail), stream);
 	fclose(stream);
+	if (picture->format == PICTURE_GIF) /* so short a mark may stand anywhere; but here it is the very end */
+		return size >= 2 && memcmp(tail + size - 2, formats[PICTURE_GIF].mark, 2) == 0;
 	return memmem(tail, size, formats[picture->format].mark, formats[picture->format].mark_size) != NULL;
 }
 

@@ -27,6 +27,11 @@ struct picture {
 int picture_init(struct picture *picture, const char *option, const char *path, const char *data_ending,
                  struct portolan_error *error);
 
+/* The same for an animation, whose name ends with .gif; and whether a path says so. */
+int picture_init_animation(struct picture *picture, const char *option, const char *path, const char *data_ending,
+                           struct portolan_error *error);
+bool picture_is_animation(const char *path);
+
 /* The folder is there, and no script is that would be replaced without being ours. */
 int picture_check(const struct picture *picture, struct portolan_error *error);
 

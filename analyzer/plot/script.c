@@ -3,6 +3,8 @@
 
 #include <portolan/portolan.h>
 
+#define GIF_SCALE 1.5
+
 void
 plot_script_begin(FILE *stream, const char *what, enum picture_format format, const char *picture, double width,
                   double height)
@@ -30,6 +32,12 @@ plot_script_begin(FILE *stream, const char *what, enum picture_format format, co
 		        "set terminal pdfcairo size %.2fin,%.2fin noenhanced font '" PLOT_FONT
 		        ",11' fontscale 0.75 pointscale 0.75 linewidth 1.2\n",
 		        width / 96, height / 96);
+		break;
+	case PICTURE_GIF:
+		fprintf(stream,
+		        "set terminal gif animate delay 80 loop 0 size %.0f,%.0f noenhanced font '" PLOT_FONT
+		        ",11' fontscale %.1f linewidth %.1f background '#ffffff'\n",
+		        GIF_SCALE * width, GIF_SCALE * height, GIF_SCALE, GIF_SCALE);
 		break;
 	}
 	fputs("set output picture\n", stream);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF };
+enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* animated */ };
 
 #define PLOT_FONT "DejaVu Sans"
 #define PLOT_INK "#33363d"

@@ -215,11 +215,13 @@ verify_database(struct verify *verify, enum store_db db, struct portolan_error *
 	return rc;
 }
 
+#define MISSING_MAX 100 /* a damaged number of sessions may be any: so many that are missing say enough */
+
 /* Every session must be found by its id. */
 static int
 verify_session_ids(struct verify *verify, const struct view *view, uint32_t sessions, struct portolan_error *error)
 {
-	for (uint32_t i = 0; i < sessions; i++) {
+	for (uint32_t i = 0, missing = 0; i < sessions && missing < MISSING_MAX; i++) {
 		struct store_key key = store_key_u32_u32(verify->run, i), id = {.size = 0};
 		struct session_record session;
 		uint32_t number = 0;
@@ -228,8 +230,10 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 
 		if (rc < 0 && rc != STORE_E_CORRUPT)
 			return rc;
-		if (rc == VIEW_ABSENT)
+		if (rc == VIEW_ABSENT) {
 			report_key(verify, DB_SESSIONS, &(struct where){key.data, key.size});
+			missing++;
+		}
 		if (rc)
 			continue; /* reported */
 		store_key_add_bytes(&id, session.id, sizeof(session.id));

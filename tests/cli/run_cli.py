@@ -193,11 +193,60 @@ CASES = {
     "select-k-center-ids-few": "select strings --by k-center --features X.npy --feature-ids names.txt --count 3",
     "select-features-for-nothing": "select small --by ambiguous --features X.npy",
     "map-no-output": "map small",
-    "map-wrong-ending": "map small -o map.gif",
+    "map-wrong-ending": "map small -o map.jpg",
     "map-wrong-sample": "map small -o map.png --sample 0",
     "map-no-folder": "map small -o no/such/map.png",
     "map-foreign-script": "map small -o foreign.png",
     "map-missing-epochs": "map small -o gaps.svg FILE>gaps.gp",
+    "map-from-and-run": "map small --from points.jsonl -o x.png",
+    "map-two-kinds": "map bell --beside long --shift long -o x.png",
+    "map-two-kinds-gif": "map bell --beside long -o x.gif",
+    "map-from-path": "map --from points.jsonl --path 1 -o x.png",
+    "map-shift-colour": "map bell --shift long --colour aum -o x.png",
+    "map-path-density": "map bell --path 1 --density -o x.png",
+    "map-frames-png": "map bell --frames frames -o x.png",
+    "map-colour-file-alone": "map bell --colour-file agree.csv -o x.png",
+    "map-id-field-alone": "map bell --id-field id -o x.png",
+    "map-from-epochs": "map --from points.jsonl --epochs 1: -o x.png",
+    "map-path-empty": "map bell --path 1,,2 -o x.png",
+    "map-path-many": "map bell --path 1,2,3,4,5,6,7,8,9,10,11,12,13 -o x.png",
+    "map-path-unknown": "map bell --path 1,2000 -o x.png",
+    "map-measure-unknown": "map bell --x variablity -o x.png",
+    "map-measure-without-signal": "map bell --y entropy -o x.png",
+    "map-beside-unknown": "map bell --beside lang -o x.png",
+    "map-colour-no-file": "map bell --colour-file nowhere.csv --colour x -o x.png",
+    "map-colour-no-column": "map bell --colour-file agree.csv --colour agreemant -o x.png",
+    "map-colour-no-field": "map bell --colour-file agree.jsonl --colour nothing -o x.png",
+    "map-colour-no-id-field": "map bell --colour-file agree.csv --id-field guid --colour agreement -o x.png",
+    "map-colour-text": "map bell --colour-file agree.csv --colour label -o x.png",
+    "map-colour-twice": "map bell --colour-file twice.csv --colour agreement -o x.png",
+    "map-colour-malformed": "map bell --colour-file broken-agree.jsonl --colour agreement -o x.png",
+    "map-colour-object": "map bell --colour-file object.jsonl --colour agreement -o x.png",
+    "map-colour-unknown-ids": "map --from points.jsonl --colour-file agree.csv --colour agreement -o x.png",
+    "map-colour-other-ids": "map bell --colour-file points.jsonl --colour index -o x.png",
+    "map-from-no-column": "map --from agree.csv -o x.png",
+    "map-from-text": "map --from agree.csv --x label --y agreement -o x.png",
+    "map-from-outside": "map --from outside.tsv -o x.png",
+    "map-from-twice": "map --from twice.csv --x agreement --y agreement -o x.png",
+    "map-from-no-id": "map --from no-id.jsonl --x confidence --y confidence -o x.png",
+    "map-from-empty": "map --from header.csv --x a --y a -o x.png",
+    "map-from-no-places": "map --from nothing.jsonl -o x.png",
+    "map-json": "map bell --sample 100 -o json.png --json",
+    "map-measures": "map small --x first_learned --y forgetting_events -o counts.svg --json FILE>counts.gp",
+    "map-user-column": "map signals --x my_loss --y aum --colour entropy -o user.svg FILE>user.gp",
+    "map-one-epoch": "map -o one.svg --epochs 0:1 long",
+    "map-colour": "map bell --colour correctness -o same-colour.svg --sample 20",
+    "map-colour-file": "map small --colour-file agree.csv --color agreement -o agree.svg --json FILE>agree.gp",
+    "map-colour-jsonl": "map small --colour-file agree.jsonl --colour agreement -o votes.svg --json",
+    "map-means": "map small --density --colour-file agree.csv --colour agreement -o means.svg FILE>means.gp",
+    "map-beside": "map bell --beside long --sample 50 -o beside.svg --json FILE>beside.gp",
+    "map-shift": "map bell --shift long -o shift.svg --json FILE>shift.gp",
+    "map-path": "map strings --path b,a\\,\"quoted\" -o path.svg --json FILE>path.gp",
+    "map-frames": "map small --frames frames --json FILE>frames/epoch-001.gp",
+    "map-gif": "map small -o moving.gif --compact FILE>moving.gp",
+    "map-from": "map --from points.jsonl -o points.svg --json FILE>points.gp",
+    "map-from-csv": "map --from points.csv --density -o points-csv.pdf --json --title published",
+    "map-from-coloured": "map --from points.csv --colour-file agree.csv --colour agreement -o from.svg --json",
     "select-join-cut": "select strings --by ambiguous --join cut.jsonl --id-field guid --with-measures",
     "select-join-quotes": "select small --by hard-to-learn --count 2 --join quotes.csv --id-field id",
     "select-join-unclosed": "select small --by hard-to-learn --count 2 --join unclosed.csv --id-field id",
@@ -418,6 +467,33 @@ def write_files():
     os.makedirs("folder/hard.d")
     with open("foreign.gp", "w") as file:
         file.write("plot sin(x)\n")
+    with open("agree.csv", "w") as file:
+        file.write("id,agreement,label\n0,0.25,a\n1,1,b\n2,,\n4,0.5,a\n77,1,b\n")
+    with open("agree.jsonl", "w") as file:
+        file.write('{"id": 0, "agreement": true}\n\n{"id": 1, "agreement": false}\n{"id": 2, "agreement": null}\n{"id": 5}\n'
+                   '{"id": 3, "agreement": "0.5"}\n')
+    with open("twice.csv", "w") as file:
+        file.write('id,agreement,note\n3,0.25,"two\nlines"\n1,1,\n3,1,\n')
+    with open("broken-agree.jsonl", "w") as file:
+        file.write('{"id": 0, "agreement": 1}\n{"id": 1, "agreement": 0.')
+    with open("object.jsonl", "w") as file:
+        file.write('{"id": 0, "agreement": 1}\n{"id": 1, "agreement": [1, 2]}\n')
+    with open("outside.tsv", "w") as file:
+        file.write("guid\tvariability\tconfidence\tcorrectness\nx\t0.1\t0.5\t2\ny\t0.1\t1.5\t2\n")
+    with open("no-id.jsonl", "w") as file:
+        file.write('{"guid": 1, "confidence": 0.5}\n{"id": 2, "confidence": 0.75}\n')
+    with open("header.csv", "w") as file:
+        file.write("id,a\n")
+    with open("nothing.jsonl", "w") as file:
+        file.write('{"guid": 1, "variability": null, "confidence": 0.5}\n{"guid": 2, "variability": 0.25, "confidence": null}\n')
+    draw = np.random.RandomState(6).randint
+    points = [(f"e{i}", draw(0, 65) / 128, draw(0, 129) / 128, draw(0, 6)) for i in range(30)]
+    with open("points.jsonl", "w") as file:
+        file.write("".join('{"guid": "%s", "index": %d, "variability": %s, "confidence": %s, "correctness": %d}\n'
+                           % (g, i, v, c, k) for i, (g, v, c, k) in enumerate(points)))
+    with open("points.csv", "w") as file:
+        file.write("id,epochs,confidence,variability,correctness\n" +
+                   "".join(f"{g[1:]},5,{c},{v},{k / 5}\n" for g, v, c, k in points))
     planned = [(i, i % 3, (i + 1) % 3) for i in FLIPPED]
     write_flips("planned.tsv", planned)
     write_flips("unknown.tsv", planned + [(100, 0, 1), ("x", 0, 1)])
@@ -468,6 +544,13 @@ def check_picture(name, start, least):
     return [] if content.startswith(start) and len(content) > least else [f"{name}: no picture, or too small"]
 
 
+def check_animation(name, frames):
+    with open(name, "rb") as file:
+        content = file.read()
+    count = content.count(b"\x21\xf9\x04")  # each has a graphic control extension
+    return [] if content.startswith(b"GIF89a") and count == frames else [f"{name}: {count} frames, not {frames}"]
+
+
 def check_script_again():
     """The script draws the same picture by hand, and leaves nothing else behind."""
     name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
@@ -502,6 +585,11 @@ def main():
         problems += check_picture("it's.svg", b"<?xml", 50000)
         problems += check_picture("density.png", b"\x89PNG", 20000)
         problems += check_picture("compact.pdf", b"%PDF", 10000)
+        for name in ("counts", "user", "agree", "means", "beside", "shift", "path", "points", "one"):
+            problems += check_picture(name + ".svg", b"<?xml", 5000)
+        problems += check_picture("points-csv.pdf", b"%PDF", 5000)
+        problems += check_picture("frames/epoch-002.png", b"\x89PNG", 10000)
+        problems += check_animation("moving.gif", 3)
         problems += check_picture("early.svg", b"<?xml", 5000)
         problems += check_picture("fit.svg", b"<?xml", 5000)
         problems += check_picture("mixture.png", b"\x89PNG", 10000)

@@ -1,5 +1,6 @@
 /*
- * fuzz_lines: a user's file, as records of all three formats and then as the file of `select --join`. Records must lie
+ * fuzz_lines: a user's file, as records of all three formats, then as the file of `select --join` and as columns of
+ * numbers or categories. Records must lie
  * one behind the other in the input, fields must fit into their records, and what is joined must be lines of the file,
  * in order.
  *
@@ -7,8 +8,10 @@
  */
 #include "fuzz.h"
 
+#include <files/attributes.h>
 #include <files/join.h>
 
+#include <math.h>
 #include <sys/mman.h>
 
 #define FIELDS 6
@@ -119,6 +122,62 @@ join_file(unsigned variant, const char *text, size_t size)
 	close(file);
 }
 
+static void
+check_attributes(const struct attributes *attributes, size_t rows)
+{
+	require(attributes->rows == rows && attributes->unknown <= attributes->records);
+	require(attributes->unmatched <= rows);
+	for (size_t a = 0; a < attributes->count; a++) {
+		const struct attribute *attribute = &attributes->list[a];
+		uint64_t missing = 0;
+
+		require((attribute->numbers != NULL) == (attribute->kind == ATTRIBUTE_NUMBER));
+		for (size_t i = 0; i < rows; i++) {
+			missing += attribute->numbers ? isnan(attribute->numbers[i]) : attribute->categories[i] < 0;
+			require(attribute->numbers || attribute->categories[i] < (int32_t)attribute->name_count);
+		}
+		require(missing == attribute->missing && missing >= attributes->unmatched);
+		for (size_t i = 0; i < attribute->name_count; i++)
+			touch(attribute->names[i], strlen(attribute->names[i]));
+	}
+}
+
+/* Columns of the same text: beside given examples, and as examples of their own. */
+static void
+read_attributes(unsigned variant, const char *text, size_t size)
+{
+	static const uint32_t chosen[8] = {7, 6, 5, 4, 3, 2, 1, 0};
+	const size_t count = sizeof(names) / sizeof(names[0]);
+	const char *columns[] = {names[(variant / 8 + 1) % count], names[(variant / 8 + 2) % count]};
+	const char *const options[] = {"--x", "--y"};
+	struct user_file file = {.path = "lines", .text = text, .size = size, .format = variant / 2 % 3};
+	struct attributes_request request = {&file, names[variant / 8 % count], columns, options, 2};
+	struct ids ids = make_ids(variant & 1);
+	struct portolan_error error = {0};
+	struct attributes attributes;
+	int code;
+
+	if (file.format != RECORDS_JSONL) {
+		file.header = records_next(file.format, text, size);
+		file.begin = file.header.next;
+	}
+	code = attributes_read(&attributes, &request, &ids, chosen, 8, &error);
+	if (code == 0)
+		check_attributes(&attributes, 8);
+	else
+		require_message(&error, code);
+	attributes_free(&attributes);
+	code = attributes_read_all(&attributes, &request, &ids, &error);
+	if (code == 0) {
+		check_attributes(&attributes, ids.rows);
+		require(attributes.unmatched == 0 && attributes.records == ids.rows);
+		attributes_free(&attributes);
+		ids_free(&ids);
+	} else {
+		require_message(&error, code);
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -129,5 +188,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
 		check_records((enum records_format)format, text, input.size);
 	join_file(variant, text, input.size);
+	read_attributes(variant, text, input.size);
 	return 0;
 }

@@ -163,17 +163,26 @@ check_selection(const struct dynamics *dynamics, const struct selection_plan *pl
 static void
 check_map(const struct dynamics *dynamics)
 {
-	const struct map_options options = {.sample = 50, .density = true};
-	const struct map_input input = {.variability = dynamics_measure(dynamics, MEASURE_VARIABILITY),
-	                                .confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE),
-	                                .correctness = dynamics_measure(dynamics, MEASURE_CORRECTNESS),
-	                                .order = dynamics->order,
-	                                .n = dynamics->count,
-	                                .epochs = dynamics->epoch_count};
+	const struct map_options options = {.sample = 50};
+	const struct map_input input = {
+	        .x = {"variability", dynamics_measure(dynamics, MEASURE_VARIABILITY), MAP_VARIABILITY, 0},
+	        .y = {"confidence", dynamics_measure(dynamics, MEASURE_CONFIDENCE), MAP_SHARE, 0},
+	        .colour = {"correctness", dynamics_measure(dynamics, MEASURE_CORRECTNESS), MAP_SHARE, 0},
+	        .colouring = MAP_BY_CORRECTNESS,
+	        .epochs = dynamics->epoch_count,
+	        .regions = true,
+	        .labelled = true,
+	        .order = dynamics->order,
+	        .n = dynamics->count,
+	};
+	struct map_ranges ranges = MAP_RANGES_EMPTY;
 	struct portolan_error error;
+	struct map_axes axes;
 	struct map_data map;
 
-	require(map_data_make(&input, &options, &map, &error) == 0);
+	map_ranges_add(&ranges, &input);
+	map_axes_make(&axes, &input, &ranges, input.n);
+	require(map_data_make(&input, &axes, &options, &map, &error) == 0);
 	require(map.shown <= 50 && map.point_count == 2 * map.shown);
 	map_data_free(&map);
 }

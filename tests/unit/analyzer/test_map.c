@@ -1,4 +1,4 @@
-/* test_map.c: levels, bins, labels and the script's quoting. */
+/* test_map.c: levels, axes, bins, cells, labels and the script's quoting. */
 #include "unit.h"
 
 #include "map/map.h"
@@ -95,7 +95,37 @@ bell_new(void)
 static struct map_input
 input_of(const struct bell *bell, size_t n)
 {
-	return (struct map_input){bell->variability, bell->confidence, bell->correctness, bell->order, n, 6};
+	return (struct map_input){
+	        .x = {"variability", bell->variability, MAP_VARIABILITY, 0},
+	        .y = {"confidence", bell->confidence, MAP_SHARE, 0},
+	        .colour = {"correctness", bell->correctness, MAP_SHARE, 1.0 / 6},
+	        .colouring = MAP_BY_CORRECTNESS,
+	        .epochs = 6,
+	        .regions = true,
+	        .labelled = true,
+	        .order = bell->order,
+	        .n = n,
+	};
+}
+
+static struct map_axes
+axes_of(const struct map_input *input)
+{
+	struct map_ranges ranges = MAP_RANGES_EMPTY;
+	struct map_axes axes;
+
+	map_ranges_add(&ranges, input);
+	map_axes_make(&axes, input, &ranges, input->n);
+	return axes;
+}
+
+static void
+make(const struct map_input *input, uint64_t sample, uint64_t seed, struct map_data *data)
+{
+	struct map_options options = {.sample = sample, .seed = seed};
+	struct map_axes axes = axes_of(input);
+
+	assert_int_equal(map_data_make(input, &axes, &options, data, NULL), 0);
 }
 
 static void
@@ -103,59 +133,196 @@ test_data(void **state)
 {
 	struct bell *bell = bell_new();
 	struct map_input input = input_of(bell, N);
-	struct map_options options = {.sample = 500, .seed = 3};
 	struct map_data data, again;
-	uint64_t confidence = 0, variability = 0, levels = 0;
+	uint64_t confidence = 0, variability = 0, levels = 0, regions = 0;
 	double cells = 0;
 
 	(void)state;
-	assert_int_equal(map_data_make(&input, &options, &data, NULL), 0);
+	make(&input, 500, 3, &data);
+	assert_int_equal(data.examples, N);
 	assert_int_equal(data.shown, 500);
 	assert_int_equal(data.point_count, 1000);
-	assert_true(data.points[0].level == data.points[1].level + MAP_HALO);
-	assert_true(data.variability_max == 0.5);
+	assert_true(data.points[0].edge == 1 && data.points[1].edge == 0);
+	assert_true(data.points[0].x == data.points[1].x && data.points[0].value == data.points[1].value);
+	assert_true(data.axes.x.high == 0.5);
 	for (unsigned b = 0; b < MAP_BINS; b++) {
-		confidence += data.confidence_bins[b];
-		variability += data.variability_bins[b];
+		confidence += data.y_bins[b];
+		variability += data.x_bins[b];
 	}
 	for (unsigned k = 0; k < data.level_count; k++)
 		levels += data.levels[k].examples;
-	for (size_t c = 0; c < (size_t)data.cells_x * data.cells_y; c++)
-		cells += isnan(data.cells[c]) ? 0 : (double)data.cells[c];
+	for (size_t c = 0; c < (size_t)data.axes.cells_x * data.axes.cells_y; c++)
+		cells += isnan(data.counts[c]) ? 0 : (double)data.counts[c];
+	for (unsigned r = 0; r < REGION_COUNT; r++)
+		regions += data.region_examples[r];
 	assert_int_equal(confidence, N);
 	assert_int_equal(variability, N);
 	assert_int_equal(levels, N);
+	assert_int_equal(regions, N);
+	assert_int_equal(data.region_examples[REGION_AMBIGUOUS], N / 3);
 	assert_true(cells == N);
-	assert_int_equal(map_data_make(&input, &options, &again, NULL), 0);
+	make(&input, 500, 3, &again);
 	assert_memory_equal(data.points, again.points, data.point_count * sizeof(*data.points));
 	map_data_free(&again);
-	options.seed = 4;
-	assert_int_equal(map_data_make(&input, &options, &again, NULL), 0);
+	make(&input, 500, 4, &again);
 	assert_true(memcmp(data.points, again.points, data.point_count * sizeof(*data.points)) != 0);
 	map_data_free(&again);
 	map_data_free(&data);
 	free(bell);
 }
 
+/* Four examples on two whole numbers each way, of which one has no place and one no value. */
+static void
+test_values(void **state)
+{
+	static const double x[] = {1, 2, 1, NAN, 1}, y[] = {0, 3, 0, 1, 0}, value[] = {5, -1, 2, 7, NAN};
+	static const uint32_t order[] = {0, 1, 2, 3, 4};
+	const struct map_input input = {
+	        .x = {"a", x, MAP_ANY, 1},
+	        .y = {"b", y, MAP_ANY, 1},
+	        .colour = {"c", value, MAP_ANY, 0},
+	        .colouring = MAP_BY_VALUE,
+	        .order = order,
+	        .n = 5,
+	};
+	struct map_data data;
+	uint64_t valued = 0;
+
+	(void)state;
+	make(&input, 25, 0, &data);
+	assert_int_equal(data.examples, 4);
+	assert_int_equal(data.shown, 4);
+	assert_int_equal(data.without_colour, 1);
+	assert_int_equal(data.axes.cells_x, 2);
+	assert_int_equal(data.axes.cells_y, 4);
+	assert_true(data.counts[0] == 3 && data.counts[7] == 1 && isnan(data.counts[1]));
+	assert_true(data.means[0] == 3.5f && data.means[7] == -1 && isnan(data.means[1]));
+	assert_true(data.most_per_cell == 3 && data.least_mean == -1 && data.most_mean == 3.5);
+	assert_int_equal(data.x_bins[0], 3);
+	assert_int_equal(data.y_bins[3], 1);
+	for (unsigned b = 0; b < MAP_BINS; b++)
+		valued += data.colour_bins[b];
+	assert_int_equal(valued, 3);
+	for (size_t i = 0; i < data.point_count; i++) { /* spread, but by less than half a step */
+		double off = (double)data.points[i].x - round((double)data.points[i].x);
+
+		assert_true(fabs(off) <= 0.3 + 1e-6);
+		assert_true(fabs((double)data.points[i].y - round((double)data.points[i].y)) <= 0.3 + 1e-6);
+		assert_true(off != 0);
+	}
+	assert_true(data.points[0].x == data.points[1].x);
+	map_data_free(&data);
+}
+
+static void
+test_shift(void **state)
+{
+	float first[4] = {1, 3, NAN, NAN}, second[4] = {NAN, 5, 5, NAN}, cells[4];
+	const struct map_data before = {.axes = {.cells_x = 2, .cells_y = 2}, .examples = 4, .counts = first};
+	const struct map_data after = {.axes = {.cells_x = 2, .cells_y = 2}, .examples = 10, .counts = second};
+
+	(void)state;
+	assert_true(map_shift(&before, &after, cells) == 50);
+	assert_true(cells[0] == -25 && cells[1] == -25 && cells[2] == 50 && isnan(cells[3]));
+}
+
+static struct map_axis
+axis_of(enum map_kind kind, double grid, double least, double most, double margin)
+{
+	const struct map_column column = {.name = "m", .kind = kind, .grid = grid};
+	struct map_axis axis;
+
+	map_axis_make(&axis, &column, (struct map_range){least, most}, margin);
+	return axis;
+}
+
+static void
+assert_axis(const struct map_axis *axis, double low, double high, double step, double panel_step, unsigned bins)
+{
+	assert_true(fabs(axis->low - low) <= 1e-12 * fabs(low));
+	assert_true(fabs(axis->high - high) <= 1e-12 * fabs(high));
+	assert_true(fabs(axis->step - step) <= 1e-12 * step);
+	assert_true(fabs(axis->panel_step - panel_step) <= 1e-12 * panel_step);
+	assert_int_equal(axis->bins, bins);
+	assert_true(axis->bin_width * bins >= (axis->high - axis->low) * (1 - 1e-12));
+}
+
+static void
+test_axes(void **state)
+{
+	struct map_axis axis;
+
+	(void)state;
+	axis = axis_of(MAP_SHARE, 0, 0.7, 0.8, 0.03);
+	assert_axis(&axis, 0, 1, 0.2, 0.5, 20);
+	assert_true(axis.from == -0.03 && axis.to == 1.03);
+	assert_int_equal(map_axis_decimals(&axis, axis.step), 1);
+	axis = axis_of(MAP_VARIABILITY, 0, 0, 0.3, 0.024);
+	assert_axis(&axis, 0, 0.5, 0.1, 0.25, 20);
+	axis = axis_of(MAP_VARIABILITY, 0, 0, 0.11, 0.024);
+	assert_axis(&axis, 0, 0.15, 0.05, 0.05, 20);
+	axis = axis_of(MAP_VARIABILITY, 0, 0, 0, 0.024);
+	assert_axis(&axis, 0, 0.05, 0.01, 0.025, 20);
+	axis = axis_of(MAP_SHARE, 1.0 / 6, 0.5, 1, 0.03); /* correctness of six epochs: a bin for each of its steps */
+	assert_axis(&axis, -1.0 / 12, 13.0 / 12, 0.2, 0.5, 7);
+	assert_true(axis.from == axis.low && axis.to == axis.high);
+	axis = axis_of(MAP_ANY, 1, 0, 5, 0.03);
+	assert_axis(&axis, -0.5, 5.5, 1, 2, 6);
+	axis = axis_of(MAP_ANY, 1, 3, 3, 0.03);
+	assert_axis(&axis, 2.5, 3.5, 1, 1, 1);
+	axis = axis_of(MAP_ANY, 1, 0, 99, 0.03); /* a hundred counts, five to a bin */
+	assert_axis(&axis, -0.5, 99.5, 20, 20, 20);
+	assert_true(axis.bin_width == 5);
+	axis = axis_of(MAP_ANY, 1, 0, 40397, 0.03); /* too many */
+	assert_axis(&axis, 0, 42000, 10000, 20000, 20);
+	assert_true(axis.grid == 0 && axis.from < 0);
+	axis = axis_of(MAP_ANY, 0, -3.3, 8.1, 0.03);
+	assert_axis(&axis, -3.5, 8.5, 5, 5, 20);
+	axis = axis_of(MAP_ANY, 0, 2, 40, 0.03); /* from zero: it costs little */
+	assert_axis(&axis, 0, 40, 10, 20, 20);
+	axis = axis_of(MAP_ANY, 0, 1e7, 1e7, 0.03); /* equal values */
+	assert_true(axis.low < 1e7 && axis.high > 1e7);
+	assert_int_equal(map_axis_decimals(&axis, axis.step), -1);
+	axis = axis_of(MAP_ANY, 0, 0, 0, 0.03);
+	assert_true(axis.low <= -0.5 && axis.high >= 0.5);
+	axis = axis_of(MAP_ANY, 0, INFINITY, -INFINITY, 0.03); /* no values */
+	assert_true(axis.low < axis.high);
+	assert_int_equal(map_bin(0.5, 0, 1, 10), 5);
+	assert_int_equal(map_bin(-7, 0, 1, 10), 0);
+	assert_int_equal(map_bin(1, 0, 1, 10), 9);
+	assert_int_equal(map_bin(NAN, 0, 1, 10), 0);
+}
+
+static void
+test_palette(void **state)
+{
+	(void)state;
+	assert_int_equal(map_palette(0), 0xefcb7c);
+	assert_int_equal(map_palette(0.6), 0x358f9c);
+	assert_int_equal(map_palette(1), 0x1d2a5f);
+}
+
 /* What of these points, in drawing order, is left for a format: their numbers, as text. */
 static void
 assert_left(const struct map_point *points, size_t count, enum picture_format format, const char *expected)
 {
-	struct map_data data = {.shown = count, .variability_max = 0.5, .point_count = 2 * count};
+	struct map_data data = {.shown = count, .point_count = 2 * count};
 	char left[32] = "";
 
+	data.axes.x = axis_of(MAP_VARIABILITY, 0, 0, 0.5, 0.024);
+	data.axes.y = axis_of(MAP_SHARE, 0, 0, 1, 0.03);
 	data.level_count = map_levels(6, data.levels);
 	data.points = calloc(2 * count, sizeof(*data.points));
 	assert_non_null(data.points);
 	for (size_t i = 0; i < count; i++) {
 		data.points[2 * i] = data.points[2 * i + 1] = points[i];
-		data.points[2 * i].level += MAP_HALO;
+		data.points[2 * i].edge = 1;
 	}
 	assert_int_equal(map_leave_out_hidden(&data, format, NULL), 0);
 	for (size_t i = 0; i < data.point_count; i += 2) {
 		size_t number = 0;
 
-		assert_true(data.points[i].level == data.points[i + 1].level + MAP_HALO);
+		assert_true(data.points[i].edge == 1);
 		while (memcmp(&points[number], &data.points[i + 1], sizeof(*points)) != 0)
 			number++;
 		snprintf(left + strlen(left), sizeof(left) - strlen(left), "%zu", number);
@@ -171,17 +338,18 @@ test_hidden(void **state)
 {
 	static const enum picture_format formats[] = {PICTURE_PNG, PICTURE_SVG, PICTURE_PDF};
 	static const struct map_point points[] = {
-	        {0.2f, 0.5f, 6},       /* 0: under 2 */
-	        {0.4f, 0.9f, 0},       /* 1: alone */
-	        {0.2002f, 0.5003f, 6}, /* 2: under 7, but that is a cross */
-	        {0.1f, 0.1f, 0},       /* 3: under the square 4 */
-	        {0.1f, 0.1f, 2},       /* 4 */
-	        {0.3f, 0.3f, 2},       /* 5: partly under 6 */
-	        {0.305f, 0.3f, 2},     /* 6 */
-	        {0.2f, 0.5f, 3},       /* 7 */
+	        {0.2f, 0.5f, 6, 0},       /* 0: under 2 */
+	        {0.4f, 0.9f, 0, 0},       /* 1: alone */
+	        {0.2002f, 0.5003f, 6, 0}, /* 2: under 7, but that is a cross */
+	        {0.1f, 0.1f, 0, 0},       /* 3: under the square 4 */
+	        {0.1f, 0.1f, 2, 0},       /* 4 */
+	        {0.3f, 0.3f, 2, 0},       /* 5: partly under 6 */
+	        {0.305f, 0.3f, 2, 0},     /* 6 */
+	        {0.2f, 0.5f, 3, 0},       /* 7 */
 	};
-	static const struct map_point damaged[] = {{NAN, 0.5f, 1}, {0.2f, INFINITY, 1}, {0.2f, -3, 1}, {7, 0.5f, 1}};
-	struct map_point squares[3] = {{0.2f, 0.5f, 2}, {0.2f, 0.506f, 2}, {0.2f, 0.52f, 2}};
+	static const struct map_point damaged[] = {
+	        {NAN, 0.5f, 1, 0}, {0.2f, INFINITY, 1, 0}, {0.2f, -3, 1, 0}, {7, 0.5f, 1, 0}};
+	struct map_point squares[3] = {{0.2f, 0.5f, 2, 0}, {0.2f, 0.506f, 2, 0}, {0.2f, 0.52f, 2, 0}};
 
 	(void)state;
 	for (size_t f = 0; f < 3; f++) {
@@ -189,9 +357,9 @@ test_hidden(void **state)
 		assert_left(points, 1, formats[f], "0");
 		assert_left(damaged, 4, formats[f], "0123");
 		assert_left(squares, 3, formats[f], "012");
-		squares[2].confidence = 0.494f; /* the first is now hidden by the two together */
+		squares[2].y = 0.494f; /* the first is now hidden by the two together */
 		assert_left(squares, 3, formats[f], "12");
-		squares[2].confidence = 0.52f;
+		squares[2].y = 0.52f;
 	}
 }
 
@@ -200,14 +368,13 @@ static void
 test_labels(void **state)
 {
 	struct bell *bell = bell_new();
-	struct map_options options = {.sample = 25000};
 
 	(void)state;
 	for (size_t n = 1; n <= N; n = n * 3 + 1) {
 		struct map_input input = input_of(bell, n);
 		struct map_data data;
 
-		assert_int_equal(map_data_make(&input, &options, &data, NULL), 0);
+		make(&input, 25000, 0, &data);
 		for (unsigned r = 0; r < REGION_COUNT; r++) {
 			double corners[MAP_BOX_CORNERS][2];
 			size_t count;
@@ -235,7 +402,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_levels), cmocka_unit_test(test_data),
-	        cmocka_unit_test(test_hidden), cmocka_unit_test(test_labels),
+	        cmocka_unit_test(test_hidden), cmocka_unit_test(test_labels), cmocka_unit_test(test_values),
+	        cmocka_unit_test(test_shift),  cmocka_unit_test(test_axes),   cmocka_unit_test(test_palette),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,10 @@
+/* map_report.h: what portolan map drew, as JSON. */
+#ifndef MAP_REPORT_H
+#define MAP_REPORT_H
+
+#include "map/drawing.h"
+
+/* One object on standard output. */
+int map_report(const struct map_drawing *drawing, struct portolan_error *error);
+
+#endif

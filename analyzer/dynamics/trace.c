@@ -1,0 +1,90 @@
+/* trace.c: see trace.h. */
+#include "trace.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+trace_init(struct trace *trace, const struct dynamics *dynamics, size_t rows, struct portolan_error *error)
+{
+	int code;
+
+	*trace = (struct trace){.dynamics = dynamics};
+	code = store_cursor_open(dynamics->snapshot, &trace->cursor, error);
+	for (size_t c = 0; c < dynamics->column_count && code >= 0; c++) {
+		const char *name = dynamics->columns[c].name;
+
+		trace->values[c] = malloc(rows * sizeof(double));
+		if (!trace->values[c])
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s of %zu examples", name, rows);
+	}
+	if (code < 0)
+		trace_free(trace);
+	return code;
+}
+
+void
+trace_free(struct trace *trace)
+{
+	for (size_t c = 0; c < DYNAMICS_COLUMNS_MAX; c++)
+		free(trace->values[c]);
+	if (trace->cursor)
+		store_cursor_close(trace->cursor);
+	*trace = (struct trace){0};
+}
+
+int
+trace_block(struct trace *trace, size_t index, struct portolan_error *error)
+{
+	return store_cursor_block(trace->cursor, index, &trace->block, error);
+}
+
+void
+trace_measure(struct trace *trace, size_t epochs, size_t at)
+{
+	const struct dynamics *dynamics = trace->dynamics;
+	struct store_block block = trace->block;
+	double *out[MEASURE_COUNT] = {NULL};
+
+	block.epoch_count = epochs;
+	for (size_t c = 0; c < dynamics->column_count; c++) {
+		const struct dynamics_column *column = &dynamics->columns[c];
+
+		if (column->measure >= 0)
+			out[column->measure] = trace->values[c] + at;
+		else
+			measures_mean(&block, column->stored, trace->values[c] + at);
+	}
+	measures_block(&block, dynamics->epochs, out);
+	for (uint32_t r = 0; r < block.rows; r++) {
+		if (out[MEASURE_EPOCHS][r] > 0)
+			continue;
+		for (size_t c = 0; c < dynamics->column_count; c++)
+			trace->values[c][at + r] = NAN;
+	}
+}
+
+int
+trace_all(struct trace *trace, size_t epochs, struct portolan_error *error)
+{
+	int code = 0;
+
+	for (size_t b = 0; b < store_snapshot_blocks(trace->dynamics->snapshot) && code >= 0; b++) {
+		code = trace_block(trace, b, error);
+		if (code >= 0)
+			trace_measure(trace, epochs, trace->block.first);
+	}
+	return code;
+}
+
+const double *
+trace_values(const struct trace *trace, const char *name)
+{
+	for (size_t c = 0; c < trace->dynamics->column_count; c++)
+		if (strcmp(trace->dynamics->columns[c].name, name) == 0)
+			return trace->values[c];
+	return NULL;
+}

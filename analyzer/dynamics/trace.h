@@ -1,0 +1,36 @@
+/*
+ * trace.h: a run's measures as they were after each of its epochs.
+ *
+ * A block of the store without its last epochs is a block: the same functions measure it, from the same snapshot.
+ *
+ *     trace_init() → for a block: trace_block(), then trace_measure() for any number of epochs → trace_free()
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include "dynamics.h"
+
+struct trace {
+	const struct dynamics *dynamics;
+	struct store_cursor *cursor;
+	struct store_block block;             /* the one read last */
+	double *values[DYNAMICS_COLUMNS_MAX]; /* of the dynamics' columns, in their order */
+};
+
+/* Arrays for `rows` examples: a block's, STORE_CHUNK, or all of the run's. Close it before the dynamics. */
+int trace_init(struct trace *trace, const struct dynamics *dynamics, size_t rows, struct portolan_error *error);
+void trace_free(struct trace *trace); /* may be called twice */
+
+int trace_block(struct trace *trace, size_t index, struct portolan_error *error);
+
+/* Fills values[…][at …] for the block's examples, over the first `epochs` of the run's epochs; NaN for those not
+ * observed by then. */
+void trace_measure(struct trace *trace, size_t epochs, size_t at);
+
+/* All blocks, one after another: needs arrays for all examples. */
+int trace_all(struct trace *trace, size_t epochs, struct portolan_error *error);
+
+/* NULL: the dynamics have no such column. */
+const double *trace_values(const struct trace *trace, const char *name);
+
+#endif

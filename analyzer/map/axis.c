@@ -1,0 +1,145 @@
+/* axis.c: see axis.h. */
+#include "axis.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define CLOSE 1e-9    /* of their size: numbers nearer to one another are one */
+#define GRID_MOST 200 /* values: of more, none is told from the next */
+
+void
+map_range_widen(struct map_range *range, double value)
+{
+	if (!isfinite(value))
+		return;
+	range->least = value < range->least ? value : range->least;
+	range->most = value > range->most ? value : range->most;
+}
+
+void
+map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		map_range_widen(range, column->values[order[i]]);
+}
+
+/* The least round number from `rough` on: 1, 2 or 5 times a power of ten. */
+static double
+round_up(double rough)
+{
+	double unit = pow(10, floor(log10(rough) + CLOSE)), part = rough / unit * (1 - CLOSE);
+
+	return part <= 1 ? unit : part <= 2 ? 2 * unit : part <= 5 ? 5 * unit : 10 * unit;
+}
+
+/* The largest up to `rough`; `quarters`: 2.5 is round as well. */
+static double
+round_down(double rough, bool quarters)
+{
+	double unit = pow(10, floor(log10(rough) + CLOSE)), part = rough / unit * (1 + CLOSE);
+
+	return part >= 5 ? 5 * unit : part >= 2.5 && quarters ? 2.5 * unit : part >= 2 ? 2 * unit : unit;
+}
+
+/* 0.5 is the largest standard deviation there is between 0 and 1: maps share that axis and can be laid side by side,
+ * unless the data would fill less than half of it. */
+static double
+variability_end(double most)
+{
+	double end = ceil(most * 20) / 20;
+
+	if (most > 0.25)
+		return 0.5;
+	return end > 0.05 ? end : 0.05;
+}
+
+/* From zero, where that costs little room; to round numbers. */
+static void
+set_any(struct map_axis *axis, double least, double most)
+{
+	double size = fabs(least) > fabs(most) ? fabs(least) : fabs(most), step;
+
+	if (most - least <= CLOSE * size || most - least < 1e-300) {
+		double around = size > 0 ? 0.05 * size : 0.5;
+
+		least -= around;
+		most += around;
+	} else if (least > 0 && least < 0.4 * most) {
+		least = 0;
+	} else if (most < 0 && most > 0.4 * least) {
+		most = 0;
+	}
+	step = round_up((most - least) / 40);
+	axis->low = floor(least / step + CLOSE) * step;
+	axis->high = ceil(most / step - CLOSE) * step;
+}
+
+/* A bin for each of few values, else one for as many of them as it takes. */
+static void
+set_grid_bins(struct map_axis *axis)
+{
+	double values = round((axis->high - axis->low) / axis->grid), each = ceil(values / MAP_BINS);
+
+	axis->bins = (unsigned)ceil(values / each);
+	axis->bin_width = each * axis->grid;
+}
+
+void
+map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin)
+{
+	if (!(range.least <= range.most))
+		range = (struct map_range){0, 0};
+	*axis = (struct map_axis){.grid = range.most - range.least <= GRID_MOST * column->grid ? column->grid : 0};
+	snprintf(axis->name, sizeof(axis->name), "%s", column->name);
+	if (column->kind == MAP_SHARE) {
+		axis->high = 1;
+	} else if (column->kind == MAP_VARIABILITY) {
+		axis->high = variability_end(range.most);
+	} else if (axis->grid > 0) {
+		axis->low = range.least;
+		axis->high = range.most;
+	} else {
+		set_any(axis, range.least, range.most);
+	}
+	if (axis->grid > 0) {
+		axis->low -= axis->grid / 2;
+		axis->high += axis->grid / 2;
+		set_grid_bins(axis);
+		margin = 0;
+	} else {
+		axis->bins = MAP_BINS;
+		axis->bin_width = (axis->high - axis->low) / MAP_BINS;
+	}
+	margin *= axis->high - axis->low;
+	axis->from = axis->low - margin;
+	axis->to = axis->high + margin;
+	axis->step = round_up((axis->high - axis->low - axis->grid) / 5 + CLOSE * axis->grid);
+	axis->panel_step =
+	        round_down((axis->high - axis->low - axis->grid) / 2 + CLOSE * axis->grid, !(axis->grid > 0));
+	if (axis->grid >= 1) {
+		axis->step = fmax(axis->step, axis->grid);
+		axis->panel_step = fmax(axis->panel_step, axis->grid);
+	}
+}
+
+unsigned
+map_bin(double value, double low, double high, unsigned bins)
+{
+	double bin = (value - low) / (high - low) * bins;
+
+	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
+}
+
+int
+map_axis_decimals(const struct map_axis *axis, double step)
+{
+	double size = fmax(fabs(axis->low), fabs(axis->high));
+	int decimals = 0;
+
+	if (size >= 1e6 || step < 1e-4)
+		return -1;
+	while (decimals < 5 && fabs(step * pow(10, decimals) - round(step * pow(10, decimals))) > 1e-6)
+		decimals++;
+	return decimals;
+}

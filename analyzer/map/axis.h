@@ -1,0 +1,58 @@
+/*
+ * axis.h: an axis of a map: what it shows, where its tics are, and how it is cut into bins. Pure.
+ *
+ * Axes are made from the ranges of all that is to share them: two runs side by side, or a run after each of its epochs.
+ */
+#ifndef MAP_AXIS_H
+#define MAP_AXIS_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAP_BINS 20 /* of a histogram, at most */
+
+enum map_kind {
+	MAP_ANY,
+	MAP_SHARE,       /* between 0 and 1: its axis is always the same */
+	MAP_VARIABILITY, /* of gold probabilities: at most 0.5 */
+};
+
+/* One number for each example, by index. */
+struct map_column {
+	const char *name;     /* any text */
+	const double *values; /* not finite: the example has none */
+	enum map_kind kind;
+	double grid; /* the values are its multiples: 1 for counts; 0: no such thing */
+};
+
+struct map_range {
+	double least, most; /* begins as MAP_RANGE_EMPTY */
+};
+#define MAP_RANGE_EMPTY ((struct map_range){INFINITY, -INFINITY})
+
+struct map_axis {
+	char name[272];
+	double low, high;  /* what the bins cover */
+	double from, to;   /* what is shown, margins included */
+	double step;       /* between tics */
+	double panel_step; /* the same where there is little room */
+	double grid;       /* as the column's; 0: there are too many values to tell them apart */
+	unsigned bins;
+	double bin_width;
+};
+
+/* Widens a range to the finite values of n examples. */
+void map_range_widen(struct map_range *range, double value);
+void map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
+
+/* `margin` is a part of the range. Of a range without values, or with one alone, an axis is made all the same. */
+void map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin);
+
+/* Which of `bins` bins between low and high; what lies outside goes to the bin at that end. */
+unsigned map_bin(double value, double low, double high, unsigned bins);
+
+/* How many places after the decimal point tics this far apart need; −1: write them as %g. */
+int map_axis_decimals(const struct map_axis *axis, double step);
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * drawing.c: what is drawn, from its sources; see drawing.h.
+ *
+ * Whatever shares a picture, or an animation, shares its axes: ranges are taken over all of it before anything is
+ * drawn. An animation therefore measures the run twice after each epoch; it shows the same sample all along, and the
+ * regions' labels where the last map has them.
+ */
+#include "drawing.h"
+
+#include "dynamics/trace.h"
+#include "program/progress.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values that lie on one grid in one of two maps, and on none or another in the other. */
+static void
+drop_grids(struct map_input *input, const struct map_input *other)
+{
+	input->x.grid = input->x.grid == other->x.grid ? input->x.grid : 0;
+	input->y.grid = input->y.grid == other->y.grid ? input->y.grid : 0;
+	input->colour.grid = input->colour.grid == other->colour.grid ? input->colour.grid : 0;
+}
+
+/* What the map of source `index` shows: a copy, for what is changed in it. */
+static struct map_input
+input_of(const struct map_drawing *drawing, size_t index)
+{
+	const struct map_source *sources = drawing->sources;
+	struct map_input input = sources[index].input;
+
+	if (drawing->source_count == 2) {
+		drop_grids(&input, &sources[1 - index].input);
+		if (sources[0].input.epochs != sources[1].input.epochs)
+			input.epochs = MAP_LEVELS_MAX; /* levels that both have */
+	}
+	input.labelled = input.colouring != MAP_PLAIN || drawing->path_count == 0;
+	if (map_drawing_style(drawing->request) == MAP_SHIFT)
+		input.labelled = false;
+	return input;
+}
+
+/* The same of the one source after fewer epochs, or, without a trace, after all. */
+static struct map_input
+input_after(const struct map_drawing *drawing, const struct trace *trace)
+{
+	struct map_input input = input_of(drawing, 0);
+
+	/* The steps of correctness are other ones after each epoch. */
+	input.epochs = input.epochs > 1 ? MAP_LEVELS_MAX : input.epochs;
+	input.x.grid = input.x.kind == MAP_SHARE ? 0 : input.x.grid;
+	input.y.grid = input.y.kind == MAP_SHARE ? 0 : input.y.grid;
+	input.colour.grid = input.colour.kind == MAP_SHARE ? 0 : input.colour.grid;
+	if (!trace)
+		return input;
+	input.regions = false;
+	input.x.values = trace_values(trace, input.x.name);
+	input.y.values = trace_values(trace, input.y.name);
+	if (input.colouring != MAP_PLAIN && !drawing->request->source.colour_file)
+		input.colour.values = trace_values(trace, input.colour.name);
+	return input;
+}
+
+static void
+add_place(const struct map_input *input, const struct trace *trace, size_t at, struct map_path *path)
+{
+	double x = trace_values(trace, input->x.name)[at];
+	double y = trace_values(trace, input->y.name)[at];
+
+	if (!isfinite(x) || !isfinite(y))
+		return;
+	path->places[path->count][0] = x;
+	path->places[path->count++][1] = y;
+}
+
+static int
+load_path(struct map_drawing *drawing, struct trace *trace, const char *id, struct portolan_error *error)
+{
+	const struct map_source *source = &drawing->sources[0];
+	struct map_path *path = &drawing->paths[drawing->path_count];
+	int64_t row;
+	int code = map_source_find(source, id, &row, error);
+
+	if (code < 0)
+		return code;
+	if (row < 0)
+		return error_set(error, PORTOLAN_E_INVALID, "--path: run '%s' has no example '%s' in these epochs",
+		                 source->name, id);
+	*path = (struct map_path){.name = id};
+	path->places = calloc(source->dynamics.epoch_count, sizeof(*path->places));
+	if (!path->places)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the path of '%s'", id);
+	drawing->path_count++;
+	code = trace_block(trace, (size_t)row / STORE_CHUNK, error);
+	for (size_t e = 1; e <= source->dynamics.epoch_count && code >= 0; e++) {
+		trace_measure(trace, e, 0);
+		add_place(&source->input, trace, (size_t)row % STORE_CHUNK, path);
+	}
+	return code;
+}
+
+static int
+load_paths(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct map_request *request = drawing->request;
+	struct trace trace;
+	int code;
+
+	if (request->path_count == 0)
+		return 0;
+	code = trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, error);
+	for (size_t p = 0; p < request->path_count && code >= 0; p++)
+		code = load_path(drawing, &trace, request->paths[p], error);
+	trace_free(&trace);
+	return code;
+}
+
+static int
+load_sources(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct map_request *request = drawing->request;
+	int code;
+
+	if (request->from)
+		code = map_source_file(&drawing->sources[0], request->from, &request->source, error);
+	else
+		code = map_source_run(&drawing->sources[0], request->common, request->run, NULL, &request->source,
+		                      error);
+	if (code < 0)
+		return code;
+	drawing->source_count = 1;
+	if (!request->other)
+		return 0;
+	code = map_source_run(&drawing->sources[1], request->common, request->other, &drawing->sources[0],
+	                      &request->source, error);
+	drawing->source_count += code >= 0;
+	if (code >= 0 && drawing->sources[0].input.colouring != drawing->sources[1].input.colouring)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s has no correctness, and %s has: give a --colour both have",
+		                 drawing->sources[0].name, drawing->sources[1].name);
+	return code;
+}
+
+/* Maps of one or two sources. */
+static int
+make_maps(struct map_drawing *drawing, struct portolan_error *error)
+{
+	struct map_ranges ranges = MAP_RANGES_EMPTY;
+	struct map_input first = input_of(drawing, 0);
+	size_t fewest = SIZE_MAX;
+	int code = 0;
+
+	for (size_t s = 0; s < drawing->source_count; s++) {
+		struct map_input input = input_of(drawing, s);
+
+		map_ranges_add(&ranges, &input);
+		fewest = input.n < fewest ? input.n : fewest;
+	}
+	for (size_t p = 0; p < drawing->path_count; p++) {
+		for (size_t e = 0; e < drawing->paths[p].count; e++) {
+			map_range_widen(&ranges.x, drawing->paths[p].places[e][0]);
+			map_range_widen(&ranges.y, drawing->paths[p].places[e][1]);
+		}
+	}
+	/* The difference of two counts is less sure than either: its cells are larger. */
+	map_axes_make(&drawing->axes, &first, &ranges,
+	              map_drawing_style(drawing->request) == MAP_SHIFT ? fewest / 16 : fewest);
+	for (size_t s = 0; s < drawing->source_count && code >= 0; s++, drawing->map_count++) {
+		struct map_input input = input_of(drawing, s);
+
+		code = map_data_make(&input, &drawing->axes, &drawing->request->options, &drawing->maps[s], error);
+	}
+	return code;
+}
+
+/* Calls `visit` with the input after each epoch. */
+static int
+trace_epochs(struct map_drawing *drawing, struct trace *trace, const char *what,
+             int (*visit)(struct map_drawing *drawing, const struct map_input *input, size_t epoch, void *context,
+                          struct portolan_error *error),
+             void *context, struct portolan_error *error)
+{
+	size_t count = drawing->sources[0].dynamics.epoch_count;
+	struct progress progress;
+	int code = 0;
+
+	progress_begin(&progress, what, count);
+	for (size_t e = 0; e < count && code >= 0; e++) {
+		code = trace_all(trace, e + 1, error);
+		if (code >= 0) {
+			struct map_input input = input_after(drawing, trace);
+
+			code = visit(drawing, &input, e, context, error);
+		}
+		progress_update(&progress, e + 1);
+	}
+	progress_end(&progress);
+	return code;
+}
+
+static int
+visit_ranges(struct map_drawing *drawing, const struct map_input *input, size_t epoch, void *context,
+             struct portolan_error *error)
+{
+	(void)drawing;
+	(void)epoch;
+	(void)error;
+	map_ranges_add(context, input);
+	return 0;
+}
+
+static int
+visit_map(struct map_drawing *drawing, const struct map_input *input, size_t epoch, void *context,
+          struct portolan_error *error)
+{
+	const struct map_data *last = context;
+	struct map_data *map = &drawing->maps[epoch];
+	int code = map_data_make(input, &drawing->axes, &drawing->request->options, map, error);
+
+	memcpy(map->labels, last->labels, sizeof(map->labels));
+	drawing->map_count += code >= 0;
+	return code;
+}
+
+/* Maps of one run after each of its epochs. */
+static int
+make_epochs(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &drawing->sources[0].dynamics;
+	struct map_ranges ranges = MAP_RANGES_EMPTY;
+	struct map_input all = input_after(drawing, NULL);
+	struct map_data last = {0};
+	struct trace trace;
+	int code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
+
+	if (code < 0)
+		return code;
+	code = trace_epochs(drawing, &trace, "measuring", visit_ranges, &ranges, error);
+	if (code >= 0) {
+		map_axes_make(&drawing->axes, &all, &ranges, all.n);
+		code = map_data_make(&all, &drawing->axes, &drawing->request->options, &last, error);
+	}
+	if (code >= 0)
+		code = trace_epochs(drawing, &trace, "mapping", visit_map, &last, error);
+	map_data_free(&last);
+	trace_free(&trace);
+	return code;
+}
+
+int
+map_drawing_load(struct map_drawing *drawing, const struct map_request *request, struct portolan_error *error)
+{
+	size_t most;
+	int code;
+
+	*drawing = (struct map_drawing){.request = request};
+	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	code = load_sources(drawing, error);
+	if (code >= 0)
+		code = load_paths(drawing, error);
+	if (code >= 0) {
+		most = drawing->is_animation ? drawing->sources[0].dynamics.epoch_count : 2;
+		drawing->maps = calloc(most, sizeof(*drawing->maps));
+		if (!drawing->maps)
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu maps", most);
+		else
+			code = drawing->is_animation ? make_epochs(drawing, error) : make_maps(drawing, error);
+	}
+	if (code < 0)
+		map_drawing_free(drawing);
+	return code;
+}
+
+void
+map_drawing_free(struct map_drawing *drawing)
+{
+	for (size_t m = 0; m < drawing->map_count; m++)
+		map_data_free(&drawing->maps[m]);
+	for (size_t p = 0; p < drawing->path_count; p++)
+		free(drawing->paths[p].places);
+	free(drawing->maps);
+	while (drawing->source_count > 0) /* the store is the first one's */
+		map_source_free(&drawing->sources[--drawing->source_count]);
+	*drawing = (struct map_drawing){0};
+}

@@ -1,0 +1,61 @@
+/*
+ * drawing.h: a map from its sources to its files: one map, two side by side, the shift from one to another, the paths
+ * of examples, or the map after each epoch as an animation and as single pictures.
+ *
+ *     struct map_drawing drawing;
+ *     map_drawing_load(&drawing, &request, &error) → map_drawing_draw(&drawing, &error) → map_drawing_free(&drawing)
+ */
+#ifndef MAP_DRAWING_H
+#define MAP_DRAWING_H
+
+#include "plot/picture.h"
+#include "source.h"
+
+#define MAP_DATA_ENDING ".map-data"
+
+struct map_request {
+	const struct common_options *common;
+	const char *run, *from;   /* one of them: a run, or a file */
+	const char *other;        /* another run of the store; NULL: none */
+	bool shift;               /* from the one to the other; else they stand side by side */
+	const char *const *paths; /* ids */
+	size_t path_count;
+	struct map_source_request source;
+	struct map_options options;
+	bool density, compact;
+	const char *title;      /* NULL: made of names */
+	struct picture picture; /* PICTURE_GIF: an animation */
+	bool has_picture;
+	const char *frames; /* a folder for single pictures; NULL: none */
+};
+
+struct map_drawing {
+	const struct map_request *request;
+	struct map_source sources[2];
+	size_t source_count;
+	struct map_axes axes;
+	struct map_data *maps; /* of the sources; or of one source after each of its epochs */
+	size_t map_count;
+	struct map_path paths[MAP_PATHS_MAX];
+	size_t path_count;
+	double shift;
+	bool is_animation;
+};
+
+int map_drawing_load(struct map_drawing *drawing, const struct map_request *request, struct portolan_error *error);
+int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);
+void map_drawing_free(struct map_drawing *drawing); /* may be called twice */
+
+/* The name of the picture after the epoch that is `index`-th of the run, in the folder for them. */
+#define MAP_FRAME_NAME_ROOM 32
+void map_frame_name(const struct map_drawing *drawing, size_t index, char name[MAP_FRAME_NAME_ROOM]);
+
+enum map_style map_drawing_style(const struct map_request *request);
+
+/* Of map `index`; of all; and of what the colours stand for, where that is no legend's. */
+#define MAP_CAPTION_ROOM 768
+void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index);
+void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
+void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * source.h: where a map's examples come from: a run of the store, or a file of coordinates (JSONL, CSV, TSV, such as
+ * the published tools' td_metrics.jsonl); and what they are coloured by, which may be a column of another file.
+ * A source has pointers into itself, and must stay where it is.
+ */
+#ifndef MAP_SOURCE_H
+#define MAP_SOURCE_H
+
+#include "dynamics/dynamics.h"
+#include "files/attributes.h"
+#include "map.h"
+
+struct map_source_request {
+	const char *x, *y;
+	const char *colour;      /* NULL: correctness */
+	const char *colour_file; /* the column's file; NULL: the source's own */
+	const char *id_field;    /* of files; NULL: guid, else id */
+	bool plain;              /* coloured by nothing */
+};
+
+struct map_source {
+	char name[272];            /* the run's, or the file's without its folder */
+	struct map_input input;    /* of the examples that can be drawn */
+	size_t count;              /* examples */
+	size_t without_place;      /* of these, without an x or a y (or, in a file, a correctness): not drawn */
+	uint64_t colour_unknown;   /* records of the colour file that are of no example */
+	uint64_t colour_unmatched; /* examples without a record there */
+	bool is_run;
+	struct dynamics dynamics; /* a run's */
+	/* private */
+	const struct ids *ids;
+	uint32_t *order; /* all examples, by ascending id; a run's are its own */
+	uint32_t *drawn; /* input.order */
+	struct attributes table;
+	struct ids table_ids;
+	double *colour_values;
+	char *colour_name;
+};
+
+/* `first`: a source of the same store, to be freed later than this; or NULL. An unknown measure is an error that names
+ * the nearest. */
+int map_source_run(struct map_source *source, const struct common_options *common, const char *run,
+                   const struct map_source *first, const struct map_source_request *request,
+                   struct portolan_error *error);
+
+/* Correctness may be a count: the highest is then taken for the number of epochs, unless there is a column `epochs`. */
+int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
+                    struct portolan_error *error);
+
+void map_source_free(struct map_source *source); /* may be called twice */
+
+/* The index of the example with this id; −1: there is none, or it has no place. */
+int map_source_find(const struct map_source *source, const char *id, int64_t *row, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,33 @@
+/* source_parts.h: what the files that make a struct map_source share; see source.h. */
+#ifndef MAP_SOURCE_PARTS_H
+#define MAP_SOURCE_PARTS_H
+
+#include "source.h"
+
+/* Epochs: correctness in more steps than this is as good as any number. */
+#define MAP_SOURCE_GRID_MOST 50
+
+enum map_kind map_source_kind(const char *name);
+bool map_source_is_correctness(const char *name);
+bool map_source_is_data_map(const struct map_source_request *request);
+
+/* Correctness where nothing else colours the examples, unless they are to be plain. */
+enum map_colouring map_source_colouring(const struct map_source_request *request);
+
+/* Lists the examples that can be drawn; an error where there are none. */
+int map_source_list_drawn(struct map_source *source, struct portolan_error *error);
+
+/* Whole numbers lie on a grid: 1, else 0. */
+double map_source_grid(const double *values, size_t n);
+
+/* The error for a column of text. */
+int map_source_refuse_text(const struct user_file *file, const struct attribute *attribute, const char *option,
+                           struct portolan_error *error);
+
+const char *map_source_id_field(const struct user_file *file, const char *asked);
+
+/* Fills input.colour from the request's file, if it names one. */
+int map_source_read_colour(struct map_source *source, const struct map_source_request *request,
+                           struct portolan_error *error);
+
+#endif

@@ -1,0 +1,184 @@
+"""What maps draw, read back from the data beside them, and calculated again in NumPy; and the published coordinates.
+
+    run_maps.py PORTOLAN MAKE_STORE
+
+The published data stand beside the clone (shared/data, or $PORTOLAN_SHARED_DATA); without them the test says so, and leaves
+out what needs them.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.environ.get("PORTOLAN_SHARED_DATA", os.path.join(HERE, "..", "..", "..", "shared", "data"))
+COORDINATES = os.path.abspath(os.path.join(DATA, "winogrande_roberta_0_6_data_map_coordinates.jsonl"))
+EPOCHS = 5
+problems = []
+
+
+def check(condition, what):
+    if not condition:
+        problems.append(what)
+
+
+def make_run(name, n, seed):
+    random = np.random.default_rng(seed)
+    hard = random.random(n) ** 2
+    p = np.clip(1 - hard + random.normal(0, 0.25, (EPOCHS, n)) * hard, 0, 1).astype("f4")
+    correct = p > 0.5
+    batches = [stores.batch(e, np.arange(n), p[e], correct[e]) for e in range(EPOCHS)]
+    return stores.run(name, batches, declared=n), p.astype("f8"), correct
+
+
+def draw(portolan, *words):
+    done = subprocess.run([portolan, "map", *words, "--json"], capture_output=True, text=True)
+    check(done.returncode == 0, f"map {' '.join(words)}: {done.stderr}")
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def cells(values, report, axis, count):
+    """The number of the cell along an axis that each value is in."""
+    low, high = report[axis]["from"], report[axis]["to"]
+    return np.clip(np.floor((values - low) / (high - low) * count), 0, count - 1).astype(int)
+
+
+def cell_means(x, y, values, report, shape):
+    at = cells(y, report, "y", shape[0]) * shape[1] + cells(x, report, "x", shape[1])
+    there = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(at[there], values[there], shape[0] * shape[1]) / np.bincount(at[there], minlength=shape[0] * shape[1])
+
+
+def read_cells(name, shape):
+    """The cells of the data file; where a value falls is rounded otherwise in NumPy now and then: see same_cells()."""
+    data = np.fromfile(name, "<f4").astype("f8")
+    check(data.size % (shape[0] * shape[1]) == 0, f"{name}: {data.size} cells")
+    return data[: shape[0] * shape[1]]
+
+
+def same_cells(what, got, wanted):
+    same = np.isclose(got, wanted, rtol=1e-5, equal_nan=True).mean()
+    check(same > 0.999, f"{what}: {same:.4f} of the cells are as calculated")
+
+
+def check_points(portolan, p, correct):
+    report = draw(portolan, "a", "--sample", "200", "--seed", "7", "--colour", "confidence", "-o", "points.pdf")
+    points = np.fromfile("points.map-data", "<f4").reshape(-1, 4)
+    marks = points[points[:, 3] == 0].astype("f8")
+    mean, spread = p.mean(0), p.std(0)
+    check(report["maps"][0]["shown"] == 200 and len(marks) <= 200, "points: as many as asked for")
+    check((points[::2, 3] == 1).all() and (points[1::2, 3] == 0).all(), "points: each after its edge")
+    check((marks[:, 1] == marks[:, 2]).all(), "points: the value is what was asked for")
+    nearest = np.abs(marks[:, None, :2] - np.stack([spread, mean], 1)[None]).max(2).min(1)
+    check(nearest.max() < 1e-6, f"points: {nearest.max()} from any example")
+    cut = np.sort(spread)[::-1][len(spread) // 3 - 1]
+    ambiguous = spread >= cut
+    regions = report["maps"][0]["regions"]
+    check(abs(regions["variability_cut"] - cut) < 1e-9, "regions: the cut")
+    check(regions["ambiguous"] == ambiguous.sum(), "regions: ambiguous")
+    check(regions["easy-to-learn"] == (~ambiguous & (mean >= 0.5)).sum(), "regions: easy-to-learn")
+    check(regions["hard-to-learn"] == (~ambiguous & (mean < 0.5)).sum(), "regions: hard-to-learn")
+
+
+def check_cells(portolan, p, correct):
+    mean, spread = p.mean(0), p.std(0)
+    values = np.where(np.arange(len(mean)) % 3 == 0, np.nan, np.sin(np.arange(len(mean))))
+    with open("values.csv", "w") as file:
+        file.write("id,value\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values) if i % 2))
+    values[::2] = np.nan
+    report = draw(portolan, "a", "--density", "--colour-file", "values.csv", "--colour", "value", "-o", "means.svg")
+    shape = cells_of("means.gp")
+    same_cells("means", read_cells("means.map-data", shape), cell_means(spread, mean, values, report, shape))
+    check(report["colour"]["examples_without"] == np.isnan(values).sum(), "means: examples without")
+    learned = np.where(correct.any(0), correct.argmax(0), np.nan)
+    report = draw(portolan, "a", "--density", "--x", "first_learned", "--y", "correctness", "-o", "counts.svg")
+    there = ~np.isnan(learned)
+    counts = np.zeros((EPOCHS + 1, int(np.nanmax(learned)) + 1))
+    np.add.at(counts, (correct.sum(0)[there], learned[there].astype(int)), 1)
+    got = np.nan_to_num(read_cells("counts.map-data", cells_of("counts.gp")))
+    lowest = correct.sum(0)[there].min()
+    check(report["maps"][0]["without_value"] == (~there).sum(), "counts: never learned")
+    check(got.sum() == there.sum(), "counts: everything counted")
+    check(sorted(got[got > 0]) == sorted(counts[lowest:][counts[lowest:] > 0]), "counts: one cell for each")
+
+
+def cells_of(script):
+    with open(script) as file:
+        array = file.read().split("array=(", 1)[1].split(")", 1)[0]
+    across, up = array.split(",")
+    return int(up), int(across)
+
+
+def check_shift(portolan, first, second):
+    report = draw(portolan, "a", "--shift", "b", "-o", "shift.png")
+    shape = cells_of("shift.gp")
+    shares = []
+    for p in (first, second):
+        at = cells(p.mean(0), report, "y", shape[0]) * shape[1] + cells(p.std(0), report, "x", shape[1])
+        shares.append(100 * np.bincount(at, minlength=shape[0] * shape[1]) / p.shape[1])
+    wanted = np.where(shares[0] + shares[1] > 0, shares[1] - shares[0], np.nan)
+    same_cells("shift", read_cells("shift.map-data", shape), wanted)
+
+
+def check_path(portolan, p):
+    report = draw(portolan, "a", "--path", "5,17001", "-o", "path.png")
+    for path in report["paths"]:
+        own = p[:, int(path["id"])]
+        wanted = [[own[: e + 1].std(), own[: e + 1].mean()] for e in range(EPOCHS)]
+        check(np.allclose(path["places"], wanted, atol=1e-9), f"path of {path['id']}")
+
+
+def check_frames(portolan, p):
+    report = draw(portolan, "b", "--frames", "frames", "--sample", "100", "-o", "moving.gif")
+    for e in range(EPOCHS):
+        points = np.fromfile(f"frames/epoch-00{e}.map-data", "<f4").reshape(-1, 4)[1::2].astype("f8")
+        places = np.stack([p[: e + 1].std(0), p[: e + 1].mean(0)], 1)
+        nearest = np.abs(points[:, None, :2] - places[None]).max(2).min(1)
+        check(nearest.max() < 1e-6, f"frame {e}: {nearest.max()} from any example")
+        check(report["maps"][e]["shown"] == 100 and report["maps"][e]["last_epoch"] == e, f"frame {e}: report")
+
+
+def check_published(portolan):
+    if not os.path.exists(COORDINATES):
+        print(f"not there, left out: {COORDINATES}")
+        return
+    with open(COORDINATES) as file:
+        rows = [json.loads(line) for line in file]
+    confidence, variability = (np.array([row[k] for row in rows]) for k in ("confidence", "variability"))
+    report = draw(portolan, "--from", COORDINATES, "-o", "published.png")["maps"][0]
+    ambiguous = variability >= np.sort(variability)[::-1][len(rows) // 3 - 1]
+    check(report["examples"] == len(rows) == 40398, "published: examples")
+    check(report["regions"]["ambiguous"] == ambiguous.sum(), "published: ambiguous")
+    check(report["regions"]["easy-to-learn"] == (~ambiguous & (confidence >= 0.5)).sum(), "published: easy-to-learn")
+    with open("published.gp") as file:
+        check("title '0.17'" in file.read(), "published: six epochs")
+
+
+def main():
+    portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    a, b = make_run("a", 20000, 1), make_run("b", 900, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
+        stores.make_store(maker, "store", [a[0], b[0]])
+        check_points(portolan, a[1], a[2])
+        check_cells(portolan, a[1], a[2])
+        check_shift(portolan, a[1], b[1])
+        check_path(portolan, a[1])
+        check_frames(portolan, b[1])
+        check_published(portolan)
+        os.chdir("/")
+    print("\n".join(problems) if problems else "maps: as calculated")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
