@@ -18,7 +18,7 @@ reply_credit(const struct ingest *ingest, const struct session *session)
 	size_t beside = session->connection && session->connection->live ? session->connection->live : 1;
 	uint64_t share = guard_credit_for(ingest->options.max_memory) / parties / beside;
 
-	if (ingest->health == INGEST_UNAVAILABLE || session->run->starved)
+	if (ingest->health == INGEST_UNAVAILABLE || (session->run && session->run->starved))
 		return 0;
 	if (ingest->health == INGEST_TRYING || share == 0)
 		return 1;
