@@ -125,12 +125,16 @@ may_take(struct io *io)
 	return !io->session.closing && needs_spool(io) && spill(io);
 }
 
+/* A loop that fills the ring as fast as it is emptied must not keep the thread from what comes in. */
+#define ROUND_MS 20
+
 bool
 intake_frames(struct io *io)
 {
+	int64_t began = clock_ms();
 	bool any = false;
 
-	while (may_take(io)) {
+	while (clock_ms() - began < ROUND_MS && may_take(io)) {
 		bool spooling = session_is_spooling(&io->session);
 		struct portolan_error error;
 		int status = take_frame(io, &error);

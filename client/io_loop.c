@@ -16,6 +16,7 @@
 
 #define POLL_BUSY_MS 1
 #define POLL_IDLE_MS 10
+#define LEFT_OVER_FRAMES 32
 #define LEFT_OVER_MS 5000    /* closing waits for so long for what others have left over */
 #define REVIVE_MS 1000       /* how often a lost collector is looked for */
 #define ANSWER_MS 100        /* how long one usually takes to answer */
@@ -65,11 +66,12 @@ io_send_frames(struct io *io)
 	return any;
 }
 
-/* One frame at a time: the run's own come first. */
+/* A few frames at a time: the run's own come first. */
 static bool
 send_left_over(struct io *io)
 {
 	struct wire_bytes frame;
+	unsigned count = 0;
 
 	if (io->session.state != SESSION_OPEN && io->session.state != SESSION_CLOSED)
 		return false;
@@ -77,10 +79,11 @@ send_left_over(struct io *io)
 		io->looked_for_left_over = true;
 		leftover_init(&io->leftover, io->session.directory);
 	}
-	if (!leftover_next(&io->leftover, clock_ms(), &frame) || !send_frame(io, frame))
-		return false;
-	leftover_sent(&io->leftover, clock_ms());
-	return true;
+	while (count < LEFT_OVER_FRAMES && leftover_next(&io->leftover, clock_ms(), &frame) && send_frame(io, frame)) {
+		leftover_sent(&io->leftover, clock_ms());
+		count++;
+	}
+	return count > 0;
 }
 
 /* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. */

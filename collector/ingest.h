@@ -61,7 +61,7 @@ struct ingest {
 	int64_t begun_until;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
-	bool lost;        /* the store was removed: to be served no longer */
+	bool lost;        /* the store, or its lock, was removed: to be served no longer */
 	bool leaving;     /* an `open` is left unanswered: its client starts another collector */
 };
 

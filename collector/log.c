@@ -3,6 +3,8 @@
  */
 #include "log.h"
 
+#include <visible.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,7 @@ log_line(const char *format, ...)
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
+	visible_line(line + used, sizeof(line) - used - 1);
 	length = strlen(line);
 	line[length] = '\n';
 	ignored = write(STDERR_FILENO, line, length + 1);

@@ -13,6 +13,7 @@
 #include <portolan/error.h>
 #include <portolan/store.h>
 #include <spool.h>
+#include <visible.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +23,11 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INCOMPLETE = 3 };
 static int
 fail(int code, const struct portolan_error *error)
 {
-	fprintf(stderr, "portoland: %s\n", error->message);
+	char line[sizeof(error->message) + 256];
+
+	snprintf(line, sizeof(line), "%s", error->message);
+	visible_line(line, sizeof(line));
+	fprintf(stderr, "portoland: %s\n", line);
 	return code;
 }
 
@@ -78,6 +83,7 @@ import_file(const struct import_options *import)
 
 	if (import_spool(import, &report, &error) < 0)
 		return fail(EXIT_FAILED, &error);
+	visible_line(report.run, sizeof(report.run)); /* it comes out of a file */
 	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
 	if (report.known)
 		printf(" (%" PRIu64 " were there already)", report.known);

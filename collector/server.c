@@ -249,9 +249,12 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 			server->next_tick = ingest_tick(&server->ingest, now) ? now : now + TICK_MS;
 		}
 		ingest_commit(&server->ingest, now);
-		if (server->ingest.lost)
-			return error_set(error, STORE_E_NO_STORE, "store %s was removed while it was served",
-			                 server->options->store);
+		if (server->ingest.lost) {
+			error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was served",
+			          server->options->store);
+			store_writer_check(server->writer, error);
+			return STORE_E_NO_STORE;
+		}
 		worked = (!busy || now >= server->next_work) && ingest_work(&server->ingest, now);
 		if (worked)
 			server->next_work = now_ms() + WORK_MS;

@@ -122,6 +122,13 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	}
 }
 
+/* It takes nothing any more, and who records into it is told so. */
+static bool
+is_lost(const struct run *run)
+{
+	return run->damaged || run->removed;
+}
+
 static void
 take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
@@ -130,7 +137,7 @@ take_back(struct ingest *ingest, struct session *session, const char *reason)
 	session->owes_removed = session->owes_opened = session->owes_ack = false;
 	session_forget_complaints(session);
 	if (session->fresh) {
-		if (run->damaged)
+		if (is_lost(run))
 			reply_removed(ingest, &session->peer, session);
 		else
 			reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
@@ -143,7 +150,7 @@ take_back(struct ingest *ingest, struct session *session, const char *reason)
 	sessions_set_state(&ingest->sessions, session, session->stored.state);
 	session->gap = session->now.sequence != session->stored.sequence;
 	session->now = session->stored;
-	if (session->gap && !run->damaged)
+	if (session->gap && !is_lost(run))
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 }
 
@@ -155,10 +162,33 @@ give_up_transaction(struct ingest *ingest)
 	store_writer_abort(ingest->writer);
 }
 
+/* Says so, once. */
+static void
+mark_lost(struct ingest *ingest, struct run *run, const struct portolan_error *error)
+{
+	char line[sizeof(error->message) + sizeof(run->name) + 64];
+
+	if (is_lost(run))
+		return;
+	if (error->code == STORE_E_NO_RUN) {
+		run->removed = true;
+		snprintf(line, sizeof(line), "run '%s' is no longer in the store: %s; who records into it is told",
+		         run->name, error->message);
+	} else {
+		run->damaged = true;
+		snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing more is recorded into it", run->name,
+		         error->message);
+	}
+	run->unfoldable = true;
+	ingest->options.trouble(ingest->options.context, line);
+}
+
 /* The run takes nobody in from now on, and who records into it is told; that is not of the transaction. */
 static void
-close_damaged(struct ingest *ingest, struct run *run)
+close_lost(struct ingest *ingest, struct run *run)
 {
+	if (ingest->folder.run == run)
+		folder_drop(&ingest->folder);
 	for (struct session *session = run->sessions; session; session = session->next_in_run) {
 		sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
 		session->stored.state = SESSION_REMOVED;
@@ -172,19 +202,14 @@ void
 settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error, int64_t now)
 {
 	uint32_t number = run ? run->number : 0;
-	char line[sizeof(error->message) + sizeof(run->name) + 64];
 	struct session *session;
 
-	if (error->code != STORE_E_CORRUPT || (wrote && !run)) {
+	if ((error->code != STORE_E_CORRUPT && error->code != STORE_E_NO_RUN) || (wrote && !run)) {
 		settle_failure(ingest, error, now);
 		return;
 	}
-	if (run && !run->damaged) {
-		snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing more is recorded into it", run->name,
-		         error->message);
-		ingest->options.trouble(ingest->options.context, line);
-		run->damaged = run->unfoldable = true;
-	}
+	if (run)
+		mark_lost(ingest, run, error);
 	if (wrote) { /* what has been written in part */
 		give_up_transaction(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
@@ -192,7 +217,7 @@ settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct 
 		run = sessions_find_run(&ingest->sessions, number);
 	}
 	if (run)
-		close_damaged(ingest, run);
+		close_lost(ingest, run);
 }
 
 void
@@ -305,6 +330,10 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	if (now - ingest->ticked > STALL_MS)
 		forgive_silence(ingest, now - ingest->ticked);
 	ingest->ticked = now;
+	if (store_writer_check(ingest->writer, &error) < 0) {
+		settle_failure(ingest, &error, now);
+		return false;
+	}
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
 			return false;

@@ -17,8 +17,8 @@ bool settle_is_fatal(int code);
 void settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_t now);
 
 /*
- * The same for what one run is concerned with: if its records turn out to be damaged (STORE_E_CORRUPT), that is the end
- * of recording into this run, and no more. `wrote`: the call that failed had begun to write, so that the transaction
+ * The same for what one run is concerned with: if its records turn out to be damaged (STORE_E_CORRUPT), or gone
+ * (STORE_E_NO_RUN), that is the end of recording into this run, and no more. `wrote`: the call that failed had begun to write, so that the transaction
  * has to go, once; its frames are asked for again. `run` NULL: not known.
  */
 void settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,

@@ -9,6 +9,7 @@
  */
 #include "sockets.h"
 
+#include "allow_list.h"
 #include "guard.h"
 #include "log.h"
 #include "zap.h"
@@ -90,12 +91,32 @@ make_keyed_router(struct sockets *sockets, const struct keys *keys)
 	       zmq_setsockopt(*router, ZMQ_ZAP_DOMAIN, ZAP_DOMAIN, strlen(ZAP_DOMAIN));
 }
 
+/* The directory is there, but not what a collector needs: one made by hand, or a client's. */
+static int
+check_server_key(const char *directory, struct portolan_error *error)
+{
+	char path[PATH_MAX];
+
+	if (access(directory, F_OK) != 0 ||
+	    snprintf(path, sizeof(path), "%s/server.key", directory) >= (int)sizeof(path) || access(path, F_OK) == 0 ||
+	    errno != ENOENT)
+		return 0;
+	return error_set(
+	        error, PORTOLAN_E_SYSTEM,
+	        "keys: there is no server.key in %.300s: portolan keygen DIR makes a directory of a collector's "
+	        "keys",
+	        directory);
+}
+
 static int
 open_keys(struct sockets *sockets, const char *directory, struct portolan_error *error)
 {
-	struct keys keys;
+	struct keys keys = {0};
 	char list[PATH_MAX];
-	int result = keys_read_server(directory, &keys, error);
+	int result = check_server_key(directory, error);
+
+	if (result == 0)
+		result = keys_read_server(directory, &keys, error);
 
 	if (result == 0 && snprintf(list, sizeof(list), "%s/clients", directory) >= (int)sizeof(list))
 		result = error_set(error, PORTOLAN_E_INVALID, "keys: the directory's path is too long");
@@ -106,6 +127,8 @@ open_keys(struct sockets *sockets, const char *directory, struct portolan_error 
 	if (result == 0 && make_keyed_router(sockets, &keys) != 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot use keys: %s", zmq_strerror(zmq_errno()));
 	keys_forget(&keys);
+	if (result == 0)
+		allow_list_check(list);
 	return result;
 }
 

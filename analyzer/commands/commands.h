@@ -12,6 +12,8 @@ extern const struct command map_command;
 extern const struct command select_command;
 extern const struct command noise_command;
 extern const struct command compare_command;
+extern const struct command groups_command;
+extern const struct command watch_command;
 extern const struct command import_command;
 extern const struct command rm_command;
 extern const struct command keygen_command;

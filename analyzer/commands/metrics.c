@@ -1,4 +1,4 @@
-/* metrics.c: portolan metrics: every example's measures, in four formats. */
+/* metrics.c: portolan metrics: every example's measures, in five formats. */
 #include "commands.h"
 
 #include "dynamics/dynamics.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static const char *const format_names[TABLE_FORMATS] = {"csv", "jsonl", "npy", "cartography"};
+static const char *const format_names[TABLE_FORMATS] = {"csv", "jsonl", "npy", "cartography", "aum"};
 static const char *const convention_names[NEVER_LEARNED_CONVENTIONS] = {"flag", "1000", "epochs", "infinity", "0"};
 
 enum { OPTION_INCLUDE_CI = OPTION_KEY, OPTION_NEVER_LEARNED };
@@ -54,6 +54,9 @@ read_options(struct options *options, struct export_request *request, const char
 	if (request->with_ci && request->format != TABLE_CARTOGRAPHY)
 		return options_wrong(command,
 		                     "--include-ci goes with --format cartography; the others have variability_ci");
+	if (convention >= 0 && request->format == TABLE_AUM)
+		return options_wrong(command,
+		                     "--never-learned does not go with --format aum, which has no such column");
 	if (convention == NEVER_LEARNED_FLAG && request->format == TABLE_CARTOGRAPHY)
 		return options_wrong(command,
 		                     "--never-learned flag: the format cartography has no such column; say 1000, "
@@ -104,12 +107,16 @@ run(const struct command *command, int argc, char **argv)
 		return code;
 	wanted = (struct dynamics_request){
 	        .measures = table_measures(request.format, request.with_ci),
-	        .gold = request.format != TABLE_CARTOGRAPHY,
-	        .user = request.format != TABLE_CARTOGRAPHY,
+	        .gold = request.format <= TABLE_NPY,
+	        .user = request.format <= TABLE_NPY,
 	};
 	code = dynamics_open(&dynamics, &options.common, name, &wanted, &error);
 	if (code >= 0) {
-		code = write_metrics(&dynamics, &request, options.common.output, &error);
+		if (request.format == TABLE_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
+			code = error_set(&error, PORTOLAN_E_INVALID,
+			                 "run '%s' was recorded without the signal that aum needs: log logits", name);
+		else
+			code = write_metrics(&dynamics, &request, options.common.output, &error);
 		if (code >= 0) {
 			dynamics_report_first_epoch(&dynamics);
 			code = dynamics_report_gaps(&dynamics, options.common.strict);
@@ -124,7 +131,7 @@ run(const struct command *command, int argc, char **argv)
 }
 
 static const struct command_option options[] = {
-        {"format", 'f', "FORMAT", "csv, jsonl, npy, or cartography. Default: what FILE ends with, else csv."},
+        {"format", 'f', "FORMAT", "csv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
         {"include-ci", OPTION_INCLUDE_CI, NULL,
          "With cartography: variability is that with its confidence interval (variability_ci), as the published tool's "
          "option of this name has it; null where only one epoch was seen."},
@@ -164,7 +171,9 @@ const struct command metrics_command = {
                 "cartography writes guid, index (order of first appearance), threshold_closeness, confidence, "
                 "variability, "
                 "correctness (a count) and forgetfulness (forgetting events; 1000: never learned), as td_metrics.jsonl "
-                "has them.\n\n"
+                "has them. aum writes sample_id and aum, as aum_values.csv has them, by ascending id; examples without "
+                "are "
+                "left out.\n\n"
                 "Memory does not grow with the number of examples. Where they were declared, or first logged in the "
                 "order of "
                 "their ids, one pass is made, which takes for each thread about 65 KB per epoch and signal, and 10 MB. "

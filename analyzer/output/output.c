@@ -11,6 +11,7 @@
 #include "output.h"
 
 #include <portolan/error.h>
+#include <visible.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -129,7 +130,7 @@ output_open_memory(struct output *output, size_t room, struct portolan_error *er
 }
 
 static void
-write_all(struct output *output, const char *at, size_t size)
+write_raw(struct output *output, const char *at, size_t size)
 {
 	while (size > 0 && output->failure == 0) {
 		ssize_t written = write(output->fd, at, size);
@@ -141,6 +142,20 @@ write_all(struct output *output, const char *at, size_t size)
 			size -= (size_t)written;
 		}
 	}
+}
+
+/* What people read on a terminal shows all that is in it; files and other programs get it as it is. A character that
+ * is cut in two by the end of the buffer is not looked at. */
+static void
+write_all(struct output *output, const char *at, size_t size)
+{
+	char *shown = output_is_terminal(output) ? malloc(size * VISIBLE_GROWTH) : NULL;
+
+	if (shown)
+		write_raw(output, shown, visible_copy(shown, at, size));
+	else
+		write_raw(output, at, size);
+	free(shown);
 }
 
 static void

@@ -147,6 +147,21 @@ jsonl_rows(struct output *output, const struct dynamics *part, const uint32_t *r
 	}
 }
 
+static void
+aum_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count)
+{
+	const double *aum = dynamics_measure(part, MEASURE_AUM);
+
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(aum[rows[i]]))
+			continue;
+		table_write_id_csv(output, part, rows[i]);
+		output_bytes(output, ",", 1);
+		text_number(output, aum[rows[i]]);
+		output_bytes(output, "\n", 1);
+	}
+}
+
 void
 table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
 {
@@ -180,6 +195,8 @@ table_write_head(const struct table *table, struct output *output, uint64_t rows
 {
 	if (table->format == TABLE_CSV)
 		csv_head(output, table->run);
+	else if (table->format == TABLE_AUM)
+		output_text(output, "sample_id,aum\n");
 	else if (table->format == TABLE_NPY)
 		table_record_head(table->record, output, rows);
 }
@@ -200,6 +217,9 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 		return;
 	case TABLE_CARTOGRAPHY:
 		table_write_cartography(output, part, rows, count, table->with_ci);
+		return;
+	case TABLE_AUM:
+		aum_rows(output, part, rows, count);
 		return;
 	case TABLE_FORMATS:
 		return;
@@ -230,6 +250,8 @@ table_write_npy(struct output *output, const struct dynamics *dynamics, const ui
 uint32_t
 table_measures(enum table_format format, bool with_ci)
 {
+	if (format == TABLE_AUM)
+		return MEASURE_BIT(MEASURE_AUM);
 	if (format != TABLE_CARTOGRAPHY)
 		return MEASURE_ALL;
 	return MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS) | MEASURE_BIT(MEASURE_CONFIDENCE) |

@@ -22,9 +22,10 @@ int table_write_npy(struct output *output, const struct dynamics *dynamics, cons
  *
  * npy fields: id "<u8" or "S", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
  * label "S". cartography: guid, index (by first appearance, as in the published files), threshold_closeness, confidence,
- * variability (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events.
+ * variability (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events. aum: sample_id, aum,
+ * as the package published with Pleiss et al. 2020 names them; examples without are left out.
  */
-enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_FORMATS };
+enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
 struct table {
 	enum table_format format;
 	const struct dynamics *run;

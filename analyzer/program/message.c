@@ -3,10 +3,12 @@
  *
  * A line is put together first and written with one call, so that lines of programs that share a terminal or a
  * log file do not mix. What is quoted in it (a file's header, a name) may hold anything: control characters are shown
- * as question marks, so that a line stays one. Failures to write them are ignored: there is nowhere left to report
- * them.
+ * as question marks, so that a line stays one, and those that do not show by their numbers. Failures to write them are
+ * ignored: there is nowhere left to report them.
  */
 #include "message.h"
+
+#include <visible.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,9 +24,11 @@ message_line(const char *prefix, const char *format, va_list arguments)
 	size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
 
 	vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
-	for (; line[used]; used++)
-		if ((unsigned char)line[used] < ' ' || line[used] == 0x7f)
-			line[used] = '?';
+	for (char *c = line + used; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	visible_line(line + used, sizeof(line) - used - 1);
+	used += strlen(line + used);
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, used) < 0)
 		return;

@@ -219,15 +219,26 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	return rc ? store_environment_error(environment, rc, "opening", error) : 0;
 }
 
-/* LMDB would make a new file for a writer. */
-static bool
-has_data(const char *directory)
+/* LMDB would make a new store of a file that is missing, or empty; ours are whole from the beginning. */
+static int
+check_data(const char *directory, bool writer, struct portolan_error *error)
 {
+	struct environment environment = {.directory = (char *)directory};
 	char *path = NULL;
-	bool found = asprintf(&path, "%s/data.mdb", directory) >= 0 && access(path, F_OK) == 0;
+	struct stat status;
+	int rc = 0;
 
+	if (asprintf(&path, "%s/data.mdb", directory) < 0)
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	if (stat(path, &status) != 0)
+		rc = errno == ENOENT && writer ? store_environment_error(&environment, ENOENT, "opening", error) : 0;
+	else if (S_ISREG(status.st_mode) && status.st_size == 0)
+		rc = error_set(error, STORE_E_CORRUPT,
+		               "store '%s': data.mdb is empty, so what was in it is lost: restore it from a backup, or "
+		               "remove it to begin anew",
+		               directory);
 	free(path);
-	return found;
+	return rc;
 }
 
 int
@@ -239,7 +250,12 @@ store_environment_open(struct environment *environment, const char *directory, b
 	*environment = (struct environment){.directory = strdup(directory)};
 	if (!environment->directory)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = writer && !has_data(directory) ? ENOENT : open_environment(environment, writer, map_size);
+	rc = check_data(directory, writer, error);
+	if (rc) {
+		store_environment_close(environment);
+		return rc;
+	}
+	rc = open_environment(environment, writer, map_size);
 	if (rc == ENOENT && !writer)
 		rc = error_set(error, STORE_E_NO_STORE,
 		               "no store at '%s': record a run there first, or name another directory", directory);

@@ -37,6 +37,7 @@ try_enter(struct registration *registration)
 		close(fd);
 		return 0;
 	}
+	fchmod(fd, 0644); /* whatever the umask: the collector, which may be another user, looks into it */
 	registration->fd = fd;
 	return 1;
 }

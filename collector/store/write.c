@@ -42,6 +42,7 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 	if (!rc)
 		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
 	if (!rc) {
+		store_lock_let_group_read(directory);
 		mdb_reader_check(opened->environment.env, &dead); /* slots of readers that were killed */
 		opened->view.environment = &opened->environment;
 		rc = store_writer_drop_folds(opened, 0, 0, error);
@@ -113,7 +114,8 @@ is_removed(const struct store_writer *writer)
 	struct stat status;
 	mdb_filehandle_t file;
 
-	return mdb_env_get_fd(writer->environment.env, &file) == 0 && fstat(file, &status) == 0 && status.st_nlink == 0;
+	return writer->environment.env && mdb_env_get_fd(writer->environment.env, &file) == 0 &&
+	       fstat(file, &status) == 0 && status.st_nlink == 0;
 }
 
 int
@@ -134,6 +136,20 @@ store_writer_commit(struct store_writer *writer, struct portolan_error *error)
 	store_dictionary_committed(&writer->dictionary);
 	if (is_removed(writer))
 		return error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was written to",
+		                 writer->directory);
+	return 0;
+}
+
+int
+store_writer_check(const struct store_writer *writer, struct portolan_error *error)
+{
+	if (is_removed(writer))
+		return error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was served",
+		                 writer->directory);
+	if (!store_lock_is_held(writer->lock))
+		return error_set(error, STORE_E_NO_STORE,
+		                 "store '%s' is no longer locked: its portoland.lock was removed while it was served, "
+		                 "and another process may write to it; start portoland again",
 		                 writer->directory);
 	return 0;
 }

@@ -29,6 +29,8 @@ void store_writer_close(struct store_writer *writer); /* drops what is pending; 
 /* Nothing pending: 0 at once. STORE_E_NO_STORE: its file was removed meanwhile, so nothing can be kept any more. */
 int store_writer_commit(struct store_writer *writer, struct portolan_error *error);
 void store_writer_abort(struct store_writer *writer);
+/* STORE_E_NO_STORE: the store's file or its lock was removed meanwhile, so that it must be written to no longer. */
+int store_writer_check(const struct store_writer *writer, struct portolan_error *error);
 size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
 
 struct store_text {

@@ -35,6 +35,33 @@ CASES = {
     "help-select": "select -h",
     "help-noise": "help noise",
     "help-compare": "help compare",
+    "help-groups": "help groups",
+    "groups-numbers": "groups small --attributes agree.csv --id-field id --by ambiguous --count 3 --replicates 200",
+    "groups-json": "groups strings --attributes pairs.jsonl --id-field guid --by confidence:asc --count 1 --json --replicates 0",
+    "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",
+    "groups-columns": "groups small --attributes pairs.csv --id-field id --columns source,length --level 0.5 --seed 3",
+    "groups-strict": "groups small --attributes pairs.csv --id-field id --columns length --replicates 0 --strict",
+    "groups-no-column": "groups small --attributes pairs.csv --id-field id --columns lenght",
+    "groups-no-id-field": "groups small --attributes pairs.csv",
+    "groups-wrong-id-field": "groups small --attributes pairs.csv --id-field source",
+    "groups-nothing": "groups small",
+    "groups-both": "groups small --attributes pairs.csv --id-field id --forgetting",
+    "groups-words-alone": "groups small --attributes pairs.csv --id-field id --words not",
+    "groups-one-text": "groups small --attributes pairs.csv --id-field id --text-pair premise",
+    "groups-number-text": "groups small --attributes pairs.csv --id-field id --text-pair premise,length",
+    "groups-twice": "groups small --attributes twice.csv --id-field id",
+    "groups-both-sizes": "groups small --attributes pairs.csv --id-field id --count 1 --fraction 0.5",
+    "groups-wrong-replicates": "groups small --attributes pairs.csv --id-field id --replicates many",
+    "groups-wrong-level": "groups small --attributes pairs.csv --id-field id --level 95",
+    "groups-no-signals": "groups small --attributes pairs.csv --id-field id --by aum:asc",
+    "groups-plot-alone": "groups small --attributes pairs.csv --id-field id --plot x.svg",
+    "groups-forgetting": "groups small --forgetting --plot forgotten.svg FILE>forgotten.gp",
+    "groups-forgetting-json": "groups small --forgetting --json --epochs 1:",
+    "help-watch": "help watch",
+    "watch-no-run": "watch --once",
+    "watch-wrong-run": "watch smal --once",
+    "watch-no-store": "watch small --once --store ./nowhere",
+    "watch-wrong-interval": "watch small --interval 0",
     "help-import": "import --help",
     "help-rm": "help rm",
     "help-keygen": "help keygen",
@@ -79,6 +106,9 @@ CASES = {
     "metrics-memory-wrong": "metrics small --max-memory 1.5G",
     "metrics-memory-too-little": "metrics long --format jsonl --max-memory 16M",
     "metrics-strings": "metrics strings",
+    "metrics-aum": "metrics signals --format aum",
+    "metrics-aum-no-signals": "metrics small --format aum",
+    "metrics-aum-never-learned": "metrics signals --format aum --never-learned infinity",
     "metrics-strings-jsonl": "metrics strings -f jsonl",
     "metrics-signals": "metrics signals",
     "metrics-epochs": "metrics small --epochs 1:3",
@@ -474,6 +504,12 @@ def write_files():
                    '{"id": 3, "agreement": "0.5"}\n')
     with open("twice.csv", "w") as file:
         file.write('id,agreement,note\n3,0.25,"two\nlines"\n1,1,\n3,1,\n')
+    with open("pairs.csv", "w") as file:
+        file.write('id,source,length,premise,hypothesis\n0,web,3,A man runs,a man does not run\n1,"a, book",5,Two dogs,two dogs\n'
+                   '2,web,,It is late,\n3,web,2.5,He sleeps,He NEVER sleeps\n5,"a, book",4,"So, what?",not\n')
+    with open("pairs.jsonl", "w") as file:
+        file.write('{"guid": "b", "x": {"y": 1}, "kind": "new", "ok": true}\n{"guid": "9", "kind": "old", "ok": false}\n'
+                   '{"guid": "10", "kind": "new", "ok": null}\n{"guid": "a,\\"quoted\\"", "kind": "n\\u00e4\\"", "ok": true}\n')
     with open("broken-agree.jsonl", "w") as file:
         file.write('{"id": 0, "agreement": 1}\n{"id": 1, "agreement": 0.')
     with open("object.jsonl", "w") as file:
@@ -592,6 +628,7 @@ def main():
         problems += check_animation("moving.gif", 3)
         problems += check_picture("early.svg", b"<?xml", 5000)
         problems += check_picture("fit.svg", b"<?xml", 5000)
+        problems += check_picture("forgotten.svg", b"<?xml", 5000)
         problems += check_picture("mixture.png", b"\x89PNG", 10000)
         problems += check_script_again()
         os.chdir("/")

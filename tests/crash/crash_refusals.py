@@ -33,10 +33,23 @@ def test_newer_store_is_refused_by_name():
 
 def test_network_file_systems_are_refused():
     with support.Folder() as folder:
-        for magic, name in ((0x6969, "NFS"), (0xff534d42, "CIFS"), (0x00c36400, "Ceph")):
+        for magic, name in ((0x6969, "NFS"), (0xff534d42, "CIFS"), (0x00c36400, "Ceph"), (0x47504653, "GPFS"),
+                            (0x19830326, "BeeGFS"), (0x786f4256, "vboxsf")):
             store = os.path.join(folder, name)
             done = run(support.PORTOLAND, "--store", store, "--listen", f"tcp://127.0.0.1:{support.free_port()}",
                        environment={"LD_PRELOAD": SHIM, "CRASH_FILE_SYSTEM": str(magic)})
             assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
             assert "network file system" in done.stderr and name in done.stderr and "tcp://" in done.stderr, done.stderr
-            assert not os.path.exists(os.path.join(store, "data.mdb"))
+            assert not os.path.exists(store)
+
+
+def test_other_file_systems_are_not_refused():
+    """One that nobody knows, and FUSE that is not of a network: the type in mountinfo is that of the disk it really is."""
+    with support.Folder() as folder:
+        for magic in (0x12345678, 0x65735546):
+            store = os.path.join(folder, str(magic))
+            os.mkdir(store)
+            done = run(support.PORTOLAND, "--store", store, "--listen", f"tcp://127.0.0.1:{support.free_port()}",
+                       "--exit-when-idle", "0", environment={"LD_PRELOAD": SHIM, "CRASH_FILE_SYSTEM": str(magic)})
+            assert done.returncode == 0, done.stderr
+            assert os.path.exists(os.path.join(store, "data.mdb"))

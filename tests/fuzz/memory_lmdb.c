@@ -2,7 +2,7 @@
  * memory_lmdb.c: what of LMDB the store uses, in memory, for fuzzing: some thousand stores a second, and every record
  * in a block of exactly its size, so that a sanitizer sees who reads beyond it or keeps it too long.
  *
- * One disk, whatever the directory: mdb_env_open() by a writer makes data.mdb there, empty, so that it is found.
+ * One disk, whatever the directory: mdb_env_open() by a writer makes data.mdb there, of one byte, so that it is found.
  * Records are at even addresses that are no multiples of four, as LMDB's own may be. Records never change; a
  * transaction has tables of its own that share them, and a commit makes its tables the disk's. One thread.
  */
@@ -177,6 +177,8 @@ mdb_env_open(MDB_env *env, const char *path, unsigned int flags, mdb_mode_t mode
 	env->read_only = flags & MDB_RDONLY;
 	snprintf(file, sizeof(file), flags & MDB_NOSUBDIR ? "%s" : "%s/data.mdb", path);
 	env->file = open(file, env->read_only ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, mode);
+	if (env->file >= 0 && !env->read_only && pwrite(env->file, "", 1, 0) != 1)
+		return errno;
 	return env->file < 0 ? errno : 0;
 }
 

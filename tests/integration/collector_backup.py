@@ -1,5 +1,6 @@
 """portoland backup: of a store that is being written, to disks that are full, and over what must not be replaced."""
 
+import fcntl
 import os
 import subprocess
 import threading
@@ -118,6 +119,59 @@ class Backup(CollectorTest):
         self.assertEqual(os.listdir(self.copy), ["precious"])
         self.assertEqual(self.left_over(), [])
         collector.end()
+
+    def test_a_link_and_the_store_itself_are_no_target(self):
+        """Said before anything is copied."""
+        collector = self.collect()
+        os.mkdir(os.path.join(self.directory, "elsewhere"))
+        os.symlink("elsewhere", self.copy)
+        os.symlink("nowhere", os.path.join(self.directory, "dangling"))
+        os.symlink("store", os.path.join(self.directory, "alias"))
+        for target, part in [(self.copy, "symbolic link"), (self.copy + "/", "symbolic link"),
+                             (os.path.join(self.directory, "dangling"), "symbolic link"),
+                             (os.path.join(self.store, "copy"), "inside the store"),
+                             (os.path.join(self.store, "readers"), "inside the store"),
+                             (os.path.join(self.directory, "alias", "copy"), "inside the store")]:
+            done = portoland("backup", target, "--store", self.store)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), target)
+            self.assertIn(part, done.stderr)
+        self.assertEqual(self.left_over(), ["alias", "dangling", "elsewhere"])
+        self.assertNotIn("copy", os.listdir(self.store))
+        # What only begins with the store's name is elsewhere.
+        self.assertEqual(portoland("backup", self.store + "-copy", "--store", self.store).returncode, 0)
+        collector.end()
+
+    def test_what_a_killed_backup_left_is_taken_away(self):
+        self.collect().end()
+        empty, full, held, foreign, other = (
+            self.copy + ".portolan-backup-" + name for name in ("empty1", "full12", "held12", "mine12", "othernames"))
+        for path in (empty, full, held, foreign, other):
+            os.mkdir(path)
+        for path in (os.path.join(full, "data.mdb"), os.path.join(foreign, "thesis.tex")):
+            with open(path, "w"):
+                pass
+        at_work = os.open(held, os.O_RDONLY)  # a backup that is not finished
+        self.addCleanup(os.close, at_work)
+        fcntl.flock(at_work, fcntl.LOCK_EX)
+        self.assertEqual(portoland("backup", self.copy, "--store", self.store).returncode, 0)
+        self.assertEqual([os.path.exists(path) for path in (empty, full, held, foreign, other)],
+                         [False, False, True, True, True])
+        self.assertEqual(os.listdir(foreign), ["thesis.tex"])
+
+    def test_a_backup_that_is_killed(self):
+        """Leaves a directory with the name that the next one looks for."""
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        self.record(client, 2)
+        limited = "ulimit -f 1; exec \"$0\" \"$@\""  # SIGXFSZ kills it while it writes
+        done = subprocess.run(["bash", "-c", limited, os.environ["PORTOLAND"], "backup", self.copy, "--store", self.store],
+                              capture_output=True, text=True)
+        self.assertLess(done.returncode, 0, done)
+        left = self.left_over()
+        self.assertEqual([name[:-6] for name in left], ["copy.portolan-backup-"])
+        self.assertEqual(portoland("backup", self.copy, "--store", self.store).returncode, 0)
+        self.assertEqual(self.left_over(), [])
 
     def test_no_store(self):
         done = portoland("backup", self.copy, "--store", self.store)

@@ -1,10 +1,12 @@
 """portoland as a process: starting, refusing to start, detaching, leaving."""
 
+import json
 import os
 import signal
 import socket
 import stat
 import subprocess
+import sys
 import unittest
 
 from collector_harness import Client, CollectorTest, dump, is_served, portoland, wait_until
@@ -73,6 +75,118 @@ class Process(CollectorTest):
         self.assert_refused(1, path, arguments=["--store", self.store, "--listen", "ipc://" + path])
         with open(path) as file:
             self.assertEqual(file.read(), "years of work")
+
+    def test_the_lock_is_its_owners(self):
+        """Whoever may only read the store cannot keep the collector from starting, by a lock of their own."""
+        self.collect().end()
+        lock = os.path.join(self.store, "portoland.lock")
+        os.chmod(lock, 0o644)  # as an earlier version made it
+        self.collect()
+        self.assertEqual(os.stat(lock).st_mode & 0o777, 0o600)
+
+    def test_it_leaves_when_its_lock_is_removed(self):
+        collector = self.collect()
+        client = self.client(collector.tcp)
+        client.open("run")
+        client.batch(1, 0, [1], [0.5], [True])
+        client.wait_for(1)
+        os.unlink(os.path.join(self.store, "portoland.lock"))
+        code, said = collector.process.wait(30), collector.process.stderr.read()
+        self.assertEqual(code, 1)
+        self.assertIn("portoland.lock was removed", said)
+        self.assertIn("start portoland again", said)
+        self.assertEqual(dump(self.store, "run")[0], {("1", 0): (0.5, 1)})
+        again = self.collect()
+        client.connect(again.tcp)
+        self.assertEqual(client.open("run")["a"], 1)
+
+    def start_with_umask(self, mask):
+        before = os.umask(mask)
+        try:
+            return self.collect()
+        finally:
+            os.umask(before)
+
+    def mode(self, name):
+        return os.stat(os.path.join(self.store, name)).st_mode & 0o7777
+
+    def test_a_group_may_read_whatever_the_umask(self):
+        collector = self.start_with_umask(0o027)
+        self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb", "readers", "portoland.lock")],
+                         [0o640, 0o660, 0o1770, 0o600])
+        collector.end()
+        self.start_with_umask(0o027)
+        self.assertEqual(self.mode("lock.mdb"), 0o660)
+
+    def test_a_store_that_nobody_else_may_read_stays_so(self):
+        self.start_with_umask(0o077)
+        self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb", "readers")], [0o600, 0o600, 0o700])
+
+    @unittest.skipUnless(os.geteuid() == 0, "takes another user")
+    def test_a_member_of_the_group_reads(self):
+        """Without being the collector's user: the table LMDB keeps, and readers/."""
+        os.chmod(self.directory, 0o755)
+        os.mkdir(self.store)
+        os.chown(self.store, -1, 54321)
+        os.chmod(self.store, 0o2750)  # what is made in it is of the group
+        collector = self.start_with_umask(0o027)
+        client = self.client(collector.tcp)
+        client.open("run")
+        client.batch(1, 0, [1], [0.5], [True])
+        client.wait_for(1)
+        other = {"user": 65534, "group": 65534, "umask": 0o077, "capture_output": True, "text": True}
+        runs = [os.environ["PORTOLAN"], "runs", "--store", self.store]
+        self.assertNotEqual(subprocess.run(runs, extra_groups=[], **other).returncode, 0)
+        done = subprocess.run(runs, extra_groups=[54321], **other)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("run,1,1,1,recording", done.stdout)
+        entered = "import os,sys; sys.stdout.write(open(sys.argv[1], 'x').name)"
+        done = subprocess.run([sys.executable, "-c", entered, os.path.join(self.store, "readers", "x")],
+                              extra_groups=[54321], **other)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_an_empty_file_is_no_new_store(self):
+        self.collect().end()
+        data = os.path.join(self.store, "data.mdb")
+        os.truncate(data, 0)
+        self.assert_refused(1, "data.mdb is empty", "backup",
+                            arguments=["--store", self.store, "--listen", "tcp://127.0.0.1:*"])
+        done = subprocess.run([os.environ["PORTOLAN"], "runs", "--store", self.store], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("data.mdb is empty", done.stderr)
+        self.assertEqual(os.path.getsize(data), 0)
+        os.unlink(data)
+        self.collect()
+
+    def test_names_that_do_not_show_are_shown_on_a_terminal(self):
+        """And only there: files and other programs get them as they are."""
+        name = "run\u202egpj\u200b"
+        shown = "run\\u202egpj\\u200b"
+        collector = self.collect()
+        self.client(collector.tcp).open(name)
+        runs = [os.environ["PORTOLAN"], "runs", "--store", self.store]
+        done = subprocess.run(runs, capture_output=True, text=True)
+        self.assertIn(name, done.stdout)
+        for arguments in ([], ["--json"]):
+            ours, theirs = os.openpty()
+            with open(ours, "rb", buffering=0) as terminal:
+                subprocess.run(runs + arguments, stdout=theirs, check=True)
+                os.close(theirs)
+                said = b""
+                try:
+                    while part := terminal.read(4096):
+                        said += part
+                except OSError:  # the other side is closed
+                    pass
+            self.assertIn(shown, said.decode())
+            self.assertNotIn("\u202e", said.decode())
+            if arguments:
+                self.assertEqual(json.loads(said)[0]["name"], name)
+        done = subprocess.run([os.environ["PORTOLAN"], "metrics", "no\u202esuch", "--store", self.store], capture_output=True, text=True)
+        self.assertIn("no\\u202esuch", done.stderr)
+        done = portoland("rm", "no\u202esuch", "--store", self.store)
+        self.assertIn("no\\u202esuch", done.stderr)
+        self.assertNotIn("\u202e", done.stderr)
 
     def test_a_store_that_cannot_be(self):
         path = os.path.join(self.directory, "file")

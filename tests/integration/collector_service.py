@@ -71,6 +71,7 @@ def test_the_unit_is_one(tmp_path):
     with open(UNIT, encoding="utf-8") as file:
         text = file.read()
     assert "@" not in re.sub(r"@system-service|@privileged", "", text)
+    assert re.search(r"^\[Unit\][^[]*^StartLimitIntervalSec=0$", text, flags=re.M)  # it is tried until it starts
     unit = tmp_path / "portolan.service"
     unit.write_text(re.sub(r"^ExecStart=\S+/portoland", "ExecStart=" + os.path.realpath(PORTOLAND), text, flags=re.M))
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, timeout=DEADLINE,

@@ -236,8 +236,29 @@ def test_a_secret_key_that_others_may_read_is_warned_about(collect, keys, capfd)
     assert "client.key; chmod 600" in capfd.readouterr().err
 
 
+def test_files_that_admit_nobody_are_named_at_start(keys):
+    clients = keys / "clients"
+    shutil.copy(keys / "server.key", clients / "secret.pub")
+    shutil.copy(keys / "server.pub", clients / "open.pub")
+    (clients / "open.pub").chmod(0o666)
+    shutil.copy(keys / "server.pub", clients / "unnamed.key")
+    (clients / ".hidden").write_text("")
+    process = subprocess.Popen([PORTOLAND, "--store", keys.parent / "store", "--keys", keys, "--listen", "tcp://127.0.0.1:*"],
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        lines = {re.search(r"/clients/([a-z.]+)", line)[1]: line
+                 for line in (process.stderr.readline() for _ in range(3))}
+        assert "chmod go-w" in lines["open.pub"]
+        assert "a public one belongs here" in lines["secret.pub"]
+        assert "NAME.pub" in lines["unnamed.key"]
+        assert " serving " in process.stderr.readline()
+    finally:
+        process.terminate()
+        process.communicate(timeout=DEADLINE)
+
+
 @pytest.mark.parametrize("spoil, words", [
-    (lambda keys: (keys / "server.key").unlink(), "server.key"),
+    (lambda keys: (keys / "server.key").unlink(), "portolan keygen"),
     (lambda keys: (keys / "server.key").write_text("secret no\n"), "server.key"),
     (lambda keys: shutil.copy(keys / "server.pub", keys / "server.key"), "public key, and a secret one"),
     (lambda keys: keys.chmod(0o770), "chmod go-w"),

@@ -62,6 +62,66 @@ repeats_change_nothing(void **state)
 	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.25f);
 }
 
+/* Removes a run behind the collector's back. */
+static void
+take_away(struct fixture *f, const char *run)
+{
+	struct portolan_error error = {0};
+
+	fixture_commit(f);
+	assert_int_equal(store_writer_remove_run(f->writer, (struct store_text){run, strlen(run)}, &error), 0);
+	assert_int_equal(store_writer_commit(f->writer, &error), 0);
+	fixture_forget(f);
+}
+
+static void
+a_run_that_is_gone_stops_no_other(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "gone", NULL);
+	fixture_open(f, 2, "stays", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.25f, true);
+	take_away(f, "gone");
+	fixture_batch(f, 2, 2, 1, 0, 2, 0.5f, true);
+	fixture_batch(f, 1, 2, 1, 0, 2, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
+	assert_int_equal(f->ingest.health, INGEST_READY);
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "gone"));
+	fixture_open(f, 3, "new", NULL);
+	fixture_batch(f, 2, 3, 2, 0, 2, 0.5f, true);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(fixture_last(f, 3, WIRE_OPENED)->acknowledged, 0);
+	/* A run of this name may be made again, and the one that is gone leaves the table. */
+	fixture_open(f, 4, "gone", NULL);
+	fixture_batch(f, 4, 1, 0, 0, 1, 0.5f, true);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 4, WIRE_ACK)->acknowledged, 1);
+	assert_true(fixture_gold_prob(f, "gone", 0, 0) == 0.5f);
+	fixture_wait(f, 2 * WIRE_SESSION_TIMEOUT_MS);
+	assert_int_equal(f->ingest.sessions.count, 0);
+	assert_int_equal(f->troubles, 1);
+}
+
+/* Nobody sends anything: the end of its session is what finds out. */
+static void
+a_run_that_is_gone_can_expire(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "gone", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	take_away(f, "gone");
+	fixture_wait(f, 3 * WIRE_SESSION_TIMEOUT_MS);
+	assert_int_equal(f->ingest.sessions.count, 0);
+	assert_null(f->ingest.sessions.runs);
+	assert_int_equal(f->ingest.health, INGEST_READY);
+}
+
 static void
 a_gap_is_told_once(void **state)
 {
@@ -858,6 +918,8 @@ main(void)
 	        TEST(acknowledges_after_the_commit_only),
 	        TEST(repeats_change_nothing),
 	        TEST(a_gap_is_told_once),
+	        TEST(a_run_that_is_gone_stops_no_other),
+	        TEST(a_run_that_is_gone_can_expire),
 	        TEST(refused_rows_use_the_number_up),
 	        TEST(an_epoch_closes_when_every_session_has_left_it),
 	        TEST(a_small_patch_waits_until_its_epoch_is_ended_again),

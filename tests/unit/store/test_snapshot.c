@@ -4,10 +4,12 @@
  */
 #include "reader_process.h"
 
+#include "registry.h"
 #include "writer.h"
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -329,12 +331,37 @@ crash_in_a_fold(void **state)
 	fixture_free(fixture);
 }
 
+/* The collector may be another user than a reader of its group, and has to see what that reads. */
+static void
+a_reader_with_a_strict_umask_can_be_looked_at(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct registration registration;
+	struct stat status;
+	mode_t mask;
+
+	(void)state;
+	fixture_writer(fixture);
+	mask = umask(077);
+	assert_true(store_registry_enter(fixture_directory(fixture), &registration));
+	umask(mask);
+	assert_int_equal(fstat(registration.fd, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0644);
+	store_registry_leave(&registration);
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(does_not_change), cmocka_unit_test(collects),  cmocka_unit_test(removed_runs),
-	        cmocka_unit_test(unlisted_reader), cmocka_unit_test(map_grows), cmocka_unit_test(crash_in_a_fold),
+	        cmocka_unit_test(a_reader_with_a_strict_umask_can_be_looked_at),
+	        cmocka_unit_test(does_not_change),
+	        cmocka_unit_test(collects),
+	        cmocka_unit_test(removed_runs),
+	        cmocka_unit_test(unlisted_reader),
+	        cmocka_unit_test(map_grows),
+	        cmocka_unit_test(crash_in_a_fold),
 	};
 
 	return cmocka_run_group_tests_name("store snapshots", tests, NULL, NULL);

@@ -1,0 +1,32 @@
+/* groups.h: what portolan groups was asked for; its two answers are files of their own. */
+#ifndef COMMANDS_GROUPS_H
+#define COMMANDS_GROUPS_H
+
+#include "groups/columns.h"
+#include "plot/picture.h"
+#include "program/options.h"
+#include "selection/selection.h"
+
+struct groups {
+	struct options options;
+	struct columns_request columns;
+	char *column_names, *text_names; /* the memory that the names in `columns` point into */
+	struct selection_rule rule;
+	const char *rule_text;
+	double fraction, level; /* fraction NaN: not given */
+	uint64_t count, seed, replicates;
+	bool forgetting;
+	const char *plot;
+	struct picture picture;
+	/* what comes of it */
+	struct dynamics dynamics;
+	bool *selected;
+	int32_t *gold;
+	size_t selected_count;
+};
+
+/* Print one answer of the loaded run; STATUS_DONE, STATUS_INCOMPLETE, or a negative code. */
+int groups_summarise(struct groups *groups, struct portolan_error *error);
+int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,145 @@
+/* groups_summary.c: portolan groups --attributes: the selection beside the whole. */
+#include "groups.h"
+
+#include "groups_report.h"
+#include "program/message.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Marks, by position in the dynamics' order, whom the rule selects. */
+static int
+choose(struct groups *groups, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &groups->dynamics;
+	uint32_t *ranked = malloc((dynamics->count + 1) * sizeof(*ranked));
+	bool *chosen = calloc(dynamics->ids.rows + 1, sizeof(*chosen));
+	size_t count = 0, size = dynamics->count;
+	int code = ranked && chosen
+	                   ? selection_rank(dynamics, &groups->rule, groups->seed, ranked, &count, error)
+	                   : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+
+	if (groups->count)
+		size = groups->count < size ? (size_t)groups->count : size;
+	else if (!isnan(groups->fraction))
+		size = selection_size(groups->fraction, size);
+	else if (groups->rule.kind != SELECT_FORGETTABLE)
+		size = selection_size(1.0 / 3, size);
+	groups->selected_count = size < count ? size : count;
+	for (size_t i = 0; code >= 0 && i < groups->selected_count; i++)
+		chosen[ranked[i]] = true;
+	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {
+		groups->selected[i] = chosen[dynamics->order[i]];
+		groups->gold[i] = dynamics->gold[dynamics->order[i]];
+	}
+	free(ranked);
+	free(chosen);
+	return code;
+}
+
+static json_t *
+report_json(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
+{
+	return json_pack("{s:s, s:s, s:I, s:I, s:{s:s, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run",
+	                 groups->dynamics.info->name, "by", groups->rule_text, "examples",
+	                 (json_int_t)groups->dynamics.count, "selected", (json_int_t)groups->selected_count,
+	                 "attributes", "file", groups->columns.path, "records", (json_int_t)columns->records, "unknown",
+	                 (json_int_t)columns->unknown, "examples_without", (json_int_t)columns->unmatched, "replicates",
+	                 (json_int_t)groups->replicates, "level", groups->level, "seed", (json_int_t)groups->seed,
+	                 "rows", groups_report_json(&groups->dynamics, rows, count));
+}
+
+static int
+write_summary(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count,
+              struct portolan_error *error)
+{
+	const struct common_options *common = &groups->options.common;
+	struct output output;
+	int code = output_open(&output, common->output, error);
+
+	if (code < 0)
+		return code;
+	if (!common->json)
+		groups_report_csv(&output, &groups->dynamics, rows, count);
+	else if (groups_report_write(&output, report_json(groups, columns, rows, count)) < 0)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
+	if (code >= 0)
+		return output_finish(&output, error);
+	output_discard(&output);
+	return code;
+}
+
+/* Says what the file lacks, and what of it was not used; answers STATUS_INCOMPLETE under --strict if examples lack. */
+static int
+report_columns(const struct groups *groups, const struct columns *columns)
+{
+	char some[NUMBER_ROOM], all[NUMBER_ROOM];
+	const char *path = groups->columns.path;
+
+	if (columns->passed_over[0])
+		message_warning("%s: passed over for having more than %d different values: %s; --columns has them all",
+		                path, COLUMNS_CATEGORIES_MAX, columns->passed_over);
+	if (columns->unknown) {
+		number_print_grouped(columns->unknown, some);
+		number_print_grouped(columns->records, all);
+		message_warning("%s: %s of %s records belong to no example of the run", path, some, all);
+	}
+	if (columns->unmatched == 0)
+		return STATUS_DONE;
+	number_print_grouped(columns->unmatched, some);
+	number_print_grouped(groups->dynamics.count, all);
+	message_warning("not in %s: %s of the run's %s examples; they are left out", path, some, all);
+	return groups->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
+}
+
+static int
+summarise(struct groups *groups, const struct columns *columns, struct portolan_error *error)
+{
+	const struct summary_request request = {
+	        .columns = columns->list,
+	        .column_count = columns->count,
+	        .selected = groups->selected,
+	        .gold = groups->gold,
+	        .n = groups->dynamics.count,
+	        .replicates = (size_t)groups->replicates,
+	        .level = groups->level,
+	        .seed = groups->seed,
+	};
+	struct summary_row *rows;
+	size_t count;
+	int code = summary_make(&request, &rows, &count, error);
+
+	if (code < 0)
+		return code;
+	code = write_summary(groups, columns, rows, count, error);
+	free(rows);
+	return code;
+}
+
+int
+groups_summarise(struct groups *groups, struct portolan_error *error)
+{
+	struct dynamics *dynamics = &groups->dynamics;
+	struct columns columns;
+	int code, status;
+
+	if (!selection_rule_is_known(&groups->rule, dynamics))
+		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no measure or column '%s'",
+		                 dynamics->info->name, groups->rule.measure);
+	groups->selected = calloc(dynamics->count + 1, sizeof(*groups->selected));
+	groups->gold = calloc(dynamics->count + 1, sizeof(*groups->gold));
+	if (!groups->selected || !groups->gold)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+	code = choose(groups, error);
+	if (code >= 0)
+		code = columns_read(&columns, &groups->columns, dynamics, error);
+	if (code < 0)
+		return code;
+	code = summarise(groups, &columns, error);
+	status = code < 0 ? 0 : report_columns(groups, &columns);
+	columns_free(&columns);
+	return code < 0 ? code : status;
+}

@@ -1,0 +1,41 @@
+/* columns.h: the attributes that are summarised: columns of the user's file, and what its texts tell. */
+#ifndef COLUMNS_H
+#define COLUMNS_H
+
+#include "dynamics/dynamics.h"
+#include "files/attributes.h"
+#include "summary.h"
+
+#define COLUMNS_MAX 64
+#define COLUMNS_CATEGORIES_MAX 50 /* a column with more is text: passed over, unless it was asked for by name */
+
+struct columns_request {
+	const char *path, *id_field;
+	const char *names[COLUMNS_MAX]; /* none: all of the file but the ids */
+	size_t name_count;
+	const char *texts[2]; /* the fields of a pair of texts; NULL: none */
+	const char *words;    /* "no,not,never": are any of these in each text? NULL: not asked */
+};
+
+struct columns {
+	struct summary_column list[COLUMNS_MAX + 3];
+	size_t count;
+	uint64_t records, unknown, unmatched; /* records; those of no example; examples without record */
+	char odd[64];                         /* see struct attributes */
+	char passed_over[256];                /* names of columns with too many categories */
+	/* private */
+	struct user_file file;
+	struct attributes attributes;
+	char *listed[COLUMNS_MAX];
+	size_t listed_count;
+	double *made[3];
+	char made_names[3][300];
+};
+
+/* Reads them for the examples in dynamics->order, which are the positions. On success the caller's to columns_free().
+ */
+int columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
+                 struct portolan_error *error);
+void columns_free(struct columns *columns); /* may be called twice */
+
+#endif

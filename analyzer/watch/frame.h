@@ -1,0 +1,43 @@
+/*
+ * frame.h: what a look at a run is shown as: a screen, a line, or a JSON object. Pure, but for the memory of the last.
+ * Text that users gave (names, messages) is shown with its control characters as question marks.
+ */
+#ifndef FRAME_H
+#define FRAME_H
+
+#include "live.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct frame_moment {
+	const char *directory, *run;
+	int64_t time;        /* seconds since 1970 */
+	char clock[16];      /* "12:03:07" */
+	double rate;         /* observations per second since the look before; NaN: not known yet */
+	double idle;         /* seconds since anything changed */
+	const char *trouble; /* the last look failed, and why; NULL: it did not */
+};
+
+struct frame_size {
+	unsigned columns, lines; /* of the terminal; a line of it stays free */
+	bool unicode;
+};
+
+/* Lines that each end with a newline, none longer than `columns` characters; answers how many. */
+unsigned frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
+                      const struct frame_size *size);
+
+/* One line. */
+void frame_line(FILE *stream, const struct live_view *view, const struct frame_moment *moment);
+
+/* A new reference; NULL: out of memory. */
+json_t *frame_json(const struct live_view *view, const struct frame_moment *moment);
+
+/* What should worry whoever records the run: one line each. */
+#define FRAME_WARNINGS 10
+#define FRAME_WARNING_ROOM 320
+unsigned frame_warnings(const struct live_view *view, const struct frame_moment *moment,
+                        char warnings[FRAME_WARNINGS][FRAME_WARNING_ROOM]);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * frame_screen.c: a look as a screen of text.
+ *
+ * From above: what is going on, warnings, the latest epochs, the map. The map takes what is left of the height, and is
+ * left out where that is too little. Every line is cut at the terminal's width.
+ */
+#include "frame.h"
+
+#include "program/number.h"
+#include "small_map.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LINE_ROOM 1024
+#define TABLE_LINES 9 /* the table, at most, while there is a map */
+#define SPACE_FOR_BOTH 11
+#define MAP_COLUMNS_MIN 30
+#define MAP_MARGIN 6 /* columns left of the map */
+
+struct screen {
+	FILE *stream;
+	const struct frame_size *size;
+	unsigned used;
+};
+
+static unsigned
+lines_left(const struct screen *screen)
+{
+	unsigned usable = screen->size->lines > 1 ? screen->size->lines - 1 : 1;
+
+	return usable > screen->used ? usable - screen->used : 0;
+}
+
+/* Cut after so many characters, not within one; without those that could move the cursor. */
+static void
+put_cut(FILE *stream, const char *text, unsigned columns)
+{
+	unsigned used = 0;
+
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+		if ((*at & 0xc0) != 0x80 && used++ == columns)
+			break;
+		fputc(*at < ' ' || *at == 0x7f ? '?' : *at, stream);
+	}
+}
+
+__attribute__((format(printf, 2, 3))) static void
+put_line(struct screen *screen, const char *format, ...)
+{
+	char line[LINE_ROOM];
+	va_list arguments;
+
+	if (lines_left(screen) == 0)
+		return;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	put_cut(screen->stream, line, screen->size->columns);
+	fputc('\n', screen->stream);
+	screen->used++;
+}
+
+/* "3:07", "1:03:07" */
+static void
+print_duration(double seconds, char text[32])
+{
+	uint64_t whole = (uint64_t)llround(seconds);
+
+	if (whole >= 3600)
+		snprintf(text, 32, "%llu:%02u:%02u", (unsigned long long)(whole / 3600), (unsigned)(whole / 60 % 60),
+		         (unsigned)(whole % 60));
+	else
+		snprintf(text, 32, "%u:%02u", (unsigned)(whole / 60), (unsigned)(whole % 60));
+}
+
+static void
+print_bar(double share, unsigned width, bool unicode, char text[256])
+{
+	unsigned full = (unsigned)(share * width + 1e-9);
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < width; i++)
+		strncat(text, i < full ? (unicode ? "█" : "#") : unicode ? "░" : "-", 4);
+}
+
+/* Epoch 3  ███░░░  52%  131,000 of 250,000  5,300/s  0:22 left */
+static void
+put_progress(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
+{
+	const struct tally_epoch *epoch = &view->epochs[view->epoch_count - 1];
+	char observed[NUMBER_ROOM], expected[NUMBER_ROOM], rate[64] = "", share[320] = "", bar[256], left[32];
+	double part = view->expected ? (double)epoch->observed / (double)view->expected : 0;
+
+	number_print_grouped(epoch->observed, observed);
+	number_print_grouped(view->expected, expected);
+	if (!isnan(moment->rate)) {
+		number_print_grouped((uint64_t)llround(moment->rate), rate);
+		strcat(rate, "/s");
+	}
+	if (moment->rate > 0 && view->expected > epoch->observed) {
+		print_duration((double)(view->expected - epoch->observed) / moment->rate, left);
+		snprintf(rate + strlen(rate), sizeof(rate) - strlen(rate), "  %s left", left);
+	}
+	if (view->expected) {
+		print_bar(part < 1 ? part : 1, screen->size->columns >= 76 ? 24 : 10, screen->size->unicode, bar);
+		snprintf(share, sizeof(share), "%s %3.0f%%  ", bar, floor(100 * part));
+	}
+	put_line(screen, "epoch %u  %s%s%s%s  %s", epoch->epoch, share, observed, view->expected ? " of " : "",
+	         view->expected ? expected : "", rate);
+}
+
+static void
+put_state(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
+{
+	char events[NUMBER_ROOM], forgotten[NUMBER_ROOM], never[NUMBER_ROOM], kept[NUMBER_ROOM], spooled[NUMBER_ROOM];
+
+	if (view->epoch_count == 0) {
+		put_line(screen, "nothing stored yet");
+		return;
+	}
+	put_progress(screen, view, moment);
+	number_print_grouped(view->events, events);
+	number_print_grouped(view->counts.forgotten, forgotten);
+	number_print_grouped(view->counts.never_learned, never);
+	put_line(screen, "forgetting events %s, of %s examples; not learned yet %s", events, forgotten, never);
+	number_print_grouped(view->info.observations, kept);
+	number_print_grouped(view->clients.spooled, spooled);
+	put_line(screen, "observations %s; spooled %s; sessions %llu, live %llu", kept, spooled,
+	         (unsigned long long)view->sessions, (unsigned long long)view->live_sessions);
+}
+
+static void
+put_warnings(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
+{
+	char warnings[FRAME_WARNINGS][FRAME_WARNING_ROOM];
+	unsigned count = frame_warnings(view, moment, warnings);
+
+	for (unsigned i = 0; i < count; i++)
+		put_line(screen, "! %s", warnings[i]);
+}
+
+static void
+put_table(struct screen *screen, const struct live_view *view, unsigned lines)
+{
+	size_t first;
+
+	if (view->epoch_count == 0 || lines < 2)
+		return;
+	first = view->epoch_count > lines - 1 ? view->epoch_count - (lines - 1) : 0;
+	put_line(screen, " epoch      observed  accuracy  confidence     forgotten       learned");
+	for (size_t e = first; e < view->epoch_count; e++) {
+		const struct tally_epoch *epoch = &view->epochs[e];
+		char observed[NUMBER_ROOM], forgotten[NUMBER_ROOM], learned[NUMBER_ROOM];
+		double n = epoch->observed ? (double)epoch->observed : NAN;
+
+		number_print_grouped(epoch->observed, observed);
+		number_print_grouped(epoch->forgotten, forgotten);
+		number_print_grouped(epoch->learned, learned);
+		put_line(screen, "%6u %13s %9.4f %11.4f %13s %13s", epoch->epoch, observed, (double)epoch->correct / n,
+		         epoch->gold_prob / n, forgotten, learned);
+	}
+}
+
+static void
+put_map(struct screen *screen, const struct tally_sample *sample)
+{
+	static const char *const shades[] = {" ", "░", "▒", "▓", "█"}, *const plain[] = {" ", ".", ":", "+", "#"};
+	const char *const *marks = screen->size->unicode ? shades : plain;
+	unsigned lines = lines_left(screen) - 2, columns = screen->size->columns;
+	struct small_map map;
+
+	columns = columns > MAP_MARGIN + 1 ? columns - MAP_MARGIN - 1 : 0;
+	if (columns > 3 * lines + 10)
+		columns = 3 * lines + 10;
+	if (!small_map_make(sample, columns, lines, &map))
+		return;
+	put_line(screen, "confidence");
+	for (unsigned l = 0; l < map.lines; l++) {
+		char line[MAP_MARGIN + 8 + 4 * SMALL_MAP_COLUMNS];
+		size_t used = (size_t)snprintf(line, sizeof(line), "%4s %s",
+		                               l == 0               ? "1"
+		                               : l == map.lines - 1 ? "0"
+		                                                    : "",
+		                               screen->size->unicode ? "│" : "|");
+
+		for (unsigned c = 0; c < map.columns; c++)
+			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s", marks[map.shades[l][c]]);
+		put_line(screen, "%s", line);
+	}
+	put_line(screen, "%*s%-*s%.2g", MAP_MARGIN, "", (int)map.columns - 4, "0  variability", map.variability_max);
+}
+
+unsigned
+frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
+             const struct frame_size *size)
+{
+	static const char *const words[] = {[LIVE_NO_STORE] = "waiting",
+	                                    [LIVE_NO_RUN] = "waiting",
+	                                    [LIVE_NOTHING] = "recording",
+	                                    [LIVE_RECORDING] = "recording",
+	                                    [LIVE_CLOSED] = "closed"};
+	struct screen screen = {.stream = stream, .size = size};
+	unsigned left;
+	bool with_map;
+
+	put_line(&screen, "%s  %s  %s", moment->clock, words[view->state], moment->run);
+	if (view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN) {
+		put_line(&screen, "waits for it: %s", moment->trouble ? moment->trouble : view->why);
+		return screen.used;
+	}
+	put_state(&screen, view, moment);
+	put_warnings(&screen, view, moment);
+	left = lines_left(&screen);
+	with_map = left >= SPACE_FOR_BOTH && size->columns >= MAP_COLUMNS_MIN;
+	put_table(&screen, view, with_map ? (left / 3 < TABLE_LINES ? left / 3 : TABLE_LINES) : left);
+	if (with_map)
+		put_map(&screen, &view->sample);
+	return screen.used;
+}

@@ -1,0 +1,347 @@
+/*
+ * live.c: one look at a run after another.
+ *
+ * The sums are those of the settled epochs: the first ones without a gap that are folded and have nothing waiting. What
+ * comes after is read at every look, on top of a copy. The epochs' records are read before and after the snapshot: one
+ * that is folded, has nothing waiting and did not change in between is the one that the snapshot has. When a settled
+ * epoch has changed (a patch to it), the sums are thrown away and made anew.
+ */
+#include "live.h"
+
+#include "check/completeness.h"
+#include "collector_lock.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void
+forget(struct live *live)
+{
+	free(live->blocks);
+	free(live->epochs);
+	free(live->settled);
+	free(live->sample.points);
+	free(live->shown.points);
+	live->blocks = NULL;
+	live->epochs = NULL;
+	live->settled = NULL;
+	live->sample = live->shown = (struct tally_sample){0};
+	live->block_count = live->settled_count = live->epoch_room = 0;
+	live->number = 0;
+}
+
+void
+live_free(struct live *live)
+{
+	forget(live);
+}
+
+static bool
+is_settled(const struct store_epoch *epoch)
+{
+	return epoch->folds > 0 && epoch->waiting == 0;
+}
+
+static bool
+is_same(const struct store_epoch *a, const struct store_epoch *b)
+{
+	return a->epoch == b->epoch && a->folds == b->folds && a->folded == b->folded && a->waiting == b->waiting;
+}
+
+/* How many of the epochs, from the first on, are settled and were the same a moment ago. */
+static size_t
+count_settled(const struct store_epoch *before, size_t before_count, const struct store_epoch *after,
+              size_t after_count)
+{
+	size_t n = 0;
+
+	while (n < before_count && n < after_count && is_settled(&after[n]) && is_same(&before[n], &after[n]))
+		n++;
+	return n;
+}
+
+/* Whether the sums still hold. */
+static bool
+holds(const struct live *live, const struct store_epoch *epochs, size_t count)
+{
+	if (live->settled_count > count)
+		return false;
+	for (size_t e = 0; e < live->settled_count; e++)
+		if (!is_same(&live->settled[e], &epochs[e]))
+			return false;
+	return true;
+}
+
+/* Room for what a snapshot of `rows` examples and so many epochs brings. */
+static int
+make_room(struct live *live, uint64_t rows, size_t epochs, struct portolan_error *error)
+{
+	size_t blocks = (size_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK);
+	struct tally_block *more;
+
+	if (epochs > live->epoch_room) {
+		size_t room = epochs + 64;
+		struct tally_epoch *list = realloc(live->epochs, room * sizeof(*list));
+		struct store_epoch *settled;
+
+		live->epochs = list ? list : live->epochs;
+		settled = list ? realloc(live->settled, room * sizeof(*settled)) : NULL;
+		if (!settled)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu epochs", epochs);
+		live->settled = settled;
+		live->epoch_room = room;
+	}
+	if (!live->sample.points)
+		live->sample.points = calloc(TALLY_POINTS, sizeof(*live->sample.points));
+	if (!live->shown.points)
+		live->shown.points = calloc(TALLY_POINTS, sizeof(*live->shown.points));
+	more = blocks > live->block_count ? realloc(live->blocks, blocks * sizeof(*more)) : live->blocks;
+	if (!live->sample.points || !live->shown.points || (blocks && !more))
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %llu examples", (unsigned long long)rows);
+	live->blocks = more;
+	if (blocks > live->block_count) {
+		memset(more + live->block_count, 0, (blocks - live->block_count) * sizeof(*more));
+		live->block_count = blocks;
+	}
+	tally_sample_grow(&live->sample, rows);
+	return 0;
+}
+
+/* One snapshot's reading. Epochs first … first+fresh−1 become settled, the later ones are only shown. */
+struct reading {
+	struct live *live;
+	struct live_view *view;
+	size_t first, fresh, count; /* count: epochs in the snapshot */
+};
+
+static void
+read_block(const struct reading *reading, const struct store_block *block)
+{
+	struct live *live = reading->live;
+	struct tally_block *settled = &live->blocks[block->first / STORE_CHUNK], now;
+
+	for (size_t e = 0; e < reading->fresh; e++) {
+		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
+
+		tally_add(settled, gold_prob, store_block_values(block, e, STORE_CORRECT), block->rows,
+		          &live->epochs[reading->first + e]);
+		tally_sample_add(&live->sample, gold_prob, block->first, block->rows);
+		tally_sample_add(&live->shown, gold_prob, block->first, block->rows);
+	}
+	now = *settled;
+	for (size_t e = reading->fresh; e < reading->count; e++) {
+		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
+
+		tally_add(&now, gold_prob, store_block_values(block, e, STORE_CORRECT), block->rows,
+		          &live->epochs[reading->first + e]);
+		tally_sample_add(&live->shown, gold_prob, block->first, block->rows);
+	}
+	tally_count(&now, &reading->view->counts);
+}
+
+static int
+read_blocks(const struct reading *reading, struct store_snapshot *snapshot, struct portolan_error *error)
+{
+	struct store_cursor *cursor;
+	size_t blocks = store_snapshot_blocks(snapshot);
+	int code = 0;
+
+	if (reading->count == 0) { /* nothing new: what is known is enough */
+		for (size_t b = 0; b < reading->live->block_count; b++)
+			tally_count(&reading->live->blocks[b], &reading->view->counts);
+		return 0;
+	}
+	code = store_cursor_open(snapshot, &cursor, error);
+	if (code < 0)
+		return code;
+	for (size_t b = 0; b < blocks && code >= 0; b++) {
+		struct store_block block;
+
+		if (reading->live->stopped && reading->live->stopped())
+			code = error_set(error, PORTOLAN_E_CANCELLED, "stopped");
+		else
+			code = store_cursor_block(cursor, b, &block, error);
+		if (code >= 0)
+			read_block(reading, &block);
+	}
+	store_cursor_close(cursor);
+	return code;
+}
+
+static int
+read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct store_epoch *after, size_t settled,
+              struct live_view *view, struct portolan_error *error)
+{
+	struct reading reading = {.live = live, .view = view, .first = live->settled_count};
+	const uint32_t *numbers;
+	struct tally_point *points;
+	int code;
+
+	reading.count = store_snapshot_epochs(snapshot, &numbers);
+	reading.fresh = settled - live->settled_count;
+	code = make_room(live, view->info.rows, reading.first + reading.count, error);
+	if (code < 0)
+		return code;
+	points = live->shown.points;
+	memcpy(points, live->sample.points, TALLY_POINTS * sizeof(*points));
+	live->shown = live->sample;
+	live->shown.points = points;
+	for (size_t e = 0; e < reading.count; e++)
+		live->epochs[reading.first + e] = (struct tally_epoch){.epoch = numbers[e]};
+	code = read_blocks(&reading, snapshot, error);
+	if (code < 0)
+		return code;
+	for (size_t e = live->settled_count; e < settled; e++)
+		live->settled[e] = after[e];
+	live->settled_count = settled;
+	view->epochs = live->epochs;
+	view->epoch_count = reading.first + reading.count;
+	view->sample = live->shown;
+	return 0;
+}
+
+/* Epochs and what is settled of them; the run is known by its number. */
+static int
+look_at_epochs(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
+{
+	struct store_snapshot_options options = {
+	        .epoch_to = UINT32_MAX,
+	        .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT),
+	};
+	struct store_epoch *before = NULL, *after = NULL;
+	struct store_snapshot *snapshot = NULL;
+	size_t before_count, after_count, settled;
+	int code = store_epochs(store, live->number, &before, &before_count, error);
+
+	if (code < 0)
+		return code;
+	if (!holds(live, before, before_count)) {
+		uint32_t number = live->number;
+
+		forget(live);
+		live->number = number;
+	}
+	if (live->settled_count > 0)
+		options.epoch_from = live->settled[live->settled_count - 1].epoch + 1;
+	code = store_snapshot_open(store, live->run, &options, &snapshot, error);
+	if (code >= 0)
+		code = store_epochs(store, live->number, &after, &after_count, error);
+	if (code >= 0) {
+		view->info = *store_snapshot_info(snapshot);
+		settled = count_settled(before, before_count, after, after_count);
+		if (view->info.number != live->number || settled < live->settled_count)
+			code = error_set(error, STORE_E_NO_RUN, "run '%s' is being overwritten", live->run);
+	}
+	if (code >= 0)
+		code = read_snapshot(live, snapshot, after, settled, view, error);
+	store_snapshot_close(snapshot);
+	free(before);
+	free(after);
+	return code;
+}
+
+static int
+look_at_sessions(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
+{
+	struct completeness sums = {0};
+	int code = store_sessions(store, live->number, &sums.sessions, &sums.session_count, error);
+
+	if (code >= 0)
+		code = store_counters(store, live->number, &view->counters, error);
+	if (code < 0) {
+		free(sums.sessions);
+		return code;
+	}
+	completeness_sum_sessions(&sums);
+	for (size_t i = 0; i < sums.session_count; i++)
+		view->accepted += sums.sessions[i].observations;
+	view->clients = sums.clients;
+	view->sessions = sums.session_count;
+	view->live_sessions = sums.live;
+	view->lost_sessions = sums.lost;
+	free(sums.sessions);
+	return 0;
+}
+
+/* Finds the run's number, and forgets what is known of another. */
+static int
+find_run(struct live *live, struct store *store, ino_t inode, struct portolan_error *error)
+{
+	const struct store_snapshot_options nothing = {0};
+	struct store_run_name *names;
+	struct store_snapshot *snapshot;
+	uint32_t number = 0;
+	size_t count;
+	int code = store_run_names(store, &names, &count, error);
+
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i].name, live->run) == 0)
+			number = names[i].number;
+	free(names);
+	if (number == 0) { /* says which run may have been meant */
+		code = store_snapshot_open(store, live->run, &nothing, &snapshot, error);
+		if (code >= 0) {
+			store_snapshot_close(snapshot);
+			code = error_set(error, STORE_E_NO_RUN, "run '%s' has just come", live->run);
+		}
+		return code;
+	}
+	if (number != live->number || inode != live->inode)
+		forget(live);
+	live->number = number;
+	live->inode = inode;
+	return 0;
+}
+
+static void
+finish_view(const struct live *live, struct live_view *view)
+{
+	const struct store_run_info *info = &view->info;
+
+	view->state = info->state == STORE_CLOSED ? LIVE_CLOSED
+	              : view->epoch_count == 0    ? LIVE_NOTHING
+	                                          : LIVE_RECORDING;
+	view->expected = info->declared;
+	for (size_t e = 0; e < view->epoch_count; e++) {
+		view->events += view->epochs[e].forgotten;
+		if (!info->declared && e + 1 < view->epoch_count && view->epochs[e].observed > view->expected)
+			view->expected = view->epochs[e].observed;
+	}
+	view->collector = collector_lock_is_held(live->directory);
+}
+
+int
+live_look(struct live *live, struct live_view *view, struct portolan_error *error)
+{
+	struct store *store = NULL;
+	struct stat status = {0};
+	char path[4096];
+	int code;
+
+	*view = (struct live_view){.state = LIVE_NO_STORE};
+	snprintf(path, sizeof(path), "%s/data.mdb", live->directory);
+	(void)stat(path, &status); /* what is wrong with it, store_open() says better */
+	code = store_open(live->directory, &store, error);
+	if (code >= 0)
+		code = find_run(live, store, status.st_ino, error);
+	if (code >= 0)
+		code = look_at_epochs(live, store, view, error);
+	if (code >= 0)
+		code = look_at_sessions(live, store, view, error);
+	store_close(store);
+	if (code >= 0) {
+		finish_view(live, view);
+		return 0;
+	}
+	forget(live); /* a reading that was broken off may have left half a sum */
+	if (code != STORE_E_NO_STORE && code != STORE_E_NO_RUN)
+		return code;
+	*view = (struct live_view){.state = code == STORE_E_NO_STORE ? LIVE_NO_STORE : LIVE_NO_RUN};
+	snprintf(view->why, sizeof(view->why), "%s", error->message);
+	return 0;
+}

@@ -1,0 +1,60 @@
+/*
+ * live.h: a run as it stands, looked at again and again while it is being recorded.
+ *
+ * Each look opens the store, takes one snapshot, reads it in short transactions, and closes everything: nothing is held
+ * between looks, so collection is never in the way of it, nor it of collection. Epochs that are folded and have nothing
+ * waiting are read once; the collector's counts of folds tell when one has changed.
+ */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "tally.h"
+
+#include <sys/types.h>
+
+enum live_state {
+	LIVE_NO_STORE,
+	LIVE_NO_RUN,
+	LIVE_NOTHING, /* recording, and nothing stored yet */
+	LIVE_RECORDING,
+	LIVE_CLOSED,
+};
+
+struct live_view {
+	enum live_state state;
+	char why[512]; /* NO_STORE, NO_RUN: what the store says; the rest is not set then */
+	struct store_run_info info;
+	const struct tally_epoch *epochs; /* with observations, ascending; the live's, until the next look */
+	size_t epoch_count;
+	uint64_t expected; /* examples in an epoch; 0: not known yet */
+	uint64_t events;   /* forgetting events so far */
+	struct tally_counts counts;
+	struct tally_sample sample; /* the live's, until the next look */
+	struct store_counters counters;
+	struct store_client clients;                     /* sums over the sessions that told of themselves */
+	uint64_t sessions, live_sessions, lost_sessions; /* lost: neither live nor closed */
+	uint64_t accepted; /* observations of all sessions, replaced ones included; only grows */
+	bool collector;    /* one serves the store, as far as this process can see */
+};
+
+struct live {
+	const char *directory, *run;
+	bool (*stopped)(void); /* asked between blocks; NULL: never */
+	/* private: the run that the sums below are of, */
+	uint32_t number;
+	ino_t inode;
+	/* and its settled epochs: the first settled_count of epochs[], with what the store said of them. */
+	struct tally_epoch *epochs;
+	struct store_epoch *settled;
+	size_t settled_count, epoch_room;
+	struct tally_block *blocks;
+	size_t block_count;
+	struct tally_sample sample, shown;
+};
+
+/* 0; PORTOLAN_E_CANCELLED when `stopped` said so; else what failed, which may pass. Everything in *view is set. */
+int live_look(struct live *live, struct live_view *view, struct portolan_error *error);
+
+void live_free(struct live *live);
+
+#endif

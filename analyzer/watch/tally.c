@@ -1,0 +1,105 @@
+/* tally.c: see tally.h. Correctness goes 64 examples at a time, as the store's bitmaps have it. */
+#include "tally.h"
+
+#include <math.h>
+#include <string.h>
+
+static unsigned
+ones(uint64_t word)
+{
+	return (unsigned)__builtin_popcountll(word);
+}
+
+static double
+sum_present(const float *values, uint64_t present)
+{
+	double sum = 0;
+
+	for (; present; present &= present - 1)
+		sum += (double)values[__builtin_ctzll(present)];
+	return sum;
+}
+
+void
+tally_add(struct tally_block *block, const struct store_values *gold_prob, const struct store_values *correct,
+          uint32_t rows, struct tally_epoch *epoch)
+{
+	const float *probabilities = gold_prob->values;
+	const uint64_t *bits = correct->values;
+
+	if (!gold_prob->present || !correct->present)
+		return;
+	for (uint32_t w = 0; w < (rows + 63) / 64; w++) {
+		uint64_t present = gold_prob->present[w], right = bits[w] & present;
+		uint64_t forgotten = block->right[w] & present & ~right;
+
+		epoch->observed += ones(present);
+		epoch->correct += ones(right);
+		epoch->gold_prob += sum_present(probabilities + (size_t)w * 64, present);
+		epoch->forgotten += ones(forgotten);
+		epoch->learned += ones(right & ~block->ever_right[w]);
+		block->seen[w] |= present;
+		block->right[w] = (block->right[w] & ~present) | right;
+		block->ever_right[w] |= right;
+		block->forgotten[w] |= forgotten;
+	}
+}
+
+void
+tally_count(const struct tally_block *block, struct tally_counts *counts)
+{
+	for (uint32_t w = 0; w < STORE_CHUNK_WORDS; w++) {
+		counts->examples += ones(block->seen[w]);
+		counts->forgotten += ones(block->forgotten[w]);
+		counts->never_learned += ones(block->seen[w] & ~block->ever_right[w]);
+	}
+}
+
+void
+tally_sample_grow(struct tally_sample *sample, uint64_t rows)
+{
+	if (sample->stride == 0)
+		sample->stride = 1;
+	if (rows > sample->rows)
+		sample->rows = rows;
+	while (tally_sample_points(sample) > TALLY_POINTS) {
+		for (size_t i = 0; i < TALLY_POINTS / 2; i++)
+			sample->points[i] = sample->points[2 * i];
+		memset(sample->points + TALLY_POINTS / 2, 0, TALLY_POINTS / 2 * sizeof(*sample->points));
+		sample->stride *= 2;
+	}
+}
+
+size_t
+tally_sample_points(const struct tally_sample *sample)
+{
+	return sample->stride ? (sample->rows + sample->stride - 1) / sample->stride : 0;
+}
+
+void
+tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob, uint32_t first, uint32_t rows)
+{
+	const float *values = gold_prob->values;
+	uint64_t index = (first + sample->stride - 1) / sample->stride;
+
+	if (!gold_prob->present)
+		return;
+	for (; index * sample->stride < (uint64_t)first + rows; index++) {
+		uint32_t row = (uint32_t)(index * sample->stride - first);
+		struct tally_point *point = &sample->points[index];
+		double deviation;
+
+		if (!(gold_prob->present[row / 64] >> row % 64 & 1))
+			continue;
+		deviation = (double)values[row] - point->mean;
+		point->count++;
+		point->mean += deviation / point->count;
+		point->squares += deviation * ((double)values[row] - point->mean);
+	}
+}
+
+double
+tally_variability(const struct tally_point *point)
+{
+	return point->count ? sqrt(point->squares / point->count) : 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * tally.h: sums over a run's epochs that need no epoch read twice. Pure.
+ *
+ * Epochs are added in ascending order, block by block. Half a byte per example is kept, so the whole run's forgetting
+ * can be followed; confidence and variability are followed for a sample of at most TALLY_POINTS examples.
+ */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <portolan/store.h>
+
+/* Of the examples of one block, as of their last observation. */
+struct tally_block {
+	uint64_t seen[STORE_CHUNK_WORDS];       /* observed at least once */
+	uint64_t right[STORE_CHUNK_WORDS];      /* correct when last observed */
+	uint64_t ever_right[STORE_CHUNK_WORDS]; /* correct at least once */
+	uint64_t forgotten[STORE_CHUNK_WORDS];  /* had a forgetting event */
+};
+
+struct tally_epoch {
+	uint32_t epoch;
+	uint64_t observed, correct;
+	double gold_prob;   /* sum */
+	uint64_t forgotten; /* correct when last observed before, incorrect now: Toneva et al. 2019, §3 */
+	uint64_t learned;   /* correct for the first time */
+};
+
+/* Adds one epoch of a block of `rows` examples to both. */
+void tally_add(struct tally_block *block, const struct store_values *gold_prob, const struct store_values *correct,
+               uint32_t rows, struct tally_epoch *epoch);
+
+struct tally_counts {
+	uint64_t examples, forgotten, never_learned;
+};
+void tally_count(const struct tally_block *block, struct tally_counts *counts);
+
+/* Mean and sum of squared deviations of one example's gold probabilities: Welford 1962. */
+struct tally_point {
+	double mean, squares;
+	uint32_t count;
+};
+
+#define TALLY_POINTS 32768u
+
+/* Every stride-th example, by dense index; the stride is a power of two. */
+struct tally_sample {
+	struct tally_point *points; /* TALLY_POINTS */
+	uint64_t stride, rows;
+};
+
+/* Makes the sample one of `rows` examples, no fewer than before: every second point goes where they would be too many.
+ */
+void tally_sample_grow(struct tally_sample *sample, uint64_t rows);
+size_t tally_sample_points(const struct tally_sample *sample);
+
+/* Adds one epoch of the block that begins at example `first`. */
+void tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob, uint32_t first, uint32_t rows);
+
+/* The population standard deviation. */
+double tally_variability(const struct tally_point *point);
+
+#endif

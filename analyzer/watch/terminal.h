@@ -1,0 +1,24 @@
+/*
+ * terminal.h: a screen that is redrawn in place. No mode of the terminal is changed, so there is none to restore: the
+ * last screen stays where it is when the program ends, however that happens.
+ */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include "frame.h"
+
+struct terminal {
+	unsigned drawn; /* lines of the last screen */
+};
+
+/* Standard output is a terminal that can move its cursor. */
+bool terminal_is_there(void);
+/* The size now (80 × 24 where it is not known), and whether the user's locale is one of UTF-8. */
+struct frame_size terminal_size(void);
+
+/* Draws `text`, lines of it, over what was drawn last. False: standard output cannot be written. */
+bool terminal_draw(struct terminal *terminal, const char *text, unsigned lines);
+/* After a change of size: what was drawn may lie anywhere now, so the next screen begins an empty one. */
+bool terminal_clear(struct terminal *terminal);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * file_system.c: network file systems, by name.
+ *
+ * LMDB's locks and shared memory do not reach across hosts, so a store there would be damaged as soon as two hosts had
+ * it open. What is not known is allowed: most file systems are local, and new ones come all the time. FUSE has one
+ * number for all, so there the type in mountinfo tells: programs of FUSE for disks of this host are few, and those for
+ * a network many, so of them the known local ones and those that give no name are allowed.
+ */
+#include "file_system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#define FUSE 0x65735546
+
+static const struct {
+	uint32_t number;
+	const char *name;
+} shared[] = {
+        {0x00006969, "NFS"},      {0x0000517b, "SMB"},    {0xff534d42, "CIFS"},  {0xfe534d42, "SMB"},
+        {0x0000564c, "NCP"},      {0x73757245, "Coda"},   {0x5346414f, "AFS"},   {0x6b414653, "AFS"},
+        {0x00c36400, "Ceph"},     {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},  {0x19830326, "BeeGFS"},
+        {0x20030528, "OrangeFS"}, {0xaad7aaea, "PanFS"},  {0x7461636f, "OCFS2"}, {0x01161970, "GFS2"},
+        {0x786f4256, "vboxsf"},   {0x01021997, "9p"},
+};
+
+/* After "fuse.": disks of this host, or layers over such. */
+static const char *const local_fuse[] = {
+        "bindfs", "cryfs",    "dislocker", "encfs",   "exfat",    "ext2", "ext4",       "fuse-overlayfs", "gocryptfs",
+        "lxcfs",  "mergerfs", "ntfs",      "ntfs-3g", "securefs", "shfs", "squashfuse", "unionfs",        "zfs",
+};
+
+const char *
+store_file_system_shared_number(uint64_t number)
+{
+	/* statfs(2) gives a signed number, which is wider on some machines. */
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if ((uint32_t)number == shared[i].number)
+			return shared[i].name;
+	return NULL;
+}
+
+bool
+store_file_system_shared_type(const char *type)
+{
+	if (strncmp(type, "fuse.", 5) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(local_fuse) / sizeof(local_fuse[0]); i++)
+		if (strcmp(type + 5, local_fuse[i]) == 0)
+			return false;
+	return true;
+}
+
+/* The fields of a line: number, parent, MAJOR:MINOR, root, where, options, any others, "-", TYPE, source, … */
+static bool
+is_of_device(const char *line, unsigned major, unsigned minor)
+{
+	unsigned of_major, of_minor;
+
+	return sscanf(line, "%*u %*u %u:%u ", &of_major, &of_minor) == 2 && of_major == major && of_minor == minor;
+}
+
+bool
+store_file_system_find_type(const char *mountinfo, unsigned major, unsigned minor, char *type, size_t size)
+{
+	bool found = false;
+
+	for (const char *line = mountinfo, *next; line && *line; line = next) {
+		const char *end = strchr(line, '\n'), *dash = strstr(line, " - ");
+
+		next = end ? end + 1 : NULL;
+		if (!dash || (end && dash > end) || !is_of_device(line, major, minor))
+			continue;
+		snprintf(type, size, "%.*s", (int)strcspn(dash + 3, " \n"), dash + 3);
+		found = true;
+	}
+	return found;
+}
+
+static bool
+find_type(const char *directory, char *type, size_t size)
+{
+	struct stat status;
+	char *text = NULL;
+	size_t room = 0;
+	bool found = false;
+	FILE *file = stat(directory, &status) == 0 ? fopen("/proc/self/mountinfo", "re") : NULL;
+
+	if (!file)
+		return false;
+	if (getdelim(&text, &room, '\0', file) > 0)
+		found = store_file_system_find_type(text, major(status.st_dev), minor(status.st_dev), type, size);
+	free(text);
+	fclose(file);
+	return found;
+}
+
+bool
+store_file_system_is_shared(const char *directory, char *name, size_t size)
+{
+	struct statfs status;
+	const char *known;
+	char type[64];
+
+	if (statfs(directory, &status) != 0)
+		return false;
+	known = store_file_system_shared_number((uint64_t)status.f_type);
+	if (!known && (uint32_t)status.f_type == FUSE && find_type(directory, type, sizeof(type)) &&
+	    store_file_system_shared_type(type))
+		known = type;
+	if (known)
+		snprintf(name, size, "%s", known);
+	return known != NULL;
+}

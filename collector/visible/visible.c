@@ -1,0 +1,113 @@
+/*
+ * visible.c: which characters do not show. Combining marks and variation selectors do: on the character before them.
+ */
+#include "visible.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	uint32_t from, to;
+} unseen[] = {
+        {0x00, 0x08},       {0x0b, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, /* soft hyphen */
+        {0x34f, 0x34f},                                               /* combining grapheme joiner */
+        {0x61c, 0x61c},                                               /* Arabic letter mark */
+        {0x115f, 0x1160},                                             /* Hangul fillers */
+        {0x17b4, 0x17b5},                                             /* inherent vowels of Khmer */
+        {0x180b, 0x180f},                                             /* Mongolian selectors and vowel separator */
+        {0x200b, 0x200f},                                             /* of no width, and marks of direction */
+        {0x2028, 0x202e},                                             /* ends of lines, and changes of direction */
+        {0x2060, 0x206f},                                             /* joiners, operators, isolates */
+        {0x3164, 0x3164},                                             /* Hangul filler */
+        {0xfeff, 0xfeff},                                             /* byte order mark */
+        {0xffa0, 0xffa0},                                             /* Hangul filler of half width */
+        {0xfff0, 0xfffb},                                             /* annotations */
+        {0x1d173, 0x1d17a},                                           /* of music */
+        {0xe0000, 0xe0fff},                                           /* tags, and more selectors */
+};
+
+static bool
+is_unseen(uint32_t character)
+{
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+		if (character >= unseen[i].from && character <= unseen[i].to)
+			return true;
+	return false;
+}
+
+/* How many bytes the character has, 0: this is no UTF-8. */
+static size_t
+decode(const uint8_t *text, size_t size, uint32_t *character)
+{
+	size_t length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+
+	if (length == 0 || length > size || text[0] > 0xf4)
+		return 0;
+	*character = length == 1 ? text[0] : text[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		*character = *character << 6 | (text[i] & 0x3f);
+	}
+	return length;
+}
+
+static size_t
+put_escaped(char *to, uint32_t character)
+{
+	char text[16];
+	int length;
+
+	if (character < 0x10000)
+		length = snprintf(text, sizeof(text), "\\u%04x", (unsigned)character);
+	else
+		length = snprintf(text, sizeof(text), "\\u%04x\\u%04x",
+		                  (unsigned)(0xd800 + ((character - 0x10000) >> 10)),
+		                  (unsigned)(0xdc00 + (character & 0x3ff)));
+	memcpy(to, text, (size_t)length);
+	return (size_t)length;
+}
+
+size_t
+visible_copy(char *to, const char *from, size_t size)
+{
+	size_t used = 0, length;
+
+	for (size_t i = 0; i < size; i += length) {
+		uint32_t character = 0;
+
+		length = decode((const uint8_t *)from + i, size - i, &character);
+		if (length > 0 && is_unseen(character)) {
+			used += put_escaped(to + used, character);
+			continue;
+		}
+		length = length ? length : 1;
+		memcpy(to + used, from + i, length);
+		used += length;
+	}
+	return used;
+}
+
+void
+visible_line(char *line, size_t room)
+{
+	char from[VISIBLE_LINE_MAX], one[4 * VISIBLE_GROWTH];
+	size_t size = strnlen(line, sizeof(from)), used = 0, length;
+
+	memcpy(from, line, size);
+	for (size_t i = 0; i < size; i += length) {
+		uint32_t character;
+		size_t more;
+
+		length = decode((const uint8_t *)from + i, size - i, &character);
+		length = length ? length : 1;
+		more = visible_copy(one, from + i, length);
+		if (used + more >= room)
+			break;
+		memcpy(line + used, one, more);
+		used += more;
+	}
+	line[used] = '\0';
+}

@@ -1,0 +1,152 @@
+"""portolan groups beside NumPy: means, shares, differences and intervals of a selection, and the counts of forgetting.
+
+    run_groups.py PORTOLAN MAKE_STORE
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+N, EPOCHS, REPLICATES = 6000, 5, 1500
+
+
+def record(rng):
+    """Examples of three classes; hard ones are longer and mostly from the web, so that there is a difference to find."""
+    gold = rng.integers(0, 3, N).astype("i4")
+    hard = rng.random(N)
+    correct = rng.random((EPOCHS, N)) > hard * 0.6
+    batches = [stores.batch(e, np.arange(N), (1 - hard).astype("f4"), correct[e], gold) for e in range(EPOCHS)]
+    length = 10 + 5 * hard + rng.normal(size=N)
+    source = np.where(rng.random(N) < 0.3 + 0.4 * hard, "web", np.where(rng.random(N) < 0.5, "book", "news"))
+    return batches, gold, correct, length, source
+
+
+def texts(rng):
+    words = np.array("a the no dog cat runs never sleeps Not it IS here".split())
+    return [" ".join(rng.choice(words, rng.integers(1, 8))) for _ in range(N)]
+
+
+def take_words(text):
+    return set(re.findall(r"[a-z0-9']+", text.lower()))
+
+
+def run(portolan, *words):
+    done = subprocess.run([portolan, "groups", "run", "--store", "store", *words], capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done
+    return done.stdout
+
+
+def rows_of(text):
+    return {(r["attribute"], r["value"], r["gold"]): r for r in csv.DictReader(io.StringIO(text))}
+
+
+def number(text):
+    return float(text) if text else np.nan
+
+
+class Check:
+    def __init__(self):
+        self.problems, self.compared = [], 0
+
+    def close(self, what, got, expected, tolerance=1e-12):
+        if np.ndim(expected):
+            for pair in zip(got, expected, strict=True):
+                self.close(what, *pair, tolerance)
+            return
+        self.compared += 1
+        if not np.isclose(got, expected, rtol=0, atol=tolerance, equal_nan=True):
+            self.problems.append(f"{what}: {got}, expected {expected}")
+
+
+def check_row(check, rng, what, row, values, selected):
+    """values: of the group, NaN missing; a category's is an indicator."""
+    there = ~np.isnan(values)
+    inside, outside = values[there & selected], values[there & ~selected]
+    check.close(what + " examples", int(row["examples"]), there.sum())
+    check.close(what + " selected examples", int(row["selected_examples"]), len(inside))
+    check.close(what + " all", number(row["all"]), values[there].mean())
+    check.close(what + " selected", number(row["selected"]), inside.mean())
+    check.close(what + " difference", number(row["difference"]), inside.mean() - values[there].mean())
+    # The same intervals drawn by NumPy's generator: alike within four times what chance makes of so many replicates.
+    share = len(outside) / there.sum()
+    means = [[rng.choice(part, len(part)).mean() for _ in range(REPLICATES)] for part in (inside, outside)]
+    low, high = np.quantile(share * np.subtract(*means), [0.05, 0.95])
+    check.close(what + " low", number(row["low"]), low, 0.1 * (high - low))
+    check.close(what + " high", number(row["high"]), high, 0.1 * (high - low))
+
+
+def check_attributes(check, portolan, rng, gold, selected, length, source, words):
+    out = rows_of(run(portolan, "--attributes", "attributes.csv", "--id-field", "id", "--level", "0.9",
+                      "--replicates", str(REPLICATES), *words))
+    groups = [("all", np.ones(N, bool))] + [(str(g), gold == g) for g in range(3)]
+    for name, group in groups:
+        check_row(check, rng, f"{words} length {name}", out["length", "", name], length[group], selected[group])
+        for kind in ("web", "book", "news"):
+            check_row(check, rng, f"{words} {kind} {name}", out["source", kind, name], (source == kind)[group] * 1.0, selected[group])
+    check.close(f"{words} rows", len(out), 16)
+
+
+def check_texts(check, portolan, rng):
+    premises, hypotheses = texts(rng), texts(rng)
+    with open("pairs.jsonl", "w") as file:
+        for i in rng.permutation(N):
+            file.write(json.dumps({"id": int(i), "p": premises[i], "h": hypotheses[i]}) + "\n")
+    report = json.loads(run(portolan, "--attributes", "pairs.jsonl", "--id-field", "id", "--text-pair", "p,h", "--words",
+                            "no,not,never", "--replicates", "0", "--json"))
+    sets = [(take_words(p), take_words(h)) for p, h in zip(premises, hypotheses)]
+    expected = {"word_overlap": np.mean([len(p & h) / len(p | h) for p, h in sets])}
+    for which, name in enumerate("ph"):
+        expected["words_in_" + name] = np.mean([bool(pair[which] & {"no", "not", "never"}) for pair in sets])
+    got = {row["attribute"]: row["all"] for row in report["rows"] if row["gold"] == "all"}
+    for name, value in expected.items():
+        check.close(name, got[name], value)
+    check.close("attributes", len(got), 3)
+
+
+def check_forgetting(check, portolan, correct):
+    events = (correct[:-1] & ~correct[1:]).sum(axis=0)
+    report = json.loads(run(portolan, "--forgetting", "--json"))
+    check.close("histogram", report["histogram"], np.bincount(events))
+    check.close("forgettable", report["forgettable"], ((events > 0) | ~correct.any(axis=0)).sum())
+    check.close("never learned", report["never_learned"], (~correct.any(axis=0)).sum())
+    table = list(csv.DictReader(io.StringIO(run(portolan, "--forgetting"))))
+    check.close("table", [int(row["examples"]) for row in table], np.bincount(events))
+    return (events > 0) | ~correct.any(axis=0)
+
+
+def main():
+    portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    rng, check = np.random.default_rng(3), Check()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        batches, gold, correct, length, source = record(rng)
+        stores.make_store(maker, "store", [stores.run("run", batches, declared=N)])
+        length[rng.random(N) < 0.1] = np.nan
+        with open("attributes.csv", "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["length", "id", "source"])
+            writer.writerows(["" if np.isnan(length[i]) else repr(float(length[i])), i, source[i]] for i in rng.permutation(N))
+        forgettable = check_forgetting(check, portolan, correct)
+        check_attributes(check, portolan, rng, gold, forgettable, length, source, [])
+        confidence = batches[0]["gold_prob"].astype("f8")
+        hardest = np.zeros(N, bool)
+        hardest[np.argsort(confidence, kind="stable")[:500]] = True
+        check_attributes(check, portolan, rng, gold, hardest, length, source, ["--by", "hard-to-learn", "--count", "500"])
+        check_texts(check, portolan, rng)
+        os.chdir("/")
+    print("\n".join(check.problems) if check.problems else f"{check.compared} numbers: all as NumPy has them")
+    return 1 if check.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The blocks of analyzer/RECIPES.md, run as they stand, in one folder; what imports a package that is not there is skipped."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "analyzer" / "RECIPES.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(python|sh)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+OPTIONAL = ("datasets", "torch", "pandas", "polars")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("recipes")
+
+
+def test_there_are_blocks():
+    assert len(BLOCKS) == TEXT.count("```") // 2 >= 12
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_block(folder, number):
+    language, block = BLOCKS[number]
+    missing = [name for name in OPTIONAL if re.search(rf"^import {name}\b", block, re.MULTILINE) and not find_spec(name)]
+    if missing:
+        pytest.skip(f"no package {missing[0]}")
+    programs = {Path(os.environ[name]).parent for name in ("PORTOLAN", "PORTOLAND")}
+    environment = dict(os.environ, PATH=":".join(map(str, programs)) + ":" + os.environ["PATH"])
+    command = [sys.executable, "-c", block] if language == "python" else ["bash", "-euc", block]
+    subprocess.run(command, check=True, cwd=folder, env=environment)
+
+
+def test_what_they_leave(folder):
+    assert np.load(folder / "rows.npy").shape == (99,)
+    assert np.load(folder / "measures.npy").shape == (300,)
+    scores = [float(line.split(",")[1]) for line in (folder / "sorted.csv").read_text(encoding="ascii").splitlines()[1:]]
+    assert len(scores) == 300 and scores == sorted(scores, reverse=True)
+    forgetting = (folder / "forgetting.csv").read_text(encoding="ascii").splitlines()
+    names = forgetting[0].split(",")
+    events = [int(line.split(",")[names.index("forgetting_events")]) for line in forgetting[1:]]
+    assert events == [1 - i % 2 for i in range(100)]

@@ -1,0 +1,352 @@
+/* test_watch.c: sums over epochs, the small map, what is shown, and looks at a store that changes in between. */
+#include "unit.h"
+
+#include "store_fixture.h"
+#include "watch/frame.h"
+#include "watch/small_map.h"
+
+#include <portolan/error.h>
+
+#define WORD(bits) ((const uint64_t[STORE_CHUNK_WORDS]){(bits)})
+
+static void
+add(struct tally_block *block, struct tally_sample *sample, const float *p, uint64_t present, uint64_t correct,
+    struct tally_epoch *epoch)
+{
+	struct store_values gold_prob = {.values = p, .present = WORD(present)};
+	struct store_values right = {.values = WORD(correct), .present = WORD(present)};
+
+	tally_add(block, &gold_prob, &right, 4, epoch);
+	tally_sample_add(sample, &gold_prob, 0, 4);
+}
+
+/* Example 0: right, wrong, right; 1: wrong always; 2: right, absent, wrong; 3: absent, right, right. */
+static void
+test_tally(void **state)
+{
+	static struct tally_point points[TALLY_POINTS];
+	struct tally_sample sample = {.points = points};
+	struct tally_block block = {{0}};
+	struct tally_epoch epochs[3] = {{0}};
+	struct tally_counts counts = {0};
+
+	(void)state;
+	memset(points, 0, sizeof(points));
+	tally_sample_grow(&sample, 4);
+	add(&block, &sample, (const float[]){0.75F, 0.25F, 0.5F, 9}, 7, 5, &epochs[0]);
+	add(&block, &sample, (const float[]){0.25F, 0.25F, 9, 0.5F}, 11, 8, &epochs[1]);
+	add(&block, &sample, (const float[]){1, 0.25F, 0.125F, 0.5F}, 15, 9, &epochs[2]);
+	assert_int_equal(epochs[0].observed, 3);
+	assert_int_equal(epochs[0].correct, 2);
+	assert_int_equal(epochs[0].learned, 2);
+	assert_int_equal(epochs[0].forgotten, 0);
+	assert_true(epochs[0].gold_prob == 1.5);
+	assert_int_equal(epochs[1].observed, 3);
+	assert_int_equal(epochs[1].correct, 1);
+	assert_int_equal(epochs[1].forgotten, 1); /* 0 */
+	assert_int_equal(epochs[1].learned, 1);   /* 3 */
+	assert_true(epochs[1].gold_prob == 1);
+	assert_int_equal(epochs[2].observed, 4);
+	assert_int_equal(epochs[2].forgotten, 1); /* 2, though it was not seen between */
+	assert_int_equal(epochs[2].learned, 0);   /* 0 is right again, not for the first time */
+	tally_count(&block, &counts);
+	assert_int_equal(counts.examples, 4);
+	assert_int_equal(counts.forgotten, 2);
+	assert_int_equal(counts.never_learned, 1);
+	assert_int_equal(points[2].count, 2);
+	assert_close(points[2].mean, 0.3125, 1e-15);
+	assert_close(tally_variability(&points[2]), 0.1875, 1e-15);
+	assert_close(tally_variability(&points[0]), sqrt(7.0 / 72), 1e-15); /* of 3/4, 1/4, 1: mean 2/3 */
+	assert_true(tally_variability(&points[1]) == 0);
+}
+
+/* Twice as many examples as there is room for: every second one is followed. */
+static void
+test_sample(void **state)
+{
+	static struct tally_point points[TALLY_POINTS];
+	struct tally_sample sample = {.points = points};
+	static float values[STORE_CHUNK];
+	static uint64_t present[STORE_CHUNK_WORDS];
+	struct store_values gold_prob = {.values = values, .present = present};
+
+	(void)state;
+	memset(points, 0, sizeof(points));
+	memset(present, 0xff, sizeof(present));
+	for (uint32_t i = 0; i < STORE_CHUNK; i++)
+		values[i] = (float)i;
+	tally_sample_grow(&sample, STORE_CHUNK);
+	tally_sample_add(&sample, &gold_prob, 0, STORE_CHUNK);
+	assert_true(points[5].mean == 5);
+	tally_sample_grow(&sample, 4 * STORE_CHUNK);
+	assert_int_equal(sample.stride, 2);
+	assert_int_equal(tally_sample_points(&sample), 2 * STORE_CHUNK);
+	assert_true(points[5].mean == 10);
+	assert_int_equal(points[STORE_CHUNK / 2].count, 0); /* that of example STORE_CHUNK, which has not come */
+	tally_sample_add(&sample, &gold_prob, STORE_CHUNK, STORE_CHUNK);
+	assert_true(points[STORE_CHUNK / 2 + 3].mean == 6);
+	tally_sample_grow(&sample, 1000 * (uint64_t)STORE_CHUNK);
+	assert_int_equal(sample.stride, 512);
+	assert_true(points[1].mean == 512);
+}
+
+static void
+test_small_map(void **state)
+{
+	static struct tally_point points[TALLY_POINTS];
+	struct tally_sample sample = {.points = points, .stride = 1, .rows = 7};
+	struct small_map map;
+
+	(void)state;
+	memset(points, 0, sizeof(points));
+	for (int i = 0; i < 4; i++)
+		points[i] = (struct tally_point){.mean = 1, .count = 2};
+	points[4] = (struct tally_point){.mean = 0, .squares = 0, .count = 2};
+	points[5] = (struct tally_point){.mean = 0.5, .squares = 0.5, .count = 2}; /* 0 and 1: the most there can be */
+	assert_true(small_map_make(&sample, 4, 2, &map));
+	assert_true(map.variability_max == 0.5);
+	assert_int_equal(map.points, 6);
+	assert_int_equal(map.shades[0][0], SMALL_MAP_SHADES - 1);
+	assert_int_equal(map.shades[1][0], 1);
+	assert_int_equal(map.shades[0][3], 1); /* confidence 0.5 belongs to the upper half */
+	assert_int_equal(map.shades[1][3], 0);
+	assert_false(small_map_make(&sample, 0, 2, &map));
+	for (int i = 0; i < 7; i++)
+		points[i].count = points[i].count ? 1 : 0;
+	assert_false(small_map_make(&sample, 4, 2, &map));
+}
+
+static struct live_view
+view_of(struct tally_epoch *epochs, size_t count)
+{
+	struct live_view view = {.state = LIVE_RECORDING, .epochs = epochs, .epoch_count = count, .collector = true};
+
+	view.info.declared = view.expected = 1000;
+	return view;
+}
+
+/* However small the terminal, no line is longer or below its end. */
+static void
+test_screen_fits(void **state)
+{
+	static struct tally_point points[TALLY_POINTS];
+	struct tally_epoch epochs[30];
+	struct live_view view = view_of(epochs, 30);
+	struct frame_moment moment = {
+	        .run = "r\033[2Jun", .directory = "s", .clock = "12:00:00", .rate = 10, .idle = 99};
+
+	(void)state;
+	points[0] = (struct tally_point){.mean = 0.5, .squares = 0.1, .count = 2};
+	view.sample = (struct tally_sample){.points = points, .stride = 1, .rows = 1};
+	view.clients.dropped = 3;
+	for (unsigned e = 0; e < 30; e++)
+		epochs[e] = (struct tally_epoch){.epoch = e, .observed = 500, .correct = 250, .gold_prob = 400};
+	for (unsigned lines = 1; lines < 60; lines++) {
+		for (unsigned columns = 1; columns < 130; columns += 7) {
+			struct frame_size size = {.columns = columns, .lines = lines, .unicode = lines % 2};
+			char *text;
+			size_t length;
+			FILE *stream = open_memstream(&text, &length);
+			unsigned used = frame_screen(stream, &view, &moment, &size), counted = 0, width = 0;
+
+			fclose(stream);
+			for (size_t i = 0; i < length; i++) {
+				counted += text[i] == '\n';
+				width = text[i] == '\n' ? 0 : width + ((text[i] & 0xc0) != 0x80);
+				assert_true(width <= columns);
+				assert_true(text[i] == '\n' || (unsigned char)text[i] >= ' ');
+				assert_true(size.unicode || (unsigned char)text[i] < 0x7f);
+			}
+			assert_int_equal(counted, used);
+			assert_true(used <= (lines > 1 ? lines - 1 : 1));
+			if (lines == 41 && columns == 92) {
+				assert_non_null(strstr(text, "50%  500 of 1,000  10/s  0:50 left\n"));
+				assert_non_null(strstr(text, "! 3 observations dropped"));
+				assert_non_null(strstr(text, "! nothing new for 99 seconds"));
+				assert_non_null(strstr(text, "    29           500    0.5000      0.8000"));
+				assert_non_null(strstr(text, "0  variability"));
+			}
+			free(text);
+		}
+	}
+}
+
+static void
+test_line(void **state)
+{
+	struct tally_epoch epochs[1] = {{.epoch = 4, .observed = 999, .correct = 333, .gold_prob = 111}};
+	struct live_view view = view_of(epochs, 1);
+	struct frame_moment moment = {.run = "run", .directory = "s", .clock = "12:00:00", .rate = NAN};
+	char *text;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	(void)state;
+	view.info.replaced = 1234;
+	view.collector = false;
+	frame_line(stream, &view, &moment);
+	fclose(stream);
+	assert_string_equal(
+	        text, "12:00:00 run: epoch 4, 999 of 1,000 (99%), accuracy 0.3333, confidence 0.1111; forgetting "
+	              "events 0, not learned yet 0; warning: 1,234 observations replaced by later ones of the same "
+	              "example and epoch; warning: no collector serves the store: clients keep what they log until "
+	              "one does (portoland --store s)\n");
+	free(text);
+}
+
+static void
+look(struct live *live, struct live_view *view)
+{
+	struct portolan_error error = {0};
+
+	if (live_look(live, view, &error) != 0)
+		fail_msg("%s", error.message);
+}
+
+/* A look that builds on earlier ones sees what one sees that knows nothing. */
+static void
+compare_looks(struct fixture *fixture, struct live *live, struct live_view *view)
+{
+	struct live fresh = {.directory = fixture_directory(fixture), .run = "run"};
+	struct live_view expected;
+
+	fixture_close(fixture);
+	look(live, view);
+	look(&fresh, &expected);
+	assert_int_equal(view->state, expected.state);
+	assert_int_equal(view->epoch_count, expected.epoch_count);
+	for (size_t e = 0; e < view->epoch_count; e++) {
+		const struct tally_epoch *a = &view->epochs[e], *b = &expected.epochs[e];
+
+		assert_int_equal(a->epoch, b->epoch);
+		assert_int_equal(a->observed, b->observed);
+		assert_int_equal(a->correct, b->correct);
+		assert_int_equal(a->forgotten, b->forgotten);
+		assert_int_equal(a->learned, b->learned);
+		assert_true(a->gold_prob == b->gold_prob);
+	}
+	assert_memory_equal(&view->counts, &expected.counts, sizeof(view->counts));
+	assert_int_equal(view->accepted, expected.accepted);
+	assert_int_equal(view->sample.stride, expected.sample.stride);
+	assert_int_equal(view->sample.rows, expected.sample.rows);
+	assert_memory_equal(view->sample.points, expected.sample.points,
+	                    tally_sample_points(&view->sample) * sizeof(struct tally_point));
+	live_free(&fresh);
+}
+
+static void
+log_epoch(struct fixture *fixture, uint32_t run, uint32_t epoch, uint64_t first, unsigned chance)
+{
+	enum { ROWS = 9000 };
+	static uint64_t ids[ROWS];
+	static float gold_prob[ROWS];
+	static uint8_t correct[ROWS];
+
+	for (unsigned i = 0; i < ROWS; i++) {
+		unsigned mixed = (unsigned)((ids[i] = first + 2 * i) * 2654435761u + chance * 40503u) >> 7;
+
+		gold_prob[i] = (float)(mixed % 1000) / 1000;
+		correct[i] = mixed % 3 == 0;
+	}
+	fixture_log(fixture, run,
+	            &(struct fixture_batch){
+	                    .epoch = epoch, .n = ROWS, .ids = ids, .gold_prob = gold_prob, .correct = correct});
+}
+
+static void
+test_looks(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct live live = {.directory = fixture_directory(fixture), .run = "run"};
+	struct live_view view;
+	uint32_t run;
+
+	(void)state;
+	look(&live, &view);
+	assert_int_equal(view.state, LIVE_NO_STORE);
+	assert_non_null(strstr(view.why, "no store at"));
+	fixture_run(fixture, "rum", 0, NULL, 0);
+	fixture_close(fixture);
+	look(&live, &view);
+	assert_int_equal(view.state, LIVE_NO_RUN);
+	assert_non_null(strstr(view.why, "did you mean 'rum'?"));
+	run = fixture_run(fixture, "run", 0, NULL, 0);
+	store_writer_session_live(fixture_writer(fixture), run, 0, true, NULL);
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(view.state, LIVE_NOTHING);
+	log_epoch(fixture, run, 0, 0, 1);
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(view.state, LIVE_RECORDING);
+	assert_int_equal(view.epochs[0].observed, 9000);
+	assert_int_equal(view.expected, 0); /* not known: it is the first epoch, and nothing was declared */
+	assert_int_equal(live.settled_count, 0);
+	fixture_fold(fixture, run, 0);
+	log_epoch(fixture, run, 1, 0, 2);    /* the same examples */
+	log_epoch(fixture, run, 1, 9001, 3); /* and, of another parity, more of them: a second block */
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(live.settled_count, 1);
+	assert_int_equal(view.epochs[1].observed, 18000);
+	assert_int_equal(view.expected, 9000);
+	assert_int_equal(view.accepted, 27000);
+	assert_true(view.events > 1000);
+	fixture_fold(fixture, run, 1);
+	log_epoch(fixture, run, 3, 5, 4);
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(live.settled_count, 2);
+	compare_looks(fixture, &live, &view); /* nothing new */
+	log_epoch(fixture, run, 0, 0, 5);     /* a patch to an epoch whose sums are kept */
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(live.settled_count, 0);
+	fixture_fold(fixture, run, 0);
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(live.settled_count, 2);
+	log_epoch(fixture, run, 0, 0, 6); /* patched and folded between two looks */
+	fixture_fold(fixture, run, 0);
+	compare_looks(fixture, &live, &view);
+	fixture_end(fixture, run);
+	compare_looks(fixture, &live, &view);
+	assert_int_equal(view.state, LIVE_CLOSED);
+	assert_int_equal(live.settled_count, 3);
+	compare_looks(fixture, &live, &view); /* all known */
+	live_free(&live);
+	fixture_free(fixture);
+}
+
+static bool
+is_stopped(void)
+{
+	return true;
+}
+
+/* A look that is broken off leaves nothing half done. */
+static void
+test_stopped(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct live live = {.directory = fixture_directory(fixture), .run = "run", .stopped = is_stopped};
+	struct portolan_error error;
+	struct live_view view;
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+
+	(void)state;
+	log_epoch(fixture, run, 0, 0, 1);
+	fixture_fold(fixture, run, 0);
+	fixture_close(fixture);
+	assert_int_equal(live_look(&live, &view, &error), PORTOLAN_E_CANCELLED);
+	live.stopped = NULL;
+	compare_looks(fixture, &live, &view);
+	live_free(&live);
+	fixture_free(fixture);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_tally),       cmocka_unit_test(test_sample), cmocka_unit_test(test_small_map),
+	        cmocka_unit_test(test_screen_fits), cmocka_unit_test(test_line),   cmocka_unit_test(test_looks),
+	        cmocka_unit_test(test_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
