@@ -90,13 +90,15 @@ parse_ipc(const char *text, struct address *address, struct portolan_error *erro
 	const char *path = text + strlen("ipc://");
 	struct sockaddr_un name;
 
-	if (*path == '\0' || strcmp(path, "*") == 0 || strcmp(path, "@") == 0)
+	if (*path == '\0' || strcmp(path, "*") == 0)
 		return malformed(text, "names no path", error);
+	if (*path == '@')
+		return malformed(text, "is an abstract socket, which every user of the machine may connect to", error);
 	if (strlen(path) >= sizeof(name.sun_path))
 		return malformed(text, "is longer than the 107 bytes a socket's path may have", error);
 	snprintf(address->text, sizeof(address->text), "%s", text);
 	address->is_ipc = true;
-	address->path = *path == '@' ? NULL : address->text + strlen("ipc://");
+	address->path = address->text + strlen("ipc://");
 	return 0;
 }
 

@@ -2,7 +2,7 @@
  * address.h: what may be listened on.
  *
  *   tcp://HOST:PORT   HOST a numeric address, localhost, or * for all; PORT 1–65535, or * for any free one
- *   ipc://PATH        a socket file, for its owner only; ipc://@NAME an abstract one
+ *   ipc://PATH        a socket file, for its owner only; not ipc://@NAME, an abstract one, which is for everybody
  *   local             the store's own socket, which is served in any case
  */
 #ifndef COLLECTOR_ADDRESS_H
@@ -14,8 +14,8 @@
 
 struct address {
 	char text[256];   /* as libzmq takes it */
-	const char *path; /* into text: of a socket file; NULL: tcp, or an abstract socket */
-	bool is_local; /* nothing but what is served in any case */
+	const char *path; /* into text: of a socket file; NULL: tcp */
+	bool is_local;    /* nothing but what is served in any case */
 	bool is_ipc, ipv6;
 	bool is_public; /* not a loopback address (127.0.0.0/8, ::1): open to other machines */
 };

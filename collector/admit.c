@@ -22,6 +22,9 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define STARTED_AHEAD_S 60
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
+#define BEGUN_LINES 10 /* per THROTTLE_MS */
+#define CROWD_SHARE 16 /* of the table: for one connection */
+#define CROWD_FEW 4    /* sessions, which a newcomer may have when the table is nearly full */
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -243,9 +246,34 @@ make_live(struct ingest *ingest, struct session *session, struct portolan_error 
 	return result;
 }
 
+/* Runs that are begun are told of one by one, unless they are many: then how many. */
+static void
+tell_of_run(struct ingest *ingest, const char *name, size_t size, int64_t now)
+{
+	char line[sizeof(((struct run *)0)->name) + 120];
+	uint64_t since;
+
+	if (!ingest->options.news)
+		return;
+	if (now >= ingest->begun_until) {
+		ingest->begun_lines = 0;
+		ingest->begun_until = now + THROTTLE_MS;
+	}
+	if (ingest->begun_lines < BEGUN_LINES) {
+		ingest->begun_lines++;
+		snprintf(line, sizeof(line), "run '%s' begun (%zu bytes)", name, size);
+	} else if (throttle_count(&ingest->begun, 1, now, &since)) {
+		snprintf(line, sizeof(line), "%" PRIu64 " more run%s begun, the last '%s' (%zu bytes)", since,
+		         since == 1 ? "" : "s", name, size);
+	} else {
+		return;
+	}
+	ingest->options.news(ingest->options.context, line);
+}
+
 /* A session that is not in the table: from the store, or new. */
 static int
-admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct session **session,
+admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
       struct portolan_error *error)
 {
 	struct store_run_info info;
@@ -288,6 +316,8 @@ admit(struct ingest *ingest, const struct wire_frame *frame, int64_t now, struct
 			result = bring_in(ingest, number, session_number, name, now, session, error);
 		if (result == 0) {
 			(*session)->whole = frame->open.whole;
+			if (session_number == 0)
+				tell_of_run(ingest, name, size, now);
 			ingest->totals.sessions++;
 		}
 	}
@@ -324,8 +354,53 @@ most_sessions(const struct ingest *ingest)
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
 }
 
+/*
+ * No place for one session more of this peer. A connection may have a sixteenth of the table; the last quarter of it is
+ * for those that have next to nothing, so that a few that connect again and again do not lock newcomers out.
+ */
+static bool
+is_crowded(const struct ingest *ingest, const struct peer *peer, bool known)
+{
+	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
+	size_t most = most_sessions(ingest), held = connection ? connection->sessions : 0;
+
+	if (held >= most / CROWD_SHARE)
+		return true;
+	if (known)
+		return false;
+	return ingest->sessions.count >= most || (ingest->sessions.count >= most - most / 4 && held >= CROWD_FEW);
+}
+
+/* Answers an `open` that cannot be taken now; false: it can. */
+static bool
+turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
+          int64_t now)
+{
+	bool moves = !session || !peer_is_same(&session->peer, peer);
+	uint64_t since;
+
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
+		            "the store cannot be written now; try again");
+		return true;
+	}
+	if (!moves || !is_crowded(ingest, peer, session))
+		return false;
+	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "too many sessions; try again");
+	if (throttle_count(&ingest->crowd, 1, now, &since)) {
+		char line[200];
+
+		snprintf(line, sizeof(line),
+		         "too many sessions (%zu, %zu of them live): %" PRIu64
+		         " turned away; a connection may have %zu",
+		         ingest->sessions.count, ingest->sessions.live, since, most_sessions(ingest) / CROWD_SHARE);
+		ingest->options.trouble(ingest->options.context, line);
+	}
+	return true;
+}
+
 void
-admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size, int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 	const size_t pending = store_writer_pending(ingest->writer);
@@ -344,14 +419,10 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		reply_removed(ingest, peer, session);
 		return;
 	}
-	if (ingest->health == INGEST_UNAVAILABLE || (!session && ingest->sessions.count >= most_sessions(ingest))) {
-		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "%s; try again",
-		            ingest->health == INGEST_UNAVAILABLE ? "the store cannot be written now"
-		                                                 : "too many sessions");
+	if (turn_away(ingest, peer, frame, session, now))
 		return;
-	}
 	if (!session)
-		result = admit(ingest, frame, now, &session, &error);
+		result = admit(ingest, frame, size, now, &session, &error);
 	else if (session->now.state == SESSION_GONE)
 		result = make_live(ingest, session, &error);
 	if (result < 0) {
@@ -361,7 +432,7 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 			               store_writer_pending(ingest->writer) != pending, &error, now);
 		return;
 	}
-	session->peer = *peer;
+	sessions_set_peer(&ingest->sessions, session, peer);
 	session_hear(session, now);
 	session->gap = false;
 	session->owes_opened = true;

@@ -7,7 +7,8 @@
 #include "ingest.h"
 
 /* An `open`: goes on with the session, or begins it. Answered after the commit, or with an error at once. */
-void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
+void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
+                int64_t now);
 
 /* A session has ended, and its run comes to light if it was to be whole: whoever records into the run it replaces is
  * told. STORE_E_EXISTS: somebody else made a run of that name meanwhile. */

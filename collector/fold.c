@@ -7,8 +7,11 @@
  */
 #include "fold.h"
 
+#include "count.h"
+
 #define TOGETHER 64               /* epochs folded in one step, at most, */
-#define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that */
+#define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that, */
+#define TOGETHER_US 5000          /* … and have not taken longer */
 
 void
 folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory)
@@ -88,6 +91,7 @@ begin_next(struct folder *folder, struct run *run, struct epochs *range, struct 
 static int
 fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
+	const uint64_t began = count_clock();
 	bool done = true;
 	int result = 0;
 
@@ -101,7 +105,7 @@ fold_some(struct folder *folder, struct run *run, struct epochs *range, struct p
 			break;
 		store_fold_free(folder->fold);
 		folder->fold = NULL;
-		if (store_writer_pending(folder->writer) > TOGETHER_BYTES)
+		if (store_writer_pending(folder->writer) > TOGETHER_BYTES || count_clock() - began > TOGETHER_US)
 			break;
 	}
 	/* At once: it must not be left to a commit of clients' batches. */

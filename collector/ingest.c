@@ -14,6 +14,7 @@
 
 #include <portolan/error.h>
 
+#include <stdio.h>
 #include <string.h>
 
 struct start {
@@ -47,6 +48,7 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
+	store_writer_limit_ids(ingest->writer, options->max_memory * INGEST_IDS_FACTOR);
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, options->max_memory / 4);
 	result = store_writer_each_run(ingest->writer, &each, error);
 	if (result == 0)
@@ -109,6 +111,30 @@ fill_append(const struct wire_batch *batch, struct store_append *append, struct 
 	};
 }
 
+/* The batch is left as it is: its session keeps it, and whatever comes after it, until there is credit again. */
+static int
+starve(struct ingest *ingest, struct session *session, const struct wire_batch *batch, struct portolan_error *error)
+{
+	struct run *run = session->run;
+	uint64_t since;
+
+	run->starved = true;
+	session->now.sequence = batch->sequence - 1;
+	session->gap = true;
+	run->counters.skipped += batch->rows;
+	if (!run->starvation_told && throttle_count(&ingest->starved, 1, ingest->ticked, &since)) {
+		char line[sizeof(run->name) + sizeof(error->message) + 100];
+
+		snprintf(line, sizeof(line), "run '%s'%s: %s; its clients keep what they have until there is room",
+		         run->name, since > 1 ? " and others" : "", error->message);
+		ingest->options.trouble(ingest->options.context, line);
+	}
+	run->starvation_told = true;
+	if (session_complain(session, WIRE_E_UNAVAILABLE, batch->sequence, error->message) < 0)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	return 0;
+}
+
 static int
 take_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch, struct portolan_error *error)
 {
@@ -122,6 +148,8 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 	result = store_writer_append(ingest->writer, run->number, session->number, &append, &refused, error);
 	if (settle_is_fatal(result))
 		return result;
+	if (result == STORE_E_IDS)
+		return starve(ingest, session, batch, error);
 	if (result < 0)
 		return refuse_batch(ingest, session, batch, error->message, error);
 	ingest->totals.observations += batch->rows - refused;
@@ -260,12 +288,6 @@ take_ping(struct ingest *ingest, struct session *session, const struct wire_coun
 		report_gap(ingest, session, 0);
 }
 
-static bool
-same_peer(const struct peer *a, const struct peer *b)
-{
-	return a->socket == b->socket && a->size == b->size && memcmp(a->id, b->id, a->size) == 0;
-}
-
 static void
 take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
                    int64_t now)
@@ -275,7 +297,7 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands.
 	 */
 	if (!session || session->now.state == SESSION_GONE ||
-	    (session->now.state != SESSION_REMOVED && !same_peer(&session->peer, peer))) {
+	    (session->now.state != SESSION_REMOVED && !peer_is_same(&session->peer, peer))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),
 		            "the session is not live here; open it again");
 		return;
@@ -298,7 +320,9 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 	ingest->totals.bytes += size;
 	switch (frame->kind) {
 	case WIRE_OPEN:
-		admit_open(ingest, peer, frame, now);
+		ingest->counters.frames++;
+		ingest->counters.bytes += size;
+		admit_open(ingest, peer, frame, size, now);
 		break;
 	case WIRE_REMOVE:
 		if (trusted)

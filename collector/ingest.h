@@ -17,9 +17,11 @@
 #include "sessions.h"
 #include "throttle.h"
 #include "store/write.h"
+#include "throttle.h"
 
 #define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
 #define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
+#define INGEST_IDS_FACTOR 4            /* × max_memory: for ids of runs that declare no number of examples */
 #define INGEST_RETRY_MS 1000           /* pause after the store has failed */
 #define INGEST_WORK_RETRY_MS 10000     /* pause after a step of folding has failed */
 
@@ -30,6 +32,8 @@ struct ingest_options {
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	/* One line about trouble with the store, or its end. */
 	void (*trouble)(void *context, const char *line);
+	/* One line about what goes on; NULL: none. */
+	void (*news)(void *context, const char *line);
 	void *context;
 };
 
@@ -54,6 +58,9 @@ struct ingest {
 	struct throttle clocks; /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
+	struct throttle crowd, starved, begun;
+	unsigned begun_lines;
+	int64_t begun_until;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */

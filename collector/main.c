@@ -164,7 +164,8 @@ make_keys(const struct options *options)
 	if (client)
 		printf("Keys of the client %s are in %s/%s: move that directory to where it runs, and give it as "
 		       "keys=.\n"
-		       "To let it in no longer: rm %s/clients/%s.pub\n",
+		       "To let it in no longer: rm %s/clients/%s.pub; if it is connected, it goes on until that ends, so\n"
+		       "restart the collector as well: other clients connect again, and lose nothing.\n",
 		       client, directory, client, directory, client);
 	else
 		printf("Collector:  portoland --keys %s --listen tcp://ADDRESS:5757\n"

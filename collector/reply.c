@@ -12,12 +12,13 @@
 #include <string.h>
 
 uint64_t
-reply_credit(const struct ingest *ingest)
+reply_credit(const struct ingest *ingest, const struct session *session)
 {
-	size_t live = ingest->sessions.live ? ingest->sessions.live : 1;
-	uint64_t share = guard_credit_for(ingest->options.max_memory) / live;
+	size_t parties = ingest->sessions.parties ? ingest->sessions.parties : 1;
+	size_t beside = session->connection && session->connection->live ? session->connection->live : 1;
+	uint64_t share = guard_credit_for(ingest->options.max_memory) / parties / beside;
 
-	if (ingest->health == INGEST_UNAVAILABLE)
+	if (ingest->health == INGEST_UNAVAILABLE || (session->run && session->run->starved))
 		return 0;
 	if (ingest->health == INGEST_TRYING || share == 0)
 		return 1;
@@ -41,7 +42,7 @@ reply_ack(struct ingest *ingest, const struct session *session)
 	        .ack =
 	                {
 	                        .acknowledged = session->stored.sequence,
-	                        .credit = reply_credit(ingest),
+	                        .credit = reply_credit(ingest, session),
 	                        .replaced = session->replaced,
 	                        .refused = session->refused,
 	                },
@@ -58,7 +59,7 @@ reply_opened(struct ingest *ingest, const struct session *session, enum store_id
 	        .opened =
 	                {
 	                        .acknowledged = session->stored.sequence,
-	                        .credit = reply_credit(ingest),
+	                        .credit = reply_credit(ingest, session),
 	                        .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
 	                                   : id_kind == STORE_ID_STR ? WIRE_ID_STR
 	                                                             : WIRE_ID_NONE,

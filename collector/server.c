@@ -129,6 +129,7 @@ start(struct server *server, struct portolan_error *error)
 	        .max_memory = server->options->max_memory,
 	        .reply = send_reply,
 	        .trouble = log_trouble,
+	        .news = log_trouble,
 	        .context = server,
 	};
 	int result = open_signals(server, error);

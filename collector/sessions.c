@@ -1,8 +1,9 @@
 /*
  * sessions.c: the table of sessions and of the runs they record into.
  *
- * Always true: sessions.live counts the sessions in state SESSION_LIVE; a run's frontier is the least frontier of its
- * live sessions, or SESSIONS_NO_FRONTIER without any; whenever that frontier passes an epoch, the epoch is due.
+ * Always true: sessions.live counts the sessions in state SESSION_LIVE, connection.live those of one connection; a
+ * run's frontier is the least frontier of its live sessions, or SESSIONS_NO_FRONTIER without any; whenever that
+ * frontier passes an epoch, the epoch is due.
  *
  * Session ids come from the network, so the hash is seeded: nobody can choose ids that share a bucket.
  */
@@ -33,6 +34,10 @@ sessions_init(struct sessions *sessions)
 	/* Without randomness the table still works; it is only easier to slow down. */
 	if (getrandom(&sessions->seed, sizeof(sessions->seed), GRND_NONBLOCK) < 0)
 		sessions->seed = (uintptr_t)sessions->buckets;
+	if (connections_init(&sessions->connections, sessions->seed) < 0) {
+		sessions_deinit(sessions);
+		return PORTOLAN_E_MEMORY;
+	}
 	return 0;
 }
 
@@ -51,6 +56,7 @@ sessions_deinit(struct sessions *sessions)
 	free(sessions->buckets);
 	free(sessions->numbered);
 	free(sessions->named);
+	connections_deinit(&sessions->connections);
 	while (sessions->runs) {
 		struct run *run = sessions->runs;
 
@@ -89,6 +95,33 @@ update_frontier(struct run *run)
 		run_make_due(run, before, run->frontier);
 }
 
+static void
+count_live(struct sessions *sessions, struct session *session, bool is_live)
+{
+	struct connection *connection = session->connection;
+
+	if (is_live)
+		sessions->parties += !connection || connection->live++ == 0;
+	else
+		sessions->parties -= !connection || --connection->live == 0;
+}
+
+void
+sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer)
+{
+	bool is_live = session->now.state == SESSION_LIVE;
+
+	if (session->connection && peer_is_same(&session->peer, peer))
+		return;
+	if (is_live)
+		count_live(sessions, session, false);
+	connections_leave(&sessions->connections, session->connection);
+	session->peer = *peer;
+	session->connection = connections_enter(&sessions->connections, peer);
+	if (is_live)
+		count_live(sessions, session, true);
+}
+
 struct session *
 sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run)
 {
@@ -113,6 +146,7 @@ sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], str
 	run->session_count++;
 	sessions->count++;
 	sessions->live++;
+	count_live(sessions, session, true);
 	frontier_add(run, session);
 	update_frontier(run);
 	return session;
@@ -137,6 +171,7 @@ sessions_remove(struct sessions *sessions, struct session *session)
 		*link = session->next_changed;
 	}
 	sessions->count--;
+	connections_leave(&sessions->connections, session->connection);
 	session_forget_complaints(session);
 	free(session);
 }
@@ -288,6 +323,7 @@ sessions_set_state(struct sessions *sessions, struct session *session, enum sess
 	if (was_live == is_live)
 		return;
 	sessions->live = is_live ? sessions->live + 1 : sessions->live - 1;
+	count_live(sessions, session, is_live);
 	if (is_live)
 		frontier_add(session->run, session);
 	else

@@ -10,6 +10,8 @@
 #ifndef COLLECTOR_SESSIONS_H
 #define COLLECTOR_SESSIONS_H
 
+#include "connections.h"
+
 #include <portolan/store.h>
 #include <portolan/wire.h>
 
@@ -20,13 +22,6 @@
 #define SESSIONS_MAX 65536 /* sessions in the table; more are refused for the time being */
 #define SESSIONS_RUN_BUCKETS 4096
 #define SESSIONS_NO_FRONTIER UINT64_MAX /* nobody holds an epoch open */
-
-/* Where replies go: a socket of the server, and the routing id of one connection to it. */
-struct peer {
-	uint32_t socket;
-	uint32_t size; /* 0: not known (a session taken over from an earlier collector) */
-	uint8_t id[256];
-};
 
 enum session_state {
 	SESSION_LIVE = 1,
@@ -55,6 +50,7 @@ struct session {
 	struct run *run;
 	uint32_t number; /* in the run, as the store counts */
 	struct peer peer;
+	struct connection *connection; /* of the peer; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
 	uint64_t replaced, refused; /* as of the last commit */
@@ -82,7 +78,9 @@ struct run {
 	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
 	bool removed;
 	bool unfoldable; /* a fold found damage; left alone until the next start */
-	bool damaged;    /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
+	bool starved;    /* there is no memory for more of its ids */
+	bool starvation_told;
+	bool damaged; /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
 	char name[256];
 	int64_t heard;                  /* the last time that one of its sessions was heard of */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
@@ -102,6 +100,8 @@ struct sessions {
 	size_t bucket_mask;
 	uint64_t seed;
 	size_t count, live;
+	struct connections connections;
+	size_t parties; /* connections with live sessions, and live sessions of no connection */
 	struct run *runs;
 	struct run **numbered, **named; /* the same runs, in SESSIONS_RUN_BUCKETS buckets each */
 	struct session *changed;        /* touched by the pending transaction */
@@ -114,6 +114,9 @@ struct session *sessions_find(const struct sessions *sessions, const uint8_t id[
 /* A live session with nothing received yet, which must not be in the table. NULL: no memory, or SESSIONS_MAX. */
 struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
 void sessions_remove(struct sessions *sessions, struct session *session);
+
+/* The session has come through this connection. */
+void sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer);
 
 struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
 /* The run of this name after `run` (NULL: the first), or NULL: one that was removed may still be there beside another.

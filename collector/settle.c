@@ -286,6 +286,29 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 	return result;
 }
 
+/* Runs that were short of memory for ids, and are not any more, get their credit back. */
+static int
+feed(struct ingest *ingest, struct run **concerned, struct portolan_error *error)
+{
+	int result = 0;
+
+	for (struct run *run = ingest->sessions.runs; run && result == 0; run = run->next) {
+		bool room = true;
+
+		if (!run->starved || !run_is_live(run) || run->damaged || run->removed)
+			continue;
+		*concerned = run;
+		result = store_writer_has_room(ingest->writer, run->number, WIRE_MAX_ROWS, &room, error);
+		if (result < 0 || !room)
+			continue;
+		run->starved = false;
+		for (const struct session *session = run->sessions; session; session = session->next_in_run)
+			if (session->now.state == SESSION_LIVE)
+				reply_ack(ingest, session);
+	}
+	return result;
+}
+
 static void
 forgive_silence(struct ingest *ingest, int64_t ms)
 {
@@ -322,6 +345,8 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		ingest->garbage_at = now + GARBAGE_MS;
 	}
 	result = expire_some(ingest, now, &more, &concerned, &error);
+	if (result == 0)
+		result = feed(ingest, &concerned, &error);
 	if (result < 0)
 		settle_trouble(ingest, concerned, true, &error, now);
 	return more && result == 0;

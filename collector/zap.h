@@ -1,14 +1,15 @@
 /*
  * zap.h: who may connect: libzmq asks (ZeroMQ RFC 27) before a client with a CURVE key is let in.
  *
- * The list of public keys is read anew for every question, so that a key is let in, or no longer, from the next
- * connection on. Whatever goes wrong, the answer is no.
+ * A key that is put on the list, or taken from it, is let in, or no longer, by whoever connects a second later
+ * (allowed.h). Whatever goes wrong, the answer is no.
  *
  * Not thread-safe: it belongs to the event loop, which must come round for clients to get in.
  */
 #ifndef COLLECTOR_ZAP_H
 #define COLLECTOR_ZAP_H
 
+#include "allowed.h"
 #include "throttle.h"
 
 #include <portolan/portolan.h>
@@ -18,6 +19,7 @@
 struct zap {
 	void *socket; /* to be polled for ZMQ_POLLIN */
 	char directory[4096];
+	struct allowed allowed;
 	uint64_t admitted;
 	struct throttle refused;
 };

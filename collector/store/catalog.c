@@ -384,6 +384,23 @@ store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint3
 	return 0;
 }
 
+/* Pairs of a chunk, ascending, and its generation, which is not 0. */
+static bool
+spread(const uint8_t *body, size_t size, uint32_t chunks, uint32_t *generations)
+{
+	uint64_t next = 0;
+
+	for (size_t at = 0; at + 8 <= size; at += 8) {
+		uint32_t chunk = load_u32(body + at), generation = load_u32(body + at + 4);
+
+		if (chunk < next || chunk >= chunks || generation == 0)
+			return false;
+		generations[chunk] = generation;
+		next = (uint64_t)chunk + 1;
+	}
+	return size % 8 == 0;
+}
+
 int
 store_catalog_directory(const struct view *view, uint32_t run, uint32_t epoch, uint32_t chunks, uint32_t **generations,
                         struct portolan_error *error)
@@ -391,17 +408,22 @@ store_catalog_directory(const struct view *view, uint32_t run, uint32_t epoch, u
 	struct store_key key = store_key_u32_u32(run, epoch);
 	const uint8_t *body = NULL;
 	size_t size = 0;
+	bool sparse = store_view_get(view, DB_DIRECTORY, &key, RECORD_SPARSE_DIRECTORY, &body, &size, NULL) == 0;
 	uint32_t *read;
-	int rc = store_view_get(view, DB_DIRECTORY, &key, RECORD_DIRECTORY, &body, &size, error);
+	int rc = sparse ? 0 : store_view_get(view, DB_DIRECTORY, &key, RECORD_DIRECTORY, &body, &size, error);
 
 	if (rc < 0)
 		return rc;
-	if (size % 4 != 0 || size / 4 > chunks)
+	if (!sparse && (size % 4 != 0 || size / 4 > chunks))
 		return store_view_corrupt(view, DB_DIRECTORY, key.data, key.size, error);
 	read = calloc((size_t)chunks + 1, sizeof(*read));
 	if (!read)
 		return out_of_memory(view, error);
-	if (size)
+	if (sparse && !spread(body, size, chunks, read)) {
+		free(read);
+		return store_view_corrupt(view, DB_DIRECTORY, key.data, key.size, error);
+	}
+	if (!sparse && size)
 		memcpy(read, body, size);
 	*generations = read;
 	return 0;

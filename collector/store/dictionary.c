@@ -4,8 +4,9 @@
  * What is stored is one fact, `ids`: index → id, appended in the transaction of the batch that brought the ids. The way
  * back, id → index, is a table in memory, made from `ids` when a run is first written to. In the database it would be a
  * B-tree met in random order: measured, in the first epoch of shuffled ids it dirtied a page per new id and made
- * appending twenty times slower. The table takes 21 to 43 bytes per example; who has so many that this matters
- * declares them, and needs no table.
+ * appending twenty times slower. The table takes 21 to 43 bytes per example, half as much again while it grows; who has
+ * so many that this matters declares them, and needs no table. All tables together are bounded: a batch whose new ids
+ * find no room is left as it is (STORE_E_IDS), to come again when other tables are gone.
  *
  * Tables follow the pending transaction: an abort takes out the indices it had given.
  */
@@ -76,6 +77,17 @@ make_entries(size_t room)
 	if (entries)
 		memset(entries, 0xff, bytes); /* every index DICTIONARY_NO_INDEX */
 	return entries;
+}
+
+/* The least room for so many ids. */
+static size_t
+room_for(uint64_t rows)
+{
+	size_t room = SMALLEST;
+
+	while (room * 3 / 4 < rows)
+		room *= 2;
+	return room;
 }
 
 /* Makes the table `room` large, keeping what has an index below `rows`. */
@@ -224,18 +236,80 @@ now_seconds(void)
 
 /* Drops tables not used of late, beginning with the one not used for longest, until those left are not too much. */
 static void
-make_place(struct dictionary *dictionary, int64_t now)
+make_place(struct dictionary *dictionary, size_t most, int64_t now)
 {
 	struct dictionary_table **link = &dictionary->tables;
 	size_t bytes = 0;
 
 	while (*link) {
 		bytes += (*link)->room * sizeof(*(*link)->entries);
-		if (bytes > KEEP_BYTES && now - (*link)->used_at > KEEP_SECONDS)
+		if (bytes > most && now - (*link)->used_at > KEEP_SECONDS)
 			drop(link);
 		else
 			link = &(*link)->next;
 	}
+}
+
+static size_t
+bytes_of_all(const struct dictionary *dictionary)
+{
+	size_t bytes = 0;
+
+	for (const struct dictionary_table *table = dictionary->tables; table; table = table->next)
+		bytes += table->room * sizeof(*table->entries);
+	return bytes;
+}
+
+/* Whether a table that has `room` now may hold so many ids. While it grows, both the old and the new are there. */
+static bool
+may_hold(struct dictionary *dictionary, size_t room, uint64_t rows, int64_t now)
+{
+	size_t wanted = room_for(rows), bytes;
+
+	if (wanted <= room || !dictionary->limit)
+		return true;
+	if (rows > DICTIONARY_NO_INDEX)
+		return false;
+	bytes = wanted * sizeof(struct dictionary_entry);
+	if (bytes > dictionary->limit)
+		return false;
+	if (bytes_of_all(dictionary) > dictionary->limit - bytes)
+		make_place(dictionary, dictionary->limit - bytes, now);
+	return bytes_of_all(dictionary) <= dictionary->limit - bytes;
+}
+
+static int
+no_room(const struct dictionary *dictionary, struct portolan_error *error)
+{
+	return error_set(error, STORE_E_IDS,
+	                 "the collector's memory for ids is used up (%zu MB): declare examples=N, or start portoland "
+	                 "with a larger --max-memory",
+	                 dictionary->limit >> 20);
+}
+
+void
+store_writer_limit_ids(struct store_writer *writer, size_t bytes)
+{
+	writer->dictionary.limit = bytes;
+}
+
+int
+store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, bool *room,
+                      struct portolan_error *error)
+{
+	const struct dictionary_table *table = writer->dictionary.tables;
+	struct run_state_record state;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_state(&writer->view, run, &state, error);
+	if (rc)
+		return rc;
+	while (table && table->run != run)
+		table = table->next;
+	*room = state.declared ||
+	        may_hold(&writer->dictionary, table ? table->room : 0, state.rows + more, now_seconds());
+	return 0;
 }
 
 /* The table of a run, made if need be. */
@@ -256,13 +330,16 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 	if (table) {
 		*link = table->next;
 	} else {
-		make_place(dictionary, now);
+		make_place(dictionary, KEEP_BYTES, now);
+		if (!may_hold(dictionary, 0, rows + 1, now))
+			return no_room(dictionary, error);
 		table = calloc(1, sizeof(*table));
 		if (!table)
 			return out_of_memory(writer, error);
 		table->run = run;
 		table->seed = dictionary->seed;
-		rc = load(writer, table, rows, error);
+		rc = rebuild(table, room_for(rows), 0) ? load(writer, table, rows, error)
+		                                       : out_of_memory(writer, error);
 	}
 	table->used_at = now;
 	table->next = dictionary->tables;
@@ -380,6 +457,35 @@ prepare(const struct dictionary *dictionary, const struct dictionary_table *tabl
 	}
 }
 
+/* How many of the rows bring an id that is not in the table; one that comes twice may count twice. */
+static uint32_t
+count_fresh(const struct dictionary *dictionary, const struct dictionary_table *table,
+            const struct store_append *append, const uint32_t *rows, uint32_t count)
+{
+	struct user_id ids[PREPARED];
+	uint32_t fresh = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (i % PREPARED == 0)
+			prepare(dictionary, table, append, rows + i, count - i < PREPARED ? count - i : PREPARED, ids);
+		fresh += find(table, ids[i % PREPARED])->index == DICTIONARY_NO_INDEX;
+	}
+	return fresh;
+}
+
+/* Before anything is changed: whether the new ids of the batch may be added. */
+static int
+check_room(struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
+           const uint32_t *rows, uint32_t count, struct portolan_error *error)
+{
+	uint32_t fresh;
+
+	if (may_hold(dictionary, table->room, table->rows + count, table->used_at))
+		return 0;
+	fresh = count_fresh(dictionary, table, append, rows, count);
+	return may_hold(dictionary, table->room, table->rows + fresh, table->used_at) ? 0 : no_room(dictionary, error);
+}
+
 int
 store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                         const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,
@@ -395,6 +501,8 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 		rc = out_of_memory(writer, error);
 	if (!rc)
 		rc = get_table(writer, run, state->rows, &table, error);
+	if (!rc)
+		rc = check_room(dictionary, table, append, kept, count, error);
 	for (uint32_t i = 0; i < count && !rc; i++) {
 		const struct user_id *id = &ids[i % PREPARED];
 

@@ -30,6 +30,7 @@ struct dictionary_table { /* of one run; open addressing, a power of two of entr
 
 struct dictionary {
 	struct dictionary_table *tables; /* the one used last comes first */
+	size_t limit;                    /* bytes that all tables may take, one that grows counted twice; 0: any */
 	uint64_t seed;                   /* so that nobody can choose ids that are slow, or look alike */
 	uint32_t *offsets;               /* working space: where each string of a batch begins */
 	size_t offset_room;
@@ -42,7 +43,8 @@ void store_dictionary_free(struct dictionary *dictionary);
 
 /*
  * Sets index[i] of the id in row kept[i], for i < count, giving new ids the next index and filing them (state->rows is
- * increased; the caller puts the state). DICTIONARY_NO_INDEX: an empty string, or no index is left.
+ * increased; the caller puts the state). DICTIONARY_NO_INDEX: an empty string, or no index is left. STORE_E_IDS: there
+ * is no room for the new ones, and nothing has changed.
  */
 int store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                             const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,

@@ -160,25 +160,49 @@ store_fold_free(struct store_fold *fold)
 	free(fold);
 }
 
+/* Puts a directory: of every chunk, or of those that have something, whichever is shorter. A run may declare many more
+ * examples than it logs. */
+static int
+put_directory(struct store_fold *fold, uint32_t epoch, const uint32_t *old, const uint32_t *new,
+              struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(fold->run, epoch);
+	size_t stored = 0, size = (size_t)fold->chunk_count * sizeof(uint32_t);
+	uint8_t *record, *at;
+	bool sparse;
+	int rc;
+
+	for (uint32_t chunk = 0; chunk < fold->chunk_count; chunk++)
+		stored += (new[chunk] | old[chunk]) != 0;
+	sparse = 8 * stored < size;
+	size = sparse ? 8 * stored : size;
+	rc = store_writer_reserve(fold->writer, DB_DIRECTORY, &key, RECORD_HEADER + size, &record, error);
+	if (rc)
+		return rc;
+	at = record + RECORD_HEADER;
+	for (uint32_t chunk = 0; chunk < fold->chunk_count; chunk++) {
+		uint32_t generation = new[chunk] ? new[chunk] : old[chunk];
+
+		if (sparse && !generation)
+			continue;
+		if (sparse) {
+			memcpy(at, &chunk, 4);
+			at += 4;
+		}
+		memcpy(at, &generation, 4);
+		at += 4;
+	}
+	store_record_seal(record, sparse ? RECORD_SPARSE_DIRECTORY : RECORD_DIRECTORY, RECORD_HEADER + size);
+	return 0;
+}
+
 /* Puts a directory with the new numbers in it, and retires the old ones. */
 static int
 switch_directory(struct store_fold *fold, uint32_t epoch, const uint32_t *old, const uint32_t *new,
                  struct portolan_error *error)
 {
-	struct store_key key = store_key_u32_u32(fold->run, epoch);
-	size_t size = (size_t)fold->chunk_count * sizeof(uint32_t);
-	uint8_t *record;
-	int rc;
+	int rc = put_directory(fold, epoch, old, new, error);
 
-	rc = store_writer_reserve(fold->writer, DB_DIRECTORY, &key, RECORD_HEADER + size, &record, error);
-	if (rc)
-		return rc;
-	for (uint32_t chunk = 0; chunk < fold->chunk_count; chunk++) {
-		uint32_t generation = new[chunk] ? new[chunk] : old[chunk];
-
-		memcpy(record + RECORD_HEADER + 4 * (size_t)chunk, &generation, 4);
-	}
-	store_record_seal(record, RECORD_DIRECTORY, RECORD_HEADER + size);
 	for (uint32_t chunk = 0; chunk < fold->chunk_count && !rc; chunk++) {
 		struct retired_record retired = {.kind = RETIRED_CHUNK,
 		                                 .run = fold->run,

@@ -22,7 +22,7 @@ enum store_db {
 	DB_IDS,         /* run, first index                      → a segment of ids; never crosses a chunk's border */
 	DB_LOG,         /* run, epoch, position                  → a batch */
 	DB_EPOCHS,      /* run, epoch                            → what log and columns hold of the epoch */
-	DB_DIRECTORY,   /* run, epoch                            → generation of each chunk */
+	DB_DIRECTORY,   /* run, epoch                            → generation of each chunk, or of those stored */
 	DB_COLUMNS,     /* run, epoch, generation, chunk, column → a column, or (STORE_PRESENCE set) a presence */
 	DB_FOLDS,       /* run, epoch                            → the fold under way */
 	DB_RETIRED,     /* commit, serial                        → what is to be removed once no reader needs it */
@@ -44,6 +44,7 @@ enum record_kind {
 	RECORD_BATCH = 'B',
 	RECORD_EPOCH = 'E',
 	RECORD_DIRECTORY = 'G',
+	RECORD_SPARSE_DIRECTORY = 'g',
 	RECORD_COLUMN = 'C',
 	RECORD_PRESENCE = 'P',
 	RECORD_FOLD = 'F',

@@ -131,6 +131,8 @@ kind_of(enum store_db db, const struct where *where, const void *value)
 
 	if (db == DB_COLUMNS)
 		return where->size > 16 && where->key[16] & STORE_PRESENCE ? RECORD_PRESENCE : RECORD_COLUMN;
+	if (db == DB_DIRECTORY && *(const uint8_t *)value == RECORD_SPARSE_DIRECTORY)
+		return RECORD_SPARSE_DIRECTORY;
 	if (db != DB_RUN)
 		return kinds[db];
 	if (where->size > 4 && where->key[4] < sizeof(parts) / sizeof(parts[0]))

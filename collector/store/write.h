@@ -149,10 +149,17 @@ struct store_append {
  * acknowledged already changes nothing.
  * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below
  * 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind, or columns are missing,
- * given twice, of another type or too many; nothing is used up.
+ * given twice, of another type or too many; STORE_E_IDS: its new ids find no room (store_writer_limit_ids()). Nothing
+ * is used up then.
  */
 int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                         uint32_t *refused, struct portolan_error *error);
+
+/* How much memory ids that are not declared may take, of all runs together; 0, as at first: any amount. */
+void store_writer_limit_ids(struct store_writer *writer, size_t bytes);
+/* Whether the run could have so many more ids now. */
+int store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, bool *room,
+                          struct portolan_error *error);
 
 /* Records that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none to use up).
  */

@@ -42,6 +42,7 @@ enum {
 	STORE_E_SYSTEM = -108,
 	STORE_E_MEMORY = -109,
 	STORE_E_DIFFERS = -110,    /* id kind, mode or number of examples is not the run's */
+	STORE_E_IDS = -112,        /* no memory is left for more ids that are not declared */
 };
 
 /* Columns every build knows; users' own float columns get numbers from STORE_COLUMN_USER on, by name, per run. */
@@ -134,7 +135,7 @@ struct store_latency {
 };
 
 struct store_counters {
-	uint64_t frames, bytes;                /* that came for a session, `open` not counted */
+	uint64_t frames, bytes;                /* that came for a session; those of `open` only in the store's */
 	uint64_t received;                     /* observations in them */
 	uint64_t repeated;                     /* of these, in batches stored before: nothing changed */
 	uint64_t skipped;                      /* and in batches not taken, as an earlier one was missing or the store

@@ -46,7 +46,8 @@ class Process(CollectorTest):
             client.wait_for(1)
             code, said = collector.end(number)
             self.assertEqual(code, 0)
-            self.assertRegex(said, r"^[-0-9: ]+ portoland: stopped: 1 sessions, 1 observations, \d+ bytes of frames\n$")
+            self.assertRegex(said, r"^[-0-9: ]+ portoland: run 'run\d+' begun \(\d+ bytes\)\n"
+                                   r"[-0-9: ]+ portoland: stopped: 1 sessions, 1 observations, \d+ bytes of frames\n$")
             self.assertFalse(is_served(self.store))
             self.assertFalse(os.path.exists(collector.local[len("ipc://"):]))
             self.assertEqual(dump(self.store, "run%d" % number)[0], {("1", 0): (0.5, 1)})
@@ -254,9 +255,10 @@ class Process(CollectorTest):
         self.assertFalse(os.path.exists(path))
         with open(os.path.join(self.store, "portoland.log")) as log:
             lines = log.read().splitlines()
-        self.assertEqual(len(lines), 2)
+        self.assertEqual(len(lines), 3)
         self.assertIn("serving", lines[0])
-        self.assertIn("leaving: 1 sessions, 1 observations", lines[1])
+        self.assertIn("run 'run' begun", lines[1])
+        self.assertIn("leaving: 1 sessions, 1 observations", lines[2])
         self.assertEqual(dump(self.store, "run")[0], {("1", 0): (0.5, 1)})
 
     def test_leaving_when_idle(self):

@@ -50,7 +50,7 @@ every_observation_is_accounted_for(void **state)
 	assert_int_equal(run.commits.count, 1); /* how long the second took would be stored by a third */
 	assert_int_equal(fixture_run(f, "other").observations, 1);
 	store = fixture_counters(f, 0, NULL);
-	assert_int_equal(store.frames, 11);
+	assert_int_equal(store.frames, 11 + 2); /* and each `open` */
 	assert_int_equal(store.received, run.received + 1);
 	assert_int_equal(store.refused[STORE_REFUSED_GOLD_PROB], 3);
 	assert_int_equal(store.commits.count, 2);

@@ -171,10 +171,12 @@ loopback_addresses(void **state)
 	assert_int_equal(address_parse("tcp://[::1]:5757", &address, NULL), 0);
 	assert_string_equal(address.text, "tcp://[::1]:5757");
 	assert_true(address.ipv6);
-	assert_int_equal(address_parse("ipc://@name", &address, NULL), 0);
-	assert_null(address.path);
+	assert_int_equal(address_parse("ipc://name", &address, NULL), 0);
+	assert_string_equal(address.path, "name");
 	assert_true(address.is_ipc);
 	assert_false(address.is_public);
+	assert_int_equal(address_parse("ipc://@name", &address, NULL), PORTOLAN_E_INVALID);
+	assert_int_equal(address_parse("ipc://@", &address, NULL), PORTOLAN_E_INVALID);
 	for (size_t i = 0; i < 5; i++) {
 		static const char *const reachable[] = {"tcp://10.0.0.1:1", "tcp://0.0.0.0:1", "tcp://*:1",
 		                                        "tcp://[::]:1", "tcp://[::ffff:127.0.0.1]:1"};

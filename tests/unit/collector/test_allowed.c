@@ -1,0 +1,156 @@
+/* The list of keys that are let in: found by key, kept in memory, and kept up with the files. */
+#include "allowed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FILES 300
+
+static char directory[] = "/tmp/portolan-allowed-XXXXXX";
+
+static void
+path_of(char path[128], unsigned number)
+{
+	snprintf(path, 128, "%s/client%u.pub", directory, number);
+}
+
+static void
+key_of(char key[KEYS_TEXT_SIZE], unsigned number)
+{
+	snprintf(key, KEYS_TEXT_SIZE, "%040u", number);
+}
+
+static void
+put(unsigned number)
+{
+	char path[128], key[KEYS_TEXT_SIZE];
+	FILE *file;
+
+	path_of(path, number);
+	key_of(key, number);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "public %s\n", key);
+	fclose(file);
+	chmod(path, 0600);
+}
+
+static void
+take_away(unsigned number)
+{
+	char path[128];
+
+	path_of(path, number);
+	assert_int_equal(unlink(path), 0);
+}
+
+static const char *
+find(struct allowed *allowed, unsigned number)
+{
+	char key[KEYS_TEXT_SIZE];
+
+	key_of(key, number);
+	return allowed_find(allowed, key);
+}
+
+/* Whether it comes to be so within what allowed.h promises, and a second of a busy machine. */
+static bool
+becomes(struct allowed *allowed, unsigned number, bool listed)
+{
+	time_t end = time(NULL) + 3;
+
+	while ((find(allowed, number) != NULL) != listed)
+		if (time(NULL) >= end)
+			return false;
+	return true;
+}
+
+static void
+a_flood_of_questions_reads_no_files(void **state)
+{
+	struct allowed allowed;
+
+	(void)state;
+	for (unsigned i = 0; i < FILES; i++)
+		put(i);
+	allowed_init(&allowed, directory);
+	for (unsigned i = 0; i < 50 * FILES; i++) {
+		const char *name = find(&allowed, i);
+		char expected[32];
+
+		snprintf(expected, sizeof(expected), "client%u", i);
+		if (i < FILES)
+			assert_string_equal(name, expected);
+		else
+			assert_null(name);
+	}
+	assert_in_range(allowed.reads, 1, 20);
+	assert_int_equal(allowed.count, FILES);
+	allowed_free(&allowed);
+	for (unsigned i = 0; i < FILES; i++)
+		take_away(i);
+}
+
+static void
+changes_are_seen(void **state)
+{
+	struct allowed allowed;
+	char path[128];
+
+	(void)state;
+	allowed_init(&allowed, directory);
+	assert_null(find(&allowed, 1));
+	put(1);
+	assert_true(becomes(&allowed, 1, true));
+	put(2);
+	assert_true(becomes(&allowed, 2, true));
+	path_of(path, 1);
+	chmod(path, 0666);
+	assert_true(becomes(&allowed, 1, false));
+	assert_non_null(strstr(allowed.trouble.message, "client1.pub"));
+	chmod(path, 0600);
+	assert_true(becomes(&allowed, 1, true));
+	assert_int_equal(allowed.trouble.code, 0);
+	take_away(1);
+	assert_true(becomes(&allowed, 1, false));
+	chmod(directory, 0777);
+	assert_true(becomes(&allowed, 2, false));
+	chmod(directory, 0700);
+	assert_true(becomes(&allowed, 2, true));
+	take_away(2);
+	allowed_free(&allowed);
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_flood_of_questions_reads_no_files),
+	        cmocka_unit_test(changes_are_seen),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,181 @@
+/* What one connection, or one run, may take of what all share: places in the table of sessions, credit. */
+#include "ingest_fixture.h"
+
+#include "guard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct peer
+peer_of(unsigned connection)
+{
+	struct peer peer = {.size = 5};
+
+	memcpy(peer.id + 1, &connection, sizeof(connection));
+	return peer;
+}
+
+/* The answer to an `open` of that session through that connection, to a run of its own or (NULL name) of all. */
+static struct fixture_reply
+open_through(struct fixture *f, unsigned connection, uint32_t session)
+{
+	const struct peer peer = peer_of(connection);
+	struct wire_frame frame = {.kind = WIRE_OPEN, .open = {.run = {(const uint8_t *)"run", 3}, .resume = true}};
+
+	memcpy(frame.session, &session, sizeof(session));
+	frame.open.started = session;
+	f->reply_count = 0;
+	ingest_frame(&f->ingest, &peer, true, &frame, 100, f->now);
+	fixture_commit(f);
+	assert_int_equal(f->reply_count, 1);
+	return f->replies[0];
+}
+
+/* How many new sessions of so many come in. */
+static unsigned
+open_many(struct fixture *f, unsigned connection, uint32_t first, unsigned count)
+{
+	unsigned opened = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct fixture_reply reply = open_through(f, connection, first + i);
+
+		if (reply.kind == WIRE_OPENED) {
+			opened++;
+			continue;
+		}
+		assert_int_equal(reply.kind, WIRE_ERROR);
+		assert_int_equal(reply.code, WIRE_E_UNAVAILABLE);
+	}
+	return opened;
+}
+
+static void
+a_connection_has_its_share_of_the_table(void **state)
+{
+	struct fixture *f = *state;
+	size_t most = f->ingest.options.max_memory / 8 / (sizeof(struct session) + sizeof(struct run));
+	unsigned share = (unsigned)most / 16, all = 0;
+
+	assert_int_equal(open_many(f, 0, 1, share + 5), share);
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "too many sessions"));
+	/* Its own are known, and may be opened again: but not somebody else's to it. */
+	assert_int_equal(open_through(f, 0, 1).kind, WIRE_OPENED);
+	assert_int_equal(open_through(f, 1, 1000000).kind, WIRE_OPENED);
+	assert_int_equal(open_through(f, 0, 1000000).kind, WIRE_ERROR);
+	/* Many connections that take their share each: a newcomer still gets in. */
+	for (unsigned connection = 2; connection < 32; connection++)
+		all += open_many(f, connection, 2000000 + connection * 10000, share);
+	assert_true(f->ingest.sessions.count <= most - most / 4 + 31 * 4);
+	assert_true(all > most / 2);
+	assert_int_equal(open_through(f, 99, 3000000).kind, WIRE_OPENED);
+	assert_int_equal(f->troubles, 1);
+}
+
+static void
+credit_is_shared_by_connection(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t all = guard_credit_for(f->ingest.options.max_memory), before, good;
+
+	assert_int_equal(open_through(f, 1, 1).kind, WIRE_OPENED);
+	before = f->replies[0].credit;
+	assert_int_equal(open_many(f, 2, 100, 100), 100);
+	assert_int_equal(open_through(f, 1, 1).kind, WIRE_OPENED);
+	good = f->replies[0].credit;
+	assert_int_equal(good, before < all / 2 ? before : all / 2);
+	assert_int_equal(open_through(f, 2, 100).credit, all / 2 / 100);
+	/* A session that goes to another connection takes its share along. */
+	assert_int_equal(open_through(f, 3, 100).credit, before < all / 3 ? before : all / 3);
+	assert_int_equal(f->ingest.sessions.parties, 3);
+	fixture_wait(f, WIRE_SESSION_TIMEOUT_MS + 2000);
+	assert_int_equal(f->ingest.sessions.parties, 0);
+	assert_int_equal(f->ingest.sessions.live, 0);
+}
+
+static const struct fixture_reply *
+last_of_kind(struct fixture *f, uint8_t session, enum wire_kind kind)
+{
+	for (size_t i = f->reply_count; i-- > 0;)
+		if (f->replies[i].session == session && f->replies[i].kind == kind)
+			return &f->replies[i];
+	fail_msg("session %u has no reply of kind %d", session, kind);
+	return NULL;
+}
+
+/* Ids that are not declared: whose table cannot grow waits, others go on, and he too when there is room. */
+static void
+a_run_without_room_for_ids_waits(void **state)
+{
+	enum { MOST = 393216, HALF = MOST / 2 }; /* ids in 8 MB; on the way to it, 12 */
+	struct fixture *f = *state;
+
+	store_writer_limit_ids(f->writer, (size_t)13 << 20);
+	fixture_open(f, 1, "many", NULL);
+	fixture_open(f, 2, "few", NULL);
+	fixture_batch(f, 1, 1, 0, 0, HALF, 0.5f, true);
+	fixture_batch(f, 1, 2, 0, HALF, HALF, 0.5f, true);
+	fixture_batch(f, 1, 3, 1, HALF, 100, 0.5f, true); /* known */
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
+	assert_true(f->replies[f->reply_count - 1].credit > 0);
+	fixture_forget(f);
+
+	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+	fixture_batch(f, 1, 5, 1, MOST + 100, 100, 0.25f, true); /* was under way */
+	fixture_batch(f, 2, 1, 0, 0, 500, 0.5f, true);
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->credit, 0);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->sequence, 4);
+	assert_non_null(strstr(last_of_kind(f, 1, WIRE_ERROR)->message, "examples=N"));
+	assert_int_equal(last_of_kind(f, 2, WIRE_ACK)->acknowledged, 1);
+	assert_true(last_of_kind(f, 2, WIRE_ACK)->credit > 0);
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "run 'many'"));
+
+	/* He asks again, as clients do: without credit, as long as there is no room; nothing more is logged. */
+	for (unsigned second = 0; second < 3; second++) {
+		fixture_open(f, 1, "many", NULL);
+		fixture_wait(f, 1000);
+		assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->acknowledged, 3);
+		assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->credit, 0);
+		fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+		fixture_ping(f, 2);
+		fixture_commit(f);
+		assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
+	}
+	assert_int_equal(f->troubles, 1);
+	assert_int_equal(fixture_run(f, "many").rows, MOST);
+
+	fixture_forget(f);
+	store_writer_limit_ids(f->writer, (size_t)64 << 20);
+	fixture_wait(f, 1000);
+	assert_true(last_of_kind(f, 1, WIRE_ACK)->credit > 0);
+	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+	fixture_batch(f, 1, 5, 1, MOST + 100, 100, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 5);
+	assert_int_equal(fixture_run(f, "many").rows, MOST + 200);
+	assert_int_equal(fixture_log(f, "many", 1).rows, 300);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(a_connection_has_its_share_of_the_table, fixture_set_up,
+	                                        fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(credit_is_shared_by_connection, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(a_run_without_room_for_ids_waits, fixture_set_up, fixture_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
