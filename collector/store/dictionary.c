@@ -338,8 +338,7 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 			return out_of_memory(writer, error);
 		table->run = run;
 		table->seed = dictionary->seed;
-		rc = rebuild(table, room_for(rows), 0) ? load(writer, table, rows, error)
-		                                       : out_of_memory(writer, error);
+		rc = load(writer, table, rows, error);
 	}
 	table->used_at = now;
 	table->next = dictionary->tables;
