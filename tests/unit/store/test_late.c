@@ -20,7 +20,9 @@ struct story {
 };
 
 static const struct story stories[] = {
-        {"the run is not there", {{"", 10, false, false, true, 0, 1}, {"", 9, true, false, true, 0, 1}}},
+        {"the run is not there", {{"", 10, false, false, true, 0, 1}, {"", 11, true, false, true, 0, 1}}},
+        {"resumed, but begun before that run",
+         {{"", 10, false, false, true, 0, 1}, {"", 9, true, false, true, STORE_E_EXISTS, 0}}},
         {"what a run resumed comes after it",
          {{"", 20, true, false, false, 0, 1}, {"", 10, false, false, true, 0, 1}, {"", 5, false, true, true, 0, 1}}},
         {"both spools, the resumed one first", {{"", 20, true, false, true, 0, 1}, {"", 10, false, false, true, 0, 1}}},
