@@ -181,6 +181,26 @@ end_this(struct leftover *leftover)
 	leftover->at++;
 }
 
+/* A frame that makes no sense would be answered with an error that could be about the living run as well. */
+static bool
+makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
+{
+	const struct session *session = &leftover->session;
+	struct wire_frame frame;
+
+	return wire_decode(session->decoder, bytes.data, bytes.size, &frame, NULL, NULL) == 0 &&
+	       memcmp(frame.session, session->id, WIRE_SESSION_SIZE) == 0;
+}
+
+static void
+give_up_this(struct leftover *leftover)
+{
+	reject(leftover->paths[leftover->at], "it holds a frame that makes no sense");
+	session_deinit(&leftover->session);
+	leftover->sending = false;
+	leftover->at++;
+}
+
 bool
 leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 {
@@ -189,8 +209,12 @@ leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 			begin_next(leftover, now);
 		if (!leftover->sending)
 			return false;
-		if (session_next(&leftover->session, now, frame))
-			return true;
+		if (session_next(&leftover->session, now, frame)) {
+			if (makes_sense(leftover, *frame))
+				return true;
+			give_up_this(leftover);
+			continue;
+		}
 		if (leftover->session.state != SESSION_CLOSED && leftover->session.state != SESSION_FAILED)
 			return false;
 		end_this(leftover);

@@ -302,6 +302,38 @@ def test_a_file_that_is_damaged(collect, nobody, spool, store, capfd):  # noqa: 
     assert content(store)["epochs"].sum() == whole
 
 
+def checksum(head, frame):
+    """As client/spool.c has it."""
+    most = (1 << 64) - 1
+    value = (0xCBF29CE484222325 ^ len(frame)) * 0x100000001B3 & most
+    for part in (head, frame):
+        for i in range(0, len(part), 8):
+            value = (value ^ int.from_bytes(part[i:i + 8].ljust(8, b"\0"), "little")) * 0x100000001B3 & most
+            value = (value << 29 | value >> 35) & most
+    return value.to_bytes(8, "little")
+
+
+def test_a_frame_that_makes_no_sense(collect, nobody, spool, store, capfd):  # noqa: F811
+    """One of another version, rightly written: what it would be answered must not end the run that sends it."""
+    with offline(nobody, spool) as run:
+        train(run, range(2))
+    (path,) = spools(spool)
+    with open(path, "r+b") as file:
+        content_before = file.read()
+        frame = content_before.rindex(b"\xa1v\x01") - 1
+        head, last = content_before[frame - 40:frame - 8], content_before[frame:]
+        assert content_before[frame - 8:frame] == checksum(head, last)
+        later = last.replace(b"\xa1v\x01", b"\xa1v\x02", 1)
+        file.seek(frame - 8)
+        file.write(checksum(head, later) + later)
+    collector = collect(store, nobody.rpartition(":")[2])
+    with portolan.Run("next", endpoint=collector.endpoint, spool=spool) as run:
+        while not os.path.exists(path + ".rejected"):
+            log_epoch(run, 0)
+    assert "makes no sense" in capfd.readouterr().err
+    assert run.stats()["acknowledged"] == run.stats()["logged"]
+
+
 def test_a_run_that_is_alive_is_not_imported(nobody, spool, store):  # noqa: F811
     with offline(nobody, spool) as run:
         run.log_gold(0, [1], [0.5], [True])
