@@ -149,6 +149,33 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	return result;
 }
 
+/* What is to take a run's place is read to its end before that run is removed. */
+static int
+check_whole(const char *path, struct portolan_error *error)
+{
+	struct wire_decoder *decoder = wire_decoder_new();
+	struct portolan_error why = {0};
+	struct spool_record record;
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+	struct spool *spool;
+	int result = spool_open(&spool, path, false, error);
+
+	if (result == 0) {
+		while (decoder && (result = spool_read(spool, &record, &bytes, &why)) == 0 &&
+		       (result = wire_decode(decoder, bytes.data, bytes.size, &frame, NULL, &why)) == 0)
+			continue;
+		spool_close(spool);
+		if (result < 0)
+			error_set(error, result, "%s; nothing was removed: import what is whole with --run NAME",
+			          why.message);
+	}
+	if (!decoder)
+		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	wire_decoder_free(decoder);
+	return result == SPOOL_BUSY ? PORTOLAN_E_REFUSED : result == SPOOL_END ? 0 : result;
+}
+
 int
 import_spool(const struct import_options *options, struct import_spool_report *report, struct portolan_error *error)
 {
@@ -156,6 +183,9 @@ import_spool(const struct import_options *options, struct import_spool_report *r
 	int result;
 
 	*report = (struct import_spool_report){0};
+	result = options->overwrite ? check_whole(options->path, error) : 0;
+	if (result < 0)
+		return result;
 	result = spool_open(&transfer.spool, options->path, false, error);
 	if (result == SPOOL_BUSY)
 		return PORTOLAN_E_REFUSED; /* the message is there */

@@ -299,6 +299,9 @@ def test_a_file_that_is_damaged(collect, nobody, spool, store, capfd):  # noqa: 
     assert "is damaged at byte" in capfd.readouterr().err
     assert spools(spool) == []
     assert os.path.exists(path + ".rejected")
+    done = import_spool(path + ".rejected", store, "--overwrite")
+    assert done.returncode == 1
+    assert "nothing was removed" in done.stderr
     assert content(store)["epochs"].sum() == whole
 
 
