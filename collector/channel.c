@@ -318,9 +318,10 @@ channel_end_epoch(struct channel *channel, uint32_t epoch, struct portolan_error
 }
 
 int
-channel_end(struct channel *channel, struct channel_totals *totals, struct portolan_error *error)
+channel_end(struct channel *channel, const struct wire_counts *counts, struct channel_totals *totals,
+            struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_CLOSE};
+	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.counts = *counts}};
 	int silence = 0, result = put_numbered(channel, &frame, 0, error);
 
 	channel->closing = true;

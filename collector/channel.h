@@ -38,8 +38,9 @@ struct channel_totals {
 	uint64_t replaced, refused; /* observations, as the collector counts them */
 };
 
-/* Ends the session; returns when everything is on disk. In this process it then also turns epochs into columns. */
-int channel_end(struct channel *channel, struct channel_totals *totals, struct portolan_error *error);
+/* Ends the session, with what its client told of itself; returns when everything is on disk. In this process it then also turns epochs into columns. */
+int channel_end(struct channel *channel, const struct wire_counts *counts, struct channel_totals *totals,
+                struct portolan_error *error);
 
 /* Removes a run; returns when that is on disk. */
 int channel_remove(struct channel *channel, const char *run, struct portolan_error *error);

@@ -173,7 +173,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 		return result;
 	result = read_all(import, error);
 	if (result == 0)
-		result = channel_end(import->channel, &totals, error);
+		result = channel_end(import->channel, &(struct wire_counts){0}, &totals, error);
 	if (result < 0)
 		return result;
 	import->sent -= totals.refused;

@@ -23,6 +23,7 @@ struct transfer {
 	wire_decoder *decoder;
 	struct progress progress;
 	uint64_t acknowledged; /* by the store, before */
+	struct wire_counts counts; /* what the client told of itself at the end */
 };
 
 static uint64_t
@@ -110,7 +111,9 @@ send_next(struct transfer *transfer, struct portolan_error *error)
 		return 0;
 	}
 	result = wire_decode(transfer->decoder, bytes.data, bytes.size, &frame, NULL, error);
-	if (result < 0 || frame.kind == WIRE_CLOSE) /* an end is added in any case */
+	if (result == 0 && frame.kind == WIRE_CLOSE) /* an end is added in any case */
+		transfer->counts = frame.close.counts;
+	if (result < 0 || frame.kind == WIRE_CLOSE)
 		return result;
 	if (frame.kind != WIRE_BATCH && frame.kind != WIRE_END_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "%s holds a frame that does not belong there",
@@ -139,7 +142,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	}
 	if (result < 0)
 		return result;
-	result = channel_end(transfer->channel, &totals, error);
+	result = channel_end(transfer->channel, &transfer->counts, &totals, error);
 	if (result == PORTOLAN_E_REFUSED && transfer->report->sent == 0)
 		return 0; /* all of it was known, and it had ended */
 	if (result == 0) {

@@ -1,6 +1,7 @@
 """Runs without a collector, for a while or for good: what was logged arrives, once, in order, by whatever way."""
 
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import pytest
 
 import portolan
 from python_support import PATIENCE
-from spool_support import (EXAMPLES, PORTOLAND, assert_holds, collect, content, import_all, import_spool, log_epoch,  # noqa: F401
+from spool_support import (EXAMPLES, PORTOLAN, PORTOLAND, assert_holds, collect, content, import_all, import_spool, log_epoch,  # noqa: F401
                            nobody, p_gold, spools, train)
 
 
@@ -303,6 +304,14 @@ def test_a_file_that_is_damaged(collect, nobody, spool, store, capfd):  # noqa: 
     assert done.returncode == 1
     assert "nothing was removed" in done.stderr
     assert content(store)["epochs"].sum() == whole
+
+
+def test_what_the_client_left_out_is_known(nobody, spool, store):  # noqa: F811
+    with offline(nobody, spool) as run:
+        run.log_gold(0, [1, 2, 3], [0.5, float("nan"), 0.5], [True, True, True])
+    import_all(spool, store)
+    (told,) = json.loads(subprocess.run([PORTOLAN, "runs", "--store", store, "--json"], capture_output=True, check=True).stdout)
+    assert (told["clients"]["logged"], told["clients"]["refused"]) == (2, 1)
 
 
 def checksum(head, frame):
