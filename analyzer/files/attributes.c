@@ -74,8 +74,10 @@ take_field(const struct reading *reading, struct user_record *record, const char
 		return user_file_malformed(reading->file, record, error);
 	if (kind == RECORDS_JSON_OTHER)
 		return wrong_value(reading, record, name, "neither a number nor text", error);
-	if (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE)
-		*length = sprintf(record->text, "%d", kind == RECORDS_JSON_TRUE);
+	if (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE) {
+		record->text[0] = kind == RECORDS_JSON_TRUE ? '1' : '0';
+		*length = 1;
+	}
 	if (*length >= 0)
 		record->text[*length] = '\0';
 	if (*length >= 0 && strlen(record->text) != (size_t)*length)

@@ -96,7 +96,7 @@ put_progress(struct screen *screen, const struct live_view *view, const struct f
 	number_print_grouped(view->expected, expected);
 	if (!isnan(moment->rate)) {
 		number_print_grouped((uint64_t)llround(moment->rate), rate);
-		strcat(rate, "/s");
+		snprintf(rate + strlen(rate), sizeof(rate) - strlen(rate), "/s");
 	}
 	if (moment->rate > 0 && view->expected > epoch->observed) {
 		print_duration((double)(view->expected - epoch->observed) / moment->rate, left);

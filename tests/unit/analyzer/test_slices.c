@@ -202,7 +202,7 @@ check_slice(const struct dynamics *slice, uint64_t *next, char last[16])
 			assert_true(length < sizeof(text));
 			memcpy(text, stored, length);
 			assert_true(strcmp(last, text) < 0);
-			strcpy(last, text);
+			memcpy(last, text, sizeof(text));
 			id = strtoull(text + 2, NULL, 10);
 		}
 		assert_true(3ull * shuffled(slice->indices[at]) == id); /* the first one logged has index 0 */
