@@ -10,6 +10,7 @@
 #include "compare_average.h"
 #include "compare_report.h"
 
+#include "output/report.h"
 #include "compare/early_chart.h"
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
@@ -255,21 +256,6 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 }
 
 static int
-write_json(struct output *output, const struct compare_result *result)
-{
-	json_t *report = compare_json(result);
-	char *text = report ? json_dumps(report, JSON_INDENT(2)) : NULL;
-
-	json_decref(report);
-	if (!text)
-		return -1;
-	output_text(output, text);
-	output_bytes(output, "\n", 1);
-	free(text);
-	return 0;
-}
-
-static int
 write_result(const struct compare *compare, const struct compare_result *result, struct portolan_error *error)
 {
 	static void (*const writers[SHOWS])(struct output *, const struct compare_result *) = {
@@ -281,7 +267,7 @@ write_result(const struct compare *compare, const struct compare_result *result,
 		return code;
 	if (!compare->options.common.json)
 		writers[compare->show](&output, result);
-	else if (write_json(&output, result) < 0)
+	else if (report_write(&output, compare_json(result)) < 0)
 		output_fail(&output);
 	return output_finish(&output, error);
 }

@@ -1,6 +1,7 @@
 /* compare_report.c: see compare_report.h. What is not defined is empty in CSV, null in JSON. */
 #include "compare_report.h"
 
+#include "output/report.h"
 #include "output/text.h"
 
 #include <math.h>
@@ -200,12 +201,6 @@ compare_write_epochs(struct output *output, const struct compare_result *result)
 }
 
 static json_t *
-number_json(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *
 correlations_json(const struct compare_result *result)
 {
 	json_t *list = json_array();
@@ -218,8 +213,8 @@ correlations_json(const struct compare_result *result)
 			                                      pair->correlations[i].measure, "run_a", pair->run_a,
 			                                      "run_b", pair->run_b, "examples",
 			                                      (json_int_t)pair->correlations[i].examples, "pearson",
-			                                      number_json(pair->correlations[i].pearson), "spearman",
-			                                      number_json(pair->correlations[i].spearman)));
+			                                      report_number(pair->correlations[i].pearson), "spearman",
+			                                      report_number(pair->correlations[i].spearman)));
 	}
 	return list;
 }
@@ -237,7 +232,7 @@ averages_json(const struct compare_result *result)
 		json_array_append_new(
 		        list, json_pack("{s:s, s:I, s:I, s:o, s:o}", "measure", measure, "pairs",
 		                        (json_int_t)average.pairs, "examples", (json_int_t)average.examples, "pearson",
-		                        number_json(average.pearson), "spearman", number_json(average.spearman)));
+		                        report_number(average.pearson), "spearman", report_number(average.spearman)));
 	}
 	return list;
 }
@@ -274,8 +269,8 @@ pairs_json(const struct compare_result *result, json_t *pairs, json_t *regions, 
 		                  pair->run_b, "rule", result->rule, "examples", (json_int_t)pair->examples,
 		                  "selected_a", (json_int_t)pair->overlap.in_a, "selected_b",
 		                  (json_int_t)pair->overlap.in_b, "both", (json_int_t)pair->overlap.both, "overlap",
-		                  number_json(overlap_share(pair)), "jaccard", number_json(jaccard(pair)), "by_chance",
-		                  number_json(share_by_chance(pair))));
+		                  report_number(overlap_share(pair)), "jaccard", report_number(jaccard(pair)), "by_chance",
+		                  report_number(share_by_chance(pair))));
 	}
 }
 
@@ -289,10 +284,10 @@ epochs_json(const struct compare_result *result)
 
 		json_array_append_new(list, json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "epoch", (json_int_t)row->epoch,
 		                                      "examples", (json_int_t)row->examples, "confidence_pearson",
-		                                      number_json(row->confidence_pearson), "confidence_spearman",
-		                                      number_json(row->confidence_spearman), "variability_pearson",
-		                                      number_json(row->variability_pearson), "variability_spearman",
-		                                      number_json(row->variability_spearman)));
+		                                      report_number(row->confidence_pearson), "confidence_spearman",
+		                                      report_number(row->confidence_spearman), "variability_pearson",
+		                                      report_number(row->variability_pearson), "variability_spearman",
+		                                      report_number(row->variability_spearman)));
 	}
 	return json_pack("{s:s, s:o}", "run", result->epochs_of, "epochs", list);
 }

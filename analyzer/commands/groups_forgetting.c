@@ -1,6 +1,7 @@
 /* groups_forgetting.c: portolan groups --forgetting: how many examples were forgotten how often. */
 #include "groups.h"
 
+#include "output/report.h"
 #include "groups/forgetting_chart.h"
 #include "groups_report.h"
 #include "program/message.h"
@@ -43,7 +44,7 @@ groups_count_forgetting(const struct groups *groups, struct portolan_error *erro
 	if (code >= 0) {
 		if (!common->json)
 			groups_report_histogram_csv(&output, &forgetting);
-		else if (groups_report_write(&output, groups_report_histogram_json(dynamics, &forgetting)) < 0)
+		else if (report_write(&output, groups_report_histogram_json(dynamics, &forgetting)) < 0)
 			output_fail(&output);
 		code = output_finish(&output, error);
 	}

@@ -1,6 +1,7 @@
 /* groups_report.c: rows as CSV and JSON. Empty, and null: not defined. */
 #include "groups_report.h"
 
+#include "output/report.h"
 #include "output/text.h"
 
 #include <math.h>
@@ -64,12 +65,6 @@ groups_report_csv(struct output *output, const struct dynamics *dynamics, const 
 }
 
 static json_t *
-number_json(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *
 gold_json(int32_t gold)
 {
 	return gold == SUMMARY_ALL ? json_string("all") : gold < 0 ? json_null() : json_integer(gold);
@@ -87,10 +82,10 @@ groups_report_json(const struct dynamics *dynamics, const struct summary_row *ro
 		                      json_pack("{s:s, s:s?, s:o, s:s?, s:I, s:o, s:I, s:o, s:o, s:o, s:o}",
 		                                "attribute", row->column->name, "value", value_of(row), "gold",
 		                                gold_json(row->gold), "label", label_of(dynamics, row), "examples",
-		                                (json_int_t)row->n, "all", number_json(row->all), "selected_examples",
-		                                (json_int_t)row->selected_n, "selected", number_json(row->selected),
-		                                "difference", number_json(row->difference), "low",
-		                                number_json(row->low), "high", number_json(row->high)));
+		                                (json_int_t)row->n, "all", report_number(row->all), "selected_examples",
+		                                (json_int_t)row->selected_n, "selected", report_number(row->selected),
+		                                "difference", report_number(row->difference), "low",
+		                                report_number(row->low), "high", report_number(row->high)));
 	}
 	return list;
 }
@@ -124,18 +119,4 @@ groups_report_histogram_json(const struct dynamics *dynamics, const struct forge
 	                 (double)forgettable / (double)forgetting->examples, "forgotten",
 	                 (json_int_t)forgetting->forgotten, "never_learned", (json_int_t)forgetting->never_learned,
 	                 "forgetting_events", (json_int_t)forgetting->events, "histogram", list);
-}
-
-int
-groups_report_write(struct output *output, json_t *report)
-{
-	char *text = report ? json_dumps(report, JSON_INDENT(2)) : NULL;
-
-	json_decref(report);
-	if (!text)
-		return -1;
-	output_text(output, text);
-	output_bytes(output, "\n", 1);
-	free(text);
-	return 0;
 }

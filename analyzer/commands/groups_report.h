@@ -17,7 +17,4 @@ void groups_report_histogram_csv(struct output *output, const struct forgetting 
 json_t *groups_report_json(const struct dynamics *dynamics, const struct summary_row *rows, size_t count);
 json_t *groups_report_histogram_json(const struct dynamics *dynamics, const struct forgetting *forgetting);
 
-/* Writes it, which takes the reference. −1: out of memory, or `report` is NULL. */
-int groups_report_write(struct output *output, json_t *report);
-
 #endif

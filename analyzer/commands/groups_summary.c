@@ -2,6 +2,7 @@
 #include "groups.h"
 
 #include "groups_report.h"
+#include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
 
@@ -64,7 +65,7 @@ write_summary(const struct groups *groups, const struct columns *columns, const 
 		return code;
 	if (!common->json)
 		groups_report_csv(&output, &groups->dynamics, rows, count);
-	else if (groups_report_write(&output, report_json(groups, columns, rows, count)) < 0)
+	else if (report_write(&output, report_json(groups, columns, rows, count)) < 0)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
 	if (code >= 0)
 		return output_finish(&output, error);

@@ -1,6 +1,7 @@
 /* noise_learn.c: noise plan and noise fit: which labels to flip, and what the flips teach. */
 #include "noise.h"
 
+#include "output/report.h"
 #include "noise/densities.h"
 #include "noise/flips.h"
 #include "noise/model.h"
@@ -45,12 +46,6 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 }
 
 static json_t *
-number_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *
 tops_json(const struct noise_fit *fit)
 {
 	json_t *list = json_array();
@@ -61,7 +56,7 @@ tops_json(const struct noise_fit *fit)
 		json_array_append_new(list, json_pack("{s:f, s:I, s:I, s:o, s:f, s:I}", "fraction", top->fraction,
 		                                      "examples", (json_int_t)top->examples, "flipped",
 		                                      (json_int_t)top->flipped, "share_flipped",
-		                                      number_or_null((double)top->flipped / (double)top->examples),
+		                                      report_number((double)top->flipped / (double)top->examples),
 		                                      "share_of_flips", (double)top->flipped / (double)fit->flips,
 		                                      "flipped_by_confidence", (json_int_t)plain->flipped));
 	}
@@ -80,22 +75,8 @@ fit_json(const struct noise_request *request, const struct noise_fit *fit, uint6
 	                 fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on, "held_out",
 	                 "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped, "called",
 	                 (json_int_t)score->called, "right", (json_int_t)score->right, "precision",
-	                 number_or_null(score->precision), "recall", number_or_null(score->recall), "f1",
-	                 number_or_null(score->f1), "top", tops_json(fit));
-}
-
-static int
-write_json(struct output *output, json_t *report)
-{
-	char *text = report ? json_dumps(report, JSON_INDENT(2)) : NULL;
-
-	json_decref(report);
-	if (!text)
-		return -1;
-	output_text(output, text);
-	output_bytes(output, "\n", 1);
-	free(text);
-	return 0;
+	                 report_number(score->precision), "recall", report_number(score->recall), "f1",
+	                 report_number(score->f1), "top", tops_json(fit));
 }
 
 struct numbers {
@@ -154,7 +135,7 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
 		return code;
 	if (!request->options.common.json)
 		write_text(&output, request, fit);
-	else if (write_json(&output, fit_json(request, fit, unknown)) < 0)
+	else if (report_write(&output, fit_json(request, fit, unknown)) < 0)
 		output_fail(&output);
 	return output_finish(&output, error);
 }

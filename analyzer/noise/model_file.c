@@ -2,6 +2,7 @@
  * was. */
 #include "model.h"
 
+#include "output/report.h"
 #include "output/output.h"
 
 #include <portolan/error.h>
@@ -15,12 +16,6 @@
 #define VERSION 1
 
 static json_t *
-number_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *
 model_json(const struct noise_fit *fit, const char *run, const char *flips_path, uint64_t seed)
 {
 	const struct noise_score *score = &fit->held_out;
@@ -30,8 +25,8 @@ model_json(const struct noise_fit *fit, const char *run, const char *flips_path,
 	                 "intercept", fit->model.logistic.intercept, "epochs", (json_int_t)fit->model.epochs, "run",
 	                 run, "flips_file", flips_path, "flips", (json_int_t)fit->flips, "trained_on",
 	                 (json_int_t)fit->trained_on, "seed", (json_int_t)seed, "held_out", "examples",
-	                 (json_int_t)score->examples, "precision", number_or_null(score->precision), "recall",
-	                 number_or_null(score->recall), "f1", number_or_null(score->f1), "written_by",
+	                 (json_int_t)score->examples, "precision", report_number(score->precision), "recall",
+	                 report_number(score->recall), "f1", report_number(score->f1), "written_by",
 	                 "portolan " PORTOLAN_VERSION);
 }
 

@@ -1,0 +1,16 @@
+/* report.h: what commands print with --json. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "output.h"
+
+#include <jansson.h>
+
+/* A new reference: the number, or null where it is not finite (JSON has no NaN). NULL: out of memory. */
+json_t *report_number(double value);
+
+/* Writes the report, indented, and takes its reference. −1: out of memory, which a NULL report is as well. Write errors are the
+ * output's. */
+int report_write(struct output *output, json_t *report);
+
+#endif
