@@ -16,6 +16,7 @@ from collections import Counter
 import numpy as np
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *path) for path in ((), ("..", "bench"))]
+import stores  # noqa: E402
 from planted import write_planted  # noqa: E402
 
 PORTOLAN = ""
@@ -250,6 +251,47 @@ def check_bad_input():
     assert b"no token stands in 1,000 records, the most frequent in 1: see --min-count" in done.stderr, done
 
 
+def check_sides(maker):
+    """Accuracy and means of both sides, at the last epoch and over epochs, of a run that did not see everything."""
+    rng = np.random.default_rng(5)
+    n, epochs = 900, 4
+    labels = rng.integers(0, 2, n)
+    texts = [[word for word in "uvwxyz" if rng.random() < (0.3 if (word in "uvw") == bool(label) else 0.1)] for label in labels]
+    probability = rng.random((epochs, n)).astype("f4")
+    correct = probability > 0.4
+    seen = rng.random((epochs, n)) < 0.9
+    seen[:, rng.random(n) < 0.05] = False
+    ids = np.arange(n) * 3
+    stores.make_store(maker, "store", [stores.run("r", [
+        stores.batch(e, ids[seen[e]], probability[e, seen[e]], correct[e, seen[e]], labels[seen[e]]) for e in range(epochs)])])
+    write("sides.tsv", "t\tid\tl\n" + "".join(f"{' '.join(texts[i])}\t{ids[i]}\t{'ab'[labels[i]]}\n" for i in rng.permutation(n)))
+    words = ["sides.tsv", "--text", "t", "--label", "l", "--min-count", 1, "--run", "r", "--id-field", "id", "--store", "store"]
+    rows = table(portolan("artifacts", *words, "--by-epoch", "epochs.tsv", "--plot-epochs", "sides.svg").stdout)
+    with open("epochs.tsv", "rb") as file:
+        by_epoch = table(file.read())
+    assert len(rows) == 6 and len(by_epoch) == 24 and os.path.exists("sides.svg")
+    hold = {word: np.array([word in text for text in texts]) for word in "uvwxyz"}
+    for row in rows:
+        for side, leads in (("majority", True), ("minority", False)):
+            part = hold[row["token"]] & (("ab".index(row["label"]) == labels) == leads) & seen.any(0)
+            last = part & seen[-1]
+            p = np.where(seen, probability.astype("f8"), np.nan)[:, part]
+            assert int(row[f"{side}_n"]) == part.sum(), row
+            assert abs(float(row[f"{side}_accuracy"]) - correct[-1, last].mean()) < 1e-12, row
+            assert abs(float(row[f"{side}_confidence"]) - np.nanmean(p, 0).mean()) < 1e-9, row
+            assert abs(float(row[f"{side}_variability"]) - np.nanstd(p, 0).mean()) < 1e-9, row
+            for e, other in enumerate(r for r in by_epoch if r["token"] == row["token"]):
+                now = part & seen[e]
+                assert int(other["epoch"]) == e and int(other[f"{side}_n"]) == now.sum(), other
+                assert abs(float(other[f"{side}_accuracy"]) - correct[e, now].mean()) < 1e-12, other
+    early, = table(portolan("artifacts", *words, "--epochs", ":2", "--top", 1).stdout)
+    assert early["majority_accuracy"] == [r for r in by_epoch if r["token"] == early["token"]][1]["majority_accuracy"]
+    done = portolan("artifacts", *words, "--strict", status=3)
+    assert b"are no examples of run 'r': " in done.stderr, done
+    words[words.index("id")] = "l"
+    assert b"has the id of an example of run 'r' in its field 'l'" in portolan("artifacts", *words, status=1).stderr
+
+
 def check_long_line():
     """100 MB in one line: of words, then of one word."""
     for text in ("some words " * (100_000_000 // 11), "x" * 100_000_000, "ж" * 10_000_000):
@@ -261,7 +303,7 @@ def check_long_line():
 
 def main():
     global PORTOLAN
-    PORTOLAN = os.path.abspath(sys.argv[1])
+    PORTOLAN, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_by_hand()
@@ -270,6 +312,7 @@ def main():
         check_planted()
         check_formats()
         check_bad_input()
+        check_sides(maker)
         check_long_line()
         os.chdir("/")
     print("counts and statistics as NumPy and collections have them; planted tokens found and balanced; bad input refused")
