@@ -8,6 +8,8 @@
 #include "dynamics/dynamics.h"
 #include "holders.h"
 
+#include <math.h>
+
 enum { SIDE_MAJORITY, SIDE_MINORITY, SIDES };
 
 struct side {
@@ -35,8 +37,7 @@ void sides_free(struct sides *sides); /* may be called twice */
 static inline double
 side_accuracy(const struct side *side, size_t epoch)
 {
-	return side->seen[epoch] ? (double)side->correct[epoch] / (double)side->seen[epoch]
-	                         : (double)__builtin_nanf("");
+	return side->seen[epoch] ? (double)side->correct[epoch] / (double)side->seen[epoch] : (double)NAN;
 }
 
 #endif

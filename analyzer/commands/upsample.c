@@ -191,11 +191,13 @@ finish(const struct upsample *upsample)
 
 	if (balance->imbalance[balance->iterations] == 0)
 		return status;
-	message_warning("%s is not balanced: %s", upsample->corpus.file.path,
-	                upsample->pick == BALANCE_UNIFORM
-	                        ? "uniform draws may never come to an end where the tokens occur together: see --pick"
-	                        : "the report says which tokens, and why (see also --iterations and "
-	                          "--max-multiplicity)");
+	message_warning(
+	        "%s is not balanced: %s", upsample->corpus.file.path,
+	        balance->imbalance[balance->iterations] > balance->imbalance[0]
+	                ? "less so than before, as the tokens pull against each other: take fewer (--top), or see "
+	                  "--pick and --max-multiplicity"
+	                : "the report says which tokens, and why (see also --iterations and "
+	                  "--max-multiplicity)");
 	return strict ? STATUS_INCOMPLETE : status;
 }
 
