@@ -21,8 +21,7 @@ struct found {
 struct search {
 	const struct holders_request *request;
 	struct holders *holders;
-	struct names tokens;   /* those looked for */
-	uint64_t lengths[256]; /* of these, by first byte: bit length mod 64 */
+	struct names tokens; /* those looked for */
 	struct token_rules rules;
 	struct corpus_reader *readers; /* of each thread */
 	bool *begun;
@@ -90,7 +89,7 @@ take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t 
 	while ((code = corpus_reader_token(reader, &token, error)) > 0) {
 		uint32_t name;
 
-		if (!(search->lengths[(unsigned char)token.text[0]] >> token.length % 64 & 1))
+		if (!names_may_have(&search->tokens, token.text, token.length))
 			continue;
 		name = names_find(&search->tokens, token.text, token.length, names_hash(token.text, token.length));
 		if (name == NAMES_NONE || seen[name / 64] >> name % 64 & 1)
@@ -265,7 +264,6 @@ name_tokens(struct search *search, struct portolan_error *error)
 		if (names_add(&search->tokens, text, length, names_hash_of(names, request->tokens[i].token)) ==
 		    NAMES_NONE)
 			return no_memory(error);
-		search->lengths[(unsigned char)text[0]] |= UINT64_C(1) << length % 64;
 	}
 	return 0;
 }

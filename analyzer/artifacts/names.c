@@ -108,6 +108,8 @@ names_add(struct names *names, const char *text, size_t length, uint64_t hash)
 		slot = find_slot(names, text, length, hash);
 	}
 	memcpy(names->text + end, text, length);
+	if (length > 0)
+		names->lengths[(unsigned char)text[0]] |= UINT64_C(1) << length % 64;
 	names->hashes[names->count] = hash;
 	*slot = (struct names_slot){(uint32_t)(hash >> 32), ++names->count, end, length};
 	names->offsets[names->count] = end + length;

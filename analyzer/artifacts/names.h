@@ -26,6 +26,7 @@ struct names {
 	uint64_t *hashes, *offsets; /* offsets: count + 1 */
 	char *text;
 	size_t room, text_room;
+	uint64_t lengths[256]; /* by first byte, which lengths there are: bit (length mod 64) */
 };
 
 static inline uint64_t
@@ -37,6 +38,13 @@ names_hash(const char *text, size_t length)
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory. Texts are below 16 MB each, 1 TB in
  * all. */
 uint32_t names_add(struct names *names, const char *text, size_t length, uint64_t hash);
+
+/* False: it is not there, which most texts that are looked for among a few are; and no hash is needed to say so. */
+static inline bool
+names_may_have(const struct names *names, const char *text, size_t length)
+{
+	return length > 0 && names->lengths[(unsigned char)text[0]] >> length % 64 & 1;
+}
 
 /* NAMES_NONE: not there. */
 uint32_t names_find(const struct names *names, const char *text, size_t length, uint64_t hash);

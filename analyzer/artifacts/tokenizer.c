@@ -184,7 +184,7 @@ count_characters(const char *word, size_t length)
 
 /* The next word that stays. */
 static long
-next_kept(struct tokenizer *tokenizer, uint64_t *hash)
+next_kept(struct tokenizer *tokenizer)
 {
 	const struct token_rules *rules = &tokenizer->rules;
 	long length;
@@ -192,9 +192,10 @@ next_kept(struct tokenizer *tokenizer, uint64_t *hash)
 	while ((length = next_word(tokenizer)) > 0) {
 		if (rules->min_length > 1 && count_characters(tokenizer->word, (size_t)length) < rules->min_length)
 			continue;
-		*hash = rules->no_hashes && !rules->stop_words ? 0 : names_hash(tokenizer->word, (size_t)length);
-		if (!rules->stop_words ||
-		    names_find(rules->stop_words, tokenizer->word, (size_t)length, *hash) == NAMES_NONE)
+		if (!rules->stop_words || !names_may_have(rules->stop_words, tokenizer->word, (size_t)length))
+			break;
+		if (names_find(rules->stop_words, tokenizer->word, (size_t)length,
+		               names_hash(tokenizer->word, (size_t)length)) == NAMES_NONE)
 			break;
 	}
 	return length;
@@ -242,12 +243,13 @@ tokenizer_next(struct tokenizer *tokenizer, struct token *token)
 	long length;
 
 	if (tokenizer->pending == 0) {
-		length = next_kept(tokenizer, &token->hash);
+		length = next_kept(tokenizer);
 		if (length <= 0)
 			return (int)length;
 		if (tokenizer->rules.ngrams == 1 && tokenizer->prefix_length == 0) {
 			token->text = tokenizer->word;
 			token->length = (size_t)length;
+			token->hash = tokenizer->rules.no_hashes ? 0 : names_hash(token->text, token->length);
 			return 1;
 		}
 		remember(tokenizer, (size_t)length);
