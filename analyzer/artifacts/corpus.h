@@ -25,6 +25,7 @@ struct corpus_request {
 	unsigned ngrams;
 	bool per_field; /* tokens of different fields differ: field:token */
 	unsigned threads;
+	size_t keep; /* bytes that may be taken so as not to read the file twice; 0: none */
 };
 
 struct corpus {

@@ -23,6 +23,7 @@ struct table {
 	uint64_t empty;
 	const char *first_empty; /* in the file */
 	uint32_t stamp;
+	struct kept_part *kept; /* of the part at work; NULL: nothing is kept */
 };
 
 struct pass {
@@ -31,6 +32,7 @@ struct pass {
 	const uint64_t *firsts;
 	struct table **tables; /* of each thread; NULL: not needed yet */
 	uint64_t *records;     /* of each part */
+	struct kept *kept;
 };
 
 static int
@@ -94,8 +96,26 @@ take_label(struct table *table, uint32_t *label, struct portolan_error *error)
 	return 0;
 }
 
+/* The record, then its tokens; what does not fit is the end of it. */
+static void
+keep_record(struct table *table, struct kept *kept, uint32_t label)
+{
+	const struct record *record = &table->reader.record;
+	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
+
+	if (table->kept && !kept_add_record(kept, table->kept, at, record->next, label))
+		table->kept = NULL;
+}
+
+static void
+keep_token(struct table *table, struct kept *kept, uint32_t row)
+{
+	if (table->kept && !kept_add_token(kept, table->kept, row))
+		table->kept = NULL;
+}
+
 static int
-count_record(struct table *table, uint32_t weight, struct portolan_error *error)
+count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
 {
 	const struct names *only = table->reader.corpus->request.tokens ? &table->reader.corpus->tokens : NULL;
 	struct token token;
@@ -107,6 +127,7 @@ count_record(struct table *table, uint32_t weight, struct portolan_error *error)
 		return code;
 	table->stamp++;
 	table->label_records[label] += weight;
+	keep_record(table, kept, label);
 	while ((code = corpus_reader_token(&table->reader, &token, error)) > 0) {
 		uint32_t row, *cells;
 
@@ -121,6 +142,7 @@ count_record(struct table *table, uint32_t weight, struct portolan_error *error)
 			continue;
 		cells[0] = table->stamp;
 		cells[1 + label] += weight;
+		keep_token(table, kept, row);
 	}
 	if (empty && (table->empty++ == 0 || table->reader.record.at < table->first_empty))
 		table->first_empty = table->reader.record.at;
@@ -143,8 +165,10 @@ count_part(void *context, unsigned thread, unsigned slot, size_t part, struct po
 		corpus_reader_init(&table->reader, pass->corpus, &pass->corpus->rules);
 	}
 	corpus_reader_begin(&table->reader, part);
+	table->kept = kept_begin(pass->kept, part, thread);
 	while ((code = corpus_reader_record(&table->reader, error)) > 0) {
-		code = count_record(table, pass->weights ? pass->weights[pass->firsts[part] + records] : 1, error);
+		code = count_record(table, pass->weights ? pass->weights[pass->firsts[part] + records] : 1, pass->kept,
+		                    error);
 		if (code < 0)
 			return code;
 		records++;
@@ -165,11 +189,10 @@ table_free(struct table *table)
 	free(table);
 }
 
-/* Adds what `from` counted. */
+/* Adds what `from` counted; its labels and tokens have these numbers then. */
 static bool
-merge(struct table *into, const struct table *from)
+merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *tokens)
 {
-	uint32_t labels[CORPUS_LABELS_MAX + 1];
 	size_t length;
 	const char *text;
 
@@ -192,6 +215,7 @@ merge(struct table *into, const struct table *from)
 			return false;
 		for (uint32_t l = 0; l < from->labels.count; l++)
 			into->cells[row * stride_of(into) + 1 + labels[l]] += cells[1 + l];
+		tokens[t] = row;
 	}
 	if (from->empty && (!into->empty || from->first_empty < into->first_empty))
 		into->first_empty = from->first_empty;
@@ -292,18 +316,37 @@ check_labels(const struct corpus *corpus, const struct token_counts *counts, str
 	                 request->path, (int)(length < 60 ? length : 60), only, request->label);
 }
 
+/* Adds all tables to the first there is; NULL in *all: there is none. */
+static bool
+merge_all(const struct pass *pass, unsigned threads, struct table **all)
+{
+	struct kept *kept = pass->kept;
+
+	*all = NULL;
+	for (unsigned t = 0; t < threads; t++) {
+		const struct table *table = pass->tables[t];
+
+		if (table && *all) {
+			kept->labels[t] = malloc(((size_t)table->labels.count + 1) * sizeof(uint32_t));
+			kept->tokens[t] = malloc(((size_t)table->tokens.count + 1) * sizeof(uint32_t));
+			if (!kept->labels[t] || !kept->tokens[t] ||
+			    !merge(*all, table, kept->labels[t], kept->tokens[t]))
+				return false;
+		}
+		*all = *all ? *all : pass->tables[t];
+	}
+	return true;
+}
+
 static int
 finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct portolan_error *error)
 {
-	struct table *all = NULL;
+	struct table *all;
 
-	for (unsigned t = 0; t < threads; t++) {
-		if (!pass->tables[t])
-			continue;
-		if (all && !merge(all, pass->tables[t]))
-			return no_memory(error);
-		all = all ? all : pass->tables[t];
-	}
+	if (!merge_all(pass, threads, &all))
+		return no_memory(error);
+	if (!kept_finish(pass->kept))
+		kept_free(pass->kept);
 	counts->firsts = pass->records;
 	pass->records = NULL;
 	for (size_t p = 0; p <= pass->corpus->parts.count; p++) { /* counts become sums of those before */
@@ -331,7 +374,7 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
             struct portolan_error *error)
 {
 	unsigned threads = parallel_threads(corpus->request.threads);
-	struct pass pass = {.corpus = corpus, .weights = weights, .firsts = firsts};
+	struct pass pass = {.corpus = corpus, .weights = weights, .firsts = firsts, .kept = &counts->kept};
 	struct parallel parallel = {.threads = threads,
 	                            .count = corpus->parts.count,
 	                            .what = "counting",
@@ -342,7 +385,8 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	*counts = (struct token_counts){0};
 	pass.tables = calloc(threads, sizeof(struct table *));
 	pass.records = calloc(corpus->parts.count + 1, sizeof(*pass.records));
-	if (!pass.tables || !pass.records)
+	if (!pass.tables || !pass.records ||
+	    !kept_init(&counts->kept, corpus->parts.count, threads, weights ? 0 : corpus->request.keep))
 		code = no_memory(error);
 	if (code >= 0)
 		code = parallel_run(&parallel, error);
@@ -367,5 +411,6 @@ counts_free(struct token_counts *counts)
 	free(counts->counts);
 	free(counts->label_records);
 	free(counts->firsts);
+	kept_free(&counts->kept);
 	*counts = (struct token_counts){0};
 }

@@ -3,6 +3,7 @@
 #define COUNTS_H
 
 #include "corpus.h"
+#include "kept.h"
 
 struct token_counts {
 	struct names tokens, labels; /* the numbers of labels are not their order */
@@ -14,6 +15,7 @@ struct token_counts {
 	uint64_t records, empty; /* of these, without any token */
 	uint64_t empty_line;     /* of the first of them */
 	uint64_t *firsts;        /* the number of each part's first record, from 0; parts + 1 */
+	struct kept kept;        /* of a corpus that asks for it */
 };
 
 /* Goes through the corpus. `weights`: as what each record counts, by its number; NULL: as one (then firsts may be NULL

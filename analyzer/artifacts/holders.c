@@ -1,6 +1,6 @@
 /*
- * holders.c: a second pass over the corpus, in which a token is only looked for among a few: so memory grows with the
- * records that hold one, not with all tokens of all records.
+ * holders.c: a second pass over the corpus, in which a token is only looked for among a few, so that memory grows with
+ * the records that hold one; or over what the first pass kept, where it did. Both find the same.
  */
 #include "holders.h"
 
@@ -22,6 +22,8 @@ struct search {
 	const struct holders_request *request;
 	struct holders *holders;
 	struct names tokens; /* those looked for */
+	uint16_t *places; /* by number of the counts' tokens: place among those looked for, + 1; where records were kept
+	                   */
 	struct token_rules rules;
 	struct corpus_reader *readers; /* of each thread */
 	bool *begun;
@@ -151,6 +153,43 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 	return 0;
 }
 
+/* As search_part(), in what was kept. */
+static int
+search_kept(const struct search *search, size_t p, struct found *found, struct portolan_error *error)
+{
+	const struct token_counts *counts = search->request->counts;
+	const struct kept *kept = &counts->kept;
+	const struct kept_part *part = &kept->parts[p];
+	const uint32_t *row = part->rows;
+
+	for (size_t i = 0; i < part->record_count; i++) {
+		const struct kept_record *record = &part->records[i];
+		uint32_t count = 0;
+		uint16_t *key;
+
+		if (!make_room(found, 1 + HOLDERS_TOKENS_MAX))
+			return no_memory(error);
+		key = found->keys + found->key_count;
+		for (uint32_t t = 0; t < record->tokens; t++) {
+			uint16_t place = search->places[kept_token(kept, part, *row++)];
+
+			if (place)
+				key[++count] = (uint16_t)(place - 1);
+		}
+		if (count == 0)
+			continue;
+		key[0] = (uint16_t)counts->places[kept_label(kept, part, record->label)];
+		qsort(key + 1, count, sizeof(*key), compare_numbers);
+		found->list[found->count++] = (struct holder){.at = record->at,
+		                                              .size = record->size,
+		                                              .record = (uint32_t)(counts->firsts[p] + i),
+		                                              .group = count + 1,
+		                                              .example = UINT32_MAX};
+		found->key_count += count + 1;
+	}
+	return 0;
+}
+
 static int
 search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
@@ -161,6 +200,8 @@ search_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	int code;
 
 	found->count = found->key_count = 0;
+	if (search->places)
+		return search_kept(search, part, found, error);
 	if (!search->begun[thread])
 		corpus_reader_init(reader, search->request->corpus, &search->rules);
 	search->begun[thread] = true;
@@ -268,6 +309,22 @@ name_tokens(struct search *search, struct portolan_error *error)
 	return 0;
 }
 
+/* Ids are not kept. */
+static int
+use_kept(struct search *search, struct portolan_error *error)
+{
+	const struct holders_request *request = search->request;
+
+	if (request->index || !request->counts->kept.whole)
+		return 0;
+	search->places = calloc((size_t)request->counts->tokens.count + 1, sizeof(*search->places));
+	if (!search->places)
+		return no_memory(error);
+	for (size_t i = 0; i < request->token_count; i++)
+		search->places[request->tokens[i].token] = (uint16_t)(i + 1);
+	return 0;
+}
+
 /* What is looked for has passed all rules: of single words no others need to be left out before. */
 static struct token_rules
 fewer_rules(const struct token_rules *rules)
@@ -293,6 +350,7 @@ search_free(struct search *search, unsigned threads, unsigned slots)
 		free(search->slots[s].keys);
 	}
 	names_free(&search->tokens);
+	free(search->places);
 	free(search->readers);
 	free(search->begun);
 	free(search->slots);
@@ -316,6 +374,8 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 	search.begun = calloc(threads, sizeof(*search.begun));
 	search.slots = calloc(slots, sizeof(*search.slots));
 	code = search.readers && search.begun && search.slots ? name_tokens(&search, error) : no_memory(error);
+	if (code >= 0)
+		code = use_kept(&search, error);
 	if (code >= 0)
 		code = parallel_run(&parallel, error);
 	if (code >= 0 && !make_groups(holders))

@@ -17,6 +17,7 @@
 #define STEP 0.2
 #define ITERATIONS 50
 #define ITERATIONS_MAX 100000
+#define KEEP_SHARE 4 /* of --max-memory, for what would have to be read again */
 
 enum {
 	KEY_STEP = OPTION_KEY,
@@ -80,6 +81,7 @@ check_options(struct upsample *upsample, const struct command *command)
 
 	if (status != 0)
 		return status;
+	upsample->corpus_options.request.keep = upsample->options.common.max_memory / KEEP_SHARE;
 	if (!output)
 		return options_wrong(command, "where to? -o FILE (the report goes to standard output)");
 	if (upsample->options.common.json && strcmp(output, "-") == 0)
@@ -293,7 +295,7 @@ const struct command upsample_command = {
                 "hints "
                 "in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
                 "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
-        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_STRICT,
+        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT,
         .options = options,
         .run = run,
 };

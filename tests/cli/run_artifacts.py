@@ -151,6 +151,7 @@ def check_planted():
         assert one.read() == two.read() == three.read(), "the same seed, the same records"
     check_weights(words)
     check_capped(words)
+    check_reading_twice()
 
 
 def check_result(words, report, done):
@@ -173,6 +174,17 @@ def check_result(words, report, done):
         manifest = json.load(file)
     assert manifest["report"]["repeats"] == report["repeats"] and manifest["request"]["seed"] == 0
     assert manifest["output"]["bytes"] == os.path.getsize("first.jsonl")
+
+
+def check_reading_twice():
+    """More than may be kept of the first pass: the second reads the file again, and finds the same."""
+    write_planted("many.jsonl", 60_000, seed=4, words=300)
+    words = ["many.jsonl", "--text", "premise,hypothesis", "--label", "label", "--ngrams", 2, "--min-length", 2, "--json"]
+    reports = [portolan("upsample", *words, "-o", f"many{memory}.jsonl", "--max-memory", memory, "--threads", threads).stdout
+               for memory, threads in (("1G", 1), ("16M", 1), ("16M", 3))]
+    assert reports[0] == reports[1] == reports[2]
+    with open("many1G.jsonl", "rb") as one, open("many16M.jsonl", "rb") as two:
+        assert one.read() == two.read()
 
 
 def check_weights(words):
