@@ -291,7 +291,7 @@ dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
 	if (code >= 0)
 		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
 	if (code >= 0)
-		dynamics->held = dynamics_memory(dynamics, text_of(&dynamics->ids)) - DYNAMICS_PROGRAM_BYTES;
+		dynamics->beside += dynamics_held(dynamics, text_of(&dynamics->ids));
 	else
 		dynamics_free(dynamics);
 	return code;
@@ -335,7 +335,7 @@ int
 dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                      const char *run, const struct dynamics_request *request, struct portolan_error *error)
 {
-	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true, .held = first->held};
+	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true, .beside = first->beside};
 	return load_run(dynamics, common, run, request, error);
 }
 

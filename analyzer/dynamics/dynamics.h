@@ -54,7 +54,7 @@ struct dynamics {
 	unsigned threads;    /* to work with */
 	uint64_t max_memory; /* bytes; 0: without limit */
 	uint64_t row_bytes;  /* the request's */
-	uint64_t held;       /* bytes, about: those of runs loaded before beside this one included */
+	uint64_t beside;     /* bytes, about, that runs loaded before this one hold; then its own with them */
 };
 
 /* Everything is the dynamics' own until dynamics_free(). A run without observations in the range is an error that says
@@ -73,7 +73,10 @@ int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 /* What runs without any data, and the output's buffer. */
 #define DYNAMICS_PROGRAM_BYTES (UINT64_C(6) << 20)
 
-/* What an opened run would take in memory held whole, the request's row_bytes and the program included; of string ids
+/* What a run holds; of string ids `text` bytes each. */
+uint64_t dynamics_held(const struct dynamics *dynamics, uint64_t text);
+
+/* What an opened run would take in memory to be held whole, the request's row_bytes and the program included; of string ids
  * `text` bytes each. */
 uint64_t dynamics_memory(const struct dynamics *dynamics, uint64_t text);
 

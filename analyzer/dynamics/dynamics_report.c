@@ -55,18 +55,26 @@ dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error 
 }
 
 uint64_t
+dynamics_held(const struct dynamics *dynamics, uint64_t text)
+{
+	uint64_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK;
+	uint64_t row = dynamics->column_count * sizeof(double) + sizeof(*dynamics->order) + sizeof(uint64_t);
+
+	row += dynamics->info->id_kind == STORE_ID_STR ? 2 * text : 0; /* it grows by doubling */
+	return rows * (row + (dynamics->with_gold ? sizeof(*dynamics->gold) : 0));
+}
+
+uint64_t
 dynamics_memory(const struct dynamics *dynamics, uint64_t text)
 {
 	const struct store_run_info *info = dynamics->info;
-	uint64_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, place = sizeof(uint64_t);
-	uint64_t row = dynamics->column_count * sizeof(double) + sizeof(*dynamics->order), after = dynamics->row_bytes;
+	uint64_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, after = dynamics->row_bytes;
 
-	/* Text grows by doubling. Declared ids are in order; others are sorted, before the command takes its share. */
-	row += info->id_kind == STORE_ID_STR ? place + 2 * text : place;
-	row += dynamics->with_gold ? sizeof(*dynamics->gold) : 0;
+	/* Declared ids are in order; others are sorted, before the command takes its share. */
 	if (info->declared == 0 && info->id_kind == STORE_ID_INT && after < 2 * sizeof(struct sort_item))
 		after = 2 * sizeof(struct sort_item);
-	return dynamics->held + DYNAMICS_PROGRAM_BYTES + scan_worker_memory(dynamics) + rows * (row + after);
+	return dynamics->beside + DYNAMICS_PROGRAM_BYTES + scan_worker_memory(dynamics) +
+	       dynamics_held(dynamics, text) + rows * after;
 }
 
 /* Bytes of a string id, about: as those of the first block. */
@@ -88,8 +96,7 @@ guess_text(const struct dynamics *dynamics)
 bool
 dynamics_fits(const struct dynamics *dynamics)
 {
-	return dynamics->max_memory == 0 ||
-	       dynamics_memory(dynamics, guess_text(dynamics)) <= dynamics->max_memory;
+	return dynamics->max_memory == 0 || dynamics_memory(dynamics, guess_text(dynamics)) <= dynamics->max_memory;
 }
 
 int
