@@ -89,7 +89,7 @@ worker_init(struct scan *scan, struct worker *worker, struct portolan_error *err
 	for (size_t c = 0; c < run->column_count; c++)
 		own += run->columns[c].values == NULL;
 	worker->values = malloc((own + 1) * part_rows(scan) * sizeof(*worker->values));
-	worker->columns = malloc((views + 1) * sizeof(*worker->columns));
+	worker->columns = calloc(views + 1, sizeof(*worker->columns));
 	if (!worker->part.order || (run->with_gold && !worker->part.gold) || !worker->values || !worker->columns)
 		return out_of_memory(error);
 	return store_cursor_open(run->snapshot, &worker->cursor, error);
@@ -172,13 +172,14 @@ static int
 work_on_block(struct scan *scan, struct worker *worker, const struct store_block *block, unsigned slot,
               struct portolan_error *error)
 {
+	uint64_t held = store_snapshot_columns(scan->run->snapshot);
 	int code = 0;
 
 	if (!scan->steps->rows)
 		return work_on_piece(scan, worker, block, 0, slot, error);
 	for (uint32_t from = 0; code >= 0 && from < block->rows; from += part_rows(scan)) {
 		uint32_t rest = block->rows - from, rows = rest < part_rows(scan) ? rest : part_rows(scan);
-		struct store_block piece = scan_part_cut(block, from, rows, worker->columns);
+		struct store_block piece = scan_part_cut(block, held, from, rows, worker->columns);
 
 		code = work_on_piece(scan, worker, &piece, from, slot, error);
 		worker->part.place += worker->part.count;
