@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #define PROGRAM_BYTES (UINT64_C(6) << 20) /* what runs without any data, and the output's buffer */
-#define PIECE_BYTES (128u << 10)          /* of records: with the columns they are made from, in a core's own cache */
+#define PIECE_BYTES (256u << 10)          /* of records: with the columns they are made from, in a core's own cache */
 #define SHARE 4 /* of the memory for slices, what the scan that fills them may take: a quarter */
 
 struct export
