@@ -194,7 +194,7 @@ check_options(struct map_line *line, const struct command *command)
 		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
 	request->has_picture = true;
 	return code < 0 ? options_wrong(command, "%s%s", error.message,
-	                                picture_is_animation(output) ? "" : "; or with .gif, for an animation")
+	                                code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "")
 	                : 0;
 }
 

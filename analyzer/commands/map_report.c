@@ -1,17 +1,12 @@
 /* map_report.c: see map_report.h. */
 #include "map_report.h"
 
+#include "output/report.h"
+
 #include <portolan/error.h>
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-
-static json_t *
-number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *
 axis_as_json(const struct map_axis *axis)
@@ -32,8 +27,8 @@ colour_as_json(const struct map_drawing *drawing)
 		return json_null();
 	colour = json_pack("{s:s}", "measure", source->input.colour.name);
 	if (source->input.colouring == MAP_BY_VALUE) {
-		json_object_set_new(colour, "from", number(map->axes.colour.low));
-		json_object_set_new(colour, "to", number(map->axes.colour.high));
+		json_object_set_new(colour, "from", report_number(map->axes.colour.low));
+		json_object_set_new(colour, "to", report_number(map->axes.colour.high));
 		json_object_set_new(colour, "examples_without", json_integer((json_int_t)map->without_colour));
 	}
 	if (file) {
@@ -53,8 +48,8 @@ regions_as_json(const struct map_data *map)
 	regions = json_object();
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		json_object_set_new(regions, region_names[r], json_integer((json_int_t)map->region_examples[r]));
-	json_object_set_new(regions, "variability_cut", number(map->cuts.variability));
-	json_object_set_new(regions, "confidence_cut", number(map->cuts.confidence));
+	json_object_set_new(regions, "variability_cut", report_number(map->cuts.variability));
+	json_object_set_new(regions, "confidence_cut", report_number(map->cuts.confidence));
 	return regions;
 }
 
@@ -130,7 +125,8 @@ map_report(const struct map_drawing *drawing, struct portolan_error *error)
 		json_object_set(root, "paths", paths);
 	json_decref(paths);
 	json_object_set_new(root, "files", files_as_json(drawing));
-	if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF || fflush(stdout) == EOF)
+	if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF ||
+	    fflush(stdout) == EOF)
 		code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write the report to standard output");
 	json_decref(root);
 	return code;

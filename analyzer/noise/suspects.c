@@ -67,12 +67,12 @@ suspects_write(struct output *output, const struct dynamics *dynamics, const dou
 
 		if (json) {
 			output_text(output, "{\"id\":");
-			table_write_id_json(output, dynamics, row);
+			table_write_id(output, dynamics, row, text_json);
 			output_text(output, ",\"score\":");
 			text_number(output, scores[row]);
 			output_text(output, "}\n");
 		} else {
-			table_write_id_csv(output, dynamics, row);
+			table_write_id(output, dynamics, row, text_csv);
 			output_bytes(output, ",", 1);
 			text_number(output, scores[row]);
 			output_bytes(output, "\n", 1);

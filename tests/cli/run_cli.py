@@ -279,6 +279,7 @@ CASES = {
     "map-from-coloured": "map --from points.csv --colour-file agree.csv --colour agreement -o from.svg --json",
     "select-join-cut": "select strings --by ambiguous --join cut.jsonl --id-field guid --with-measures",
     "select-join-quotes": "select small --by hard-to-learn --count 2 --join quotes.csv --id-field id",
+    "select-join-empty": "select small --by hard-to-learn --join empty.csv --id-field id",
     "select-join-unclosed": "select small --by hard-to-learn --count 2 --join unclosed.csv --id-field id",
     "select-join-compressed": "select small --by hard-to-learn --join lines.gz --id-field id",
     "compare": "compare small again",
@@ -518,6 +519,7 @@ def write_files():
         file.write("guid\tvariability\tconfidence\tcorrectness\nx\t0.1\t0.5\t2\ny\t0.1\t1.5\t2\n")
     with open("no-id.jsonl", "w") as file:
         file.write('{"guid": 1, "confidence": 0.5}\n{"id": 2, "confidence": 0.75}\n')
+    open("empty.csv", "w").close()
     with open("header.csv", "w") as file:
         file.write("id,a\n")
     with open("nothing.jsonl", "w") as file:
@@ -588,11 +590,14 @@ def check_animation(name, frames):
 
 
 def check_script_again():
-    """The script draws the same picture by hand, and leaves nothing else behind."""
+    """The script draws the same picture by hand, from whatever folder, and leaves nothing else behind."""
     name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
-    subprocess.run(["gnuplot", "it_s.gp"], check=True)
-    with open(name, "rb") as again, open("it's.svg", "rb") as first:
-        same = again.read() == first.read()
+    same = True
+    for folder, script in ((".", "it_s.gp"), ("folder", "../it_s.gp"), ("/", os.path.abspath("it_s.gp"))):
+        subprocess.run(["gnuplot", script], check=True, cwd=folder)
+        with open(name, "rb") as again, open("it's.svg", "rb") as first:
+            same = again.read() == first.read() and same
+        os.unlink(name)
     left = [f for f in os.listdir(".") if re.search(r"\.\d+\.(svg|png|pdf)$", f) or "XXXXXX" in f]
     return ([] if same else ["the script does not draw the same picture again"]) + [f"left behind: {f}" for f in left]
 
