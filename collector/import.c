@@ -102,6 +102,9 @@ take_line(struct import *import, size_t size, struct portolan_error *error)
 		line += 3;
 		size -= 3;
 	}
+	if (import->line_number == 1 && size >= 2 && memcmp(line, "\x1f\x8b", 2) == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: gunzip it first; nothing was imported",
+		                 import->file->path);
 	if (is_blank(line, size))
 		return 0;
 	result = dynamics_parse(line, size, import->file->epoch, &import->row, &why);

@@ -19,9 +19,9 @@ struct import_options {
 struct import_report {
 	uint64_t examples, epochs, observations; /* as the run then holds them */
 	uint64_t replaced;                       /* lines about an example seen before in the same epoch */
-	uint64_t changed_labels;                 /* examples whose gold label is not always the same */
-	uint64_t refused;                        /* lines left out */
-	int interrupted;                         /* by this signal; 0: not */
+	uint64_t changed_labels; /* as far as folding, which a running collector does later, has found out */
+	uint64_t refused;        /* lines left out */
+	int interrupted;         /* by this signal; 0: not */
 };
 
 /* All or nothing: the run appears when all of it is there, and one that it overwrites is there until then, whatever

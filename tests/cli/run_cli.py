@@ -602,6 +602,19 @@ def check_script_again():
     return ([] if same else ["the script does not draw the same picture again"]) + [f"left behind: {f}" for f in left]
 
 
+def check_examples(portolan):
+    """In every help, an example is a comment and a command, in turn: one too many would make commands of the comments."""
+    problems = []
+    listed = subprocess.run([portolan, "help"], capture_output=True, text=True, check=True).stdout
+    for name in re.findall(r"^  ([a-z]+)  ", listed, re.M):
+        text = subprocess.run([portolan, "help", name], capture_output=True, text=True, check=True).stdout
+        lines = text[text.index("Examples:"):text.index("Usage:")].splitlines()[1:-1]
+        for comment, command in zip(lines[::2], lines[1::2] + [""]):
+            if not re.match(r"  # (?!portolan )", comment) or not re.match(r"  (portolan|gnuplot|seq|paste|sort|head) ", command):
+                problems.append(f"help {name}: {comment!r}, {command!r}")
+    return problems if "map" in listed else ["help: no commands listed"]
+
+
 def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     regenerate = "--regenerate" in sys.argv[3:]
@@ -623,6 +636,7 @@ def main():
                 problems.append(f"{name}:\n--- expected\n{expected}--- got\n{got}")
         for mishap in mishaps.ALL:
             problems += mishap(portolan)
+        problems += check_examples(portolan)
         problems += check_picture("it's.svg", b"<?xml", 50000)
         problems += check_picture("density.png", b"\x89PNG", 20000)
         problems += check_picture("compact.pdf", b"%PDF", 10000)
