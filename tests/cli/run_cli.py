@@ -49,6 +49,7 @@ CASES = {
     "groups-words-alone": "groups small --attributes pairs.csv --id-field id --words not",
     "groups-one-text": "groups small --attributes pairs.csv --id-field id --text-pair premise",
     "groups-number-text": "groups small --attributes pairs.csv --id-field id --text-pair premise,length",
+    "groups-not-utf8": "groups small --attributes latin.csv --id-field id --json",
     "groups-twice": "groups small --attributes twice.csv --id-field id",
     "groups-both-sizes": "groups small --attributes pairs.csv --id-field id --count 1 --fraction 0.5",
     "groups-wrong-replicates": "groups small --attributes pairs.csv --id-field id --replicates many",
@@ -520,6 +521,8 @@ def write_files():
     with open("no-id.jsonl", "w") as file:
         file.write('{"guid": 1, "confidence": 0.5}\n{"id": 2, "confidence": 0.75}\n')
     open("empty.csv", "w").close()
+    with open("latin.csv", "wb") as file:
+        file.write(b"id,country\n0,Italy\n1,Espa\xf1a\n")
     with open("header.csv", "w") as file:
         file.write("id,a\n")
     with open("nothing.jsonl", "w") as file:
