@@ -104,7 +104,7 @@ take_option(struct groups *groups, const struct command *command, int key, const
 	case KEY_COUNT:
 		return take_number(command, "--count", text, 1, UINT64_MAX, &groups->count);
 	case KEY_SEED:
-		return take_number(command, "--seed", text, 0, UINT64_MAX, &groups->seed);
+		return take_number(command, "--seed", text, 0, INT64_MAX, &groups->seed); /* JSON has no more */
 	case KEY_TEXT_PAIR:
 		if (split(text, 2, &groups->text_names, columns->texts) != 2)
 			return options_wrong(command, "--text-pair %s: say A,B, the fields of the two texts", text);
@@ -214,7 +214,7 @@ static const struct command_option options[] = {
         {"columns", KEY_COLUMNS, "A,B", "The columns to summarise. Default: all but the ids and long texts."},
         {"by", KEY_BY, "RULE", "The selection, as in portolan select. Default: forgettable."},
         {"fraction", KEY_FRACTION, "F",
-         "Select this share of the examples. Default: a third; forgettable: all that are."},
+         "Select this share of the examples. Default: a third; of forgettable and region: rules all."},
         {"count", KEY_COUNT, "N", "Select so many examples."},
         {"text-pair", KEY_TEXT_PAIR, "A,B",
          "Summarise word_overlap as well: the words that the texts in fields A and B share, over all of theirs "
