@@ -79,6 +79,18 @@ take_number(const struct command *command, const char *option, const char *text,
 	                     (unsigned long long)least, (unsigned long long)most);
 }
 
+/* An option that the other answer would pass over is wrong, not ignored. */
+static void
+note_option(struct groups *groups, const struct command *command, int key)
+{
+	const struct command_option *option = command->options;
+
+	while (option->name && option->key != key)
+		option++;
+	if (key != KEY_FORGETTING && key != KEY_PLOT)
+		groups->of_selection = option->name;
+}
+
 /* Takes one option; its status when it is wrong, else 0. */
 static int
 take_option(struct groups *groups, const struct command *command, int key, const char *text)
@@ -137,6 +149,9 @@ check_options(struct groups *groups, const struct command *command)
 		return STATUS_USAGE;
 	if (groups->forgetting && columns->path)
 		return options_wrong(command, "one of --attributes and --forgetting");
+	if (groups->forgetting && groups->of_selection)
+		return options_wrong(command, "--forgetting counts all examples, and does not take --%s",
+		                     groups->of_selection);
 	if (groups->plot && !groups->forgetting)
 		return options_wrong(command, "--plot goes with --forgetting");
 	if (groups->plot && picture_init(&groups->picture, "--plot", groups->plot, CHART_DATA_ENDING, &error) < 0)
@@ -191,8 +206,10 @@ run(const struct command *command, int argc, char **argv)
 
 	selection_rule_parse(groups.rule_text, &groups.rule);
 	options_begin(&groups.options, command, argc, argv);
-	while (code == 0 && (key = options_next(&groups.options)) > 0)
+	while (code == 0 && (key = options_next(&groups.options)) > 0) {
+		note_option(&groups, command, key);
 		code = take_option(&groups, command, key, groups.options.argument);
+	}
 	if (code == 0)
 		code = key == OPTIONS_END ? check_options(&groups, command) : STATUS_STOPPED;
 	if (code == 0) {

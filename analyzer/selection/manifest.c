@@ -200,6 +200,21 @@ write_text(const char *text, const char *output, struct portolan_error *error)
 	return code;
 }
 
+/* Fractions as they were typed; if a number needs more digits than that to be read back exactly, all digits. */
+static char *
+print(const json_t *manifest)
+{
+	char *text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	json_t *again = text ? json_loads(text, 0, NULL) : NULL;
+
+	if (again && !json_equal(manifest, again)) {
+		free(text);
+		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	}
+	json_decref(again);
+	return text;
+}
+
 int
 manifest_write(json_t *manifest, const char *output, struct portolan_error *error)
 {
@@ -211,7 +226,7 @@ manifest_write(json_t *manifest, const char *output, struct portolan_error *erro
 	                         (json_int_t)bytes, "xxh128", hex);
 
 	if (code >= 0 && manifest && json_object_set(manifest, "output", file) == 0)
-		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+		text = print(manifest);
 	if (code >= 0)
 		code = text ? write_text(text, output, error)
 		            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);

@@ -59,6 +59,7 @@ CASES = {
     "groups-no-signals": "groups small --attributes pairs.csv --id-field id --by aum:asc",
     "groups-plot-alone": "groups small --attributes pairs.csv --id-field id --plot x.svg",
     "groups-forgetting": "groups small --forgetting --plot forgotten.svg FILE>forgotten.gp",
+    "groups-forgetting-by": "groups small --forgetting --by hard-to-learn",
     "groups-forgetting-json": "groups small --forgetting --json --epochs 1:",
     "help-watch": "help watch",
     "watch-no-run": "watch --once",
