@@ -73,7 +73,10 @@ take_rule(struct compare *compare, const struct command *command, const char *te
 {
 	compare->rule_text = text;
 	if (selection_rule_parse(text, &compare->rule))
-		return 0;
+		return compare->rule.kind != SELECT_K_CENTER
+		               ? 0
+		               : options_wrong(command,
+		                               "--by k-center: only portolan select takes the features it needs");
 	options_choice(command, "rule", text, selection_names, SELECTION_NAMES);
 	return STATUS_USAGE;
 }

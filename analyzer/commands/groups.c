@@ -61,7 +61,10 @@ take_rule(struct groups *groups, const struct command *command, const char *text
 {
 	groups->rule_text = text;
 	if (selection_rule_parse(text, &groups->rule))
-		return 0;
+		return groups->rule.kind != SELECT_K_CENTER
+		               ? 0
+		               : options_wrong(command,
+		                               "--by k-center: only portolan select takes the features it needs");
 	options_choice(command, "rule", text, selection_names, SELECTION_NAMES);
 	return STATUS_USAGE;
 }
