@@ -32,7 +32,7 @@ colour_as_json(const struct map_drawing *drawing)
 		json_object_set_new(colour, "examples_without", json_integer((json_int_t)map->without_colour));
 	}
 	if (file) {
-		json_object_set_new(colour, "file", json_string(file));
+		json_object_set_new(colour, "file", report_text(file));
 		json_object_set_new(colour, "unknown_ids", json_integer((json_int_t)source->colour_unknown));
 	}
 	return colour;
@@ -59,7 +59,7 @@ map_as_json(const struct map_drawing *drawing, size_t index)
 	const struct map_source *source = &drawing->sources[drawing->is_animation ? 0 : index];
 	const struct map_data *map = &drawing->maps[index];
 	bool scatter = !drawing->request->density && !(drawing->request->other && drawing->request->shift);
-	json_t *object = json_pack("{s:s}", source->is_run ? "run" : "file", source->name);
+	json_t *object = json_pack("{s:o}", source->is_run ? "run" : "file", report_text(source->name));
 
 	if (source->is_run) {
 		const struct dynamics *dynamics = &source->dynamics;
@@ -95,9 +95,9 @@ files_as_json(const struct map_drawing *drawing)
 	json_t *files = json_array();
 
 	if (request->has_picture) {
-		json_array_append_new(files, json_string(request->picture.path));
-		json_array_append_new(files, json_string(request->picture.script_path));
-		json_array_append_new(files, json_string(request->picture.data_path));
+		json_array_append_new(files, report_text(request->picture.path));
+		json_array_append_new(files, report_text(request->picture.script_path));
+		json_array_append_new(files, report_text(request->picture.data_path));
 	}
 	for (size_t m = 0; request->frames && m < drawing->map_count; m++) {
 		char name[MAP_FRAME_NAME_ROOM];

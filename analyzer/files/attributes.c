@@ -11,7 +11,6 @@
 
 #include <portolan/error.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,22 +95,6 @@ make_category(struct reading *reading, struct attribute *attribute, const struct
 	reading->again = true;
 }
 
-/* Categories are shown to people, and printed as JSON, which has no other text. */
-static bool
-is_utf8(const char *text, size_t length)
-{
-	json_t *string;
-
-	for (size_t i = 0; i < length; i++) {
-		if ((unsigned char)text[i] < 0x80)
-			continue;
-		string = json_stringn(text, length);
-		json_decref(string);
-		return string != NULL;
-	}
-	return true;
-}
-
 static int
 take_value(struct reading *reading, size_t column, struct user_record *record, size_t position,
            struct portolan_error *error)
@@ -124,8 +107,6 @@ take_value(struct reading *reading, size_t column, struct user_record *record, s
 		return code;
 	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(record->text, &attribute->numbers[position]))
 		make_category(reading, attribute, record);
-	if (attribute->kind == ATTRIBUTE_CATEGORY && !is_utf8(record->text, (size_t)length))
-		return wrong_value(reading, record, attribute->name, "not UTF-8", error);
 	if (attribute->kind == ATTRIBUTE_CATEGORY && attribute->categories) {
 		attribute->categories[position] = categories_find(&reading->names[column], attribute, record->text);
 		if (attribute->categories[position] < 0)

@@ -28,8 +28,8 @@ count_from(const double *scores, const uint32_t *ranked, size_t n, double thresh
 }
 
 int
-suspects_rank(const struct dynamics *dynamics, const double *scores, const struct suspects_size *size,
-              struct suspects *suspects, struct portolan_error *error)
+suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values,
+              const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error)
 {
 	struct sort_item *items = malloc(2 * dynamics->count * sizeof(*items));
 	uint32_t *ranked = malloc(dynamics->count * sizeof(*ranked));
@@ -39,7 +39,8 @@ suspects_rank(const struct dynamics *dynamics, const double *scores, const struc
 		free(ranked);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
 	}
-	selection_by_values(scores, true, dynamics->order, dynamics->count, items, ranked);
+	selection_by_values(values, false, dynamics->order, dynamics->count, items, ranked);
+	selection_by_values(scores, true, ranked, dynamics->count, items, ranked); /* stable */
 	free(items);
 	*suspects = (struct suspects){.ranked = ranked, .scored = dynamics->count};
 	while (suspects->scored > 0 && isnan(scores[ranked[suspects->scored - 1]]))

@@ -40,6 +40,10 @@ CASES = {
     "groups-json": "groups strings --attributes pairs.jsonl --id-field guid --by confidence:asc --count 1 --json --replicates 0",
     "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",
     "groups-columns": "groups small --attributes pairs.csv --id-field id --columns source,length --level 0.5 --seed 3",
+    "groups-latin": "groups small --attributes latin.csv --id-field id --by region:hard-to-learn --json --replicates 0",
+    "groups-region": "groups small --attributes agree.csv --id-field id --columns agreement --by region:easy-to-learn --replicates 0 --json",
+    "groups-k-center": "groups small --attributes agree.csv --id-field id --by k-center",
+    "groups-wrong-seed": "groups small --attributes pairs.csv --id-field id --seed 9223372036854775808",
     "groups-strict": "groups small --attributes pairs.csv --id-field id --columns length --replicates 0 --strict",
     "groups-no-column": "groups small --attributes pairs.csv --id-field id --columns lenght",
     "groups-no-id-field": "groups small --attributes pairs.csv",
@@ -49,7 +53,6 @@ CASES = {
     "groups-words-alone": "groups small --attributes pairs.csv --id-field id --words not",
     "groups-one-text": "groups small --attributes pairs.csv --id-field id --text-pair premise",
     "groups-number-text": "groups small --attributes pairs.csv --id-field id --text-pair premise,length",
-    "groups-not-utf8": "groups small --attributes latin.csv --id-field id --json",
     "groups-twice": "groups small --attributes twice.csv --id-field id",
     "groups-both-sizes": "groups small --attributes pairs.csv --id-field id --count 1 --fraction 0.5",
     "groups-wrong-replicates": "groups small --attributes pairs.csv --id-field id --replicates many",
@@ -57,6 +60,7 @@ CASES = {
     "groups-no-signals": "groups small --attributes pairs.csv --id-field id --by aum:asc",
     "groups-plot-alone": "groups small --attributes pairs.csv --id-field id --plot x.svg",
     "groups-forgetting": "groups small --forgetting --plot forgotten.svg FILE>forgotten.gp",
+    "groups-forgetting-by": "groups small --forgetting --by hard-to-learn",
     "groups-forgetting-json": "groups small --forgetting --json --epochs 1:",
     "help-watch": "help watch",
     "watch-no-run": "watch --once",
@@ -151,6 +155,8 @@ CASES = {
     "select-mix-too-much": "select small --by ambiguous --count 4 --mix random=0.6 --mix easy-to-learn=0.6",
     "select-npy-strings": "select strings --by ambiguous --format npy",
     "select-both-sizes": "select small --by ambiguous --count 1 --fraction 0.5",
+    "select-wrong-seed": "select small --by random --seed 9223372036854775808",
+    "compare-wrong-regions": "compare bell bell2 --show regions --regions -0.1,0.5",
     "select-wrong-fraction": "select small --by ambiguous --fraction 33%",
     "select-join-tsv": "select small --by ambiguous --count 3 --join lines.tsv --id-field id",
     "select-join-csv": "select small --by ambiguous --count 2 --join lines.csv --id-field id",
@@ -300,12 +306,15 @@ CASES = {
     "compare-id-kinds": "compare small strings",
     "compare-none-shared": "compare scratch far",
     "compare-wrong-table": "compare small again --show regoins",
+    "compare-k-center": "compare bell bell2 --show selection --by k-center",
     "compare-wrong-rule": "compare small again --by confidnce:asc --show selection",
     "compare-no-signals": "compare small again --by aum:asc --show selection",
     "compare-plot-alone": "compare small again --plot x.svg",
     "compare-plot-ending": "compare small --early-stopping --plot x.gif",
     "compare-format-alone": "compare small again --format csv",
-    "noise-plan": "noise plan three --fraction 0.1 -o flips.tsv FILE>flips.tsv",
+    "noise-plan": "noise plan three --fraction 0.1 -o flips.tsv FILE>flips.tsv FILE>flips.tsv.manifest.json",
+    "noise-plan-manifest": "noise plan words --fraction 0.34 --seed 5 --regions 0.5,0.25 --epochs :2 -o few.tsv FILE>few.tsv.manifest.json",
+    "noise-plan-device": "noise plan three --fraction 0.01 -o /dev/null",
     "noise-plan-seed": "noise plan three --fraction 0.1 --seed 7 -o -",
     "noise-plan-strings": "noise plan words --fraction 0.34 --regions 0.5,0.5 -o -",
     "noise-plan-too-many": "noise plan three --fraction 0.9 -o -",
@@ -509,6 +518,8 @@ def write_files():
     with open("pairs.csv", "w") as file:
         file.write('id,source,length,premise,hypothesis\n0,web,3,A man runs,a man does not run\n1,"a, book",5,Two dogs,two dogs\n'
                    '2,web,,It is late,\n3,web,2.5,He sleeps,He NEVER sleeps\n5,"a, book",4,"So, what?",not\n')
+    with open("latin.csv", "wb") as file:  # neither column name nor values are UTF-8
+        file.write(b"id,caf\xe9\n0,\xe8\n1,\xe9\n2,\xc3\xa9\n3,\xe9\n")
     with open("pairs.jsonl", "w") as file:
         file.write('{"guid": "b", "x": {"y": 1}, "kind": "new", "ok": true}\n{"guid": "9", "kind": "old", "ok": false}\n'
                    '{"guid": "10", "kind": "new", "ok": null}\n{"guid": "a,\\"quoted\\"", "kind": "n\\u00e4\\"", "ok": true}\n')
@@ -521,8 +532,6 @@ def write_files():
     with open("no-id.jsonl", "w") as file:
         file.write('{"guid": 1, "confidence": 0.5}\n{"id": 2, "confidence": 0.75}\n')
     open("empty.csv", "w").close()
-    with open("latin.csv", "wb") as file:
-        file.write(b"id,country\n0,Italy\n1,Espa\xf1a\n")
     with open("header.csv", "w") as file:
         file.write("id,a\n")
     with open("nothing.jsonl", "w") as file:
