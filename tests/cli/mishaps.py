@@ -4,6 +4,7 @@ Each function takes the program, runs in the folder of run_cli.py's store, and a
 """
 
 import json
+import json
 import os
 import re
 import signal
@@ -143,5 +144,5 @@ def latin_names(portolan):
     return problems
 
 
-ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files,
+ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, odd_path,
        latin_names, titles)
