@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -21,6 +22,25 @@ def find(name: str) -> str | None:
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
     return shutil.which(name)
+
+
+def portolan() -> None:
+    """The command ``portolan`` of an installed package."""
+    _become("portolan")
+
+
+def portoland() -> None:
+    """The command ``portoland`` of an installed package."""
+    _become("portoland")
+
+
+def _become(name: str) -> None:
+    # The command that pip made is first on $PATH, and is this one: only the package's own copy will do.
+    path = _PACKAGE / "bin" / name
+    try:
+        os.execv(path, [name, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"{name}: cannot run {path}: {error.strerror}")
 
 
 def default_store() -> str:
