@@ -116,7 +116,10 @@ class Run:
             _options.directory("spool", spool),
             _options.count("spool_bytes", spool_bytes),
         )
-        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
+        self._mode = mode
+        self._shared = group is not None
+        self._store, self._endpoint = None if store is None else os.fsdecode(store), endpoint
+        self._closing_line: Callable[[Run], str] | None = None  # of the hooks
         _open_runs.add(self)
         # Called at the interpreter's exit too, while modules are still whole.
         self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name)
@@ -125,6 +128,25 @@ class Run:
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def mode(self) -> str:
+        """"epoch-end" or "train-forward"."""
+        return self._mode
+
+    @property
+    def store(self) -> str | None:
+        """The store's directory; None for a run that was given an endpoint."""
+        return self._store
+
+    @property
+    def is_open(self) -> bool:
+        return self._finalizer.alive
+
+    @property
+    def is_shared(self) -> bool:
+        """Opened with a group: other processes log into it too."""
+        return self._shared
 
     def log_logits(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any) -> None:
         """Log n observations of `epoch` from raw scores.
@@ -180,6 +202,8 @@ class Run:
         if not self._finalizer.alive:
             return
         _close(self._handle, _deadline(timeout), self._finalizer.detach)
+        if self._closing_line is not None:
+            print(self._closing_line(self), file=sys.stderr, flush=True)
 
     def stats(self) -> dict[str, int]:
         """Counters, of observations unless the name says otherwise: logged, acknowledged, refused, replaced, dropped, spooled,
@@ -202,8 +226,9 @@ class Run:
         raise TypeError("a portolan.Run cannot be copied or sent to another process: open one there; those with the same group share a run")
 
     def __repr__(self) -> str:
-        state = "open" if self._finalizer.alive else "closed"
-        return f"<portolan.Run {self._name!r} {state}, {self._where}>"
+        state = "open" if self.is_open else "closed"
+        where = f"endpoint={self._endpoint!r}" if self._store is None else f"store={self._store!r}"
+        return f"<portolan.Run {self._name!r} {state}, {where}>"
 
 
 def _warn(name: str, error: BaseException | str) -> None:
