@@ -78,6 +78,9 @@ class Recorder:
     def log_probs(self, epoch: int, ids: Any, probs: Any, gold: Any) -> None:
         self._log("log_probs", epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, probs, gold)))
 
+    def log_gold(self, epoch: int, ids: Any, gold_probs: Any, correct: Any, gold: Any) -> None:
+        self._log("log_gold", epoch, ids, gold_probs, correct, gold)
+
     def end_epoch(self, epoch: int) -> None:
         self._log("end_epoch", epoch)
 
