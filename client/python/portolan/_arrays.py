@@ -50,6 +50,12 @@ def identifiers(values: Any) -> Any:
     return values
 
 
+def listed(values: Any) -> list[Any]:
+    """The entries of what these functions return."""
+    values = values if isinstance(values, (list, tuple)) else memoryview(values).tolist()
+    return [entry[0] if isinstance(entry, list) else entry for entry in values]
+
+
 def _refuse_masked(values: Any, name: str) -> None:
     """What a masked array hides is in its buffer all the same."""
     mask = getattr(values, "mask", None)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from portolan import _portolan, _shapes
+from portolan import _device, _portolan, _shapes
 from portolan._run import Run
 
 Open = Callable[..., Run]
@@ -73,20 +73,24 @@ class Recorder:
 
     def log_logits(self, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
         """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
-        self._log("log_logits", epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, logits, gold)))
+        self._guarded(log_batch, self.run, epoch, ids, logits, gold)
 
     def log_probs(self, epoch: int, ids: Any, probs: Any, gold: Any) -> None:
-        self._log("log_probs", epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, probs, gold)))
+        if self.run is not None:
+            self._guarded(self.run.log_probs, epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, probs, gold)))
 
     def log_gold(self, epoch: int, ids: Any, gold_probs: Any, correct: Any, gold: Any) -> None:
-        self._log("log_gold", epoch, ids, gold_probs, correct, gold)
+        if self.run is not None:
+            self._guarded(self.run.log_gold, epoch, ids, gold_probs, correct, gold)
 
     def end_epoch(self, epoch: int) -> None:
-        self._log("end_epoch", epoch)
+        if self.run is not None:
+            self._guarded(self.run.end_epoch, epoch)
 
     def flush(self) -> None:
         """Before a checkpoint is written: what it has seen is then on disk."""
-        self._log("flush")
+        if self.run is not None:
+            self._guarded(self.run.flush)
 
     def close(self) -> None:
         """At the end of training: flushes, and says what there is now. A run of the caller's stays open."""
@@ -102,11 +106,11 @@ class Recorder:
         except _portolan.Error as error:
             self._lose(error)
 
-    def _log(self, call: str, *arguments: Any) -> None:
+    def _guarded(self, call: Callable[..., Any], *arguments: Any) -> None:
         if self._lost or self.run is None:
             return
         try:
-            getattr(self.run, call)(*arguments)
+            call(*arguments)
         except _portolan.RowsRefused:
             raise  # asked for, with strict
         except _portolan.Error as error:
@@ -115,6 +119,15 @@ class Recorder:
     def _lose(self, error: BaseException) -> None:
         self._lost = True
         warn(f"{self.hook}: {error}; training goes on, and is not recorded any more")
+
+
+def log_batch(run: Run, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
+    """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
+    ids, logits, gold = _shapes.as_rows(ids, logits, gold)
+    if _device.is_remote(logits):
+        run._log_remote(epoch, ids, logits, gold, _shapes.IGNORED)
+    else:
+        run.log_logits(epoch, *_shapes.without_ignored(ids, logits, gold))
 
 
 def check_mode(run: Run, mode: str, hook: str) -> None:
