@@ -123,7 +123,7 @@ class PortolanCallback(Callback):
     def _observe(self, trainer: Any, module: Any) -> None:
         loader = self._loader(trainer)
         strategy, precision = trainer.strategy, trainer.precision_plugin
-        with evaluating(module, loader), precision.forward_context():
+        with evaluating(module, loader, self._recorder.run), precision.forward_context():
             for batch in loader:
                 batch = strategy.batch_to_device(precision.convert_input(batch))
                 observed = self.observations(module, batch) if self.observations else self._of_module(module, batch)

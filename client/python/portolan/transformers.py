@@ -92,7 +92,7 @@ class PortolanCallback(TrainerCallback):
         epoch = self._epochs.current
         loader = self._loader(args, model, train_dataloader)
         observations = self.observations or _Observations(args, model)
-        with evaluating(model):
+        with evaluating(model, None, self._recorder.run):
             for ids, inputs in loader:
                 inputs = to_device(inputs, args.device)
                 self._recorder.log_logits(epoch, *observations(ids, inputs, model(**inputs)))
