@@ -82,19 +82,24 @@ def write_script(folder, name, code):
     return path
 
 
-def blocks(page, language="python"):
-    """The code blocks of a page of client/python/docs."""
+def blocks(page):
+    """[(language, code)] of a page of client/python/docs."""
     text = (ROOT / "client/python/docs" / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```(python|sh)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def run_page(page, folder, store="portolan-store", ranks=None):
-    """Runs the page's Python blocks, each as a program of its own, in `folder`, as they stand. A block that begins with a comment
-    `# NAME.py` is only saved under that name."""
-    for number, block in enumerate(blocks(page)):
-        named = re.match(r"# (\w+\.py)", block)
-        path = folder / (named[1] if named else f"block{number}.py")
-        path.write_text(block, encoding="utf-8")
-        if not named:
-            done = subprocess.run([sys.executable, path.name], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-            assert done.returncode == 0, f"{page}, block {number}: {done.stderr}"
+def run_page(page, folder):
+    """Runs the page's blocks as they stand, one after the other, in `folder`. A Python block that begins with the comment `# NAME.py` is
+    saved under that name, for the others."""
+    programs = [str(Path(os.environ[name]).parent) for name in ("PORTOLAN", "PORTOLAND")] + [str(Path(sys.executable).parent)]
+    environment = dict(os.environ, PATH=":".join([*programs, os.environ["PATH"]]), OMP_NUM_THREADS="1")
+    for number, (language, block) in enumerate(blocks(page)):
+        named = re.match(r"# (\w+\.py)\n", block)
+        if named:
+            (folder / named[1]).write_text(block, encoding="utf-8")
+            continue
+        if language == "python":
+            (folder / f"block{number}.py").write_text(block, encoding="utf-8")
+        command = [sys.executable, f"block{number}.py"] if language == "python" else ["bash", "-euc", block]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, f"{page}, block {number}: {done.stderr}"

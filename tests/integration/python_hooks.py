@@ -149,6 +149,37 @@ def test_what_the_caller_gives_wins(store):
     assert given["labels"] == ["a", "b"] and given["examples"] == 10 and given["mode"] == "train-forward"
 
 
+def test_a_changed_gold_label_is_said_once(store, capfd):
+    with portolan.Run("ints", store=store) as run, portolan.Run("strings", store=store) as other:
+        for epoch in range(3):
+            labels = np.array([0, 1, 2, epoch == 1], dtype=np.uint8)
+            run.log_logits(epoch, np.array([5, 2**63, 7, 8], dtype=np.uint64), np.zeros((4, 3)), labels)
+            other.log_gold(epoch, ["a", "ä" * 100, "c", "\u00e4" * 99 + "ab"], np.ones(4), np.ones(4, dtype=bool), labels)
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("portolan: run ints: epoch 1: id 8 has the gold label 1, and had 0 before. ")
+    assert lines[1].startswith(f"portolan: run strings: epoch 1: id '{'ä' * 99}ab' has the gold label 1, and had 0 before. ")
+
+
+def test_gold_labels_that_stay_are_not_remarked_on(store, capfd):
+    """More ids than are remembered, of all lengths, and in another order each time."""
+    generator = np.random.default_rng(0)
+    with portolan.Run("ints", store=store) as run, portolan.Run("strings", store=store) as other:
+        for epoch in range(2):
+            for ids in np.array_split(generator.permutation(100_000), 50):
+                run.log_gold(epoch, ids * 2**40, np.ones(len(ids)), np.ones(len(ids), dtype=bool), ids % 7)
+            for ids in np.array_split(generator.permutation(20_000), 20):
+                other.log_gold(epoch, [str(i) * (1 + i % 50) for i in ids.tolist()], np.ones(len(ids)), np.ones(len(ids), dtype=bool), ids % 7)
+    assert capfd.readouterr().err == ""
+
+
+def test_without_gold_labels_there_is_nothing_to_compare(store, capfd):
+    with portolan.Run("run", store=store) as run:
+        for epoch in range(2):
+            run.log_gold(epoch, [1], [0.5], [True])
+    assert capfd.readouterr().err == ""
+
+
 def rows(*arguments):
     return _shapes.without_ignored(*_shapes.as_rows(*arguments))
 

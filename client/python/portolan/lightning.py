@@ -91,6 +91,8 @@ class PortolanCallback(Callback):
         self._recorder.open(type(pl_module).__name__, record, resumed=resumed, open_run=open_run)
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        if isinstance(outputs, Mapping) and not outputs:
+            outputs = None  # training_step skipped the batch
         if self.mode == "train-forward" and outputs is not None:
             observed = self.observations(outputs, batch) if self.observations else self._of_outputs(outputs, batch)
             self._recorder.log_logits(trainer.current_epoch, *observed)
@@ -123,7 +125,7 @@ class PortolanCallback(Callback):
     def _observe(self, trainer: Any, module: Any) -> None:
         loader = self._loader(trainer)
         strategy, precision = trainer.strategy, trainer.precision_plugin
-        with evaluating(module, loader), precision.forward_context():
+        with evaluating(module, loader, self._recorder.run), precision.forward_context():
             for batch in loader:
                 batch = strategy.batch_to_device(precision.convert_input(batch))
                 observed = self.observations(module, batch) if self.observations else self._of_module(module, batch)

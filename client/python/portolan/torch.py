@@ -187,7 +187,7 @@ def observe(
     model = _unwrapped(model)
     device = _device_of(model)
     seen = 0
-    with evaluating(model, loader):
+    with evaluating(model, loader, run):
         for batch in loader:
             if forward is not None:
                 names, logits, labels = forward(model, to_device(batch, device))
@@ -252,12 +252,14 @@ def to_device(values: Any, device: Any) -> Any:
 
 
 @contextlib.contextmanager
-def evaluating(model: Any, loader: Any = None) -> Iterator[None]:
+def evaluating(model: Any, loader: Any = None, run: Run | None = None) -> Iterator[None]:
     """Eval mode, and no gradients; at the end every submodule's mode is as it was, and so are the random numbers of torch, of this model's
-    device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: what a module caches meanwhile must be of use in training.)"""
+    device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: what a module caches meanwhile must be of use in training.)
+    Of a run that several processes share, all have to do this at the same time: see _buffers_of_rank_0()."""
     training = model.training
     modes = [(module, module.training) for module in model.modules()]
-    with _random_numbers_kept(model, loader):
+    shared = run is not None and run.is_shared
+    with _random_numbers_kept(model, loader), _buffers_of_rank_0(model) if shared else contextlib.nullcontext():
         try:
             model.eval()
             with torch.no_grad():
@@ -268,6 +270,31 @@ def evaluating(model: Any, loader: Any = None) -> Iterator[None]:
                 module.training = mode
             if torch.is_autocast_enabled():
                 torch.clear_autocast_cache()  # casts made without gradients must not serve training
+
+
+@contextlib.contextmanager
+def _buffers_of_rank_0(model: Any) -> Iterator[None]:
+    """The running averages of batch normalisation differ from rank to rank until the next step evens them out. What is recorded is one model,
+    rank 0's, the one that goes into checkpoints; afterwards each rank has its own again."""
+    distributed = torch.distributed
+    kinds: dict[Any, list[Any]] = {}
+    if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1:
+        for buffer in model.buffers():
+            if type(buffer) is torch.Tensor and buffer.numel() > 0:
+                kinds.setdefault((buffer.dtype, buffer.device), []).append(buffer)
+    own = [buffer.clone() for buffers in kinds.values() for buffer in buffers]
+    with torch.no_grad():
+        for buffers in kinds.values():
+            flat = torch.cat([buffer.reshape(-1) for buffer in buffers])
+            distributed.broadcast(flat, src=0)
+            for buffer, values in zip(buffers, flat.split([buffer.numel() for buffer in buffers])):
+                buffer.copy_(values.view_as(buffer))
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, values in zip((buffer for buffers in kinds.values() for buffer in buffers), own):
+                buffer.copy_(values)
 
 
 @contextlib.contextmanager

@@ -92,7 +92,7 @@ class PortolanCallback(TrainerCallback):
         epoch = self._epochs.current
         loader = self._loader(args, model, train_dataloader)
         observations = self.observations or _Observations(args, model)
-        with evaluating(model):
+        with evaluating(model, None, self._recorder.run):
             for ids, inputs in loader:
                 inputs = to_device(inputs, args.device)
                 self._recorder.log_logits(epoch, *observations(ids, inputs, model(**inputs)))
@@ -131,7 +131,7 @@ class PortolanMixin:
         self._portolan_observations = options.pop("observations", None)
         recorder = _hooks.Recorder("portolan.transformers.PortolanMixin", options.pop("run", None), "train-forward", options)
         super().__init__(*args, **kwargs)
-        self._portolan = _TrainForward(recorder)
+        self._portolan = _TrainForward(recorder, checked=self._portolan_observations is None)
         self.add_callback(self._portolan)  # type: ignore[attr-defined]
 
     def get_train_dataloader(self) -> Any:
@@ -164,13 +164,15 @@ class PortolanMixin:
 class _TrainForward(TrainerCallback):
     """Opens, ends epochs, closes: what PortolanMixin does between batches."""
 
-    def __init__(self, recorder: _hooks.Recorder) -> None:
-        self.recorder, self.epochs = recorder, _Epochs()
+    def __init__(self, recorder: _hooks.Recorder, checked: bool) -> None:
+        self.recorder, self.epochs, self.checked = recorder, _Epochs(), checked
 
     def log(self, ids: Any, logits: Any, gold: Any) -> None:
         self.recorder.log_logits(self.epochs.current, ids, logits, gold)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
+        if self.checked:
+            _label_name(args, model)
         _open(self.recorder, args, state, model)
         self.epochs.begin(state)
 
@@ -287,6 +289,8 @@ def _label_name(args: Any, model: Any) -> str:
     names = _label_names(args, model)
     config = getattr(model, "config", None)
     problem = getattr(config, "problem_type", None)
+    if problem is None and type(_base_model(model)).__name__.endswith("ForSequenceClassification") and getattr(config, "num_labels", 0) == 1:
+        problem = "regression"  # what such a model takes itself for, at its first batch
     if problem in ("multi_label_classification", "regression"):
         raise ValueError(
             f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Multi-label: log each label as "
