@@ -80,6 +80,8 @@ look(struct labels *labels, const struct portolan_batch *batch, size_t *row, int
 		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
 
 		read_hashes(batch, first, count, hashes);
+		for (size_t i = 0; i < count; i++) /* after a training step none of them is in a cache */
+			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
 		arrays_read_i32(&batch->gold, first, count, gold);
 		for (size_t i = 0; i < count; i++)
 			if (see_one(labels, hashes[i], gold[i], before)) {

@@ -1,0 +1,28 @@
+"""What recording costs a training with torch: the demo's words, batches of 256, with and without; and a loop that does nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def run(report, programs, repeats):
+    if not os.path.exists(programs["frameworks"]):
+        raise SystemExit("tools/bench: hooks needs torch, which tools/test frameworks installs: run that first")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, os.path.join(ROOT, "tools", "demo_words.py"), folder, "--per-language", "4000"],
+                       check=True, stdout=subprocess.DEVNULL)
+        environment = dict(os.environ, PYTHONPATH=":".join(sys.path[:1]), PORTOLAND=programs["portoland"])
+        out = subprocess.run([programs["frameworks"], os.path.join(HERE, "hooks_training.py"), folder, str(repeats)],
+                             check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    figures = json.loads(out)
+    report.ratio("torch, the demo's words, batch 256: train-forward / not recorded", figures["training"], aim="< 1.01",
+                 note=f"a step takes {figures['step_us']:.0f} µs; {figures['versions']}")
+    report.ratio("the same, of the calls alone: log call / step", figures["share"], aim="< 0.01")
+    for classes, us in figures["calls"].items():
+        report.ratio(f"a loop of log calls, 256 × {classes}: µs per call", us)
+    report.ratio("the same without Portolan: µs per empty step", figures["empty"])
