@@ -30,6 +30,8 @@ def assert_recorded(store, epochs, ids=range(N), name="run", expected=EXPECTED):
     m = portolan.measures(name, store=store)
     assert m["id"].tolist() == list(ids) and set(m["epochs"]) == {epochs}
     np.testing.assert_allclose(m["confidence"], expected, atol=1e-6)
+    for epoch in range(epochs):
+        assert len(portolan.measures(name, store=store, epochs=(epoch, epoch + 1))) == N
 
 
 def keras_stand_in():

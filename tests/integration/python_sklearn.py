@@ -6,7 +6,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neural_network import MLPClassifier
 
@@ -161,6 +161,12 @@ def test_what_is_refused(store):
     track, sgd = portolan.sklearn.track, SGDClassifier(loss="log_loss")
     with pytest.raises(TypeError, match="RandomForestClassifier has neither partial_fit nor staged_predict_proba"):
         track(RandomForestClassifier(), X, gold, "run", store=store)
+    with pytest.raises(TypeError, match="SGDRegressor is a regressor"):
+        track(SGDRegressor(), X, gold, "run", store=store)
+    with pytest.raises(TypeError, match=r"is a class: make one, SGDClassifier\("):
+        track(SGDClassifier, X, gold, "run", store=store)
+    with pytest.raises(ValueError, match="SGDClassifier has not been trained"):
+        track(sgd, X, gold, "run", store=store, first_epoch=3)
     with pytest.raises(ValueError, match=r"y has the shape \(240, 3\): several labels"):
         track(MLPClassifier(), X, np.eye(3, dtype=int)[gold], "run", store=store)
     with pytest.raises(ValueError, match="no classes, such as 0.5"):

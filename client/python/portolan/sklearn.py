@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from portolan import _hooks
 from portolan._run import Run
@@ -57,8 +58,7 @@ def track(
         if value is not None and value < 1:
             raise ValueError(f"{_HOOK}: {name} must be 1 or more, not {value!r}")
     staged = hasattr(estimator, "staged_predict_proba")
-    if not staged:
-        _check(estimator, correct_only)
+    _check(estimator, staged, correct_only, first_epoch)
     rows = _Rows(X, _labels(y), sample_weight)
     classes = estimator.classes_ if first_epoch > 0 else np.unique(rows.y)
     recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
@@ -146,8 +146,14 @@ def _labels(y: Any) -> Any:
     return labels
 
 
-def _check(estimator: Any, correct_only: bool) -> None:
+def _check(estimator: Any, staged: bool, correct_only: bool, first_epoch: int) -> None:
+    if isinstance(estimator, type):
+        raise TypeError(f"{_HOOK}: the estimator is a class: make one, {estimator.__name__}(...)")
     name = type(estimator).__name__
+    if is_regressor(estimator):
+        raise TypeError(f"{_HOOK}: {name} is a regressor: there are no gold labels whose probability could be recorded")
+    if staged:
+        return
     if not hasattr(estimator, "partial_fit"):
         raise TypeError(
             f"{_HOOK}: {name} has neither partial_fit nor staged_predict_proba, so there are no epochs to record: take an estimator that "
@@ -160,6 +166,8 @@ def _check(estimator: Any, correct_only: bool) -> None:
             f"{_HOOK}: {given} has no probabilities (its decision function is no logit): take loss='log_loss' or 'modified_huber' where "
             "there is a choice, or record correctness alone with correct_only=True"
         )
+    if first_epoch > 0 and not hasattr(estimator, "classes_"):
+        raise ValueError(f"{_HOOK}: first_epoch={first_epoch} is for training that goes on, but this {name} has not been trained")
 
 
 def _record(estimator: Any) -> dict[str, Any]:
