@@ -17,8 +17,9 @@ SIGNALS = ("confidence", "aum", "el2n", "entropy", "max_prob", "correctness")
 
 @pytest.fixture
 def device(monkeypatch):
-    """Tensors count as remote, except what has been copied over."""
-    monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor) and not getattr(values, "arrived", False))
+    """Every tensor counts as remote; copying is what it is in this machine's memory."""
+    monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor))
+    monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), None))
 
 
 class Event:
@@ -72,6 +73,7 @@ def test_the_numbers_are_the_librarys(store, classes, dtype, monkeypatch, reques
 def test_they_are_computed_without_asking_the_device(monkeypatch):
     """A tensor on `meta` has no values: what would wait for one fails."""
     monkeypatch.setattr(_device, "_CHUNK", 4096)
+    monkeypatch.setattr(_device, "is_remote", lambda values: getattr(values, "is_meta", False))
     logits, gold = torch.empty(100, 500, device="meta", dtype=torch.bfloat16), torch.empty(100, device="meta", dtype=torch.int64)
     assert _device.signals(logits.float(), gold).shape == (100, 6)
     block = []
@@ -80,6 +82,38 @@ def test_they_are_computed_without_asking_the_device(monkeypatch):
     assert block[0].shape == (100, 6 + 2 + 2) and block[0].dtype == torch.int32, "one block: signals, gold labels, ids"
     _device._Block(0, range(100), logits[:, :3], gold, None)
     assert block[1].shape == (100, 3 + 2), "rows as narrow as that come as they are"
+
+
+def test_which_tensors_are_remote():
+    class Tensor:
+        def __init__(self, kind):
+            self.device = torch.device(kind)
+
+    assert [_device.is_remote(Tensor(kind)) for kind in ("cuda:1", "xpu", "cpu", "mps", "meta")] == [True, True, False, False, False]
+    assert not any(map(_device.is_remote, ([1.0], np.zeros(3), None, "cuda")))
+
+
+def test_the_copy_is_to_pinned_memory_behind_the_current_stream(monkeypatch):
+    """The calls of torch.cuda, without one."""
+    calls, empty = [], torch.empty
+
+    class Fake:
+        def __init__(self):
+            self.record = lambda stream: calls.append(("record", stream))
+
+    monkeypatch.setattr(torch, "empty", lambda *shape, pin_memory=False, **options: calls.append(("pinned", pin_memory)) or empty(*shape, **options))
+    monkeypatch.setattr(torch.cuda, "Event", Fake)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"stream of {device}")
+    block = torch.arange(6, dtype=torch.int32).reshape(3, 2)
+
+    class Remote:
+        device, shape, dtype = torch.device("cuda", 1), block.shape, block.dtype
+
+    monkeypatch.setattr(torch.Tensor, "copy_", lambda self, source, non_blocking=False: calls.append(("copy", source, non_blocking)))
+    remote = Remote()
+    host, event = _device._start_copy(remote)
+    assert calls == [("pinned", True), ("copy", remote, True), ("record", "stream of cuda:1")]
+    assert host.shape == block.shape and isinstance(event, Fake)
 
 
 def test_large_blocks_are_derived_in_pieces(store, device, monkeypatch):

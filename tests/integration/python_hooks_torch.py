@@ -131,6 +131,14 @@ def test_training_that_goes_on_continues_the_run(store):
     assert_recorded(store, 3, "run", NAMES)
 
 
+def test_each_trial_of_a_search_is_a_run(store):
+    callback = portolan.transformers.PortolanCallback(EXAMPLES, "id", "search", store=store)
+    for _ in range(2):
+        drive(callback, make_model(), Arguments(), 1, types.SimpleNamespace(epoch=0, global_step=0, is_hyper_param_search=True))
+    for trial in range(2):
+        assert_recorded(store, 1, f"search/trial{trial}", NAMES)
+
+
 def test_each_process_passes_over_its_share(store):
     """As many steps in each: 25 examples and 4 processes make 28."""
     for process in range(4):

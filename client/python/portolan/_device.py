@@ -5,7 +5,7 @@ subtracted first); rows so narrow that they are no larger than that come over as
 travel in the same block. The copy goes to pinned memory behind the work that is queued already; it is logged by a later call, when it has
 arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
 
-Only called with torch tensors, so torch is imported already; nothing here asks for a particular kind of device.
+Only called with torch tensors, so torch is imported already.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ LOGITS, SIGNALS = 1, 4
 NARROW = 6  # classes; a row of logits is then no larger than its signals
 _CHUNK = 1 << 24  # scores looked at together: what is derived takes a few times their memory, for a moment
 _MOST_WAITING = 4  # copies under way before the oldest is waited for
+_WITH_STREAMS = ("cuda", "xpu")  # torch.cuda is ROCm's name too
 _LARGEST = 3.4028234663852886e38
 
 Deliver = Callable[[int, int, Any, Any, Any], None]  # epoch, kind, ids, scores, gold
 
 
 def is_remote(values: Any) -> bool:
-    """A torch tensor that is not in this machine's own memory."""
-    return callable(getattr(values, "detach", None)) and getattr(getattr(values, "device", None), "type", "cpu") != "cpu"
+    """A torch tensor on an accelerator that has streams and events. What is elsewhere (mps, xla) is copied as a whole, which always works."""
+    return getattr(getattr(values, "device", None), "type", None) in _WITH_STREAMS
 
 
 class Copies:
@@ -184,15 +185,14 @@ def _check_labels(gold: list[int], classes: int) -> None:
 def _start_copy(block: Any) -> tuple[Any, Any]:
     """(the block in this machine's memory, the event after which it is there, or None)."""
     torch = sys.modules["torch"]
-    device = block.device
-    backend = getattr(torch, device.type, None)
-    if device.type == "cpu" or not all(hasattr(backend, name) for name in ("Event", "current_stream")):
+    if not is_remote(block):
         return block.cpu(), None
+    backend = getattr(torch, block.device.type)
     try:
         host = torch.empty(block.shape, dtype=block.dtype, pin_memory=True)
     except RuntimeError:  # no more memory may be pinned
         return block.cpu(), None
     host.copy_(block, non_blocking=True)
     event = backend.Event()
-    event.record(backend.current_stream(device))
+    event.record(backend.current_stream(block.device))
     return host, event

@@ -38,7 +38,7 @@ class Recorder:
         self.hook, self.mode = hook, mode
         self.options = dict(options or {})
         self._given, self.run = run, run if isinstance(run, Run) else None
-        self._lost = False
+        self._lost, self._opened = False, 0
         if self.run is not None and self.options:
             raise TypeError(f"{hook}: {', '.join(sorted(self.options))} cannot be given with an open run: pass them to portolan.Run")
         if self.run is not None:
@@ -48,13 +48,16 @@ class Recorder:
     def is_open(self) -> bool:
         return self.run is not None and self.run.is_open
 
-    def open(self, default_name: str, record: Mapping[str, Any], *, resumed: bool = False, open_run: Open = Run, **more: Any) -> None:
+    def open(
+        self, default_name: str, record: Mapping[str, Any], *, resumed: bool = False, trial: bool = False, open_run: Open = Run, **more: Any
+    ) -> None:
         """Opens the run, unless it is open.
 
         Args:
             default_name: if the hook was given none.
             record: see record(). What the caller gave as config wins.
             resumed: training goes on from a checkpoint: so does the run.
+            trial: one of many trainings, of a search: each is a run of its own, NAME/trial0, NAME/trial1, ...
             open_run: portolan.Run, or what opens one run for all processes of a job.
             more: what the hook knows of the run (labels, examples), where the caller said nothing.
         """
@@ -68,7 +71,9 @@ class Recorder:
         options["mode"] = self.mode
         if resumed and not options.get("overwrite"):
             options["resume"] = True
-        self.run = open_run(self._given or default_name, **options)
+        name = self._given or default_name
+        self.run = open_run(f"{name}/trial{self._opened}" if trial else name, **options)
+        self._opened += 1
         say_at_close(self.run)
 
     def log_logits(self, epoch: int, ids: Any, logits: Any, gold: Any) -> None:

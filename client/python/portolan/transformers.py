@@ -321,7 +321,8 @@ def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any) -> None:
     if name:
         record["pretrained"] = str(name)
     default = args.run_name or os.path.basename(os.path.normpath(args.output_dir or "trainer"))
-    recorder.open(default, record, resumed=state.global_step > 0, open_run=open_run, **more)
+    trial = getattr(state, "is_hyper_param_search", False)
+    recorder.open(default, record, resumed=state.global_step > 0, trial=trial, open_run=open_run, **more)
 
 
 def _chosen(args: Any) -> dict[str, Any]:
