@@ -61,18 +61,11 @@ struct compare {
 static int
 take_cuts(struct compare *compare, const struct command *command, const char *text)
 {
-	const char *comma = strchr(text, ',');
-	char first[64];
-
-	if (comma && (size_t)(comma - text) < sizeof(first)) {
-		snprintf(first, sizeof(first), "%.*s", (int)(comma - text), text);
-		compare->has_cuts = number_parse(first, &compare->cuts.variability) &&
-		                    number_parse(comma + 1, &compare->cuts.confidence);
-	}
-	if (!compare->has_cuts)
-		return options_wrong(command, "--regions %s: say V,C, the variability and the confidence to cut at",
-		                     text);
-	return 0;
+	compare->has_cuts = regions_parse_cuts(text, &compare->cuts);
+	return compare->has_cuts
+	               ? 0
+	               : options_wrong(command, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence",
+	                               text);
 }
 
 static int
@@ -80,7 +73,10 @@ take_rule(struct compare *compare, const struct command *command, const char *te
 {
 	compare->rule_text = text;
 	if (selection_rule_parse(text, &compare->rule))
-		return 0;
+		return compare->rule.kind != SELECT_K_CENTER
+		               ? 0
+		               : options_wrong(command,
+		                               "--by k-center: only portolan select takes the features it needs");
 	options_choice(command, "rule", text, selection_names, SELECTION_NAMES);
 	return STATUS_USAGE;
 }
@@ -149,8 +145,8 @@ check_options(struct compare *compare, const struct command *command)
 		return options_wrong(command, "%s", error.message);
 	if (compare->show < 0)
 		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
-	if (isnan(compare->fraction)) /* the top third; forgettable is a set already */
-		compare->fraction = compare->rule.kind == SELECT_FORGETTABLE ? 1 : 1.0 / 3;
+	if (isnan(compare->fraction)) /* the top third */
+		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
 	return 0;
 }
 
@@ -229,7 +225,8 @@ compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *
 	pair_moves(&pair, regions[a], regions[b], result->moves);
 	code = pair_correlate(&pair, result->correlations, &result->correlation_count, error);
 	if (code >= 0)
-		code = pair_select(&pair, &compare->rule, compare->fraction, compare->seed, &result->overlap, error);
+		code = pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL, compare->fraction,
+		                   compare->seed, &result->overlap, error);
 	pair_free(&pair);
 	return code;
 }
@@ -361,7 +358,7 @@ static const struct command_option compare_options[] = {
          "or "
          "early-stopping. Default: correlations."},
         {"by", KEY_BY, "RULE", "The rule of the selection, as for portolan select. Default: ambiguous."},
-        {"fraction", KEY_FRACTION, "F", "How much it selects. Default: a third; of forgettable all."},
+        {"fraction", KEY_FRACTION, "F", "How much it selects. Default: a third; of forgettable and region: rules all."},
         {"seed", KEY_SEED, "N", "Seed of the rule random. Default: 0."},
         {"regions", KEY_REGIONS, "V,C",
          "Ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. Default: each run's "

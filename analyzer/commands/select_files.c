@@ -2,6 +2,7 @@
 #include "select_files.h"
 
 #include "program/message.h"
+#include "output/report.h"
 #include "selection/manifest.h"
 
 #include <portolan/error.h>
@@ -72,7 +73,7 @@ describe_lists(const struct select_request *request, bool is_exclusion)
 
 		if (list->is_exclusion == is_exclusion)
 			json_array_append_new(lists,
-			                      json_pack("{s:s, s:I, s:I}", "file", list->path, "ids",
+			                      json_pack("{s:o, s:I, s:I}", "file", report_text(list->path), "ids",
 			                                (json_int_t)list->ids, "unknown", (json_int_t)list->unknown));
 	}
 	return lists;
@@ -80,9 +81,9 @@ describe_lists(const struct select_request *request, bool is_exclusion)
 
 /* What was asked for beside the rule; what was not asked for is not there. */
 static json_t *
-describe_parameters(const struct select_request *request, const struct selection_plan *plan)
+describe_parameters(const struct select_request *request, const struct selection_plan *plan,
+                    const struct dynamics *dynamics)
 {
-	const struct common_options *common = &request->options.common;
 	json_t *p = json_object();
 
 	if (plan->count > 0)
@@ -109,21 +110,18 @@ describe_parameters(const struct select_request *request, const struct selection
 		                    json_pack("{s:f, s:f}", "variability", request->cuts.variability, "confidence",
 		                              request->cuts.confidence));
 	if (request->features)
-		json_object_set_new(p, "features", json_string(request->features));
+		json_object_set_new(p, "features", report_text(request->features));
 	if (request->feature_ids)
-		json_object_set_new(p, "feature_ids", json_string(request->feature_ids));
-	if (common->epochs_given)
-		json_object_set_new(p, "epochs_from", json_integer(common->epoch_from));
-	if (common->epochs_given && common->epoch_to != UINT32_MAX)
-		json_object_set_new(p, "epochs_to", json_integer(common->epoch_to));
+		json_object_set_new(p, "feature_ids", report_text(request->feature_ids));
+	manifest_add_range(p, dynamics);
 	json_object_set_new(p, "seed", json_integer((json_int_t)request->seed));
 	json_object_set_new(
 	        p, "format",
 	        json_string(request->format == SELECT_LINES ? "lines" : select_format_names[request->format]));
 	if (request->join)
-		json_object_set_new(p, "join", json_string(request->join));
+		json_object_set_new(p, "join", report_text(request->join));
 	if (request->join)
-		json_object_set_new(p, "id_field", json_string(request->id_field));
+		json_object_set_new(p, "id_field", report_text(request->id_field));
 	json_object_set_new(p, "with_measures", json_boolean(request->with_measures));
 	return p;
 }
@@ -142,7 +140,7 @@ write_manifest(const struct select_request *request, const struct selection_plan
 	failed |= json_object_set_new(manifest, "classes", manifest_classes(dynamics, chosen, count)) < 0;
 	failed |= json_object_set_new(manifest, "rule",
 	                              describe_rule(request->rule, strlen(request->rule), &plan->rule)) < 0;
-	failed |= json_object_set_new(manifest, "parameters", describe_parameters(request, plan)) < 0;
+	failed |= json_object_set_new(manifest, "parameters", describe_parameters(request, plan, dynamics)) < 0;
 	if (failed) {
 		json_decref(manifest);
 		manifest = NULL;

@@ -39,10 +39,10 @@ write_id_table(struct output *output, const struct dynamics *dynamics, bool json
 	for (size_t i = 0; i < count; i++) {
 		if (json) {
 			output_text(output, "{\"id\":");
-			table_write_id_json(output, dynamics, chosen[i]);
+			table_write_id(output, dynamics, chosen[i], text_json);
 			output_text(output, "}\n");
 		} else {
-			table_write_id_csv(output, dynamics, chosen[i]);
+			table_write_id(output, dynamics, chosen[i], text_csv);
 			output_bytes(output, "\n", 1);
 		}
 	}
@@ -226,6 +226,20 @@ write_selection(struct output *output, const struct select_output_options *optio
 	return 0;
 }
 
+/* All of them are printed: a file may say more than one thing of an example. That is for its owner to know. */
+static void
+report_again(const struct join *join, const char *path)
+{
+	char again[NUMBER_ROOM];
+
+	if (join->again == 0)
+		return;
+	number_print_grouped(join->again, again);
+	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path, again,
+	                join->again == 1 ? " is" : "s are", (unsigned long long)join->first_again + 1,
+	                join->again == 1 ? "" : " the first");
+}
+
 static int
 report_missing(const struct join *join, const char *path, const struct dynamics *dynamics, const uint32_t *chosen,
                size_t count)
@@ -264,8 +278,10 @@ select_output(const struct select_output_options *options, const struct dynamics
 			return code;
 		if (options->with_measures)
 			code = check_lines(&join, options->join, dynamics, error);
-		if (code >= 0)
+		if (code >= 0) {
+			report_again(&join, options->join);
 			status = report_missing(&join, options->join, dynamics, chosen, count);
+		}
 	}
 	if (code >= 0)
 		code = output_open(&output, options->path, error);

@@ -41,6 +41,7 @@ struct dynamics {
 	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
 	size_t count;    /* observed examples */
 	uint32_t first;  /* of a part: the dense index of its first example */
+	uint64_t place;  /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
 	const uint32_t *indices; /* of a part: the dense index of each example; NULL: first, first + 1, … */
 	int32_t *gold;           /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */

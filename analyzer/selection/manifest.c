@@ -9,6 +9,7 @@
 
 #include "classes.h"
 #include "output/output.h"
+#include "output/report.h"
 
 #include <portolan/error.h>
 #include <portolan/portolan.h>
@@ -78,10 +79,11 @@ json_t *
 manifest_new(const char *command, const struct dynamics *dynamics, const char *store)
 {
 	char *path = realpath(store, NULL);
-	json_t *manifest = json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:I}", "portolan", PORTOLAN_VERSION,
-	                             "command", command, "created", date(now()), "store", path ? path : store, "run",
-	                             dynamics->info->name, "run_created", date(dynamics->info->created), "epochs",
-	                             epoch_numbers(dynamics), "observed", (json_int_t)dynamics->count);
+	json_t *manifest =
+	        json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:I}", "portolan", PORTOLAN_VERSION, "command", command,
+	                  "created", date(now()), "store", report_text(path ? path : store), "run",
+	                  dynamics->info->name, "run_created", date(dynamics->info->created), "epochs",
+	                  epoch_numbers(dynamics), "observed", (json_int_t)dynamics->count);
 
 	free(path);
 	return manifest;
@@ -132,6 +134,15 @@ manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t
 	free(counts);
 	classes_free(&classes);
 	return list;
+}
+
+void
+manifest_add_range(json_t *parameters, const struct dynamics *dynamics)
+{
+	if (dynamics->range_given)
+		json_object_set_new(parameters, "epochs_from", json_integer(dynamics->epoch_from));
+	if (dynamics->range_given && dynamics->epoch_to != UINT32_MAX)
+		json_object_set_new(parameters, "epochs_to", json_integer(dynamics->epoch_to));
 }
 
 /* Of the file as it lies there: XXH128 as its tools print it. */
@@ -189,6 +200,21 @@ write_text(const char *text, const char *output, struct portolan_error *error)
 	return code;
 }
 
+/* Fractions as they were typed; if a number needs more digits than that to be read back exactly, all digits. */
+static char *
+print(const json_t *manifest)
+{
+	char *text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	json_t *again = text ? json_loads(text, 0, NULL) : NULL;
+
+	if (again && !json_equal(manifest, again)) {
+		free(text);
+		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	}
+	json_decref(again);
+	return text;
+}
+
 int
 manifest_write(json_t *manifest, const char *output, struct portolan_error *error)
 {
@@ -196,11 +222,11 @@ manifest_write(json_t *manifest, const char *output, struct portolan_error *erro
 	uint64_t bytes = 0;
 	char hex[33] = "", *text = NULL;
 	int code = manifest ? digest(output, hex, &bytes, error) : 0;
-	json_t *file = json_pack("{s:s, s:I, s:s}", "file", slash ? slash + 1 : output, "bytes", (json_int_t)bytes,
-	                         "xxh128", hex);
+	json_t *file = json_pack("{s:o, s:I, s:s}", "file", report_text(slash ? slash + 1 : output), "bytes",
+	                         (json_int_t)bytes, "xxh128", hex);
 
 	if (code >= 0 && manifest && json_object_set(manifest, "output", file) == 0)
-		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+		text = print(manifest);
 	if (code >= 0)
 		code = text ? write_text(text, output, error)
 		            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);

@@ -26,6 +26,9 @@ json_t *manifest_new(const char *command, const struct dynamics *dynamics, const
  * where the run has no labels; NULL: out of memory. Needs dynamics->gold. */
 json_t *manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t count);
 
+/* Adds epochs_from and epochs_to to an object, as far as the user gave them. */
+void manifest_add_range(json_t *parameters, const struct dynamics *dynamics);
+
 /* Takes the manifest over, and writes it beside the finished `output`. A NULL manifest is the error of having had no
  * memory for it. */
 int manifest_write(json_t *manifest, const char *output, struct portolan_error *error);

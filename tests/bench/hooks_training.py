@@ -7,8 +7,6 @@ import sys
 import time
 import zlib
 
-import numpy
-import pandas  # of datasets
 import torch
 from torch import nn
 
@@ -127,30 +125,6 @@ def measure_nothing(repeats, calls=2000):
     return out
 
 
-def measure_published(folder, repeats, examples=550_000, epochs=6, classes=3):
-    """What the published Cartography code writes at the end of an epoch, a data frame as JSON lines, against the same arrays logged, until
-    they are on the collector's disk: ratios, and seconds of each."""
-    generator = numpy.random.default_rng(0)
-    ids, gold = numpy.arange(examples), generator.integers(0, classes, examples)
-    logits = generator.normal(size=(epochs, examples, classes)).astype("f4")
-    ratios, ours, theirs = [], [], []
-    for repeat in range(min(repeats, 3)):
-        start = time.perf_counter()
-        with portolan.Run(f"published-{repeat}", store=os.path.join(folder, "store"), examples=examples) as run:
-            for epoch in range(epochs):
-                run.log_logits(epoch, ids, logits[epoch], gold)
-                run.end_epoch(epoch)
-            run.flush(None)
-        ours.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        for epoch in range(epochs):
-            frame = pandas.DataFrame({"guid": ids, f"logits_epoch_{epoch}": logits[epoch].tolist(), "gold": gold})
-            frame.to_json(os.path.join(folder, f"dynamics_epoch_{epoch}.jsonl"), lines=True, orient="records")
-        theirs.append(time.perf_counter() - start)
-        ratios.append(theirs[-1] / ours[-1])
-    return {"ratios": ratios, "ours": statistics.median(ours), "theirs": statistics.median(theirs)}
-
-
 def main():
     folder, repeats = sys.argv[1], int(sys.argv[2])
     torch.set_num_threads(1)
@@ -158,7 +132,7 @@ def main():
     training = {model_class.__name__: measure_training(folder, model_class, repeats) for model_class in (Letters, Pieces)}
     calls = {classes: measure_calls(folder, classes, repeats) for classes in (3, 8, 1000)}
     versions = f"torch {torch.__version__}, one thread"
-    print(json.dumps({"training": training, "calls": calls, "published": measure_published(folder, repeats), "empty": measure_nothing(repeats), "versions": versions}))
+    print(json.dumps({"training": training, "calls": calls, "empty": measure_nothing(repeats), "versions": versions}))
 
 
 if __name__ == "__main__":

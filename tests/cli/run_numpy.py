@@ -161,7 +161,7 @@ class Checker:
 
 def check_large(portolan):
     """Neither memory, nor the number of threads, nor where it goes changes a byte; ids are in order across slices."""
-    for run in ("large", "large-strings"):
+    for run in ("large", "large-strings", "large-gaps"):
         for file_format in ("npy", "csv", "cartography"):
             words = [portolan, "metrics", run, "--format", file_format]
             subprocess.run([*words, "-o", "whole"], check=True)
@@ -188,6 +188,21 @@ def large_run(name, n, seed, strings=False):
     return stores.run(name, [stores.batch(0, these, p, p > 0.5, ids % 3)])
 
 
+def gappy_run(name, n, seed):
+    """Declared ids of which many were never seen, some blocks and pieces of blocks wholly: places in the file move up."""
+    random = np.random.default_rng(seed)
+    seen = random.random((3, n)) < 0.4
+    seen[:, 20000:60000] = False
+    seen[:, :2000] = False
+    seen[:, 100000:140000] = True
+    batches = []
+    for epoch in range(3):
+        rows = np.flatnonzero(seen[epoch])
+        p = random.random(len(rows), dtype="f4")
+        batches.append(stores.batch(epoch, rows, p, p > 0.5, rows % 3))
+    return stores.run(name, batches, declared=n)
+
+
 def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     cases = [
@@ -200,7 +215,8 @@ def main():
         random_run("gap", 1000, 9, 7, missing=0.3, skip=(0, 4)),
         random_run("long", 300, 70, 8, missing=0.05),
     ]
-    large = [large_run("large", 300000, 9), large_run("large-strings", 200000, 10, strings=True)]
+    large = [large_run("large", 300000, 9), large_run("large-strings", 200000, 10, strings=True),
+             gappy_run("large-gaps", 200000, 11)]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
