@@ -12,6 +12,8 @@ python=$folder/bin/python
 groups=(
 	"torch==2.13.0 numpy pytest"
 	"transformers accelerate datasets lightning"
+	"keras jax flax optax scikit-learn skorch"
+	"tensorboard mlflow-skinny wandb" # what the report's page writes to
 )
 
 wanted=$(printf '%s\n' "${groups[@]}")
@@ -30,7 +32,7 @@ if [ "$(cat "$folder/installed" 2>/dev/null)" != "$wanted" ]; then
 	echo "$wanted" >"$folder/installed"
 fi
 "$python" -m pip list --format=freeze --disable-pip-version-check |
-	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|scikit-learn|skorch|numpy)==' | paste -sd' '
+	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|flax|scikit-learn|skorch|numpy|tensorboard|mlflow-skinny|wandb)==' | paste -sd' '
 
 tests=()
 for name in "$@"; do

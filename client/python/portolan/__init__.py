@@ -30,6 +30,7 @@ from portolan._portolan import (
     TimedOut,
 )
 from portolan._portolan import version as __version__
+from portolan._report import report
 from portolan._run import Run
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "TimedOut",
     "__version__",
     "measures",
+    "report",
 ]
 
 # One module per framework. None of them, and no framework, is imported before it is used.

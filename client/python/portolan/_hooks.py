@@ -84,6 +84,10 @@ class Recorder:
         if self.run is not None:
             self._guarded(self.run.log_probs, epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, probs, gold)))
 
+    def log_gold(self, epoch: int, ids: Any, gold_probs: Any, correct: Any, gold: Any) -> None:
+        if self.run is not None:
+            self._guarded(self.run.log_gold, epoch, ids, gold_probs, correct, gold)
+
     def end_epoch(self, epoch: int) -> None:
         if self.run is not None:
             self._guarded(self.run.end_epoch, epoch)
