@@ -7,8 +7,12 @@
  * every s' it holds. D is always that of the current counts.
  *
  * Drawing a record helps s, but sets back every other s' it holds for which l leads already (D(s',l) = 0): a conflict.
- * BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE those with the fewest conflicts at that moment, uniformly. No
- * file, no clock: the same request gives the same answer.
+ * BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE those with the fewest conflicts at that moment, uniformly.
+ *
+ * A conflict adds C − 1 to ΣD for C labels, so where tokens occur together, or labels are many, draws may do more harm
+ * than good, and then without end. With `patience`, balancing ends when ΣD has not fallen below its lowest for so many
+ * iterations, or has grown tenfold, and what stood at its lowest is the result. No file, no clock: the same request
+ * gives the same answer.
  */
 #ifndef BALANCE_H
 #define BALANCE_H
@@ -22,6 +26,7 @@ struct balance_request {
 	size_t token_count, label_count;
 	double step; /* above 0, up to 1 */
 	unsigned iterations;
+	unsigned patience; /* 0: go on to the end, whatever comes of it */
 	enum balance_pick pick;
 	uint32_t max_multiplicity; /* of a record, itself included; 0: no limit */
 	uint64_t seed;
@@ -32,18 +37,20 @@ enum balance_reason {
 	BALANCE_NO_RECORD,     /* no original record has token and label */
 	BALANCE_CAPPED,        /* all that have stand as often as they may */
 	BALANCE_OUT_OF_ROUNDS, /* iterations were up */
+	BALANCE_WORSE,         /* what was tried from there on set back other tokens by more */
 };
 
 struct balance {
 	uint64_t *before, *after;     /* n[s][l], tokens × labels */
 	uint32_t *repeats;            /* of each holder, beyond itself */
 	uint64_t added;               /* their sum */
-	uint64_t *imbalance;          /* ΣD at first, and after each iteration: iterations + 1 */
-	unsigned iterations;          /* done */
+	uint64_t *imbalance;          /* ΣD at first, and after each iteration: tried + 1 */
+	unsigned iterations;          /* that the result is of */
+	unsigned tried;               /* these, and those taken back as they made it worse */
 	enum balance_reason *reasons; /* of each token and label */
 };
 
-/* PORTOLAN_E_MEMORY; PORTOLAN_E_INVALID: more than 2^32 records would come of it. */
+/* PORTOLAN_E_MEMORY; PORTOLAN_E_INVALID: without patience, more than 2^31 repeats would come of it. */
 int balance_make(const struct balance_request *request, struct balance *balance, struct portolan_error *error);
 void balance_free(struct balance *balance); /* may be called twice */
 

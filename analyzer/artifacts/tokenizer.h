@@ -3,8 +3,9 @@
  *
  * A text is cut at white space and control characters of ASCII, what lies between by the rules for words of Unicode
  * (Standard Annex 29). What holds no letter and no digit is punctuation, and left out; the rest is a word: lower-cased,
- * composed (NFC), with ' for ’. Words over TOKEN_MAX bytes are left out. Stop words and short ones go next; what then
- * are neighbours make n-grams, joined by spaces.
+ * composed (NFC), with ' for ’ and without characters that are not seen (soft hyphens, marks of direction). Words over
+ * TOKEN_MAX bytes are left out. Stop words and short ones go next; what then are neighbours make n-grams, joined by
+ * spaces.
  *
  *     tokenizer_init(&tokenizer, &rules);
  *     tokenizer_begin(&tokenizer, text, length, prefix);

@@ -10,6 +10,8 @@
 #include <uniwbrk.h>
 
 #define LONGEST (8 * TOKEN_MAX) /* nothing longer becomes a word of TOKEN_MAX */
+#define ZERO_WIDTH_NON_JOINER 0x200c
+#define ZERO_WIDTH_JOINER 0x200d
 #define APOSTROPHE "\xe2\x80\x99"
 
 int
@@ -45,6 +47,28 @@ has_letter(const uint8_t *at, size_t length)
 	return false;
 }
 
+/* Without what is not to be seen (soft hyphens, marks of direction, variation selectors …): the word is the same. The
+ * two that shape a script's letters stay. */
+static size_t
+leave_out_ignorable(const char *from, size_t length, uint8_t *to)
+{
+	const uint8_t *at = (const uint8_t *)from, *end = at + length;
+	size_t used = 0;
+
+	while (at < end) {
+		ucs4_t character;
+		size_t size = (size_t)u8_mbtouc(&character, at, (size_t)(end - at));
+
+		if (character == ZERO_WIDTH_NON_JOINER || character == ZERO_WIDTH_JOINER ||
+		    !uc_is_property_default_ignorable_code_point(character)) {
+			memcpy(to + used, at, size);
+			used += size;
+		}
+		at += size;
+	}
+	return used;
+}
+
 /* In place; shorter than before. */
 static size_t
 plain_apostrophes(char *word, size_t length)
@@ -62,14 +86,17 @@ plain_apostrophes(char *word, size_t length)
 long
 tokenizer_unicode_word(const char *from, size_t length, char *word)
 {
-	uint8_t room[LONGEST];
+	uint8_t room[LONGEST], seen[LONGEST];
 	size_t size = sizeof(room);
 	uint8_t *lower;
 	long result = 0;
 
-	if (length > LONGEST || !has_letter((const uint8_t *)from, length))
+	if (length > LONGEST)
 		return 0;
-	lower = u8_tolower((const uint8_t *)from, length, "", UNINORM_NFC, room, &size);
+	length = leave_out_ignorable(from, length, seen);
+	if (!has_letter(seen, length))
+		return 0;
+	lower = u8_tolower(seen, length, "", UNINORM_NFC, room, &size);
 	if (!lower)
 		return TOKENIZER_MEMORY;
 	size = plain_apostrophes((char *)lower, size);

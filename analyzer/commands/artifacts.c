@@ -160,12 +160,34 @@ take_option(struct artifacts *artifacts, const struct command *command, int key,
 }
 
 static int
+check_outputs(const struct artifacts *artifacts, const struct command *command)
+{
+	const struct {
+		const char *option, *file;
+	} outputs[] = {
+	        {"-o", artifacts->options.common.output},
+	        {"--plot", artifacts->plot},
+	        {"--by-epoch", artifacts->by_epoch},
+	        {"--plot-epochs", artifacts->plot_epochs},
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs) && status == 0; i++)
+		status = corpus_options_check_output(&artifacts->corpus_options, command, outputs[i].option,
+		                                     outputs[i].file);
+	return status;
+}
+
+static int
 check_options(struct artifacts *artifacts, const struct command *command)
 {
 	const struct corpus_options *options = &artifacts->corpus_options;
 	const char *output = artifacts->options.common.output;
 	struct portolan_error error;
+	int status = corpus_options_check(&artifacts->corpus_options, &artifacts->options);
 
+	if (status != 0)
+		return status;
 	if (artifacts->plot &&
 	    picture_init(&artifacts->picture, "--plot", artifacts->plot, CHART_DATA_ENDING, &error) < 0)
 		return options_wrong(command, "%s", error.message);
@@ -181,7 +203,7 @@ check_options(struct artifacts *artifacts, const struct command *command)
 	if (artifacts->run && options->top > HOLDERS_TOKENS_MAX)
 		return options_wrong(command, "--top %llu: with --run at most %d", (unsigned long long)options->top,
 		                     HOLDERS_TOKENS_MAX);
-	return corpus_options_check(&artifacts->corpus_options, &artifacts->options);
+	return check_outputs(artifacts, command);
 }
 
 static int
@@ -248,7 +270,8 @@ const struct command artifacts_command = {
                 "significance at 0.01 after Bonferroni.\n\n"
                 "Tokens are words as Unicode (Standard Annex 29) has them, in any script: lower-cased, composed (NFC), "
                 "with "
-                "' for its typographic form; what holds no letter and no digit is left out, as are words over 256 "
+                "' for its typographic form, without soft hyphens and the like; what holds no letter and no digit is "
+                "left out, as are words over 256 "
                 "bytes. "
                 "Texts are cut at white space first. Records without any token are counted as records, and warned "
                 "about. "

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MIN_COUNT 1000
 #define TOP_MAX 1000000
@@ -136,6 +137,20 @@ corpus_options_check(struct corpus_options *options, const struct options *given
 	options->request.path = given->operands[0];
 	options->request.threads = given->common.threads;
 	return 0;
+}
+
+int
+corpus_options_check_output(const struct corpus_options *options, const struct command *command, const char *option,
+                            const char *output)
+{
+	struct stat data, other;
+
+	if (!output || strcmp(output, "-") == 0 || strcmp(options->request.path, "-") == 0 ||
+	    stat(options->request.path, &data) != 0 || stat(output, &other) != 0)
+		return 0;
+	if (!S_ISREG(data.st_mode) || data.st_dev != other.st_dev || data.st_ino != other.st_ino)
+		return 0;
+	return options_wrong(command, "%s %s is DATA itself, which would be lost: name another file", option, output);
 }
 
 static void

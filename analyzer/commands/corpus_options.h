@@ -66,6 +66,10 @@ int corpus_options_take(struct corpus_options *options, const struct command *co
 /* Is everything there? DATA is the operand. As above. */
 int corpus_options_check(struct corpus_options *options, const struct options *given);
 
+/* What `option` names (NULL: nothing) is not DATA itself, which would be lost. As above; DATA was checked. */
+int corpus_options_check_output(const struct corpus_options *options, const struct command *command, const char *option,
+                                const char *output);
+
 /* A whole number from `least` to `most`, or options_wrong(): its status, else 0. */
 int corpus_options_number(const struct command *command, const char *option, const char *text, uint64_t least,
                           uint64_t most, uint64_t *number);

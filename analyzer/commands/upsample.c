@@ -17,11 +17,14 @@
 #define STEP 0.2
 #define ITERATIONS 50
 #define ITERATIONS_MAX 100000
+#define PATIENCE 10
+#define NOT_GIVEN UINT64_MAX
 #define KEEP_SHARE 4 /* of --max-memory, for what would have to be read again */
 
 enum {
 	KEY_STEP = OPTION_KEY,
 	KEY_ITERATIONS,
+	KEY_PATIENCE,
 	KEY_PICK,
 	KEY_MAX_MULTIPLICITY,
 	KEY_SEED,
@@ -56,6 +59,8 @@ take_option(struct upsample *upsample, const struct command *command, int key, c
 		return 0;
 	case KEY_ITERATIONS:
 		return corpus_options_number(command, "--iterations", text, 1, ITERATIONS_MAX, &upsample->iterations);
+	case KEY_PATIENCE:
+		return corpus_options_number(command, "--patience", text, 0, ITERATIONS_MAX, &upsample->patience);
 	case KEY_MAX_MULTIPLICITY:
 		return corpus_options_number(command, "--max-multiplicity", text, 1, UINT32_MAX,
 		                             &upsample->max_multiplicity);
@@ -81,9 +86,18 @@ check_options(struct upsample *upsample, const struct command *command)
 
 	if (status != 0)
 		return status;
+	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and so is their end */
+		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
 	upsample->corpus_options.request.keep = upsample->options.common.max_memory / KEEP_SHARE;
 	if (!output)
 		return options_wrong(command, "where to? -o FILE (the report goes to standard output)");
+	if (upsample->plot && strcmp(upsample->plot, output) == 0)
+		return options_wrong(command, "--plot and -o name the same file");
+	status = corpus_options_check_output(&upsample->corpus_options, command, "-o", output);
+	if (status == 0)
+		status = corpus_options_check_output(&upsample->corpus_options, command, "--plot", upsample->plot);
+	if (status != 0)
+		return status;
 	if (upsample->options.common.json && strcmp(output, "-") == 0)
 		return options_wrong(command, "--json and the data cannot both go to standard output: give -o a file");
 	if (upsample->corpus_options.top > HOLDERS_TOKENS_MAX)
@@ -126,6 +140,7 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 	                                  .label_count = upsample->counts.label_count,
 	                                  .step = upsample->step,
 	                                  .iterations = (unsigned)upsample->iterations,
+	                                  .patience = (unsigned)upsample->patience,
 	                                  .pick = upsample->pick,
 	                                  .max_multiplicity = (uint32_t)upsample->max_multiplicity,
 	                                  .seed = upsample->seed};
@@ -183,23 +198,45 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 	return code;
 }
 
+/* Tokens that nearly always stand with one label take many repeats of the few records that contradict them. */
+static void
+warn_of_growth(const struct upsample *upsample)
+{
+	const struct balance *balance = &upsample->balance;
+	char added[NUMBER_ROOM], most_shown[NUMBER_ROOM];
+	uint64_t most = 0;
+
+	if (balance->added <= upsample->counts.records)
+		return;
+	for (size_t i = 0; i < upsample->holders.count; i++)
+		most = balance->repeats[i] > most ? balance->repeats[i] : most;
+	number_print_grouped(balance->added, added);
+	number_print_grouped(most + 1, most_shown);
+	message_warning("%s more than doubled, by %s repeats; a record stands up to %s times: a model may learn such "
+	                "records by heart; take fewer tokens (--top), or cap it (--max-multiplicity)",
+	                upsample->corpus.file.path, added, most_shown);
+}
+
 /* What is said at the end, and the status. */
 static int
 finish(const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
+	const char *what = "the report says which tokens, and why (see also --iterations and --max-multiplicity)";
 	bool strict = upsample->options.common.strict;
 	int status = corpus_options_report(&upsample->corpus_options, &upsample->counts, &upsample->ranking, strict);
 
+	warn_of_growth(upsample);
 	if (balance->imbalance[balance->iterations] == 0)
 		return status;
-	message_warning(
-	        "%s is not balanced: %s", upsample->corpus.file.path,
-	        balance->imbalance[balance->iterations] > balance->imbalance[0]
-	                ? "less so than before, as the tokens pull against each other: take fewer (--top), or see "
-	                  "--pick and --max-multiplicity"
-	                : "the report says which tokens, and why (see also --iterations and "
-	                  "--max-multiplicity)");
+	if (balance->tried > balance->iterations)
+		what = "from there on the tokens pulled against each other, which was taken back: take fewer (--top), "
+		       "or see "
+		       "--pick and --patience";
+	else if (balance->imbalance[balance->iterations] > balance->imbalance[0])
+		what = "less so than before, as the tokens pull against each other: take fewer (--top), or see --pick, "
+		       "--patience and --max-multiplicity";
+	message_warning("%s is not balanced: %s", upsample->corpus.file.path, what);
 	return strict ? STATUS_INCOMPLETE : status;
 }
 
@@ -218,7 +255,10 @@ release(struct upsample *upsample)
 static int
 run(const struct command *command, int argc, char **argv)
 {
-	struct upsample upsample = {.corpus_options = corpus_options_default(), .step = STEP, .iterations = ITERATIONS};
+	struct upsample upsample = {.corpus_options = corpus_options_default(),
+	                            .step = STEP,
+	                            .iterations = ITERATIONS,
+	                            .patience = NOT_GIVEN};
 	struct portolan_error error;
 	int key, code = 0;
 
@@ -248,6 +288,10 @@ static const struct command_option options[] = {
         {"step", KEY_STEP, "F",
          "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
         {"iterations", KEY_ITERATIONS, "N", "Iterations at most. Default: 50."},
+        {"patience", KEY_PATIENCE, "N",
+         "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the "
+         "result of the lowest. 0: go on to the last iteration, and take its result. Default: 10; with --pick uniform "
+         "0, as in the paper."},
         {"pick", KEY_PICK, "conflict-free|uniform",
          "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
         {"max-multiplicity", KEY_MAX_MULTIPLICITY, "M",
@@ -291,6 +335,11 @@ const struct command upsample_command = {
                 "--max-multiplicity was reached, or the iterations were up. With -o - the data goes to standard "
                 "output, "
                 "and the report nowhere.\n\n"
+                "A record that contradicts one token may confirm another, and so repeats may do more harm than good, "
+                "the more so the more labels there are. When the imbalance, the sum of all that is lacking, has not "
+                "fallen below its lowest for 10 iterations (--patience), or has grown tenfold, what came after the "
+                "lowest is taken back, and said. --pick uniform is the paper's algorithm to the letter, "
+                "which may grow without end: give it a --patience.\n\n"
                 "Where few records contradict a token, each of these is repeated often, and its other words become "
                 "hints "
                 "in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"

@@ -15,7 +15,7 @@ struct upsample {
 	struct corpus_options corpus_options;
 	enum upsample_weights weights;
 	double step;
-	uint64_t iterations, max_multiplicity, seed;
+	uint64_t iterations, patience, max_multiplicity, seed;
 	enum balance_pick pick;
 	const char *plot;
 	struct picture picture;

@@ -19,7 +19,7 @@ struct dots {
 };
 
 struct curves {
-	double *steps, *imbalance;          /* iterations + 1 */
+	double *steps, *imbalance;          /* tried + 1 */
 	struct dots others[2], balanced[2]; /* before, after */
 	double n_min, n_max;
 };
@@ -27,7 +27,7 @@ struct curves {
 static bool
 allocate(struct curves *curves, const struct upsample *upsample)
 {
-	size_t steps = (size_t)upsample->balance.iterations + 1, tokens = upsample->token_count + 1;
+	size_t steps = (size_t)upsample->balance.tried + 1, tokens = upsample->token_count + 1;
 	bool there;
 
 	curves->steps = calloc(2 * steps, sizeof(double));
@@ -80,7 +80,7 @@ fill(struct curves *curves, const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 
-	for (size_t i = 0; i <= balance->iterations; i++) {
+	for (size_t i = 0; i <= balance->tried; i++) {
 		curves->steps[i] = (double)i;
 		curves->imbalance[i] = (double)balance->imbalance[i];
 	}
@@ -152,7 +152,7 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	        .panels[0] = {.x_label = "iteration",
 	                      .title = "imbalance",
 	                      .y_label = "sum of D",
-	                      .x_max = balance->iterations ? balance->iterations : 1,
+	                      .x_max = balance->tried ? balance->tried : 1,
 	                      .y_max = balance->imbalance[0] ? 1.1 * (double)balance->imbalance[0] : 1,
 	                      .series_count = 1},
 	        .panels[1] = {.x_label = "records that hold the token (n)",
@@ -164,9 +164,8 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	                      .x_log = true},
 	};
 
-	chart.panels[0].series[0] =
-	        (struct chart_series){"all balanced tokens",           curves->steps, curves->imbalance,
-	                              (size_t)balance->iterations + 1, CHART_POINTS,  0};
+	chart.panels[0].series[0] = (struct chart_series){"all balanced tokens",      curves->steps, curves->imbalance,
+	                                                  (size_t)balance->tried + 1, CHART_POINTS,  0};
 	for (unsigned after = 0; after < 2; after++)
 		add_series(&chart.panels[1], after ? "other tokens after" : "other tokens before",
 		           &curves->others[after], after ? 2 : 4);

@@ -15,6 +15,7 @@ static const char *const reasons[] = {
         [BALANCE_NO_RECORD] = "no record has both",
         [BALANCE_CAPPED] = "all records that have both stand as often as --max-multiplicity lets them",
         [BALANCE_OUT_OF_ROUNDS] = "the iterations were up",
+        [BALANCE_WORSE] = "more repeats set back other tokens by more",
 };
 
 struct token_statistic
@@ -130,9 +131,9 @@ upsample_report_json(const struct upsample *upsample)
 	for (size_t s = 0; s < upsample->token_count; s++)
 		json_array_append_new(tokens, token_json(upsample, s));
 	report =
-	        json_pack("{s:I, s:I, s:f, s:i, s:o, s:o, s:o, s:o}", "records", (json_int_t)records, "repeats",
+	        json_pack("{s:I, s:I, s:f, s:i, s:i, s:o, s:o, s:o, s:o}", "records", (json_int_t)records, "repeats",
 	                  (json_int_t)balance->added, "growth", (double)balance->added / (double)records, "iterations",
-	                  (int)balance->iterations, "imbalance",
+	                  (int)balance->iterations, "tried", (int)balance->tried, "imbalance",
 	                  numbers_json(balance->imbalance, 0, (size_t)balance->iterations + 1), "multiplicities",
 	                  numbers_json(histogram, 1, bins), "labels", labels_json(&upsample->counts), "tokens", tokens);
 	free(histogram);
@@ -148,14 +149,14 @@ upsample_request_json(const struct upsample *upsample)
 
 	for (size_t i = 0; i < request->text_count; i++)
 		json_array_append_new(texts, json_string(request->texts[i]));
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:s?, s:s?, s:I, s:i, s:b, s:f, s:I, s:s, s:I, s:I}",
+	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:s?, s:s?, s:I, s:i, s:b, s:f, s:I, s:I, s:s, s:I, s:I}",
 	                 "data", request->path, "text", texts, "label", request->label, "top",
 	                 (json_int_t)upsample->token_count, "min_count", (json_int_t)ranking->min_count, "max_count",
 	                 (json_int_t)ranking->max_count, "prior", ranking->share ? "share" : "uniform", "stop_words",
 	                 request->stop_words, "tokens", request->tokens, "min_length", (json_int_t)request->min_length,
 	                 "ngrams", (int)request->ngrams, "per_field", request->per_field, "step", upsample->step,
-	                 "iterations", (json_int_t)upsample->iterations, "pick",
-	                 upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
+	                 "iterations", (json_int_t)upsample->iterations, "patience", (json_int_t)upsample->patience,
+	                 "pick", upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
 	                 (json_int_t)upsample->max_multiplicity, "seed", (json_int_t)upsample->seed);
 }
 
@@ -252,6 +253,9 @@ write_text(const struct upsample *upsample, struct output *output)
 	output_printf(output, "imbalance of %zu tokens, sum of D: %s, after %u iterations %s\n", upsample->token_count,
 	              show(&n, 0, balance->imbalance[0]), balance->iterations,
 	              show(&n, 1, balance->imbalance[balance->iterations]));
+	if (balance->tried > balance->iterations)
+		output_printf(output, "taken back, as the sum rose: %u more iterations\n",
+		              balance->tried - balance->iterations);
 	write_multiplicities(histogram, bins, output);
 	free(histogram);
 	write_tokens(upsample, output);

@@ -68,11 +68,12 @@ note_column(struct columns *columns, const char *wanted, const char *name, size_
 		snprintf(columns->all + used, sizeof(columns->all) - used, ", ...");
 }
 
-/* The number of the header's column `name`; -1: none. */
+/* The number of the header's column `name`; -1: none; -2: several. */
 static long
 find_column(const struct user_file *file, const char *name, struct columns *columns, char *text)
 {
 	size_t least = SIZE_MAX;
+	long found = -1;
 
 	*columns = (struct columns){0};
 	for (size_t c = 0; c < COLUMNS_MAX; c++) {
@@ -82,10 +83,11 @@ find_column(const struct user_file *file, const char *name, struct columns *colu
 			break;
 		text[length] = '\0';
 		if (strcmp(text, name) == 0)
-			return (long)c;
-		note_column(columns, name, text, &least);
+			found = found == -1 ? (long)c : -2;
+		else
+			note_column(columns, name, text, &least);
 	}
-	return -1;
+	return found;
 }
 
 int
@@ -104,6 +106,10 @@ user_file_column(const struct user_file *file, const char *option, const char *n
 		*column = (size_t)found;
 		return 0;
 	}
+	if (found == -2)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s has several columns '%s': which one is meant? Rename the others", file->path,
+		                 name);
 	if (columns.nearest[0])
 		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean %s %s?", file->path,
 		                 name, option, columns.nearest);

@@ -207,6 +207,65 @@ def check_capped(words):
     assert b"not balanced" in done.stderr
 
 
+def lacks_of(lines, tokens, labels):
+    """The sum of D, from the lines themselves."""
+    counts = {token: [0] * labels for token in tokens}
+    for line in lines:
+        record = json.loads(line)
+        for word in set(record["t"].split()) & counts.keys():
+            counts[word][record["l"]] += 1
+    return sum(max(row) - n for row in counts.values() for n in row)
+
+
+def check_patience():
+    """Words that occur together, five labels: any draws do more harm than good sooner or later, and that is taken back."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 5, 400)
+    with open("pull.jsonl", "w", encoding="utf-8") as file:
+        for i, label in enumerate(labels):
+            text = " ".join(f"w{j}" for j in range(12) if rng.random() < (0.4 if j % 5 == label else 0.1))
+            file.write(json.dumps({"i": i, "t": text, "l": int(label)}) + "\n")
+    words = ["pull.jsonl", "--text", "t", "--label", "l", "--min-count", 5, "--top", 4, "-o", "pulled.jsonl", "--pick", "uniform", "--patience"]
+    reports = [json.loads(portolan("upsample", *words, patience, "--json", "--step", step).stdout)
+               for patience, step in ((0, 0.2), (10, 0.2), (10, 1))]
+    assert reports[0]["tried"] == reports[0]["iterations"] == 50 and reports[0]["imbalance"][-1] > 10 * reports[0]["imbalance"][0]
+    for report, step in zip(reports[1:], (0.2, 1)):
+        done = portolan("upsample", *words, 10, "--json", "--step", step)
+        assert json.loads(done.stdout) == report
+        assert report["tried"] > report["iterations"] == len(report["imbalance"]) - 1 and min(report["imbalance"]) == report["imbalance"][-1]
+        with open("pulled.jsonl", "rb") as file:
+            lines = file.readlines()
+        assert len(lines) == 400 + report["repeats"]
+        assert lacks_of(lines, [token["token"] for token in report["tokens"]], 5) == report["imbalance"][-1]
+        assert b"taken back" in done.stderr
+        assert any("set back other tokens" in entry["why"] for token in report["tokens"] for entry in token["not_balanced"]), report
+    assert b"taken back, as the sum rose: " in portolan("upsample", *words, 10).stdout
+    assert json.loads(portolan("upsample", *words[:-1], "--json").stdout) == reports[0], "the paper's draws end as in the paper"
+    for more, patience in (([], 10), (["--pick", "uniform"], 0)):
+        portolan("upsample", *words[:-3], *more)
+        with open("pulled.jsonl.manifest.json", encoding="utf-8") as file:
+            assert json.load(file)["request"]["patience"] == patience
+    write("rare.csv", "t,l\n" + 30 * "x,1\n" + "x,2\ny,2\n")
+    done = portolan("upsample", "rare.csv", "--text", "t", "--label", "l", "--min-count", 30, "-o", "much.csv")
+    assert not done.stderr, done
+    write("rare.csv", "t,l\n" + 30 * "x,1\n" + "x,2\nx,3\n")
+    done = portolan("upsample", "rare.csv", "--text", "t", "--label", "l", "--min-count", 30, "-o", "much.csv")
+    assert b"rare.csv more than doubled, by 58 repeats; a record stands up to 30 times" in done.stderr, done
+
+
+def check_outputs():
+    """What names DATA as the output, by whatever name, leaves it alone."""
+    write("data.jsonl", 2 * '{"t": "x", "l": 1}\n' + '{"t": "x", "l": 2}\n')
+    os.link("data.jsonl", "linked.svg")
+    os.symlink("data.jsonl", "symbolic")
+    words = ["data.jsonl", "--text", "t", "--label", "l", "--min-count", 1]
+    for command, more in (("upsample", ["-o", "data.jsonl"]), ("upsample", ["-o", "./symbolic"]), ("upsample", ["-o", "x", "--plot", "linked.svg"]),
+                          ("artifacts", ["-o", "linked.svg"]), ("artifacts", ["--plot", "linked.svg"])):
+        done = portolan(command, *words, *more, status=2)
+        assert b" is DATA itself, which would be lost" in done.stderr and os.path.getsize("data.jsonl") == 57, done
+    assert b"--plot and -o name the same file" in portolan("upsample", *words, "-o", "x.svg", "--plot", "x.svg", status=2).stderr
+
+
 def check_formats():
     """Repeats of records with line ends in quotes, of a last line without an end, of lines that end with \\r\\n."""
     options = ["--text", "t", "--label", "l", "--min-count", 1, "--top", 1, "--stop-words", "none"]
@@ -240,6 +299,7 @@ BAD = {  # content, what is said; the rest of the line is ours
     "one-label.csv": (b"t,l\na,yes\nb,yes\n", "every record has the label 'yes' in 'l'"),
     "empty.csv": (b"", "empty.csv holds no records"),
     "header.csv": (b"t,l\n", "header.csv holds no records"),
+    "two-columns.csv": (b"t,l,t\na,1,b\n", "two-columns.csv has several columns 't': which one is meant?"),
     "no-column.csv": (b"text,l\na,1\n", "no-column.csv has no column 't'"),
     "cut.jsonl": (b'{"t": "a", "l": 1}\n{"t": "b", "l"', "cut.jsonl: line 2 is not well-formed"),
     "array.jsonl": (b'[{"t": "a", "l": 1}]\n', "is a JSON array"),
@@ -322,6 +382,8 @@ def main():
         for seed in range(3):
             check_random(seed)
         check_planted()
+        check_patience()
+        check_outputs()
         check_formats()
         check_bad_input()
         check_sides(maker)

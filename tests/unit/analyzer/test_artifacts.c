@@ -62,6 +62,16 @@ test_tokens(void **state)
 	assert_string_equal(tokens_of("\xe4\xb8\xad\xe6\x96\x87"), "\xe4\xb8\xad|\xe6\x96\x87");
 	assert_string_equal(tokens_of("\xce\x9f\xce\x94\xce\x9f\xce\xa3"), "\xce\xbf\xce\xb4\xce\xbf\xcf\x82");
 	assert_string_equal(tokens_of("\xf0\x9f\x98\x80 ok \xe2\x80\x94"), "ok");
+	/* what is not seen is left out: a soft hyphen, a zero-width space without break, the end of a direction, a
+	 * variation selector; but not what shapes letters */
+	assert_string_equal(tokens_of("co\xc2\xadop \xef\xbb\xbf"
+	                              "coop coop\xe2\x80\xac 1\xef\xb8\x8f"),
+	                    "coop|coop|coop|1");
+	assert_string_equal(tokens_of("a\xe2\x80\x8c"
+	                              "b"),
+	                    "a\xe2\x80\x8c"
+	                    "b");
+	assert_string_equal(tokens_of("\xe3\x85\xa4 e\xcd\x8f\xcc\x81"), "\xc3\xa9"); /* a letter that is not seen */
 	assert_string_equal(tokens_of("fine caf\xe9"), "not UTF-8");
 	assert_string_equal(tokens_of("\xc3"), "not UTF-8");
 }
@@ -303,6 +313,69 @@ test_what_cannot_be_balanced(void **state)
 	balance_free(&balance);
 }
 
+/*
+ * Tokens 0 and 1 pull against each other: what contradicts one confirms the other. Of labels 0, 1, 2 token 0 has 5, 1,
+ * 0 and token 1 has 1, 5, 0: ΣD = 9 + 9. Evening 0 with 4 records of both makes that 5, 5, 0 and 1, 9, 0; evening 1
+ * with 8, then, 13, 5, 0 and 9, 9, 0: ΣD = 21 + 9; and 16 more with every iteration.
+ */
+static void
+test_patience(void **state)
+{
+	static struct holder ten[10] = {[4] = {.group = 1}, [5] = {.group = 2}, [6] = {.group = 3},
+	                                [7] = {.group = 3}, [8] = {.group = 3}, [9] = {.group = 3}};
+	static uint32_t numbers[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+	static struct holder_group pulling[] = {
+	        {.label = 0, .count = 4, .tokens = first, .token_count = 1, .first = 0},
+	        {.label = 0, .count = 1, .tokens = both, .token_count = 2, .first = 4},
+	        {.label = 1, .count = 1, .tokens = both, .token_count = 2, .first = 5},
+	        {.label = 1, .count = 4, .tokens = second, .token_count = 1, .first = 6},
+	};
+	const struct holders against = {
+	        .list = ten, .count = 10, .groups = pulling, .group_count = 4, .members = numbers};
+	struct balance_request request = {.holders = &against,
+	                                  .token_count = 2,
+	                                  .label_count = 3,
+	                                  .step = 1,
+	                                  .iterations = 5,
+	                                  .pick = BALANCE_CONFLICT_FREE};
+	struct balance balance;
+
+	(void)state;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.iterations, 5);
+	assert_int_equal(balance.tried, 5);
+	assert_int_equal(balance.imbalance[0], 18);
+	for (unsigned i = 1; i <= 5; i++)
+		assert_int_equal(balance.imbalance[i], 14 + 16 * i);
+	assert_int_equal(balance.reasons[1], BALANCE_OUT_OF_ROUNDS);
+	balance_free(&balance);
+	request.patience = 3;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.iterations, 0);
+	assert_int_equal(balance.tried, 3);
+	assert_int_equal(balance.imbalance[3], 62);
+	assert_int_equal(balance.added, 0);
+	assert_memory_equal(balance.before, balance.after, 6 * sizeof(uint64_t));
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(balance.repeats[i], 0);
+	assert_int_equal(balance.reasons[1], BALANCE_WORSE);
+	assert_int_equal(balance.reasons[2], BALANCE_NO_RECORD);
+	balance_free(&balance);
+	/* Whatever the patience, tenfold (over 189) is enough: 14 + 16 × 11. */
+	request.patience = request.iterations = 50;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.tried, 11);
+	balance_free(&balance);
+	/* What was used up is there again when it is taken back. */
+	request.max_multiplicity = 3;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.tried, 1);
+	assert_int_equal(balance.imbalance[1], 22);
+	assert_int_equal(balance.iterations, 0);
+	assert_int_equal(balance.reasons[1], BALANCE_WORSE);
+	balance_free(&balance);
+}
+
 int
 main(void)
 {
@@ -314,6 +387,7 @@ main(void)
 	        cmocka_unit_test(test_fields),
 	        cmocka_unit_test(test_balance),
 	        cmocka_unit_test(test_what_cannot_be_balanced),
+	        cmocka_unit_test(test_patience),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,178 @@
+/*
+ * balance_draw.c: see balance_draw.h.
+ *
+ * Records are drawn by way of their groups, as all of a group have the same tokens and label, and so the same
+ * conflicts: the groups that hold token s with label l are its pool. While records of label l are drawn, n[·][l] only
+ * grows, so conflicts only come, at most one for each token: then the pool's groups are looked at again, and those with
+ * the fewest become the choice, weighted by their records in a tree of sums (Fenwick 1994). A record that stands as
+ * often as it may changes places with the last of its group that does not, and the group counts one less.
+ */
+#include "balance_draw.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ADDED_MOST (UINT32_MAX / 2)
+
+bool
+balance_make_pools(struct balance_work *work)
+{
+	const struct holders *holders = work->request->holders;
+	size_t cells = work->request->token_count * work->request->label_count, labels = work->request->label_count;
+	size_t *starts = calloc(cells + 2, sizeof(*starts)), sum = 0;
+
+	work->pools.starts = starts;
+	if (!starts)
+		return false;
+	for (size_t g = 0; g < holders->group_count; g++)
+		for (size_t t = 0; t < holders->groups[g].token_count; t++)
+			starts[holders->groups[g].tokens[t] * labels + holders->groups[g].label + 2]++;
+	for (size_t c = 0; c < cells + 2; c++)
+		starts[c] = sum += starts[c];
+	work->pools.groups = malloc((sum + 1) * sizeof(uint32_t));
+	if (!work->pools.groups)
+		return false;
+	for (uint32_t g = 0; g < holders->group_count; g++)
+		for (size_t t = 0; t < holders->groups[g].token_count; t++)
+			work->pools.groups[starts[holders->groups[g].tokens[t] * labels + holders->groups[g].label +
+			                          1]++] = g;
+	return true;
+}
+
+static uint32_t
+count_conflicts(const struct balance_work *work, const struct holder_group *group, size_t token)
+{
+	uint32_t conflicts = 0;
+
+	if (work->request->pick == BALANCE_UNIFORM)
+		return 0;
+	for (size_t t = 0; t < group->token_count; t++)
+		conflicts += group->tokens[t] != token && balance_lack_now(work, group->tokens[t], group->label) == 0;
+	return conflicts;
+}
+
+static void
+make_tree(struct balance_work *work)
+{
+	work->total = 0;
+	for (size_t i = 1; i <= work->chosen; i++) {
+		work->tree[i] = work->available[work->choice[i - 1]];
+		work->total += work->tree[i];
+	}
+	for (size_t i = 1; i <= work->chosen; i++) {
+		size_t parent = i + (i & -i);
+
+		if (parent <= work->chosen)
+			work->tree[parent] += work->tree[i];
+	}
+}
+
+/* The groups of the pool with the fewest conflicts, of those that have a record left; false: none has. */
+static bool
+choose(struct balance_work *work, size_t token, size_t label)
+{
+	size_t cell = token * work->request->label_count + label;
+	uint32_t fewest = UINT32_MAX;
+
+	work->chosen = 0;
+	for (size_t i = work->pools.starts[cell]; i < work->pools.starts[cell + 1]; i++) {
+		uint32_t group = work->pools.groups[i], conflicts;
+
+		if (work->available[group] == 0)
+			continue;
+		conflicts = count_conflicts(work, &work->request->holders->groups[group], token);
+		if (conflicts < fewest) {
+			fewest = conflicts;
+			work->chosen = 0;
+		}
+		if (conflicts == fewest)
+			work->choice[work->chosen++] = group;
+	}
+	make_tree(work);
+	return work->chosen > 0;
+}
+
+/* The place in the choice of its record number `at`, which becomes the number within the group. */
+static size_t
+find(const struct balance_work *work, uint64_t *at)
+{
+	size_t place = 0, step = 1;
+
+	while (2 * step <= work->chosen)
+		step *= 2;
+	for (; step > 0; step /= 2)
+		if (place + step <= work->chosen && work->tree[place + step] <= *at)
+			*at -= work->tree[place += step];
+	return place;
+}
+
+/* One less in the group at this place of the choice; its member `at` goes behind those that are left. */
+static void
+use_up(struct balance_work *work, size_t place, uint64_t at)
+{
+	uint32_t group = work->choice[place], last = --work->available[group];
+	uint32_t *members = work->members + work->request->holders->groups[group].first, member = members[at];
+
+	members[at] = members[last];
+	members[last] = member;
+	work->total--;
+	for (size_t i = place + 1; i <= work->chosen; i += i & -i)
+		work->tree[i]--;
+}
+
+/* Counts the record; whether a conflict has come of it. */
+static bool
+count_draw(struct balance_work *work, const struct holder_group *group)
+{
+	bool came = false;
+
+	for (size_t t = 0; t < group->token_count; t++) {
+		size_t token = group->tokens[t];
+		uint64_t *count = balance_count(work, token, group->label);
+
+		++*count;
+		came = came || *count == work->most[token];
+		if (*count > work->most[token])
+			work->most[token] = *count;
+	}
+	return came;
+}
+
+/* Draws one record for token and label; whether the choice is to be made again. */
+static bool
+draw(struct balance_work *work)
+{
+	const struct balance_request *request = work->request;
+	uint64_t at = random_below(&work->random, work->total);
+	size_t place = find(work, &at);
+	const struct holder_group *group = &request->holders->groups[work->choice[place]];
+	uint32_t member = work->members[group->first + at];
+
+	work->balance->added++;
+	if (++work->balance->repeats[member] + 1 == request->max_multiplicity)
+		use_up(work, place, at);
+	return (count_draw(work, group) && request->pick == BALANCE_CONFLICT_FREE) || work->total == 0;
+}
+
+/* A share of the step, rounded up, but for what multiplying added. */
+static uint64_t
+draws_of(double step, uint64_t lacking)
+{
+	return (uint64_t)ceil(step * (double)lacking * (1 - 1e-12));
+}
+
+bool
+balance_visit(struct balance_work *work, size_t token, size_t label)
+{
+	uint64_t draws = draws_of(work->request->step, balance_lack_now(work, token, label));
+	bool ready = false;
+
+	for (; draws > 0; draws--) {
+		if (!ready && !choose(work, token, label))
+			return true;
+		ready = !draw(work);
+		if (work->balance->added > ADDED_MOST)
+			return false;
+	}
+	return true;
+}
