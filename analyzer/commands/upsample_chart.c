@@ -19,7 +19,8 @@ struct dots {
 };
 
 struct curves {
-	double *steps, *imbalance;          /* tried + 1 */
+	double *steps, *imbalance; /* tried + 1 */
+	double imbalance_max;
 	struct dots others[2], balanced[2]; /* before, after */
 	double n_min, n_max;
 };
@@ -83,6 +84,7 @@ fill(struct curves *curves, const struct upsample *upsample)
 	for (size_t i = 0; i <= balance->tried; i++) {
 		curves->steps[i] = (double)i;
 		curves->imbalance[i] = (double)balance->imbalance[i];
+		curves->imbalance_max = fmax(curves->imbalance_max, curves->imbalance[i]);
 	}
 	curves->n_min = HUGE_VAL;
 	for (int after = 0; after < 2; after++)
@@ -140,6 +142,19 @@ add_series(struct chart_panel *panel, const char *name, const struct dots *dots,
 		        (struct chart_series){name, dots->n, dots->p, dots->count, CHART_DOTS, colour};
 }
 
+/* What was taken back goes on from what was kept. */
+static void
+add_imbalance(struct chart_panel *panel, const struct balance *balance, const struct curves *curves)
+{
+	size_t kept = balance->iterations, taken_back = balance->tried - kept;
+
+	if (taken_back)
+		panel->series[panel->series_count++] = (struct chart_series){
+		        "taken back", curves->steps + kept, curves->imbalance + kept, taken_back + 1, CHART_POINTS, 4};
+	panel->series[panel->series_count++] = (struct chart_series){
+	        "all balanced tokens", curves->steps, curves->imbalance, kept + 1, CHART_POINTS, 0};
+}
+
 static int
 draw(const struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
@@ -153,8 +168,7 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	                      .title = "imbalance",
 	                      .y_label = "sum of D",
 	                      .x_max = balance->tried ? balance->tried : 1,
-	                      .y_max = balance->imbalance[0] ? 1.1 * (double)balance->imbalance[0] : 1,
-	                      .series_count = 1},
+	                      .y_max = curves->imbalance_max ? 1.3 * curves->imbalance_max : 1}, /* room for the key */
 	        .panels[1] = {.x_label = "records that hold the token (n)",
 	                      .title = "share of the leading label",
 	                      .y_label = "p*",
@@ -164,8 +178,7 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	                      .x_log = true},
 	};
 
-	chart.panels[0].series[0] = (struct chart_series){"all balanced tokens",      curves->steps, curves->imbalance,
-	                                                  (size_t)balance->tried + 1, CHART_POINTS,  0};
+	add_imbalance(&chart.panels[0], balance, curves);
 	for (unsigned after = 0; after < 2; after++)
 		add_series(&chart.panels[1], after ? "other tokens after" : "other tokens before",
 		           &curves->others[after], after ? 2 : 4);

@@ -239,7 +239,9 @@ def check_patience():
         assert lacks_of(lines, [token["token"] for token in report["tokens"]], 5) == report["imbalance"][-1]
         assert b"taken back" in done.stderr
         assert any("set back other tokens" in entry["why"] for token in report["tokens"] for entry in token["not_balanced"]), report
-    assert b"taken back, as the sum rose: " in portolan("upsample", *words, 10).stdout
+    assert b"taken back, as the sum rose: " in portolan("upsample", *words, 10, "--plot", "pulled.svg").stdout
+    with open("pulled.svg", encoding="utf-8") as file:
+        assert ">taken back<" in file.read()
     assert json.loads(portolan("upsample", *words[:-1], "--json").stdout) == reports[0], "the paper's draws end as in the paper"
     for more, patience in (([], 10), (["--pick", "uniform"], 0)):
         portolan("upsample", *words[:-3], *more)
