@@ -15,6 +15,7 @@ const struct command *const command_table[] = {
         &noise_command,
         &compare_command,
         &groups_command,
+        &aflite_command,
         &watch_command,
         &import_command,
         &rm_command,
