@@ -1,6 +1,5 @@
 /*
- * curvature.c: products by our own kernels, factors by LAPACK (OpenBLAS, which is asked for one thread: its own would
- * add up in another order).
+ * curvature.c: weighted products by the kernels, factors by factor.h.
  *
  * Factors are found in double precision: features may be nearly dependent on one another. They are kept and applied in
  * single precision, as M and not as the inverse MᵀM: what rounding makes of that is still positive definite, and its
@@ -9,11 +8,11 @@
  */
 #include "curvature.h"
 
+#include "factor.h"
 #include "program/parallel.h"
 
 #include <portolan/error.h>
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +21,8 @@
 #define BLOCK 256                        /* of these at a time, */
 #define STRIP 48                         /* and so many of its rows */
 #define FACTORS_MOST (UINT64_C(1) << 28) /* bytes of several pairs of factors */
-#define SLOTS_MOST (UINT64_C(1) << 28)   /* bytes of what threads add up in */
-
-/* LAPACK, of OpenBLAS: Fortran's calling convention, column by column. */
-void dpotrf_(const char *triangle, const int *n, double *a, const int *lda, int *info);
-void dtrtri_(const char *triangle, const char *diagonal, const int *n, double *a, const int *lda, int *info);
-void dsygv_(const int *type, const char *vectors, const char *triangle, const int *n, double *a, const int *lda,
-            double *b, const int *ldb, double *values, double *work, const int *work_size, int *info);
+#define COLUMNS_MOST 64
+#define SLOTS_MOST (UINT64_C(1) << 28) /* bytes of what threads add up in */
 
 /* Rows are a multiple of KERNELS_STRIDE floats: eight sums side by side. */
 typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
@@ -61,6 +55,15 @@ stride_of(size_t order)
 	return (order + KERNELS_STRIDE - 1) / KERNELS_STRIDE * KERNELS_STRIDE;
 }
 
+/* One for each column; one for all where that would take too much memory, or time. */
+static size_t
+factors_of(size_t columns, size_t order)
+{
+	size_t one = 2 * order * stride_of(order) * sizeof(float);
+
+	return columns > COLUMNS_MOST || columns * one > FACTORS_MOST ? 1 : columns;
+}
+
 size_t
 curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch)
 {
@@ -69,7 +72,7 @@ curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch)
 	*scratch =
 	        2 * order * order * sizeof(double) +
 	        parallel_slots(threads_of(order, threads)) * (one / 2 + 2 * BLOCK * stride_of(order) * sizeof(float));
-	return columns * one > FACTORS_MOST ? one : columns * one;
+	return factors_of(columns, order) * one;
 }
 
 size_t
@@ -81,13 +84,10 @@ curvature_length(const struct curvature *curvature)
 int
 curvature_init(struct curvature *curvature, size_t columns, size_t order, struct portolan_error *error)
 {
-	size_t one = 2 * order * stride_of(order) * sizeof(float);
-
-	openblas_set_num_threads(1);
-	*curvature = (struct curvature){
-	        .columns = columns, .order = order, .stride = stride_of(order), .factor_count = columns};
-	if (columns * one > FACTORS_MOST)
-		curvature->factor_count = 1;
+	*curvature = (struct curvature){.columns = columns,
+	                                .order = order,
+	                                .stride = stride_of(order),
+	                                .factor_count = factors_of(columns, order)};
 	curvature->factors = aligned_alloc(64, curvature_length(curvature) * sizeof(float));
 	curvature->transform = calloc(columns * columns, sizeof(double));
 	if (curvature->factors && curvature->transform) {
@@ -248,20 +248,13 @@ weigh(struct making *making, struct portolan_error *error)
 	return code;
 }
 
-/* T and σ of P x = σ A x, xᵀ A x = 1; `a` and `values` get σ. */
-static int
-diagonalise(struct curvature *curvature, const struct making *making, double *values, struct portolan_error *error)
+/* A and P of the classes but the reference. */
+static void
+fill_classes(const struct making *making, double *a, double *p)
 {
-	size_t columns = curvature->columns, n = columns;
-	double *a = malloc(2 * n * n * sizeof(double)), *p = a + n * n, *work = malloc(8 * n * sizeof(double)),
-	       trace = 0;
-	int order = (int)n, size = (int)(8 * n), type = 1, info = -1;
+	size_t n = making->columns;
+	double trace = 0;
 
-	if (!a || !work) {
-		free(a);
-		free(work);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", n + 1);
-	}
 	for (size_t i = 0; i < n; i++)
 		trace += making->covariance[i * n + i] / (double)making->count;
 	for (size_t i = 0; i < n * n; i++) {
@@ -270,46 +263,99 @@ diagonalise(struct curvature *curvature, const struct making *making, double *va
 		p[i] = n == 1 ? 1 : diagonal - 1 / (double)(n + 1);
 		a[i] = making->covariance[i] / (double)making->count + (diagonal ? 1e-6 * trace + 1e-12 : 0);
 	}
-	dsygv_(&type, "V", "U", &order, p, &order, a, &order, values, work, &size, &info);
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n; k++) /* eigenvectors lie column by column */
-			curvature->transform[i * n + k] = p[k * n + i];
-	free(a);
-	free(work);
-	return info == 0 ? 0 : error_set(error, PORTOLAN_E_INVALID, "the classes' probabilities cannot be told apart");
 }
 
-/* M and Mᵀ of (G + ridge D)⁻¹ = Mᵀ M. `work`: order × order. */
+/* x = R⁻¹ x for the columns of x, n × n, and lower R. */
 static void
-factor(const struct making *making, double scale, double ridge, double *work, float *m)
+solve_lower(const double *lower, double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++) {
+			for (size_t k = 0; k < i; k++)
+				x[i * n + j] -= lower[i * n + k] * x[k * n + j];
+			x[i * n + j] /= lower[i * n + i];
+		}
+}
+
+static void
+transpose(double *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++) {
+			double value = a[i * n + j];
+
+			a[i * n + j] = a[j * n + i];
+			a[j * n + i] = value;
+		}
+}
+
+/*
+ * T and σ: with A = R Rᵀ and R⁻¹ P R⁻ᵀ = U diag(σ) Uᵀ, T is R⁻ᵀ U. Where all columns share one factor, T = R⁻ᵀ will do,
+ * and the middle of what then stands for σ.
+ */
+static int
+diagonalise(struct curvature *curvature, const struct making *making, double *values, struct portolan_error *error)
+{
+	size_t n = curvature->columns;
+	double *a = malloc(3 * n * n * sizeof(double)), *p = a + n * n, *u = p + n * n, *t = curvature->transform;
+
+	if (!a)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", n + 1);
+	fill_classes(making, a, p);
+	if (!factor_cholesky(a, n, n)) {
+		free(a);
+		return error_set(error, PORTOLAN_E_INVALID, "the classes' probabilities are no numbers");
+	}
+	for (size_t i = 0; i < n * n; i++)
+		t[i] = i / n == i % n;
+	solve_lower(a, t, n); /* R⁻¹ */
+	solve_lower(a, p, n);
+	transpose(p, n);
+	solve_lower(a, p, n);
+	transpose(t, n); /* R⁻ᵀ */
+	if (curvature->factor_count > 1) {
+		factor_eigen(p, u, n);
+		memcpy(a, t, n * n * sizeof(double));
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < n; k++) {
+				t[i * n + k] = 0;
+				for (size_t j = 0; j < n; j++)
+					t[i * n + k] += a[i * n + j] * u[j * n + k];
+			}
+	}
+	for (size_t k = 0; k < n; k++)
+		values[k] = fmax(p[k * n + k], 1e-12);
+	free(a);
+	return 0;
+}
+
+/* M and Mᵀ of (G + ridge D)⁻¹ = Mᵀ M. `work`: order × order; `scratch`: FACTOR_BLOCK × stride. */
+static void
+factor(const struct making *making, double scale, double ridge, double *work, float *scratch, float *m)
 {
 	size_t order = making->order, stride = making->stride;
-	float *across = m + order * stride;
 	double largest = 0, more = 0;
-	int n = (int)order, info = 1;
+	bool good = false;
 
 	for (size_t f = 0; f < order; f++)
 		largest = fmax(largest, scale * making->gram[f * order + f]);
-	while (info != 0 && more <= 1) {
+	while (!good && more <= 1) {
 		for (size_t f = 0; f < order; f++) {
-			for (size_t g = f; g < order; g++)
-				work[f * order + g] = scale * making->gram[f * order + g];
-			work[f * order + f] += (f + 1 < order ? ridge : 0) + more * largest + 1e-300;
+			for (size_t g = 0; g <= f; g++)
+				work[f * order + g] = scale * making->gram[g * order + f];
+			work[f * order + f] += (f + 1 < order ? ridge : 0) + more * largest;
 		}
-		dpotrf_("L", &n, work, &n, &info); /* row by row upper is column by column lower */
-		if (info == 0)
-			dtrtri_("L", "N", &n, work, &n, &info);
+		good = factor_cholesky(work, order, order);
 		more = more == 0 ? 1e-9 : 10 * more;
 	}
+	for (size_t f = 0; !good && f < order; f++) {
+		memset(work + f * order, 0, order * sizeof(*work));
+		work[f * order + f] = sqrt(largest + 1);
+	}
+	factor_invert(work, order, order, making->problem->kernels, m, stride, scratch);
 	for (size_t f = 0; f < order; f++)
-		for (size_t g = f; g < order; g++) {
-			float value = info == 0 ? (float)work[f * order + g]
-			              : f == g  ? 1 / sqrtf((float)largest + 1)
-			                        : 0;
-
-			across[f * stride + g] = value;
-			m[g * stride + f] = value;
-		}
+		for (size_t g = 0; g < stride; g++)
+			m[(order + f) * stride + g] = g < order ? m[g * stride + f] : 0;
 }
 
 struct factoring {
@@ -318,6 +364,7 @@ struct factoring {
 	double scale;
 	const double *values;
 	double *work; /* by slot */
+	float *scratch;
 };
 
 static int
@@ -331,6 +378,7 @@ factor_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	(void)error;
 	factor(making, factoring->scale, making->problem->lambda * factoring->values[part],
 	       factoring->work + slot * making->order * making->order,
+	       factoring->scratch + slot * FACTOR_BLOCK * making->stride,
 	       curvature->factors + part * 2 * making->order * making->stride);
 	return 0;
 }
@@ -351,9 +399,12 @@ conclude(struct curvature *curvature, const struct making *making, double size, 
 	int code;
 
 	factoring.work = malloc(parallel_slots(parallel.threads) * making->order * making->order * sizeof(double));
-	code = values && factoring.work ? diagonalise(curvature, making, values, error)
-	                                : error_set(error, PORTOLAN_E_MEMORY,
-	                                            "out of memory for matrices of %zu features", making->order);
+	factoring.scratch =
+	        aligned_alloc(64, parallel_slots(parallel.threads) * FACTOR_BLOCK * making->stride * sizeof(float));
+	code = values && factoring.work && factoring.scratch
+	               ? diagonalise(curvature, making, values, error)
+	               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for matrices of %zu features",
+	                           making->order);
 	if (code >= 0 && curvature->factor_count == 1) {
 		for (size_t k = 0; k < columns; k++)
 			middle += log(values[k]) / (double)columns;
@@ -362,6 +413,7 @@ conclude(struct curvature *curvature, const struct making *making, double size, 
 	if (code >= 0)
 		code = parallel_run(&parallel, error);
 	free(factoring.work);
+	free(factoring.scratch);
 	free(values);
 	return code;
 }
