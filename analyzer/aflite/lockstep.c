@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS 6     /* steps that are remembered */
-#define HALVINGS 30 /* of one step, before its memory is doubted */
-#define BLUR 2e-7   /* of an objective in single precision */
+#define PAIRS 6      /* steps that are remembered */
+#define HALVINGS 30  /* of one step, before its memory is doubted */
+#define RELATIVE 2.5 /* of the tolerance: how much of the objective itself counts as much as a row */
+#define BLUR 2e-7    /* of an objective in single precision */
 
 struct search {
 	double objective, slope, step; /* at the accepted point, along the direction; the length being tried */
@@ -283,6 +284,14 @@ turn(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 	return 0;
 }
 
+/* What a step must promise to be worth a sweep. Where hardly any loss is left (the classes are apart), rounding does
+ * not matter yet and weights still grow: then it is measured by that. */
+static double
+enough(const struct searches *all, size_t set)
+{
+	return all->lockstep->tolerance * fmin(all->training->sizes[set], RELATIVE * fabs(all->search[set].objective));
+}
+
 /* Directions for all that want one, and who is done. A direction that does not descend is rounding, at the minimum. */
 static int
 turn_all(struct searches *all, struct portolan_error *error)
@@ -297,7 +306,7 @@ turn_all(struct searches *all, struct portolan_error *error)
 		size_t set = all->turning[i];
 		double promised = -0.5 * all->search[set].slope;
 
-		if (promised > all->lockstep->tolerance * all->training->sizes[set])
+		if (promised > enough(all, set))
 			continue;
 		all->active[set] = false;
 		if (promised > 0)
