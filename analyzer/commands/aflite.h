@@ -2,7 +2,8 @@
 #ifndef COMMANDS_AFLITE_H
 #define COMMANDS_AFLITE_H
 
-#include "aflite/filter.h"
+#include "aflite/input.h"
+#include "aflite/report.h"
 #include "plot/picture.h"
 #include "program/options.h"
 
@@ -19,6 +20,17 @@ struct aflite_request {
 	bool without_manifest;
 	struct picture picture; /* of plot */
 };
+
+struct aflite {
+	const struct aflite_request *request;
+	struct input input;
+	struct filter filter;
+	char *parameters; /* of the checkpoint */
+	struct report_names names;
+};
+
+/* Writes every file that was asked for, and removes the checkpoint. */
+int aflite_write(const struct aflite *aflite, struct portolan_error *error);
 
 extern const struct command_option aflite_option_table[];
 
