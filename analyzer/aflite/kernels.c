@@ -29,6 +29,8 @@ half_value(const uint8_t *bytes)
 	return half & 0x8000 ? -value : value;
 }
 
+#define TILE_FLOATS 8192 /* of rows that are to stay in the first-level cache: 32 KiB */
+
 /* Of 2 LANES values in groups of 2 h: the places of each group's first half; its second is h further. */
 #define PLACE(i, h) ((i) / (h)*2 * (h) + (i) % (h))
 #define PLACES_4(i, h, o) PLACE(i, h) + (o), PLACE((i) + 1, h) + (o), PLACE((i) + 2, h) + (o), PLACE((i) + 3, h) + (o)
@@ -39,12 +41,14 @@ half_value(const uint8_t *bytes)
 #define TALL 4
 #define PLACES(h, o) PLACES_4(0, h, o)
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define KEEP(x) (void)(x)
 #include "kernels_body.h"
 #undef KERNEL
 #undef LANES
 #undef TALL
 #undef PLACES
 #undef MULTIPLY_ADD
+#undef KEEP
 
 #ifdef WITH_WIDE
 #pragma GCC push_options
@@ -54,6 +58,7 @@ half_value(const uint8_t *bytes)
 #define TALL 6
 #define PLACES(h, o) PLACES_4(0, h, o), PLACES_4(4, h, o)
 #define MULTIPLY_ADD(a, b, c) ((KERNEL(floats))_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define KEEP(x) __asm__("" : "+x"(x))
 #include "kernels_body.h"
 #undef KERNEL
 #undef LANES
@@ -61,6 +66,7 @@ half_value(const uint8_t *bytes)
 #undef TALL
 #undef PLACES
 #undef MULTIPLY_ADD
+#undef KEEP
 #pragma GCC pop_options
 
 #pragma GCC push_options
@@ -71,6 +77,7 @@ half_value(const uint8_t *bytes)
 #define TALL 12
 #define PLACES(h, o) PLACES_4(0, h, o), PLACES_4(4, h, o), PLACES_4(8, h, o), PLACES_4(12, h, o)
 #define MULTIPLY_ADD(a, b, c) ((KERNEL(floats))_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define KEEP(x) __asm__("" : "+v"(x))
 #include "kernels_body.h"
 #undef KERNEL
 #pragma GCC pop_options

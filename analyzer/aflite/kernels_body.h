@@ -7,6 +7,7 @@
  *     TALL                  rows that a large product takes at once, by two registers of columns
  *     PLACES(h, o)          LANES times PLACE(), plus o
  *     MULTIPLY_ADD(a, b, c) a b + c of registers
+ *     KEEP(x)               x is to be in a register, though it is used from memory only
  *
  * A training set of one partition is a thin and irregular part of a block of rows. So a product takes ROWS rows and up
  * to three columns at a time, each in a register of partial sums, and the gradient is taken while the rows are still in
@@ -76,9 +77,10 @@ KERNEL(sums)(FLOATS *part)
 	return count > 1 ? FOLD(part[0], part[1], 1) : FOLD(part[0], part[0], 1);
 }
 
-/* z[k][i] = row i · weights k, of ROWS rows and `columns` ≤ 3 weight vectors. */
+/* z[k][i] = row i · weights k, of `count` ≤ ROWS rows and `columns` ≤ 3 weight vectors. */
 INLINE void
-KERNEL(dots)(const float *const *rows, const float *weights, size_t stride, const unsigned columns, float *z)
+KERNEL(dots)(const float *const *rows, const float *weights, size_t stride, const unsigned count,
+             const unsigned columns, float *z)
 {
 	FLOATS part[3][ROWS] = {0};
 
@@ -89,9 +91,10 @@ KERNEL(dots)(const float *const *rows, const float *weights, size_t stride, cons
 		for (unsigned k = 0; k < columns; k++)
 			weight[k] = KERNEL(load)(weights + k * stride + f);
 #pragma GCC unroll 8
-		for (unsigned r = 0; r < ROWS; r++) {
+		for (unsigned r = 0; r < count; r++) {
 			FLOATS x = KERNEL(load)(rows[r] + f);
 
+			KEEP(x);
 #pragma GCC unroll 3
 			for (unsigned k = 0; k < columns; k++)
 				part[k][r] = MULTIPLY_ADD(x, weight[k], part[k][r]);
@@ -110,18 +113,19 @@ INLINE void
 KERNEL(spread)(const float *const *rows, size_t count, const float *residual, size_t stride, const unsigned columns,
                size_t f, const unsigned width, float *gradient)
 {
-	FLOATS sum[3][4];
+	FLOATS sum[3][5];
 
 #pragma GCC unroll 3
 	for (unsigned k = 0; k < columns; k++)
-#pragma GCC unroll 4
+#pragma GCC unroll 5
 		for (unsigned v = 0; v < width; v++)
 			sum[k][v] = KERNEL(load)(gradient + k * stride + f + v * LANES);
 	for (size_t i = 0; i < count; i++) {
-#pragma GCC unroll 4
+#pragma GCC unroll 5
 		for (unsigned v = 0; v < width; v++) {
 			FLOATS x = KERNEL(load)(rows[i] + f + v * LANES);
 
+			KEEP(x);
 #pragma GCC unroll 3
 			for (unsigned k = 0; k < columns; k++)
 				sum[k][v] = MULTIPLY_ADD(x, KERNEL(all)(residual[k * KERNELS_TILE + i]), sum[k][v]);
@@ -129,21 +133,31 @@ KERNEL(spread)(const float *const *rows, size_t count, const float *residual, si
 	}
 #pragma GCC unroll 3
 	for (unsigned k = 0; k < columns; k++)
-#pragma GCC unroll 4
+#pragma GCC unroll 5
 		for (unsigned v = 0; v < width; v++)
 			KERNEL(store)(gradient + k * stride + f + v * LANES, sum[k][v]);
 }
 
+/* In steps of up to five registers: one alone would wait for itself. */
 INLINE void
 KERNEL(spread_all)(const float *const *rows, size_t count, const float *residual, size_t stride, const unsigned columns,
                    float *gradient)
 {
-	size_t f = 0;
+	for (size_t f = 0; f < stride;) {
+		size_t left = (stride - f) / LANES, width = left >= 8 ? 4 : left > 5 ? (left + 1) / 2 : left;
 
-	for (; f + 4 * LANES <= stride; f += 4 * LANES)
-		KERNEL(spread)(rows, count, residual, stride, columns, f, 4, gradient);
-	for (; f < stride; f += LANES)
-		KERNEL(spread)(rows, count, residual, stride, columns, f, 1, gradient);
+		if (width == 4)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 4, gradient);
+		else if (width == 5)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 5, gradient);
+		else if (width == 3)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 3, gradient);
+		else if (width == 2)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 2, gradient);
+		else
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 1, gradient);
+		f += width * LANES;
+	}
 }
 
 /* A piece of a large product: `rows` ≤ TALL rows by `width` registers of columns, from b and c on. */
@@ -279,46 +293,61 @@ KERNEL(losses)(const float *sums, const float *over, size_t count)
 	return loss + log(product);
 }
 
+/* Half as many rows at once where half are enough. */
+INLINE void
+KERNEL(dots_all)(const float *const *rows, size_t count, const float *weights, size_t stride, const unsigned columns,
+                 float *z)
+{
+	for (size_t r = 0; r < count; r += ROWS)
+		if (count - r > ROWS / 2)
+			KERNEL(dots)(rows + r, weights, stride, ROWS, columns, z + r);
+		else
+			KERNEL(dots)(rows + r, weights, stride, ROWS / 2, columns, z + r);
+}
+
+static double
+KERNEL(fit_tile)(const struct kernels_fit *fit, const float *const *rows, const int32_t *slots, size_t count)
+{
+	float *z = fit->scratch, *sums = z + fit->columns * KERNELS_TILE, *over = sums + KERNELS_TILE;
+	size_t stride = fit->stride;
+
+	for (size_t k = 0; k < fit->columns;) {
+		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
+		const float *weights = fit->weights + k * stride;
+
+		if (take == 3)
+			KERNEL(dots_all)(rows, count, weights, stride, 3, z + k * KERNELS_TILE);
+		else if (take == 2)
+			KERNEL(dots_all)(rows, count, weights, stride, 2, z + k * KERNELS_TILE);
+		else
+			KERNEL(dots_all)(rows, count, weights, stride, 1, z + k * KERNELS_TILE);
+		k += take;
+	}
+	KERNEL(residuals)(z, fit->columns, fit->absent, slots, count, sums, over);
+	for (size_t k = 0; k < fit->columns;) {
+		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
+		float *gradient = fit->gradient + k * stride;
+
+		if (take == 3)
+			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 3, gradient);
+		else if (take == 2)
+			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 2, gradient);
+		else
+			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 1, gradient);
+		k += take;
+	}
+	return KERNEL(losses)(sums, over, count);
+}
+
 static double
 KERNEL(fit)(const struct kernels_fit *fit, const float *const *rows, const int32_t *slots, size_t count)
 {
-	float *z = fit->scratch, *sums = z + fit->columns * KERNELS_TILE, *over = sums + KERNELS_TILE;
-	size_t most = 8192 / fit->stride / 8 * 8, stride = fit->stride; /* 32 KiB of rows */
+	size_t most = TILE_FLOATS / fit->stride / 8 * 8;
 	double loss = 0;
 
 	most = most < 8 ? 8 : most > KERNELS_TILE ? KERNELS_TILE : most;
-	for (size_t at = 0; at < count; at += most) {
-		size_t n = count - at < most ? count - at : most;
-		const float *const *tile = rows + at;
-
-		for (size_t k = 0; k < fit->columns;) {
-			size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
-			const float *weights = fit->weights + k * stride;
-
-			for (size_t r = 0; r < n; r += ROWS)
-				if (take == 3)
-					KERNEL(dots)(tile + r, weights, stride, 3, z + k * KERNELS_TILE + r);
-				else if (take == 2)
-					KERNEL(dots)(tile + r, weights, stride, 2, z + k * KERNELS_TILE + r);
-				else
-					KERNEL(dots)(tile + r, weights, stride, 1, z + k * KERNELS_TILE + r);
-			k += take;
-		}
-		KERNEL(residuals)(z, fit->columns, fit->absent, slots + at, n, sums, over);
-		loss += KERNEL(losses)(sums, over, n);
-		for (size_t k = 0; k < fit->columns;) {
-			size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
-			float *gradient = fit->gradient + k * stride;
-
-			if (take == 3)
-				KERNEL(spread_all)(tile, n, z + k * KERNELS_TILE, stride, 3, gradient);
-			else if (take == 2)
-				KERNEL(spread_all)(tile, n, z + k * KERNELS_TILE, stride, 2, gradient);
-			else
-				KERNEL(spread_all)(tile, n, z + k * KERNELS_TILE, stride, 1, gradient);
-			k += take;
-		}
-	}
+	for (size_t at = 0; at < count; at += most)
+		loss += KERNEL(fit_tile)(fit, rows + at, slots + at, count - at < most ? count - at : most);
 	return loss;
 }
 

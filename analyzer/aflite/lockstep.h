@@ -16,7 +16,7 @@ struct lockstep {
 	double tolerance; /* of the mean objective */
 	size_t iterations_most;
 };
-#define LOCKSTEP_TOLERANCE 2e-6
+#define LOCKSTEP_TOLERANCE 1e-6
 
 struct lockstep_report {
 	size_t sweeps;      /* passes over the rows */
