@@ -52,7 +52,7 @@ start_at_shares(struct filter *filter, uint32_t *counts)
 static int
 fit_first(struct filter *filter, const uint32_t *rows, size_t count, struct portolan_error *error)
 {
-	struct lockstep lockstep = {.tolerance = 1e-4, .iterations_most = 60};
+	struct lockstep lockstep = {.tolerance = 1e-5, .iterations_most = 60};
 	struct problem problem = filter_problem(filter);
 	struct training training = {0};
 	struct lockstep_report report;

@@ -23,6 +23,7 @@
 
 struct search {
 	double objective, slope, step; /* at the accepted point, along the direction; the length being tried */
+	double promised;               /* by the step before this one */
 	double scalars[PAIRS];         /* 1 / s·y */
 	unsigned pairs, newest;
 	unsigned halvings;
@@ -284,12 +285,20 @@ turn(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 	return 0;
 }
 
-/* What a step must promise to be worth a sweep. Where hardly any loss is left (the classes are apart), rounding does
- * not matter yet and weights still grow: then it is measured by that. */
-static double
-enough(const struct searches *all, size_t set)
+/*
+ * Whether the search is over. A step that promises little is taken and not looked at; what is then still missing is
+ * estimated by how much less it promises than the one before: where searches converge slowly, more is. Where hardly any
+ * loss is left (the classes are apart) weights still grow, and it is measured by the loss.
+ */
+static bool
+is_done(struct searches *all, size_t set)
 {
-	return all->lockstep->tolerance * fmin(all->training->sizes[set], RELATIVE * fabs(all->search[set].objective));
+	struct search *search = &all->search[set];
+	double promised = -0.5 * search->slope, share = search->promised > 0 ? promised / search->promised : 1;
+	double enough = all->lockstep->tolerance * fmin(all->training->sizes[set], RELATIVE * fabs(search->objective));
+
+	search->promised = promised;
+	return promised * fmin(fmax(share, 0.05), 1) <= enough;
 }
 
 /* Directions for all that want one, and who is done. A direction that does not descend is rounding, at the minimum. */
@@ -304,12 +313,11 @@ turn_all(struct searches *all, struct portolan_error *error)
 
 	for (size_t i = 0; code >= 0 && i < all->turning_count; i++) {
 		size_t set = all->turning[i];
-		double promised = -0.5 * all->search[set].slope;
 
-		if (promised > enough(all, set))
+		if (!is_done(all, set))
 			continue;
 		all->active[set] = false;
-		if (promised > 0)
+		if (all->search[set].slope < 0)
 			memcpy(all->weights + set * all->length, all->tried + set * all->length,
 			       all->length * sizeof(float));
 	}

@@ -2,9 +2,8 @@
  * lockstep.h: fits the classifiers of all training sets together.
  *
  * L-BFGS (Nocedal and Wright, Numerical Optimization, algorithm 7.4) whose first matrix is a curvature.h: every
- * iteration is one sweep over the rows, in which each classifier that is not done tries one point. One is done when its
- * next step promises to lower its objective by less than `tolerance` for each row it is trained on; it still takes that
- * step.
+ * iteration is one sweep over the rows, in which each classifier that is not done tries one point. One is done when, after
+ * its next step, its objective is likely to be within `tolerance` of the minimum, for each row it is trained on.
  */
 #ifndef AFLITE_LOCKSTEP_H
 #define AFLITE_LOCKSTEP_H
@@ -16,7 +15,7 @@ struct lockstep {
 	double tolerance; /* of the mean objective */
 	size_t iterations_most;
 };
-#define LOCKSTEP_TOLERANCE 1e-6
+#define LOCKSTEP_TOLERANCE 1e-7
 
 struct lockstep_report {
 	size_t sweeps;      /* passes over the rows */
