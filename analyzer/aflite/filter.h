@@ -39,9 +39,10 @@ struct filter_data {
 /* One line of the log: the phase that scored `left` examples. */
 struct filter_log {
 	uint64_t left, removed, qualified, tied, tied_removed, unpredicted;
-	uint64_t trained; /* mean size of the training sets, rounded; differs from t with groups */
-	uint64_t lacking; /* training sets that lacked a class of those that are left */
-	uint64_t unfinished, sweeps;
+	uint64_t trained;     /* mean size of the training sets, rounded; differs from t with groups */
+	uint64_t lacking;     /* training sets that lacked a class of those that are left */
+	uint64_t unfinished;  /* classifiers that did not converge */
+	uint64_t evaluations; /* times a classifier was tried on its training set */
 	double mean_p, accuracy,
 	        lowest; /* accuracy: of all predictions, Eq. 5 of the paper; lowest: the p at the cut */
 };

@@ -55,7 +55,7 @@ fit_first(struct filter *filter, const uint32_t *rows, size_t count, struct port
 	struct lockstep lockstep = {.tolerance = 1e-5, .iterations_most = 60};
 	struct problem problem = filter_problem(filter);
 	struct training training = {0};
-	struct lockstep_report report;
+	struct fit_report report;
 	size_t size = filter->options.train,
 	       fitted = filter_least(count, 4 * size > SAMPLE_LEAST ? 4 * size : SAMPLE_LEAST);
 	uint32_t *counts = malloc(filter->classes * sizeof(*counts));
@@ -128,9 +128,9 @@ int
 filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error *error)
 {
 	struct lockstep lockstep = {.tolerance = LOCKSTEP_TOLERANCE, .iterations_most = ITERATIONS};
-	size_t length = filter_vector(filter), unfinished = 0;
+	size_t length = filter_vector(filter);
 	struct problem problem = filter_problem(filter);
-	struct lockstep_report report = {0};
+	struct fit_report report = {0};
 	bool small = newton_fits(&problem);
 	int code = small ? 0 : prepare(filter, error);
 
@@ -140,12 +140,12 @@ filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error 
 		else
 			memcpy(filter->weights + set * length, filter->start, length * sizeof(float));
 	if (code >= 0 && small)
-		code = newton_fit(&problem, &filter->training, filter->weights, &unfinished, error);
+		code = newton_fit(&problem, &filter->training, filter->weights, &report, error);
 	else if (code >= 0)
 		code = lockstep_fit(&lockstep, &problem, &filter->training, &filter->curvature, filter->weights,
 		                    &report, error);
-	log->unfinished = small ? unfinished : report.unfinished;
-	log->sweeps = report.sweeps;
+	log->unfinished = report.unfinished;
+	log->evaluations = report.evaluations;
 	if (code >= 0)
 		remember(filter);
 	return code;

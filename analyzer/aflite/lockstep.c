@@ -336,7 +336,7 @@ count_active(const struct searches *all)
 }
 
 static int
-search_all(struct searches *all, struct lockstep_report *report, struct portolan_error *error)
+search_all(struct searches *all, struct fit_report *report, struct portolan_error *error)
 {
 	struct sweep sweep = {.problem = all->problem,
 	                      .training = all->training,
@@ -407,8 +407,7 @@ searches_init(struct searches *all, struct portolan_error *error)
 
 int
 lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, const struct training *training,
-             const struct curvature *curvature, float *weights, struct lockstep_report *report,
-             struct portolan_error *error)
+             const struct curvature *curvature, float *weights, struct fit_report *report, struct portolan_error *error)
 {
 	struct searches all = {.lockstep = lockstep,
 	                       .problem = problem,
@@ -419,7 +418,7 @@ lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, con
 	                       .weights = weights};
 	int code = searches_init(&all, error);
 
-	*report = (struct lockstep_report){0};
+	*report = (struct fit_report){0};
 	if (code >= 0)
 		code = search_all(&all, report, error);
 	searches_free(&all);

@@ -2,8 +2,8 @@
  * lockstep.h: fits the classifiers of all training sets together.
  *
  * L-BFGS (Nocedal and Wright, Numerical Optimization, algorithm 7.4) whose first matrix is a curvature.h: every
- * iteration is one sweep over the rows, in which each classifier that is not done tries one point. One is done when, after
- * its next step, its objective is likely to be within `tolerance` of the minimum, for each row it is trained on.
+ * iteration is one sweep over the rows, in which each classifier that is not done tries one point. One is done when,
+ * after its next step, its objective is likely to be within `tolerance` of the minimum, for each row it is trained on.
  */
 #ifndef AFLITE_LOCKSTEP_H
 #define AFLITE_LOCKSTEP_H
@@ -17,15 +17,9 @@ struct lockstep {
 };
 #define LOCKSTEP_TOLERANCE 1e-7
 
-struct lockstep_report {
-	size_t sweeps;      /* passes over the rows */
-	size_t evaluations; /* of single classifiers */
-	size_t unfinished;  /* that had not converged after iterations_most */
-};
-
 /* `weights`, sets × (classes − 1) × stride and 64-byte aligned, are where the search begins, and then its result. */
 int lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, const struct training *training,
-                 const struct curvature *curvature, float *weights, struct lockstep_report *report,
+                 const struct curvature *curvature, float *weights, struct fit_report *report,
                  struct portolan_error *error);
 
 /* Bytes it takes beside weights and sweep. */

@@ -37,7 +37,7 @@ struct newton {
 	const struct training *training;
 	float *weights;
 	struct fit *slots;
-	bool *unfinished; /* by set */
+	struct fit_report *reports; /* by set */
 };
 
 bool
@@ -297,8 +297,8 @@ move(struct fit *fit, double objective, double promised)
 	return found;
 }
 
-static bool
-minimise(struct fit *fit)
+static void
+minimise(struct fit *fit, struct fit_report *report)
 {
 	size_t n = fit->columns * fit->order;
 	double objective = losses_at(fit, fit->at) + penalty_at(fit, fit->at);
@@ -306,16 +306,17 @@ minimise(struct fit *fit)
 	for (unsigned iteration = 0; iteration < ITERATIONS; iteration++) {
 		double promised;
 
+		report->evaluations++;
 		derive(fit, fit->at);
 		promised = solve(fit);
 		if (promised <= TOLERANCE * (double)fit->rows) {
 			for (size_t j = 0; j < n; j++)
 				fit->at[j] += fit->step[j];
-			return true;
+			return;
 		}
 		objective = move(fit, objective, promised);
 	}
-	return false;
+	report->unfinished = 1;
 }
 
 static int
@@ -334,7 +335,7 @@ work(void *context, unsigned thread, unsigned slot, size_t set, struct portolan_
 	for (size_t k = 0; k < fit->columns; k++)
 		for (size_t f = 0; f < fit->order; f++)
 			fit->at[k * fit->order + f] = weights[k * stride + f];
-	newton->unfinished[set] = !minimise(fit);
+	minimise(fit, &newton->reports[set]);
 	for (size_t k = 0; k < fit->columns; k++)
 		for (size_t f = 0; f < fit->order; f++)
 			weights[k * stride + f] = (float)fit->at[k * fit->order + f];
@@ -366,7 +367,7 @@ slots_init(struct newton *newton, unsigned slots, size_t room, struct portolan_e
 }
 
 int
-newton_fit(const struct problem *problem, const struct training *training, float *weights, size_t *unfinished,
+newton_fit(const struct problem *problem, const struct training *training, float *weights, struct fit_report *report,
            struct portolan_error *error)
 {
 	unsigned slots = parallel_slots(problem->threads);
@@ -374,7 +375,7 @@ newton_fit(const struct problem *problem, const struct training *training, float
 	                        .training = training,
 	                        .weights = weights,
 	                        .slots = calloc(slots, sizeof(*newton.slots)),
-	                        .unfinished = calloc(training->count, sizeof(bool))};
+	                        .reports = calloc(training->count, sizeof(*newton.reports))};
 	struct parallel parallel = {
 	        .threads = problem->threads, .count = training->count, .context = &newton, .work = work};
 	size_t largest = 8;
@@ -382,19 +383,21 @@ newton_fit(const struct problem *problem, const struct training *training, float
 
 	for (size_t set = 0; set < training->count; set++)
 		largest = training->sizes[set] > largest ? training->sizes[set] : largest;
-	code = newton.unfinished
+	code = newton.reports
 	               ? slots_init(&newton, slots, (largest + 7) / 8 * 8, error)
 	               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classifiers", training->count);
 	if (code >= 0)
 		code = parallel_run(&parallel, error);
-	*unfinished = 0;
-	for (size_t set = 0; code >= 0 && set < training->count; set++)
-		*unfinished += newton.unfinished[set];
+	*report = (struct fit_report){0};
+	for (size_t set = 0; code >= 0 && set < training->count; set++) {
+		report->evaluations += newton.reports[set].evaluations;
+		report->unfinished += newton.reports[set].unfinished;
+	}
 	for (unsigned s = 0; newton.slots && s < slots; s++) {
 		free(newton.slots[s].x);
 		free(newton.slots[s].slots);
 	}
 	free(newton.slots);
-	free(newton.unfinished);
+	free(newton.reports);
 	return code;
 }

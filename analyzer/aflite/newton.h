@@ -12,9 +12,9 @@
 
 bool newton_fits(const struct problem *problem);
 
-/* As lockstep_fit(); `unfinished` counts classifiers that did not converge. */
-int newton_fit(const struct problem *problem, const struct training *training, float *weights, size_t *unfinished,
-               struct portolan_error *error);
+/* As lockstep_fit(). */
+int newton_fit(const struct problem *problem, const struct training *training, float *weights,
+               struct fit_report *report, struct portolan_error *error);
 
 /* Bytes it takes. */
 size_t newton_bytes(size_t largest_set, size_t columns, size_t order, unsigned threads);

@@ -27,6 +27,12 @@ struct problem {
 	unsigned threads;
 };
 
+struct fit_report {
+	size_t sweeps;      /* passes over all rows; of classifiers that are fitted together */
+	size_t evaluations; /* of single classifiers on their training sets */
+	size_t unfinished;  /* classifiers that had not converged when it had taken too long */
+};
+
 /* Rows of the matrix that are worked on together, a multiple of 64, so that they stay in a core's cache. */
 size_t problem_block(const struct matrix *matrix);
 

@@ -59,7 +59,7 @@ void
 report_log(struct output *output, const struct filter *filter)
 {
 	output_text(output, "phase,examples,train_size,mean_p,accuracy,qualified,removed,lowest_p,tied,tied_removed,"
-	                    "never_predicted,class_missing,not_converged\n");
+	                    "never_predicted,class_missing,not_converged,evaluations\n");
 	for (size_t phase = 0; phase < filter->phases; phase++) {
 		const struct filter_log *log = &filter->log[phase];
 
@@ -76,6 +76,7 @@ report_log(struct output *output, const struct filter *filter)
 		write_count(output, log->unpredicted);
 		write_count(output, log->lacking);
 		write_count(output, log->unfinished);
+		write_count(output, log->evaluations);
 		output_bytes(output, "\n", 1);
 	}
 }

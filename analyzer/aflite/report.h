@@ -18,7 +18,7 @@ struct report_names {
 void report_ids(struct output *output, const struct report_names *names, const uint32_t *examples, size_t count);
 
 /* phase,examples,train_size,mean_p,accuracy,qualified,removed,lowest_p,tied,tied_removed,never_predicted,class_missing,
- * not_converged */
+ * not_converged,evaluations */
 void report_log(struct output *output, const struct filter *filter);
 
 /* row (or id),label,phase_removed,p,margin,predictions: of the last phase that scored the example */

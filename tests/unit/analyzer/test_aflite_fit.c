@@ -166,7 +166,7 @@ check_golden(const uint16_t *labels, size_t classes, const double (*expected)[3]
 {
 	struct portolan_error error;
 	struct made made;
-	size_t unfinished;
+	struct fit_report report;
 
 	allocate(&made, 8, 2, classes, 1);
 	for (size_t row = 0; row < 8; row++) {
@@ -176,8 +176,8 @@ check_golden(const uint16_t *labels, size_t classes, const double (*expected)[3]
 	made.training.bits[0] = 0xff;
 	made.training.sizes[0] = 8;
 	training_survey(&made.training, 0, made.labels, made.counts);
-	assert_int_equal(newton_fit(&made.problem, &made.training, made.weights, &unfinished, &error), 0);
-	assert_int_equal(unfinished, 0);
+	assert_int_equal(newton_fit(&made.problem, &made.training, made.weights, &report, &error), 0);
+	assert_int_equal(report.unfinished, 0);
 	for (size_t k = 0; k + 1 < classes; k++)
 		for (size_t f = 0; f < 3; f++)
 			assert_close(made.weights[k * made.matrix.stride + f],
@@ -200,7 +200,7 @@ fit_lockstep(const struct made *made, double tolerance, bool warm)
 	size_t rows = made->matrix.rows, floats = made->training.count * made->length;
 	float *weights = aligned_alloc(64, floats * sizeof(float));
 	uint32_t *sample = malloc(rows * sizeof(*sample));
-	struct lockstep_report report;
+	struct fit_report report;
 	struct curvature curvature;
 	struct portolan_error error;
 
@@ -238,14 +238,14 @@ check_solvers(size_t rows, size_t features, size_t classes, size_t size)
 {
 	struct portolan_error error;
 	struct made made;
-	size_t unfinished;
+	struct fit_report report;
 	float *weights;
 
 	make(&made, rows, features, classes, 9, size);
 	assert_true(newton_fits(&made.problem));
 	weights = fit_lockstep(&made, 1e-9, false);
-	assert_int_equal(newton_fit(&made.problem, &made.training, made.weights, &unfinished, &error), 0);
-	assert_int_equal(unfinished, 0);
+	assert_int_equal(newton_fit(&made.problem, &made.training, made.weights, &report, &error), 0);
+	assert_int_equal(report.unfinished, 0);
 	assert_true(largest_difference(weights, made.weights, 9 * made.length) < 2e-3);
 	free(weights);
 	unmake(&made);
