@@ -56,22 +56,20 @@ fit_first(struct filter *filter, const uint32_t *rows, size_t count, struct port
 	struct problem problem = filter_problem(filter);
 	struct training training = {0};
 	struct fit_report report;
-	size_t size = filter->options.train,
-	       fitted = filter_least(count, 4 * size > SAMPLE_LEAST ? 4 * size : SAMPLE_LEAST);
 	uint32_t *counts = malloc(filter->classes * sizeof(*counts));
 	int code = counts ? training_init(&training, 1, filter->matrix.rows, filter->classes, error)
 	                  : filter_out_of_memory(filter, error);
 
-	problem.lambda *= (double)fitted / (double)size;
+	problem.lambda *= (double)count / (double)filter->options.train;
 	if (code >= 0) {
 		start_at_shares(filter, counts);
 		memset(training.bits, 0, training.words * sizeof(uint64_t));
-		for (size_t i = 0; i < fitted; i++)
+		for (size_t i = 0; i < count; i++)
 			training.bits[rows[i] / 64] |= UINT64_C(1) << rows[i] % 64;
-		training.sizes[0] = (uint32_t)fitted;
+		training.sizes[0] = (uint32_t)count;
 		training_survey(&training, 0, filter->labels, counts);
-		code = curvature_make(&filter->curvature, &problem, filter->start, (double)fitted, rows,
-		                      filter_least(count, SAMPLE_LEAST), error);
+		code = curvature_make(&filter->curvature, &problem, filter->start, (double)count, rows,
+		                      filter_least(count, 8 * (filter->matrix.features + 1)), error);
 	}
 	if (code >= 0 && training.present[0] == filter->classes)
 		code = lockstep_fit(&lockstep, &problem, &training, &filter->curvature, filter->start, &report, error);
@@ -87,7 +85,7 @@ prepare(struct filter *filter, struct portolan_error *error)
 	struct problem problem = filter_problem(filter);
 	size_t rows = filter->matrix.rows, order = filter->matrix.features + 1;
 	size_t count = filter_least(rows, 16 * order > SAMPLE_LEAST ? 16 * order : SAMPLE_LEAST);
-	size_t fitted = filter_least(rows, 4 * filter->options.train > count ? 4 * filter->options.train : count);
+	size_t fitted = filter_least(rows, 2 * filter->options.train > count ? 2 * filter->options.train : count);
 	bool stale = filter->curved == 0 || (double)rows < STALE * (double)filter->curved;
 	uint32_t *sample;
 	int code = 0;

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART 1024                      /* rows of a weighted product; */
-#define BLOCK 256                      /* of these at a time, */
+#define PART 1024 /* rows of a weighted product; */
+#define BLOCK 256 /* of these at a time, */
+#define SQUARE KERNELS_STRIDE
 #define STRIP 48                       /* and so many of its rows */
 #define SLOTS_MOST (UINT64_C(1) << 28) /* bytes of what threads add up in */
 
@@ -66,7 +67,7 @@ probabilities(const struct gram *gram, const float *row, double *p)
 	return 1 - squares;
 }
 
-/* Takes the row's part of A, and puts it down, times the root of its weight, both ways. */
+/* Takes the row's part of A, and puts it down, times the root of its weight. */
 static void
 weigh_row(const struct gram *gram, struct gram_slot *slot, const float *row, size_t i)
 {
@@ -80,8 +81,17 @@ weigh_row(const struct gram *gram, struct gram_slot *slot, const float *row, siz
 			slot->covariance[a * columns + b] += slot->p[a] * ((a == b) - slot->p[b]);
 	for (size_t f = 0; f < gram->stride; f++)
 		slot->rows[i * gram->stride + f] = root * row[f];
-	for (size_t f = 0; f < gram->order; f++)
-		slot->across[f * BLOCK + i] = root * row[f];
+}
+
+/* In squares, which lie in few lines of cache both ways. */
+static void
+transpose_block(const struct gram *gram, struct gram_slot *slot, size_t n)
+{
+	for (size_t first = 0; first < gram->stride; first += SQUARE)
+		for (size_t i = 0; i < n; i += SQUARE)
+			for (size_t f = first; f < first + SQUARE; f++)
+				for (size_t j = i; j < i + SQUARE; j++)
+					slot->across[f * BLOCK + j] = slot->rows[j * gram->stride + f];
 }
 
 /* The upper triangle of the block's product with itself, in strips. */
@@ -122,6 +132,7 @@ weigh_part(void *context, unsigned thread, unsigned slot_number, size_t part, st
 
 		for (size_t i = 0; i < n; i++)
 			weigh_row(gram, slot, matrix_row(gram->problem->matrix, gram->rows[from + i]), i);
+		transpose_block(gram, slot, n);
 		multiply_block(gram, slot, n);
 	}
 	return 0;

@@ -51,8 +51,11 @@ struct kernels {
 	void (*multiply)(const struct kernels_product *product);
 	/* Half precision to single; `from` need not be aligned. */
 	void (*widen)(const void *from, float *to, size_t count);
-	/* Takes a row of `stride` features into sums, smallest and largest values; whether all of them are finite. */
+	/* Takes a row of `stride` features into sums, smallest and largest values; whether all of them are finite.
+	 * `row` need not be aligned. */
 	bool (*survey)(const float *row, size_t stride, float *sums, float *lowest, float *highest);
+	/* to = from − less; `from` need not be aligned. */
+	void (*subtract)(const float *from, const float *less, float *to, size_t count);
 };
 
 const struct kernels *kernels_best(void);

@@ -276,21 +276,19 @@ KERNEL(residuals)(float *z, size_t columns, const uint8_t *absent, const int32_t
 	}
 }
 
-/* Σ over[i] + ln sums[i]: one logarithm of the product does, as each factor is at least 1. */
+/* Σ over[i] + ln sums[i]: one logarithm of the product does, as each factor is at least 1 and not much more than there
+ * are classes; four products, so that one need not wait for another. */
 INLINE double
 KERNEL(losses)(const float *sums, const float *over, size_t count)
 {
-	double loss = 0, product = 1;
+	double loss[4] = {0}, product[4] = {1, 1, 1, 1};
 
 	for (size_t i = 0; i < count; i++) {
-		loss += over[i];
-		product *= sums[i];
-		if (product > 1e200) {
-			loss += log(product);
-			product = 1;
-		}
+		loss[i % 4] += over[i];
+		product[i % 4] *= sums[i];
 	}
-	return loss + log(product);
+	return ((loss[0] + loss[1]) + (loss[2] + loss[3])) + log(product[0] * product[1]) +
+	       log(product[2] * product[3]);
 }
 
 /* Half as many rows at once where half are enough. */
@@ -413,8 +411,9 @@ KERNEL(survey)(const float *row, size_t stride, float *sums, float *lowest, floa
 	bool all = true;
 
 	for (size_t f = 0; f < stride; f += LANES) {
-		FLOATS x = KERNEL(load)(row + f), low = KERNEL(load)(lowest + f), high = KERNEL(load)(highest + f);
+		FLOATS x, low = KERNEL(load)(lowest + f), high = KERNEL(load)(highest + f);
 
+		memcpy(&x, row + f, sizeof(x));
 		finite &= x - x == (FLOATS){0};
 		KERNEL(store)(sums + f, KERNEL(load)(sums + f) + x);
 		KERNEL(store)(lowest + f, KERNEL(choose)(x < low, x, low));
@@ -425,12 +424,28 @@ KERNEL(survey)(const float *row, size_t stride, float *sums, float *lowest, floa
 	return all;
 }
 
+static void
+KERNEL(subtract)(const float *from, const float *less, float *to, size_t count)
+{
+	size_t f = 0;
+
+	for (; f + LANES <= count; f += LANES) {
+		FLOATS x;
+
+		memcpy(&x, from + f, sizeof(x));
+		KERNEL(store)(to + f, x - KERNEL(load)(less + f));
+	}
+	for (; f < count; f++)
+		to[f] = from[f] - less[f];
+}
+
 static const struct kernels KERNEL(all_kernels) = {
         .fit = KERNEL(fit),
         .judge = KERNEL(judge),
         .multiply = KERNEL(multiply),
         .widen = KERNEL(widen),
         .survey = KERNEL(survey),
+        .subtract = KERNEL(subtract),
 };
 
 #undef FLOATS

@@ -24,6 +24,7 @@
 struct reading {
 	const struct matrix_source *source;
 	size_t features, stride;
+	bool is_direct; /* the file's rows are floats in whole registers: they can be looked at where they lie */
 	/* survey */
 	struct survey *slots, *all;
 	/* load */
@@ -139,11 +140,16 @@ survey_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	memset(survey->sums, 0, reading->stride * sizeof(double));
 	memset(survey->part, 0, reading->stride * sizeof(float));
 	for (size_t example = part * PART; example < end; example++) {
-		take_row(source, example, survey->row);
+		const float *row = survey->row;
+
+		if (reading->is_direct)
+			row = (const float *)raw_row(source, example);
+		else
+			take_row(source, example, survey->row);
 		survey->digest = XXH3_64bits_withSeed(raw_row(source, example), bytes, survey->digest);
-		if (!source->kernels->survey(survey->row, reading->stride, survey->part, survey->lowest,
-		                             survey->highest))
-			return not_finite(source, example, survey->row, error);
+		if (!source->kernels->survey(row, reading->is_direct ? reading->features : reading->stride,
+		                             survey->part, survey->lowest, survey->highest))
+			return not_finite(source, example, row, error);
 		if (example % SUMS == SUMS - 1)
 			add_part(survey, reading->stride);
 	}
@@ -191,6 +197,14 @@ conclude(const struct reading *reading, struct matrix_source *source, struct por
 	return 0;
 }
 
+static bool
+is_direct(const struct matrix_source *source)
+{
+	return source->array->header.item_size == sizeof(float) &&
+	       (uintptr_t)source->array->data % sizeof(float) == 0 &&
+	       source->array->header.shape[1] % KERNELS_STRIDE == 0;
+}
+
 int
 matrix_survey(struct matrix_source *source, struct portolan_error *error)
 {
@@ -200,6 +214,7 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	struct reading reading = {.source = source,
 	                          .features = features,
 	                          .stride = matrix_stride(features),
+	                          .is_direct = is_direct(source),
 	                          .slots = calloc(slots, sizeof(*reading.slots)),
 	                          .all = &all};
 	struct parallel survey = {.threads = source->threads,
@@ -211,7 +226,9 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	int code = survey_init(&all, reading.stride, error);
 
 	source->constant_columns = 0;
-	source->centre = calloc(reading.stride, sizeof(float));
+	source->centre = aligned_alloc(64, reading.stride * sizeof(float));
+	if (source->centre)
+		memset(source->centre, 0, reading.stride * sizeof(float));
 	if (!reading.slots || !source->centre)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu columns", features);
 	for (unsigned s = 0; code >= 0 && s < slots; s++)
@@ -242,11 +259,17 @@ centre_row(const struct reading *reading, size_t example, float *to)
 	const struct matrix_source *source = reading->source;
 	const uint8_t *raw = raw_row(source, example);
 
-	take_row(source, example, to);
-	for (size_t f = 0; f < reading->features; f++)
-		to[f] -= source->centre[f];
-	for (size_t f = 0; source->array->header.item_size == 8 && f < reading->features; f++) {
-		double value; /* before it is rounded, it is centred */
+	if (reading->is_direct) {
+		source->kernels->subtract((const float *)raw, source->centre, to, reading->features);
+		return;
+	}
+	if (source->array->header.item_size < 8) {
+		take_row(source, example, to);
+		source->kernels->subtract(to, source->centre, to, reading->features);
+		return;
+	}
+	for (size_t f = 0; f < reading->features; f++) {
+		double value; /* centred before it is rounded */
 
 		memcpy(&value, raw + f * sizeof(value), sizeof(value));
 		to[f] = (float)(value - source->centre[f]);
@@ -297,6 +320,7 @@ matrix_load(struct matrix *matrix, const struct matrix_source *source, const uin
 	struct reading reading = {.source = source,
 	                          .features = features,
 	                          .stride = matrix_stride(features),
+	                          .is_direct = is_direct(source),
 	                          .matrix = matrix,
 	                          .examples = examples};
 	struct parallel load = {.threads = source->threads,
