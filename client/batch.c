@@ -2,6 +2,7 @@
 #include "batch.h"
 
 #include "arrays.h"
+#include "signals.h"
 #include "wire_check.h"
 
 #include <portolan/error.h>
@@ -64,7 +65,7 @@ check_ids(const struct portolan_batch *batch, uint64_t examples, struct portolan
 static int
 check_scores(const struct portolan_batch *batch, struct portolan_error *error)
 {
-	if (batch->kind != PORTOLAN_LOGITS && batch->kind != PORTOLAN_PROBS && batch->kind != PORTOLAN_GOLD_PROBS)
+	if (batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_SIGNALS)
 		return error_set(error, PORTOLAN_E_INVALID, "kind is not one of enum portolan_scores");
 	if (batch->classes == 0 || batch->classes > INT32_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, not within 1 to %d", batch->classes,
@@ -72,6 +73,9 @@ check_scores(const struct portolan_batch *batch, struct portolan_error *error)
 	if (batch->kind == PORTOLAN_GOLD_PROBS && batch->classes != 1)
 		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, but gold probabilities are one per row",
 		                 batch->classes);
+	if (batch->kind == PORTOLAN_SIGNALS && (batch->classes != SIGNALS_GIVEN || batch->scores.type != PORTOLAN_F32 ||
+	                                        batch->scores.column_stride != sizeof(float)))
+		return error_set(error, PORTOLAN_E_INVALID, "scores: signals are 6 adjacent floats per row");
 	if (!batch->scores.data)
 		return error_set(error, PORTOLAN_E_INVALID, "scores are missing");
 	if (batch->scores.type != PORTOLAN_F32 && batch->scores.type != PORTOLAN_F64)
@@ -83,10 +87,11 @@ static int
 check_gold(const struct portolan_batch *batch, struct portolan_error *error)
 {
 	bool required = batch->kind != PORTOLAN_GOLD_PROBS;
-	uint64_t most = !required ? INT32_MAX : batch->classes == 1 ? 1 : batch->classes - 1;
+	bool bounded = required && batch->kind != PORTOLAN_SIGNALS;
+	uint64_t most = !bounded ? INT32_MAX : batch->classes == 1 ? 1 : batch->classes - 1;
 
 	if (batch->gold.data)
-		return check_integers("gold", &batch->gold, batch->n, most, required ? " (classes)" : "", error);
+		return check_integers("gold", &batch->gold, batch->n, most, bounded ? " (classes)" : "", error);
 	if (required)
 		return error_set(error, PORTOLAN_E_INVALID, "gold labels are missing");
 	return 0;

@@ -35,7 +35,7 @@ columns_of(const struct portolan_batch *batch)
 	if (batch->kind != PORTOLAN_GOLD_PROBS)
 		columns |= RECORD_BIT(RECORD_OTHER_SQ) | RECORD_BIT(RECORD_ENTROPY) | RECORD_BIT(RECORD_MAX_PROB) |
 		           RECORD_BIT(RECORD_PREDICTED);
-	if (batch->kind == PORTOLAN_LOGITS)
+	if (batch->kind == PORTOLAN_LOGITS || batch->kind == PORTOLAN_SIGNALS)
 		columns |= RECORD_BIT(RECORD_MARGIN);
 	return columns;
 }
@@ -138,6 +138,8 @@ fill_signals(const struct portolan_batch *batch, size_t first, struct record *re
 		return signals_from_logits(&scores, record->rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_PROBS:
 		return signals_from_probs(&scores, record->rows, batch->classes, gold, &columns, leave_out);
+	case PORTOLAN_SIGNALS:
+		return signals_given(&scores, record->rows, gold, &columns, leave_out);
 	default:
 		arrays_read_u8(&batch->correct, first, record->rows, columns.correct);
 		return fill_gold_probs(&scores, record->rows, columns.gold_prob, leave_out);
@@ -225,6 +227,7 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 	        [PORTOLAN_LOGITS] = "NaN or +inf in its logits, or −inf at its gold label",
 	        [PORTOLAN_PROBS] = "scores that are no probabilities, or do not sum to 1",
 	        [PORTOLAN_GOLD_PROBS] = "a gold probability that is not within 0 and 1",
+	        [PORTOLAN_SIGNALS] = "NaN or +inf in its logits, or −inf at its gold label",
 	};
 
 	if (run->strict)

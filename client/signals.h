@@ -34,6 +34,12 @@ size_t signals_from_logits(const struct portolan_array *logits, size_t n, size_t
 size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes, const int32_t *gold,
                           const struct signals_columns *columns, uint8_t *refused);
 
+/* The same signals, derived elsewhere: n × SIGNALS_GIVEN adjacent floats, in the order of struct signals_columns up to
+ * `predicted`. A row that is not finite, or has no probability in gold_prob, is refused. */
+#define SIGNALS_GIVEN 6
+size_t signals_given(const struct portolan_array *block, size_t n, const int32_t *gold,
+                     const struct signals_columns *columns, uint8_t *refused);
+
 /* The elementary functions within, for their tests: e^x for x ≤ 0 (0 below FLT_MIN); ln x for x ≥ FLT_MIN; ln(1 + x), x
  * ≥ 0. */
 float signals_exp(float x);

@@ -1,14 +1,12 @@
 /*
  * spool.c: reading and writing of spool files.
  *
- * A record is written behind the last good one and only then counts; where writing fails the file is cut back. The
- * check is FNV-1a over words of eight bytes, with a rotation: each step is a bijection, so a change within one word is
- * always seen. A file gets its final name when it is locked and has a header: whoever looks for left-over files sees no
- * other.
+ * A file gets its final name when it is locked and has a header: whoever looks for left-over files sees no other.
  */
 #include "spool.h"
 
 #include "directory.h"
+#include "spool_io.h"
 
 #include <portolan/error.h>
 
@@ -19,7 +17,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define VERSION 2
@@ -44,101 +41,6 @@ struct head {
 
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
-
-static uint64_t
-check_of(const void *head, size_t head_size, const void *body, size_t body_size)
-{
-	const struct {
-		const uint8_t *data;
-		size_t size;
-	} parts[] = {{head, head_size - sizeof(uint64_t)}, {body, body_size}};
-	/* Multiplied, or the size would cancel itself out when the head, which has it too, is added. */
-	uint64_t check = (UINT64_C(0xcbf29ce484222325) ^ body_size) * UINT64_C(0x100000001b3);
-
-	for (int part = 0; part < 2; part++)
-		for (size_t at = 0; at < parts[part].size; at += 8) {
-			size_t left = parts[part].size - at;
-			uint64_t word = 0;
-
-			memcpy(&word, parts[part].data + at, left < 8 ? left : 8);
-			check = (check ^ word) * UINT64_C(0x100000001b3);
-			check = check << 29 | check >> 35;
-		}
-	return check;
-}
-
-static int
-fail(const struct spool *spool, const char *what, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_SYSTEM, "spool %s: cannot %s: %s", spool->path, what, strerror(errno));
-}
-
-static int
-damaged(const struct spool *spool, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "spool %s is damaged at byte %" PRIu64 "; what stands before it is good", spool->path,
-	                 spool->at);
-}
-
-/* Both parts, or nothing. */
-static int
-write_at(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
-         struct portolan_error *error)
-{
-	struct iovec parts[] = {{(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)body, body_size}};
-	struct iovec *part = parts;
-	uint64_t at = spool->end;
-
-	if (head_size + body_size > spool->limit - spool->end || spool->end > spool->limit)
-		return error_set(error, PORTOLAN_E_SYSTEM,
-		                 "spool %s has reached its limit of %" PRIu64 " bytes (spool_bytes)", spool->path,
-		                 spool->limit);
-	while (part < parts + 2) {
-		ssize_t written = pwritev(spool->file, part, (int)(parts + 2 - part), (off_t)at);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0) {
-			int status = fail(spool, "write it", error);
-
-			/* Readers stop at what is not whole, so it matters little if this fails as well. */
-			(void)!ftruncate(spool->file, (off_t)spool->end);
-			return status;
-		}
-		at += (uint64_t)written;
-		while (part < parts + 2 && (size_t)written >= part->iov_len) {
-			written -= (ssize_t)part->iov_len;
-			part++;
-		}
-		if (part < parts + 2) {
-			part->iov_base = (char *)part->iov_base + written;
-			part->iov_len -= (size_t)written;
-		}
-	}
-	spool->end = at;
-	return 0;
-}
-
-/* Answers bytes read: fewer than asked for at the end of the file; negative with errno. */
-static ssize_t
-read_at(const struct spool *spool, uint64_t offset, void *data, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t count = pread(spool->file, (char *)data + done, size - done, (off_t)(offset + done));
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		if (count == 0)
-			break;
-		done += (size_t)count;
-	}
-	return (ssize_t)done;
-}
 
 static struct spool *
 new_spool(const char *path)
@@ -198,8 +100,8 @@ make_file(struct spool *spool, const char *directory, const char *path, struct p
 			break;
 	}
 	if (spool->file < 0)
-		return fail(spool, "make it", error);
-	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? fail(spool, "lock it", error) : 0;
+		return spool_fail(spool, "make it", error);
+	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? spool_fail(spool, "lock it", error) : 0;
 }
 
 /* For what the spool knows of its session. */
@@ -214,7 +116,7 @@ make_header(const struct spool *spool)
 
 	memcpy(header.magic, magic, sizeof(magic));
 	memcpy(header.store, spool->store, sizeof(header.store));
-	header.check = check_of(&header, sizeof(header), spool->open, spool->open_size + header.target_size);
+	header.check = spool_check(&header, sizeof(header), spool->open, spool->open_size + header.target_size);
 	return header;
 }
 
@@ -241,7 +143,7 @@ begin(struct spool *spool, const struct spool_session *session, uint64_t first, 
 	spool->first = spool->next = first;
 	spool->last = first - 1;
 	header = make_header(spool);
-	return write_at(spool, &header, sizeof(header), spool->open, size + header.target_size, error);
+	return spool_write(spool, &header, sizeof(header), spool->open, size + header.target_size, error);
 }
 
 int
@@ -254,7 +156,7 @@ spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struc
 	header = make_header(spool);
 	return pwrite(spool->file, &header, sizeof(header), 0) == (ssize_t)sizeof(header)
 	               ? 0
-	               : fail(spool, "write it", error);
+	               : spool_fail(spool, "write it", error);
 }
 
 void
@@ -290,7 +192,7 @@ spool_create(struct spool **spool, const char *directory, const struct spool_ses
 	if (status == 0)
 		status = begin(created, session, first, error);
 	if (status == 0 && rename(passing, path) < 0)
-		status = fail(created, "name it", error);
+		status = spool_fail(created, "name it", error);
 	created->at = created->end;
 	if (status == 0) {
 		*spool = created;
@@ -312,17 +214,17 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 
 	spool->file = open(spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
 	if (spool->file < 0)
-		return fail(spool, "open it", error);
+		return spool_fail(spool, "open it", error);
 	if (flock(spool->file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
-			return fail(spool, "lock it", error);
+			return spool_fail(spool, "lock it", error);
 		error_set(error, PORTOLAN_E_REFUSED,
 		          "spool %s belongs to a process that is running, and sends it or leaves it when it ends",
 		          spool->path);
 		return SPOOL_BUSY;
 	}
 	if (fstat(spool->file, &status) < 0)
-		return fail(spool, "look at it", error);
+		return spool_fail(spool, "look at it", error);
 	if (status.st_nlink == 0)
 		return SPOOL_BUSY; /* whoever had it has just sent it */
 	if (!S_ISREG(status.st_mode))
@@ -335,27 +237,27 @@ static int
 read_header(struct spool *spool, struct portolan_error *error)
 {
 	struct header header;
-	ssize_t size = read_at(spool, 0, &header, sizeof(header));
+	ssize_t size = spool_read_at(spool, 0, &header, sizeof(header));
 	size_t body;
 
 	if (size < 0)
-		return fail(spool, "read it", error);
+		return spool_fail(spool, "read it", error);
 	if (size < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no spool file", spool->path);
 	if (header.version != VERSION)
 		return error_set(error, PORTOLAN_E_INVALID, "spool %s is of version %u; this program knows version %d",
 		                 spool->path, header.version, VERSION);
 	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)
-		return damaged(spool, error);
+		return spool_damaged(spool, error);
 	body = header.open_size + header.target_size;
 	spool->open = malloc(body + 1);
 	if (!spool->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	size = read_at(spool, sizeof(header), spool->open, body);
+	size = spool_read_at(spool, sizeof(header), spool->open, body);
 	if (size < 0)
-		return fail(spool, "read it", error);
-	if ((size_t)size < body || header.check != check_of(&header, sizeof(header), spool->open, body))
-		return damaged(spool, error);
+		return spool_fail(spool, "read it", error);
+	if ((size_t)size < body || header.check != spool_check(&header, sizeof(header), spool->open, body))
+		return spool_damaged(spool, error);
 	spool->open[body] = '\0';
 	spool->open_size = header.open_size;
 	spool->target = (const char *)spool->open + header.open_size;
@@ -396,8 +298,8 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 	                    .observations = record->observations};
 	int status;
 
-	head.check = check_of(&head, sizeof(head), frame, size);
-	status = write_at(spool, &head, sizeof(head), frame, size, error);
+	head.check = spool_check(&head, sizeof(head), frame, size);
+	status = spool_write(spool, &head, sizeof(head), frame, size, error);
 	if (status == 0)
 		spool->last = record->sequence;
 	return status;
@@ -406,7 +308,7 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 int
 spool_sync(struct spool *spool, struct portolan_error *error)
 {
-	return fdatasync(spool->file) < 0 ? fail(spool, "write it to disk", error) : 0;
+	return fdatasync(spool->file) < 0 ? spool_fail(spool, "write it to disk", error) : 0;
 }
 
 static int
@@ -434,25 +336,25 @@ spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *
 
 	if (left < sizeof(head))
 		return SPOOL_END;
-	size = read_at(spool, spool->at, &head, sizeof(head));
+	size = spool_read_at(spool, spool->at, &head, sizeof(head));
 	if (size < 0)
-		return fail(spool, "read it", error);
+		return spool_fail(spool, "read it", error);
 	if (size < (ssize_t)sizeof(head))
 		return SPOOL_END;
 	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
-		return damaged(spool, error);
+		return spool_damaged(spool, error);
 	if (head.size > left - sizeof(head))
 		return SPOOL_END;
 	status = make_room(spool, head.size, error);
 	if (status < 0)
 		return status;
-	size = read_at(spool, spool->at + sizeof(head), spool->buffer, head.size);
+	size = spool_read_at(spool, spool->at + sizeof(head), spool->buffer, head.size);
 	if (size < 0)
-		return fail(spool, "read it", error);
+		return spool_fail(spool, "read it", error);
 	if ((size_t)size < head.size)
 		return SPOOL_END;
-	if (head.check != check_of(&head, sizeof(head), spool->buffer, head.size))
-		return damaged(spool, error);
+	if (head.check != spool_check(&head, sizeof(head), spool->buffer, head.size))
+		return spool_damaged(spool, error);
 	*record = (struct spool_record){(enum wire_kind)head.kind, head.sequence, head.position, head.observations};
 	*frame = (struct wire_bytes){spool->buffer, head.size};
 	spool->at += sizeof(head) + head.size;

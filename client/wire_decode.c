@@ -1,21 +1,18 @@
 /*
  * wire_decode.c: from bytes to a checked frame. WIRE.md describes the frames.
  *
- * wire_scan() has bounded the frame before the library builds objects from it. The fields of a map are then
- * fetched by key; the first thing wrong is kept, later fetches answer zeros, and the end looks once. Keys nobody
- * asks for are thereby skipped.
+ * wire_scan() has bounded the frame before the library builds objects from it. Its fields are then fetched by key
+ * (wire_fields.h), and the end looks once whether anything was wrong. Keys nobody asks for are thereby skipped.
  */
 #include <portolan/wire.h>
 
 #include <portolan/error.h>
 
 #include "wire_check.h"
+#include "wire_fields.h"
 
-#include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_WORD 32 /* bytes of the name of a kind, mode or code */
 
 struct wire_decoder {
 	msgpack_unpacked unpacked;
@@ -23,176 +20,16 @@ struct wire_decoder {
 	size_t label_room;
 };
 
-/* The map being read, and the first error in it. */
-struct fields {
-	const msgpack_object_map *map;
-	const char *kind; /* of the frame, for messages */
-	struct portolan_error *error;
-	int status;
-};
-
-enum need { OPTIONAL, REQUIRED };
-
-__attribute__((format(printf, 3, 4))) static void
-field_fail(struct fields *fields, const char *key, const char *format, ...)
-{
-	char what[160];
-	va_list arguments;
-
-	if (fields->status < 0)
-		return;
-	va_start(arguments, format);
-	vsnprintf(what, sizeof(what), format, arguments);
-	va_end(arguments);
-	fields->status = error_set(fields->error, PORTOLAN_E_INVALID, "%s frame: \"%s\" %s", fields->kind, key, what);
-}
-
-/* The library has NULL where nothing is, which memcmp() and memcpy() do not take. */
-static struct wire_bytes
-bytes_at(const char *data, uint32_t size)
-{
-	return (struct wire_bytes){(const uint8_t *)(size ? data : ""), size};
-}
-
-static struct wire_bytes
-bytes_of_string(const msgpack_object *object)
-{
-	return bytes_at(object->via.str.ptr, object->via.str.size);
-}
-
-static const msgpack_object *
-field_find(struct fields *fields, const char *key, enum need need)
-{
-	for (uint32_t i = 0; i < fields->map->size; i++)
-		if (wire_bytes_equal(bytes_of_string(&fields->map->ptr[i].key), key))
-			return &fields->map->ptr[i].val;
-	if (need == REQUIRED)
-		field_fail(fields, key, "is missing");
-	return NULL;
-}
-
-static uint64_t
-field_uint(struct fields *fields, const char *key, enum need need, uint64_t least, uint64_t most)
-{
-	const msgpack_object *object = field_find(fields, key, need);
-
-	if (!object)
-		return 0;
-	if (object->type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
-		field_fail(fields, key, "is not an unsigned integer");
-		return 0;
-	}
-	if (object->via.u64 < least || object->via.u64 > most) {
-		field_fail(fields, key, "is %llu, not within %llu to %llu", (unsigned long long)object->via.u64,
-		           (unsigned long long)least, (unsigned long long)most);
-		return 0;
-	}
-	return object->via.u64;
-}
-
-static bool
-field_bool(struct fields *fields, const char *key)
-{
-	const msgpack_object *object = field_find(fields, key, OPTIONAL);
-
-	if (object && object->type != MSGPACK_OBJECT_BOOLEAN)
-		field_fail(fields, key, "is not true or false");
-	return object && object->type == MSGPACK_OBJECT_BOOLEAN && object->via.boolean;
-}
-
-static struct wire_bytes
-field_text(struct fields *fields, const char *key, enum need need, size_t most, bool multi_line)
-{
-	const msgpack_object *object = field_find(fields, key, need);
-	struct wire_bytes text = {(const uint8_t *)"", 0};
-
-	if (!object)
-		return text;
-	if (object->type != MSGPACK_OBJECT_STR) {
-		field_fail(fields, key, "is not a string");
-	} else if (object->via.str.size > most) {
-		field_fail(fields, key, "has %u bytes; the limit is %zu", object->via.str.size, most);
-	} else if (!wire_text_is_valid(bytes_of_string(object).data, object->via.str.size, multi_line)) {
-		field_fail(fields, key, "is not UTF-8%s", multi_line ? "" : " without control characters");
-	} else {
-		text = bytes_of_string(object);
-	}
-	return text;
-}
-
-/* Index in `names` of the string under `key`; the first index is `first`. */
-static unsigned
-field_choice(struct fields *fields, const char *key, const char *const *names, unsigned first, unsigned count)
-{
-	struct wire_bytes text = field_text(fields, key, REQUIRED, MAX_WORD, false);
-
-	for (unsigned i = first; i < count; i++)
-		if (wire_bytes_equal(text, names[i]))
-			return i;
-	field_fail(fields, key, "has a value this version does not know");
-	return first;
-}
-
 static void
-field_session(struct fields *fields, uint8_t session[WIRE_SESSION_SIZE])
+decode_labels(wire_decoder *decoder, struct wire_fields *fields, struct wire_open *open)
 {
-	const msgpack_object *object = field_find(fields, "s", REQUIRED);
-
-	if (!object)
-		return;
-	if (object->type != MSGPACK_OBJECT_BIN || object->via.bin.size != WIRE_SESSION_SIZE)
-		field_fail(fields, "s", "is not bin of %d bytes", WIRE_SESSION_SIZE);
-	else
-		memcpy(session, object->via.bin.ptr, WIRE_SESSION_SIZE);
-}
-
-/* NULL: not there. */
-static const uint8_t *
-field_store(struct fields *fields)
-{
-	const msgpack_object *object = field_find(fields, "store", OPTIONAL);
-
-	if (!object)
-		return NULL;
-	if (object->type == MSGPACK_OBJECT_BIN && object->via.bin.size == WIRE_STORE_SIZE)
-		return (const uint8_t *)object->via.bin.ptr;
-	field_fail(fields, "store", "is not bin of %d bytes", WIRE_STORE_SIZE);
-	return NULL;
-}
-
-/* Keys must be strings, each once: a second one would be a second opinion about the same thing. */
-static int
-check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
-{
-	if (map->size > most)
-		return error_set(error, PORTOLAN_E_INVALID, "%s has %u keys; the limit is %u", where, map->size, most);
-	for (uint32_t i = 0; i < map->size; i++) {
-		struct wire_bytes key;
-
-		if (map->ptr[i].key.type != MSGPACK_OBJECT_STR)
-			return error_set(error, PORTOLAN_E_INVALID, "%s has a key that is not a string", where);
-		key = bytes_of_string(&map->ptr[i].key);
-		for (uint32_t j = 0; j < i; j++) {
-			struct wire_bytes other = bytes_of_string(&map->ptr[j].key);
-
-			if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
-				return error_set(error, PORTOLAN_E_INVALID, "%s has the same key twice (number %u)",
-				                 where, i + 1);
-		}
-	}
-	return 0;
-}
-
-static void
-decode_labels(wire_decoder *decoder, struct fields *fields, struct wire_open *open)
-{
-	const msgpack_object *object = field_find(fields, "labels", OPTIONAL);
+	const msgpack_object *object = wire_field_find(fields, "labels", WIRE_OPTIONAL);
 	const msgpack_object_array *array;
 
 	if (!object)
 		return;
 	if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size > WIRE_MAX_LABELS) {
-		field_fail(fields, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
+		wire_field_fail(fields, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
 		return;
 	}
 	array = &object->via.array;
@@ -211,87 +48,87 @@ decode_labels(wire_decoder *decoder, struct fields *fields, struct wire_open *op
 		const msgpack_object *label = &array->ptr[i];
 
 		if (label->type != MSGPACK_OBJECT_STR ||
-		    !wire_name_is_valid(bytes_of_string(label).data, label->via.str.size, true)) {
-			field_fail(fields, "labels",
-			           "number %u is not a string of at most %d bytes of UTF-8 without "
-			           "control characters",
-			           i, WIRE_MAX_NAME);
+		    !wire_name_is_valid(wire_bytes_of_string(label).data, label->via.str.size, true)) {
+			wire_field_fail(fields, "labels",
+			                "number %u is not a string of at most %d bytes of UTF-8 without "
+			                "control characters",
+			                i, WIRE_MAX_NAME);
 			return;
 		}
-		decoder->labels[i] = bytes_of_string(label);
+		decoder->labels[i] = wire_bytes_of_string(label);
 	}
 	open->labels = decoder->labels;
 	open->label_count = array->size;
 }
 
 static struct wire_bytes
-field_run(struct fields *fields)
+field_run(struct wire_fields *fields)
 {
-	struct wire_bytes run = field_text(fields, "run", REQUIRED, WIRE_MAX_NAME, false);
+	struct wire_bytes run = wire_field_text(fields, "run", WIRE_REQUIRED, WIRE_MAX_NAME, false);
 
 	if (run.size == 0)
-		field_fail(fields, "run", "is empty");
+		wire_field_fail(fields, "run", "is empty");
 	return run;
 }
 
 static void
-decode_open(wire_decoder *decoder, struct fields *fields, struct wire_open *open)
+decode_open(wire_decoder *decoder, struct wire_fields *fields, struct wire_open *open)
 {
 	open->run = field_run(fields);
-	open->client = field_text(fields, "client", OPTIONAL, WIRE_MAX_NAME, false);
-	open->group = field_text(fields, "group", OPTIONAL, WIRE_MAX_NAME, false);
-	open->rank = (uint32_t)field_uint(fields, "rank", OPTIONAL, 0, UINT32_MAX);
-	open->started = field_uint(fields, "started", REQUIRED, 1, INT64_MAX);
-	open->mode = (enum portolan_mode)field_choice(fields, "mode", wire_mode_names, PORTOLAN_EPOCH_END,
-	                                              PORTOLAN_TRAIN_FORWARD + 1);
-	open->examples = field_uint(fields, "examples", OPTIONAL, 0, UINT64_MAX);
-	open->resume = field_bool(fields, "resume");
-	open->overwrite = field_bool(fields, "overwrite");
-	open->whole = field_bool(fields, "whole");
-	open->late = field_bool(fields, "late");
-	open->after = field_uint(fields, "after", OPTIONAL, 0, UINT64_MAX);
-	open->partial = field_bool(fields, "partial");
-	open->store = field_store(fields);
-	open->config = field_text(fields, "config", OPTIONAL, WIRE_MAX_CONFIG, true);
+	open->client = wire_field_text(fields, "client", WIRE_OPTIONAL, WIRE_MAX_NAME, false);
+	open->group = wire_field_text(fields, "group", WIRE_OPTIONAL, WIRE_MAX_NAME, false);
+	open->rank = (uint32_t)wire_field_uint(fields, "rank", WIRE_OPTIONAL, 0, UINT32_MAX);
+	open->started = wire_field_uint(fields, "started", WIRE_REQUIRED, 1, INT64_MAX);
+	open->mode = (enum portolan_mode)wire_field_choice(fields, "mode", wire_mode_names, PORTOLAN_EPOCH_END,
+	                                                   PORTOLAN_TRAIN_FORWARD + 1);
+	open->examples = wire_field_uint(fields, "examples", WIRE_OPTIONAL, 0, UINT64_MAX);
+	open->resume = wire_field_bool(fields, "resume");
+	open->overwrite = wire_field_bool(fields, "overwrite");
+	open->whole = wire_field_bool(fields, "whole");
+	open->late = wire_field_bool(fields, "late");
+	open->after = wire_field_uint(fields, "after", WIRE_OPTIONAL, 0, UINT64_MAX);
+	open->partial = wire_field_bool(fields, "partial");
+	open->store = wire_field_store(fields);
+	open->config = wire_field_text(fields, "config", WIRE_OPTIONAL, WIRE_MAX_CONFIG, true);
 	decode_labels(decoder, fields, open);
 }
 
 /* [type, bin] under `key`; the size is checked against rows, and strings one by one. */
 static void
-decode_column(struct fields *fields, const char *key, const msgpack_object *object, uint32_t rows, enum wire_type *type,
-              struct wire_bytes *data)
+decode_column(struct wire_fields *fields, const char *key, const msgpack_object *object, uint32_t rows,
+              enum wire_type *type, struct wire_bytes *data)
 {
 	const msgpack_object *pair = object->via.array.ptr;
 
 	if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size != 2 || pair[0].type != MSGPACK_OBJECT_STR ||
 	    pair[1].type != MSGPACK_OBJECT_BIN) {
-		field_fail(fields, key, "is not [type, bin]");
+		wire_field_fail(fields, key, "is not [type, bin]");
 		return;
 	}
-	*type = wire_type_from_name(bytes_of_string(&pair[0]));
-	*data = bytes_at(pair[1].via.bin.ptr, pair[1].via.bin.size);
+	*type = wire_type_from_name(wire_bytes_of_string(&pair[0]));
+	*data = wire_bytes_at(pair[1].via.bin.ptr, pair[1].via.bin.size);
 	if (*type == 0)
-		field_fail(fields, key, "has an unknown type");
+		wire_field_fail(fields, key, "has an unknown type");
 	else if (*type == WIRE_STR)
 		fields->status = wire_check_strings(*data, rows, fields->error);
 	else if (!wire_size_is_right(*type, rows, data->size))
-		field_fail(fields, key, "has %zu bytes, which is not %u rows of %s", data->size, rows,
-		           wire_type_name(*type));
+		wire_field_fail(fields, key, "has %zu bytes, which is not %u rows of %s", data->size, rows,
+		                wire_type_name(*type));
 }
 
 static void
-decode_columns(struct fields *fields, struct wire_batch *batch)
+decode_columns(struct wire_fields *fields, struct wire_batch *batch)
 {
-	const msgpack_object *object = field_find(fields, "columns", REQUIRED);
+	const msgpack_object *object = wire_field_find(fields, "columns", WIRE_REQUIRED);
 	bool gold_prob = false, correct = false;
 
 	if (!object)
 		return;
 	if (object->type != MSGPACK_OBJECT_MAP) {
-		field_fail(fields, "columns", "is not a map");
+		wire_field_fail(fields, "columns", "is not a map");
 		return;
 	}
-	if (check_keys(&object->via.map, WIRE_MAX_COLUMNS, "batch frame: \"columns\"", fields->error) < 0) {
+	if (wire_check_keys(&object->via.map, WIRE_MAX_COLUMNS, "batch frame: \"columns\"", fields->error) < 0) {
 		fields->status = PORTOLAN_E_INVALID;
 		return;
 	}
@@ -299,82 +136,82 @@ decode_columns(struct fields *fields, struct wire_batch *batch)
 		struct wire_column *column = &batch->columns[i];
 		char key[WIRE_MAX_COLUMN_NAME + 1] = "";
 
-		column->name = bytes_of_string(&object->via.map.ptr[i].key);
+		column->name = wire_bytes_of_string(&object->via.map.ptr[i].key);
 		if (!wire_column_name_is_valid(column->name.data, column->name.size)) {
-			field_fail(fields, "columns", "has a name that is not 1–%d of a–z, 0–9 and _ (number %u)",
-			           WIRE_MAX_COLUMN_NAME, i + 1);
+			wire_field_fail(fields, "columns", "has a name that is not 1–%d of a–z, 0–9 and _ (number %u)",
+			                WIRE_MAX_COLUMN_NAME, i + 1);
 			return;
 		}
 		memcpy(key, column->name.data, column->name.size);
 		decode_column(fields, key, &object->via.map.ptr[i].val, batch->rows, &column->type, &column->data);
 		if (fields->status == 0 && column->type != wire_column_type(column->name))
-			field_fail(fields, key, "must be %s", wire_type_name(wire_column_type(column->name)));
+			wire_field_fail(fields, key, "must be %s", wire_type_name(wire_column_type(column->name)));
 		gold_prob |= strcmp(key, "gold_prob") == 0;
 		correct |= strcmp(key, "correct") == 0;
 	}
 	batch->column_count = object->via.map.size;
 	if (!gold_prob || !correct)
-		field_fail(fields, "columns", "must hold gold_prob and correct");
+		wire_field_fail(fields, "columns", "must hold gold_prob and correct");
 }
 
 static void
-decode_batch(struct fields *fields, struct wire_batch *batch)
+decode_batch(struct wire_fields *fields, struct wire_batch *batch)
 {
 	const msgpack_object *ids;
 
-	batch->sequence = field_uint(fields, "q", REQUIRED, 1, UINT64_MAX);
-	batch->epoch = (uint32_t)field_uint(fields, "e", REQUIRED, 0, WIRE_MAX_EPOCH);
-	batch->rows = (uint32_t)field_uint(fields, "n", REQUIRED, 1, WIRE_MAX_ROWS);
-	ids = field_find(fields, "ids", REQUIRED);
+	batch->sequence = wire_field_uint(fields, "q", WIRE_REQUIRED, 1, UINT64_MAX);
+	batch->epoch = (uint32_t)wire_field_uint(fields, "e", WIRE_REQUIRED, 0, WIRE_MAX_EPOCH);
+	batch->rows = (uint32_t)wire_field_uint(fields, "n", WIRE_REQUIRED, 1, WIRE_MAX_ROWS);
+	ids = wire_field_find(fields, "ids", WIRE_REQUIRED);
 	if (fields->status < 0)
 		return;
 	decode_column(fields, "ids", ids, batch->rows, &batch->id_type, &batch->ids);
 	if (fields->status == 0 && batch->id_type != WIRE_U4 && batch->id_type != WIRE_U8 && batch->id_type != WIRE_STR)
-		field_fail(fields, "ids", "must be u4, u8 or str");
+		wire_field_fail(fields, "ids", "must be u4, u8 or str");
 	if (fields->status == 0)
 		decode_columns(fields, batch);
 }
 
 /* A map within the map: keys it does not have are 0, others are skipped. */
 static void
-decode_counts(struct fields *fields, struct wire_counts *counts)
+decode_counts(struct wire_fields *fields, struct wire_counts *counts)
 {
-	const msgpack_object *object = field_find(fields, "counts", OPTIONAL);
-	struct fields inner = {.kind = fields->kind, .error = fields->error};
+	const msgpack_object *object = wire_field_find(fields, "counts", WIRE_OPTIONAL);
+	struct wire_fields inner = {.kind = fields->kind, .error = fields->error};
 
 	if (!object || fields->status < 0)
 		return;
 	if (object->type != MSGPACK_OBJECT_MAP) {
-		field_fail(fields, "counts", "is not a map");
+		wire_field_fail(fields, "counts", "is not a map");
 		return;
 	}
 	inner.map = &object->via.map;
-	inner.status = check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", fields->error);
+	inner.status = wire_check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", fields->error);
 	if (inner.status == 0) {
 		counts->told = true;
-		counts->logged = field_uint(&inner, "logged", OPTIONAL, 0, UINT64_MAX);
-		counts->refused = field_uint(&inner, "refused", OPTIONAL, 0, UINT64_MAX);
-		counts->dropped = field_uint(&inner, "dropped", OPTIONAL, 0, UINT64_MAX);
-		counts->spooled = field_uint(&inner, "spooled", OPTIONAL, 0, UINT64_MAX);
-		counts->waits = field_uint(&inner, "waits", OPTIONAL, 0, UINT64_MAX);
+		counts->logged = wire_field_uint(&inner, "logged", WIRE_OPTIONAL, 0, UINT64_MAX);
+		counts->refused = wire_field_uint(&inner, "refused", WIRE_OPTIONAL, 0, UINT64_MAX);
+		counts->dropped = wire_field_uint(&inner, "dropped", WIRE_OPTIONAL, 0, UINT64_MAX);
+		counts->spooled = wire_field_uint(&inner, "spooled", WIRE_OPTIONAL, 0, UINT64_MAX);
+		counts->waits = wire_field_uint(&inner, "waits", WIRE_OPTIONAL, 0, UINT64_MAX);
 	}
 	fields->status = inner.status;
 }
 
 /* A code or a message beyond the limits is not for us to read, but that it is an error is understood. */
 static void
-decode_error(struct fields *fields, struct wire_error *reply)
+decode_error(struct wire_fields *fields, struct wire_error *reply)
 {
-	struct fields lenient = *fields;
+	struct wire_fields lenient = *fields;
 
 	lenient.error = NULL;
-	reply->code = wire_error_code_from_name(field_text(fields, "code", REQUIRED, WIRE_MAX_FRAME, true));
-	reply->message = field_text(&lenient, "message", REQUIRED, WIRE_MAX_MESSAGE, false);
-	reply->sequence = field_uint(fields, "q", OPTIONAL, 0, UINT64_MAX);
+	reply->code = wire_error_code_from_name(wire_field_text(fields, "code", WIRE_REQUIRED, WIRE_MAX_FRAME, true));
+	reply->message = wire_field_text(&lenient, "message", WIRE_REQUIRED, WIRE_MAX_MESSAGE, false);
+	reply->sequence = wire_field_uint(fields, "q", WIRE_OPTIONAL, 0, UINT64_MAX);
 }
 
 static void
-decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *frame)
+decode_kind(wire_decoder *decoder, struct wire_fields *fields, struct wire_frame *frame)
 {
 	switch (frame->kind) {
 	case WIRE_OPEN:
@@ -384,11 +221,11 @@ decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *fra
 		decode_batch(fields, &frame->batch);
 		break;
 	case WIRE_END_EPOCH:
-		frame->end_epoch.sequence = field_uint(fields, "q", REQUIRED, 1, UINT64_MAX);
-		frame->end_epoch.epoch = (uint32_t)field_uint(fields, "e", REQUIRED, 0, WIRE_MAX_EPOCH);
+		frame->end_epoch.sequence = wire_field_uint(fields, "q", WIRE_REQUIRED, 1, UINT64_MAX);
+		frame->end_epoch.epoch = (uint32_t)wire_field_uint(fields, "e", WIRE_REQUIRED, 0, WIRE_MAX_EPOCH);
 		break;
 	case WIRE_CLOSE:
-		frame->close.sequence = field_uint(fields, "q", REQUIRED, 1, UINT64_MAX);
+		frame->close.sequence = wire_field_uint(fields, "q", WIRE_REQUIRED, 1, UINT64_MAX);
 		decode_counts(fields, &frame->close.counts);
 		break;
 	case WIRE_PING:
@@ -398,17 +235,17 @@ decode_kind(wire_decoder *decoder, struct fields *fields, struct wire_frame *fra
 		frame->remove.run = field_run(fields);
 		break;
 	case WIRE_OPENED:
-		frame->opened.acknowledged = field_uint(fields, "a", REQUIRED, 0, UINT64_MAX);
-		frame->opened.credit = field_uint(fields, "c", REQUIRED, 0, UINT64_MAX);
-		frame->opened.id_kind = (enum wire_id_kind)field_choice(fields, "ids", wire_id_kind_names, WIRE_ID_NONE,
-		                                                        WIRE_ID_STR + 1);
-		frame->opened.store = field_store(fields);
+		frame->opened.acknowledged = wire_field_uint(fields, "a", WIRE_REQUIRED, 0, UINT64_MAX);
+		frame->opened.credit = wire_field_uint(fields, "c", WIRE_REQUIRED, 0, UINT64_MAX);
+		frame->opened.id_kind = (enum wire_id_kind)wire_field_choice(fields, "ids", wire_id_kind_names,
+		                                                             WIRE_ID_NONE, WIRE_ID_STR + 1);
+		frame->opened.store = wire_field_store(fields);
 		break;
 	case WIRE_ACK:
-		frame->ack.acknowledged = field_uint(fields, "a", REQUIRED, 0, UINT64_MAX);
-		frame->ack.credit = field_uint(fields, "c", REQUIRED, 0, UINT64_MAX);
-		frame->ack.replaced = field_uint(fields, "replaced", OPTIONAL, 0, UINT64_MAX);
-		frame->ack.refused = field_uint(fields, "refused", OPTIONAL, 0, UINT64_MAX);
+		frame->ack.acknowledged = wire_field_uint(fields, "a", WIRE_REQUIRED, 0, UINT64_MAX);
+		frame->ack.credit = wire_field_uint(fields, "c", WIRE_REQUIRED, 0, UINT64_MAX);
+		frame->ack.replaced = wire_field_uint(fields, "replaced", WIRE_OPTIONAL, 0, UINT64_MAX);
+		frame->ack.refused = wire_field_uint(fields, "refused", WIRE_OPTIONAL, 0, UINT64_MAX);
 		break;
 	case WIRE_ERROR:
 		decode_error(fields, &frame->error);
@@ -428,20 +265,20 @@ static int
 decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_frame *frame, enum wire_error_code *code,
            struct portolan_error *error)
 {
-	struct fields fields = {.map = map, .kind = "a", .error = error};
+	struct wire_fields fields = {.map = map, .kind = "a", .error = error};
 	uint64_t version;
 
-	if (check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
+	if (wire_check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
 		return PORTOLAN_E_INVALID;
 	/* The version decides what everything else means, so it is judged first. */
-	version = field_uint(&fields, "v", REQUIRED, 0, UINT64_MAX);
+	version = wire_field_uint(&fields, "v", WIRE_REQUIRED, 0, UINT64_MAX);
 	if (fields.status == 0 && version != WIRE_VERSION) {
 		*code = WIRE_E_VERSION;
 		return wrong_version(version, error);
 	}
-	frame->kind = (enum wire_kind)field_choice(&fields, "t", wire_kind_names, WIRE_OPEN, WIRE_ERROR + 1);
+	frame->kind = (enum wire_kind)wire_field_choice(&fields, "t", wire_kind_names, WIRE_OPEN, WIRE_ERROR + 1);
 	fields.kind = wire_kind_names[frame->kind];
-	field_session(&fields, frame->session);
+	wire_field_session(&fields, frame->session);
 	if (fields.status == 0)
 		decode_kind(decoder, &fields, frame);
 	return fields.status;

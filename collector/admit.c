@@ -7,6 +7,8 @@
  */
 #include "admit.h"
 
+#include "clocks.h"
+#include "crowd.h"
 #include "reply.h"
 #include "settle.h"
 
@@ -16,15 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SILENT_MS 5000
-#define NS_PER_S UINT64_C(1000000000)
-#define STARTED_AHEAD_S 60
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
-#define BEGUN_LINES 10 /* per THROTTLE_MS */
-#define CROWD_SHARE 16 /* of the table: for one connection */
-#define CROWD_FEW 4    /* sessions, which a newcomer may have when the table is nearly full */
+#define BEGUN_LINES 10                  /* per THROTTLE_MS */
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -108,52 +105,6 @@ is_silent(const struct ingest *ingest, const char *name, int64_t now)
 		if (run_is_live(run) && !is_unnamed(run))
 			return now - run->heard > SILENT_MS;
 	return true;
-}
-
-static void
-say_clock(struct ingest *ingest, const char *name, uint64_t ns, const char *what, int64_t now)
-{
-	uint64_t since;
-	char line[512];
-
-	if (!throttle_count(&ingest->clocks, 1, now, &since))
-		return;
-	snprintf(line, sizeof(line),
-	         "run '%s': a session's clock is %" PRIu64 " s %s (%" PRIu64 " such since the last line)", name,
-	         ns / NS_PER_S, what, since);
-	ingest->options.trouble(ingest->options.context, line);
-}
-
-/* A clock that is ahead would have its session win for as long. */
-static uint64_t
-started_of(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
-{
-	const uint64_t ahead = STARTED_AHEAD_S * NS_PER_S;
-	struct timespec clock;
-	uint64_t most;
-
-	clock_gettime(CLOCK_REALTIME, &clock);
-	most = (uint64_t)clock.tv_sec * NS_PER_S + (uint64_t)clock.tv_nsec + ahead;
-	if (open->started <= most)
-		return open->started;
-	say_clock(ingest, name, open->started - most + ahead, "ahead: it is taken to begin now", now);
-	return most;
-}
-
-/* One that resumes comes after all the others, by this clock if not by its own. */
-static int
-place_session(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, int64_t now,
-              uint64_t *started, struct portolan_error *error)
-{
-	const uint64_t said = *started;
-	int result = 0;
-
-	if (open->resume && !open->late)
-		result = store_writer_started(ingest->writer, number, started, error);
-	if (result == 0 && *started - said >= STARTED_AHEAD_S * NS_PER_S)
-		say_clock(ingest, name, *started - said,
-		          "behind an earlier one's: it counts as the later one all the same", now);
-	return result;
 }
 
 static int
@@ -296,7 +247,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 			        "restored from a copy); portolan import takes what is left of it under another "
 			        "name, with --run NAME");
 		copy_name(name, frame->open.run);
-		started = started_of(ingest, &frame->open, name, now);
+		started = clocks_started(ingest, &frame->open, name, now);
 		result = find_run(ingest, &frame->open, name, started, now, &number, error);
 		if (result == 0)
 			result = check_sound(ingest, number, error);
@@ -304,7 +255,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 			return result;
 		if (!frame->open.whole)
 			end_earlier_run(ingest, name, number);
-		result = place_session(ingest, &frame->open, name, number, now, &started, error);
+		result = clocks_place(ingest, &frame->open, name, number, now, &started, error);
 		if (result == 0)
 			result = store_writer_session(ingest->writer, number, frame->session, started, frame->open.rank,
 			                              &session_number, error);
@@ -345,57 +296,22 @@ code_of(int result)
 	}
 }
 
-/* An eighth of the memory cap is for the table. */
-static size_t
-most_sessions(const struct ingest *ingest)
-{
-	size_t most = ingest->options.max_memory / 8 / (sizeof(struct session) + sizeof(struct run));
-
-	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
-}
-
-/*
- * No place for one session more of this peer. A connection may have a sixteenth of the table; the last quarter of it is
- * for those that have next to nothing, so that a few that connect again and again do not lock newcomers out.
- */
-static bool
-is_crowded(const struct ingest *ingest, const struct peer *peer, bool known)
-{
-	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
-	size_t most = most_sessions(ingest), held = connection ? connection->sessions : 0;
-
-	if (held >= most / CROWD_SHARE)
-		return true;
-	if (known)
-		return false;
-	return ingest->sessions.count >= most || (ingest->sessions.count >= most - most / 4 && held >= CROWD_FEW);
-}
-
 /* Answers an `open` that cannot be taken now; false: it can. */
 static bool
 turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
           int64_t now)
 {
 	bool moves = !session || !peer_is_same(&session->peer, peer);
-	uint64_t since;
 
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 		            "the store cannot be written now; try again");
 		return true;
 	}
-	if (!moves || !is_crowded(ingest, peer, session))
+	if (!moves || !crowd_is_full(ingest, peer, session))
 		return false;
 	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "too many sessions; try again");
-	if (throttle_count(&ingest->crowd, 1, now, &since)) {
-		char line[200];
-
-		snprintf(line, sizeof(line),
-		         "too many sessions (%zu, %zu of them live): %" PRIu64
-		         " turned away; a connection may have %zu",
-		         ingest->sessions.count, ingest->sessions.live, since, most_sessions(ingest) / CROWD_SHARE);
-		ingest->options.trouble(ingest->options.context, line);
-	}
+	crowd_tell(ingest, now);
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #include "dynamics.h"
 
 #include "dynamics_numbers.h"
+#include "dynamics_plain.h"
 
 #include <portolan/error.h>
 #include <portolan/wire.h>
@@ -16,8 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CLASSES_MOST 65536
 
 struct line {
 	json_t *object;
@@ -106,9 +105,9 @@ parse_logits(const struct line *line, uint32_t epoch, struct dynamics_row *row, 
 	if (!json_is_array(logits))
 		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" is %s", key, logits ? "not an array" : "missing");
 	count = json_array_size(logits);
-	if (count == 0 || count > CLASSES_MOST)
+	if (count == 0 || count > DYNAMICS_CLASSES_MOST)
 		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" has %zu numbers, not 1 to %d", key, count,
-		                 CLASSES_MOST);
+		                 DYNAMICS_CLASSES_MOST);
 	if (count > row->room) {
 		double *grown = realloc(row->logits, count * sizeof(*grown));
 
@@ -179,8 +178,11 @@ int
 dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
 {
 	struct line line;
-	int result = load(text, size, &line, error);
+	int result;
 
+	if (dynamics_parse_plain(text, size, epoch, row))
+		return 0;
+	result = load(text, size, &line, error);
 	if (result < 0)
 		return result;
 	if (!json_is_object(line.object))

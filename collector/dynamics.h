@@ -23,6 +23,8 @@ struct dynamics_file {
 int dynamics_files(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error);
 void dynamics_files_free(struct dynamics_file *files, size_t count);
 
+#define DYNAMICS_CLASSES_MOST 65536
+
 /* One line. Zero-initialise before the first, dynamics_row_deinit() after the last. */
 struct dynamics_row {
 	bool is_text; /* which kind of id */

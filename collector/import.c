@@ -94,13 +94,20 @@ static int
 take_line(struct import *import, size_t size, struct portolan_error *error)
 {
 	struct portolan_error why = {0};
+	const char *line = import->line;
 	int result;
 
-	import->line_number++;
 	import->bytes_done += size;
-	if (is_blank(import->line, size))
+	if (++import->line_number == 1 && size >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) { /* byte order mark */
+		line += 3;
+		size -= 3;
+	}
+	if (import->line_number == 1 && size >= 2 && memcmp(line, "\x1f\x8b", 2) == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: gunzip it first; nothing was imported",
+		                 import->file->path);
+	if (is_blank(line, size))
 		return 0;
-	result = dynamics_parse(import->line, size, import->file->epoch, &import->row, &why);
+	result = dynamics_parse(line, size, import->file->epoch, &import->row, &why);
 	if (result == PORTOLAN_E_INVALID) {
 		refuse(import, import->line_number, why.message);
 		return 0;
@@ -219,6 +226,7 @@ import_count(const char *directory, const char *run, struct import_report *repor
 	if (result == 0) {
 		report->examples = store_snapshot_info(snapshot)->examples;
 		report->epochs = store_snapshot_info(snapshot)->epochs;
+		report->changed_labels = store_snapshot_info(snapshot)->changed_labels;
 		result = count_observations(snapshot, &report->observations, error);
 		store_snapshot_close(snapshot);
 	}

@@ -19,8 +19,9 @@ struct import_options {
 struct import_report {
 	uint64_t examples, epochs, observations; /* as the run then holds them */
 	uint64_t replaced;                       /* lines about an example seen before in the same epoch */
-	uint64_t refused;                        /* lines left out */
-	int interrupted;                         /* by this signal; 0: not */
+	uint64_t changed_labels; /* as far as folding, which a running collector does later, has found out */
+	uint64_t refused;        /* lines left out */
+	int interrupted;         /* by this signal; 0: not */
 };
 
 /* All or nothing: the run appears when all of it is there, and one that it overwrites is there until then, whatever
@@ -29,7 +30,7 @@ struct import_report {
  * counted, and are no failure; a mixture of integer and string guids is. */
 int import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
-/* Sets examples, epochs and observations: what the run now holds, from the store itself. */
+/* Sets examples, epochs, observations and changed_labels: what the run now holds, from the store itself. */
 int import_count(const char *store, const char *run, struct import_report *report, struct portolan_error *error);
 
 #endif

@@ -116,8 +116,14 @@ import_dynamics(const struct import_options *import)
 	if (report.replaced)
 		printf("replaced: %" PRIu64 " observations of an example seen again later in the same epoch\n",
 		       report.replaced);
+	if (report.changed_labels)
+		fprintf(stderr,
+		        "portoland: warning: \"gold\" changed: %" PRIu64
+		        " times an example had another than before; the later stays\n",
+		        report.changed_labels);
 	if (report.refused)
-		fprintf(stderr, "portoland: %" PRIu64 " lines were left out\n", report.refused);
+		fprintf(stderr, "portoland: %" PRIu64 " line%s left out\n", report.refused,
+		        report.refused == 1 ? " was" : "s were");
 	return report.refused ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 

@@ -14,20 +14,18 @@
 #include <string.h>
 
 static void
+write_plain(struct output *output, const char *text, size_t length)
+{
+	output_bytes(output, text, length);
+}
+
+static void
 write_name(struct output *output, const struct report_names *names, uint32_t example, bool csv)
 {
-	const struct dynamics *dynamics = names->dynamics;
-
-	if (!dynamics) {
+	if (names->dynamics)
+		table_write_id(output, names->dynamics, names->examples[example], csv ? text_csv : write_plain);
+	else
 		text_integer(output, example);
-	} else if (csv || dynamics->ids.kind == STORE_ID_INT) {
-		table_write_id_csv(output, dynamics, names->examples[example]);
-	} else {
-		size_t length;
-		const char *text = ids_text(&dynamics->ids, names->examples[example], &length);
-
-		output_bytes(output, text, length);
-	}
 }
 
 void

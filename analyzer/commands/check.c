@@ -9,7 +9,7 @@
 #include "check/counters.h"
 #include "program/message.h"
 #include "program/options.h"
-#include "output/output.h"
+#include "output/report.h"
 #include "check_report.h"
 
 #include <portolan/error.h>
@@ -67,7 +67,6 @@ finish_report(struct check *check, struct portolan_error *error)
 {
 	struct store_counters counters;
 	json_t *whole = check->every ? NULL : json_incref(json_array_get(check->list, 0));
-	char *text;
 	int code = check->every ? store_counters(check->store, 0, &counters, error) : 0;
 
 	if (code < 0)
@@ -79,13 +78,8 @@ finish_report(struct check *check, struct portolan_error *error)
 	}
 	if (check->every)
 		whole = json_pack("{s:O, s:{s:o}}", "runs", check->list, "store", "counters", counters_json(&counters));
-	text = whole ? json_dumps(whole, JSON_INDENT(2)) : NULL;
-	json_decref(whole);
-	if (!text)
+	if (report_write(&check->output, whole) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
-	output_text(&check->output, text);
-	output_text(&check->output, "\n");
-	free(text);
 	return 0;
 }
 

@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW_BYTES 100 /* what matching and ranking take for each example of a run */
+
 enum {
 	KEY_FORMAT = 'f',
 	KEY_SHOW = OPTION_KEY,
@@ -61,18 +63,11 @@ struct compare {
 static int
 take_cuts(struct compare *compare, const struct command *command, const char *text)
 {
-	const char *comma = strchr(text, ',');
-	char first[64];
-
-	if (comma && (size_t)(comma - text) < sizeof(first)) {
-		snprintf(first, sizeof(first), "%.*s", (int)(comma - text), text);
-		compare->has_cuts = number_parse(first, &compare->cuts.variability) &&
-		                    number_parse(comma + 1, &compare->cuts.confidence);
-	}
-	if (!compare->has_cuts)
-		return options_wrong(command, "--regions %s: say V,C, the variability and the confidence to cut at",
-		                     text);
-	return 0;
+	compare->has_cuts = regions_parse_cuts(text, &compare->cuts);
+	return compare->has_cuts
+	               ? 0
+	               : options_wrong(command, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence",
+	                               text);
 }
 
 static int
@@ -80,7 +75,10 @@ take_rule(struct compare *compare, const struct command *command, const char *te
 {
 	compare->rule_text = text;
 	if (selection_rule_parse(text, &compare->rule))
-		return 0;
+		return compare->rule.kind != SELECT_K_CENTER
+		               ? 0
+		               : options_wrong(command,
+		                               "--by k-center: only portolan select takes the features it needs");
 	options_choice(command, "rule", text, selection_names, SELECTION_NAMES);
 	return STATUS_USAGE;
 }
@@ -149,8 +147,8 @@ check_options(struct compare *compare, const struct command *command)
 		return options_wrong(command, "%s", error.message);
 	if (compare->show < 0)
 		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
-	if (isnan(compare->fraction)) /* the top third; forgettable is a set already */
-		compare->fraction = compare->rule.kind == SELECT_FORGETTABLE ? 1 : 1.0 / 3;
+	if (isnan(compare->fraction)) /* the top third */
+		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
 	return 0;
 }
 
@@ -169,6 +167,7 @@ load_runs(struct compare *compare, struct portolan_error *error)
 	        .measures = wants_pairs(compare) ? MEASURE_ALL
 	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = wants_pairs(compare),
+	        .row_bytes = ROW_BYTES,
 	};
 	const struct common_options *common = &compare->options.common;
 	char **names = compare->options.operands;
@@ -178,7 +177,7 @@ load_runs(struct compare *compare, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
 	for (size_t r = 0; r < count; r++) {
 		int code = r == 0 ? dynamics_load(&compare->runs[0], common, names[0], &request, error)
-		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[0], common, names[r],
+		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], common, names[r],
 		                                         &request, error);
 		if (code < 0)
 			return code;
@@ -229,7 +228,8 @@ compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *
 	pair_moves(&pair, regions[a], regions[b], result->moves);
 	code = pair_correlate(&pair, result->correlations, &result->correlation_count, error);
 	if (code >= 0)
-		code = pair_select(&pair, &compare->rule, compare->fraction, compare->seed, &result->overlap, error);
+		code = pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL, compare->fraction,
+		                   compare->seed, &result->overlap, error);
 	pair_free(&pair);
 	return code;
 }
@@ -361,7 +361,7 @@ static const struct command_option compare_options[] = {
          "or "
          "early-stopping. Default: correlations."},
         {"by", KEY_BY, "RULE", "The rule of the selection, as for portolan select. Default: ambiguous."},
-        {"fraction", KEY_FRACTION, "F", "How much it selects. Default: a third; of forgettable all."},
+        {"fraction", KEY_FRACTION, "F", "How much it selects. Default: a third; of forgettable and region: rules all."},
         {"seed", KEY_SEED, "N", "Seed of the rule random. Default: 0."},
         {"regions", KEY_REGIONS, "V,C",
          "Ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. Default: each run's "
@@ -414,7 +414,8 @@ const struct command compare_command = {
                 "forgetting_events are sums, never_learned is 1 where no run learned the example. The gold label is "
                 "the "
                 "first run's.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = compare_options,
         .run = run,
 };

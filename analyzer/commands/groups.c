@@ -16,6 +16,7 @@
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000
 #define LEVEL 0.95
+#define ROW_BYTES 100       /* what an example takes while it is ranked, looked up and summarised; --columns on top */
 #define STATUS_STOPPED 1000 /* no exit status: the options have theirs */
 
 enum {
@@ -61,7 +62,10 @@ take_rule(struct groups *groups, const struct command *command, const char *text
 {
 	groups->rule_text = text;
 	if (selection_rule_parse(text, &groups->rule))
-		return 0;
+		return groups->rule.kind != SELECT_K_CENTER
+		               ? 0
+		               : options_wrong(command,
+		                               "--by k-center: only portolan select takes the features it needs");
 	options_choice(command, "rule", text, selection_names, SELECTION_NAMES);
 	return STATUS_USAGE;
 }
@@ -77,6 +81,18 @@ take_number(const struct command *command, const char *option, const char *text,
 		                     (unsigned long long)least);
 	return options_wrong(command, "%s %s: a whole number from %llu to %llu", option, text,
 	                     (unsigned long long)least, (unsigned long long)most);
+}
+
+/* An option that the other answer would pass over is wrong, not ignored. */
+static void
+note_option(struct groups *groups, const struct command *command, int key)
+{
+	const struct command_option *option = command->options;
+
+	while (option->name && option->key != key)
+		option++;
+	if (key != KEY_FORGETTING && key != KEY_PLOT)
+		groups->of_selection = option->name;
 }
 
 /* Takes one option; its status when it is wrong, else 0. */
@@ -104,7 +120,7 @@ take_option(struct groups *groups, const struct command *command, int key, const
 	case KEY_COUNT:
 		return take_number(command, "--count", text, 1, UINT64_MAX, &groups->count);
 	case KEY_SEED:
-		return take_number(command, "--seed", text, 0, UINT64_MAX, &groups->seed);
+		return take_number(command, "--seed", text, 0, INT64_MAX, &groups->seed); /* JSON has no more */
 	case KEY_TEXT_PAIR:
 		if (split(text, 2, &groups->text_names, columns->texts) != 2)
 			return options_wrong(command, "--text-pair %s: say A,B, the fields of the two texts", text);
@@ -137,6 +153,9 @@ check_options(struct groups *groups, const struct command *command)
 		return STATUS_USAGE;
 	if (groups->forgetting && columns->path)
 		return options_wrong(command, "one of --attributes and --forgetting");
+	if (groups->forgetting && groups->of_selection)
+		return options_wrong(command, "--forgetting counts all examples, and does not take --%s",
+		                     groups->of_selection);
 	if (groups->plot && !groups->forgetting)
 		return options_wrong(command, "--plot goes with --forgetting");
 	if (groups->plot && picture_init(&groups->picture, "--plot", groups->plot, CHART_DATA_ENDING, &error) < 0)
@@ -165,6 +184,7 @@ do_groups(struct groups *groups, struct portolan_error *error)
 	else
 		selection_rule_request(&groups->rule, &request);
 	request.gold = true;
+	request.row_bytes = ROW_BYTES + (uint32_t)(groups->columns.name_count * sizeof(double));
 	if (code >= 0)
 		code = dynamics_load(&groups->dynamics, &groups->options.common, groups->options.operands[0], &request,
 		                     error);
@@ -191,8 +211,10 @@ run(const struct command *command, int argc, char **argv)
 
 	selection_rule_parse(groups.rule_text, &groups.rule);
 	options_begin(&groups.options, command, argc, argv);
-	while (code == 0 && (key = options_next(&groups.options)) > 0)
+	while (code == 0 && (key = options_next(&groups.options)) > 0) {
+		note_option(&groups, command, key);
 		code = take_option(&groups, command, key, groups.options.argument);
+	}
 	if (code == 0)
 		code = key == OPTIONS_END ? check_options(&groups, command) : STATUS_STOPPED;
 	if (code == 0) {
@@ -214,7 +236,7 @@ static const struct command_option options[] = {
         {"columns", KEY_COLUMNS, "A,B", "The columns to summarise. Default: all but the ids and long texts."},
         {"by", KEY_BY, "RULE", "The selection, as in portolan select. Default: forgettable."},
         {"fraction", KEY_FRACTION, "F",
-         "Select this share of the examples. Default: a third; forgettable: all that are."},
+         "Select this share of the examples. Default: a third; of forgettable and region: rules all."},
         {"count", KEY_COUNT, "N", "Select so many examples."},
         {"text-pair", KEY_TEXT_PAIR, "A,B",
          "Summarise word_overlap as well: the words that the texts in fields A and B share, over all of theirs "
@@ -257,7 +279,8 @@ const struct command groups_command = {
                 "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. "
                 "Forgettable is what was "
                 "forgotten at least once, or never learned.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = options,
         .run = run,
 };

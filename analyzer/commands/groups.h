@@ -16,6 +16,7 @@ struct groups {
 	double fraction, level; /* fraction NaN: not given */
 	uint64_t count, seed, replicates;
 	bool forgetting;
+	const char *of_selection; /* an option given that says nothing about --forgetting; NULL: none */
 	const char *plot;
 	struct picture picture;
 	/* what comes of it */

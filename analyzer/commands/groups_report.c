@@ -78,14 +78,14 @@ groups_report_json(const struct dynamics *dynamics, const struct summary_row *ro
 	for (size_t i = 0; i < count; i++) {
 		const struct summary_row *row = &rows[i];
 
-		json_array_append_new(list,
-		                      json_pack("{s:s, s:s?, s:o, s:s?, s:I, s:o, s:I, s:o, s:o, s:o, s:o}",
-		                                "attribute", row->column->name, "value", value_of(row), "gold",
-		                                gold_json(row->gold), "label", label_of(dynamics, row), "examples",
-		                                (json_int_t)row->n, "all", report_number(row->all), "selected_examples",
-		                                (json_int_t)row->selected_n, "selected", report_number(row->selected),
-		                                "difference", report_number(row->difference), "low",
-		                                report_number(row->low), "high", report_number(row->high)));
+		json_array_append_new(
+		        list, json_pack("{s:o, s:o, s:o, s:s?, s:I, s:o, s:I, s:o, s:o, s:o, s:o}", "attribute",
+		                        report_text(row->column->name), "value", report_text(value_of(row)), "gold",
+		                        gold_json(row->gold), "label", label_of(dynamics, row), "examples",
+		                        (json_int_t)row->n, "all", report_number(row->all), "selected_examples",
+		                        (json_int_t)row->selected_n, "selected", report_number(row->selected),
+		                        "difference", report_number(row->difference), "low", report_number(row->low),
+		                        "high", report_number(row->high)));
 	}
 	return list;
 }

@@ -5,6 +5,7 @@
 #include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
+#include "program/parallel.h"
 
 #include <portolan/error.h>
 
@@ -27,7 +28,7 @@ choose(struct groups *groups, struct portolan_error *error)
 		size = groups->count < size ? (size_t)groups->count : size;
 	else if (!isnan(groups->fraction))
 		size = selection_size(groups->fraction, size);
-	else if (groups->rule.kind != SELECT_FORGETTABLE)
+	else if (!selection_rule_is_set(&groups->rule))
 		size = selection_size(1.0 / 3, size);
 	groups->selected_count = size < count ? size : count;
 	for (size_t i = 0; code >= 0 && i < groups->selected_count; i++)
@@ -44,13 +45,13 @@ choose(struct groups *groups, struct portolan_error *error)
 static json_t *
 report_json(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
 {
-	return json_pack("{s:s, s:s, s:I, s:I, s:{s:s, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run",
-	                 groups->dynamics.info->name, "by", groups->rule_text, "examples",
-	                 (json_int_t)groups->dynamics.count, "selected", (json_int_t)groups->selected_count,
-	                 "attributes", "file", groups->columns.path, "records", (json_int_t)columns->records, "unknown",
-	                 (json_int_t)columns->unknown, "examples_without", (json_int_t)columns->unmatched, "replicates",
-	                 (json_int_t)groups->replicates, "level", groups->level, "seed", (json_int_t)groups->seed,
-	                 "rows", groups_report_json(&groups->dynamics, rows, count));
+	return json_pack(
+	        "{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run", groups->dynamics.info->name,
+	        "by", groups->rule_text, "examples", (json_int_t)groups->dynamics.count, "selected",
+	        (json_int_t)groups->selected_count, "attributes", "file", report_text(groups->columns.path), "records",
+	        (json_int_t)columns->records, "unknown", (json_int_t)columns->unknown, "examples_without",
+	        (json_int_t)columns->unmatched, "replicates", (json_int_t)groups->replicates, "level", groups->level,
+	        "seed", (json_int_t)groups->seed, "rows", groups_report_json(&groups->dynamics, rows, count));
 }
 
 static int
@@ -96,6 +97,20 @@ report_columns(const struct groups *groups, const struct columns *columns)
 	return groups->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
+/* Each thread gathers the values of a column for itself: as many as there is memory for. */
+static unsigned
+threads_for(const struct groups *groups)
+{
+	const struct dynamics *dynamics = &groups->dynamics;
+	uint64_t each = (dynamics->count + 1) * (sizeof(double) + sizeof(int32_t));
+	uint64_t used = DYNAMICS_PROGRAM_BYTES + dynamics->beside + dynamics->count * dynamics->row_bytes, room = 0;
+	unsigned threads = parallel_threads(groups->options.common.threads);
+
+	if (dynamics->max_memory > used)
+		room = (dynamics->max_memory - used) / each;
+	return dynamics->max_memory == 0 || threads <= room ? threads : room > 0 ? (unsigned)room : 1;
+}
+
 static int
 summarise(struct groups *groups, const struct columns *columns, struct portolan_error *error)
 {
@@ -108,6 +123,7 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 	        .replicates = (size_t)groups->replicates,
 	        .level = groups->level,
 	        .seed = groups->seed,
+	        .threads = threads_for(groups),
 	};
 	struct summary_row *rows;
 	size_t count;

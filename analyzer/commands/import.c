@@ -4,7 +4,9 @@
 #include "program/handover.h"
 
 static const struct command_option options[] = {
-        {"run", OPTION_KEY, "NAME", "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
+        {"run", OPTION_KEY, "NAME",
+         "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
+        {"overwrite", OPTION_KEY + 1, NULL, "Replace the run of that name, when all is imported."},
         {0},
 };
 

@@ -194,7 +194,7 @@ check_options(struct map_line *line, const struct command *command)
 		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
 	request->has_picture = true;
 	return code < 0 ? options_wrong(command, "%s%s", error.message,
-	                                picture_is_animation(output) ? "" : "; or with .gif, for an animation")
+	                                code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "")
 	                : 0;
 }
 
@@ -347,8 +347,9 @@ const struct command map_command = {
                     "where annotators agree: the mean of a column of your own, by place\n"
                     "portolan map snli/seed1 --density --colour-file snli.jsonl --id-field pairID --colour agreement "
                     "-o agreement.png\n"
-                    "two runs side by side; and where the examples of one have gone in the other\n"
+                    "two runs side by side\n"
                     "portolan map snli/seed1 --beside snli/seed2 -o seeds.png\n"
+                    "where the examples of one have gone in the other\n"
                     "portolan map snli/seed1 --shift snli/flipped -o shift.png\n"
                     "the way of three examples through training\n"
                     "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
@@ -375,7 +376,8 @@ const struct command map_command = {
                 "many "
                 "there were.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = options,
         .run = run,
 };

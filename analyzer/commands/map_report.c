@@ -1,17 +1,12 @@
 /* map_report.c: see map_report.h. */
 #include "map_report.h"
 
+#include "output/report.h"
+
 #include <portolan/error.h>
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-
-static json_t *
-number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *
 axis_as_json(const struct map_axis *axis)
@@ -32,12 +27,12 @@ colour_as_json(const struct map_drawing *drawing)
 		return json_null();
 	colour = json_pack("{s:s}", "measure", source->input.colour.name);
 	if (source->input.colouring == MAP_BY_VALUE) {
-		json_object_set_new(colour, "from", number(map->axes.colour.low));
-		json_object_set_new(colour, "to", number(map->axes.colour.high));
+		json_object_set_new(colour, "from", report_number(map->axes.colour.low));
+		json_object_set_new(colour, "to", report_number(map->axes.colour.high));
 		json_object_set_new(colour, "examples_without", json_integer((json_int_t)map->without_colour));
 	}
 	if (file) {
-		json_object_set_new(colour, "file", json_string(file));
+		json_object_set_new(colour, "file", report_text(file));
 		json_object_set_new(colour, "unknown_ids", json_integer((json_int_t)source->colour_unknown));
 	}
 	return colour;
@@ -53,8 +48,8 @@ regions_as_json(const struct map_data *map)
 	regions = json_object();
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		json_object_set_new(regions, region_names[r], json_integer((json_int_t)map->region_examples[r]));
-	json_object_set_new(regions, "variability_cut", number(map->cuts.variability));
-	json_object_set_new(regions, "confidence_cut", number(map->cuts.confidence));
+	json_object_set_new(regions, "variability_cut", report_number(map->cuts.variability));
+	json_object_set_new(regions, "confidence_cut", report_number(map->cuts.confidence));
 	return regions;
 }
 
@@ -64,7 +59,7 @@ map_as_json(const struct map_drawing *drawing, size_t index)
 	const struct map_source *source = &drawing->sources[drawing->is_animation ? 0 : index];
 	const struct map_data *map = &drawing->maps[index];
 	bool scatter = !drawing->request->density && !(drawing->request->other && drawing->request->shift);
-	json_t *object = json_pack("{s:s}", source->is_run ? "run" : "file", source->name);
+	json_t *object = json_pack("{s:o}", source->is_run ? "run" : "file", report_text(source->name));
 
 	if (source->is_run) {
 		const struct dynamics *dynamics = &source->dynamics;
@@ -100,9 +95,9 @@ files_as_json(const struct map_drawing *drawing)
 	json_t *files = json_array();
 
 	if (request->has_picture) {
-		json_array_append_new(files, json_string(request->picture.path));
-		json_array_append_new(files, json_string(request->picture.script_path));
-		json_array_append_new(files, json_string(request->picture.data_path));
+		json_array_append_new(files, report_text(request->picture.path));
+		json_array_append_new(files, report_text(request->picture.script_path));
+		json_array_append_new(files, report_text(request->picture.data_path));
 	}
 	for (size_t m = 0; request->frames && m < drawing->map_count; m++) {
 		char name[MAP_FRAME_NAME_ROOM];
@@ -130,7 +125,8 @@ map_report(const struct map_drawing *drawing, struct portolan_error *error)
 		json_object_set(root, "paths", paths);
 	json_decref(paths);
 	json_object_set_new(root, "files", files_as_json(drawing));
-	if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF || fflush(stdout) == EOF)
+	if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF ||
+	    fflush(stdout) == EOF)
 		code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write the report to standard output");
 	json_decref(root);
 	return code;

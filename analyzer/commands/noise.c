@@ -65,18 +65,11 @@ take_number(const struct command *command, const char *option, const char *text,
 static int
 take_cuts(struct noise_request *request, const struct command *command, const char *text)
 {
-	const char *comma = strchr(text, ',');
-	char first[64];
-
-	if (comma && (size_t)(comma - text) < sizeof(first)) {
-		snprintf(first, sizeof(first), "%.*s", (int)(comma - text), text);
-		request->has_cuts = number_parse(first, &request->cuts.variability) &&
-		                    number_parse(comma + 1, &request->cuts.confidence);
-	}
-	if (!request->has_cuts)
-		return options_wrong(command, "--regions %s: say V,C, the variability and the confidence to cut at",
-		                     text);
-	return 0;
+	request->has_cuts = regions_parse_cuts(text, &request->cuts);
+	return request->has_cuts
+	               ? 0
+	               : options_wrong(command, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence",
+	                               text);
 }
 
 static int
@@ -254,7 +247,8 @@ const struct command noise_command = {
                 "portolan noise mixture snli/seed1 --threshold 0.9 --plot mixture.svg\n",
         .help = "plan, fit and apply are the procedure of Swayamdipta et al. 2020, section 5. plan draws examples at "
                 "random from the easy-to-learn region and prints id, old and new label (class numbers), separated by "
-                "tabs; every other class is as likely. Train again with the new labels, and record that as a run of "
+                "tabs; every other class is as likely. Beside FLIPS.tsv stands FLIPS.tsv.manifest.json: how it was "
+                "made. Train again with the new labels, and record that as a run of "
                 "its "
                 "own.\n\n"
                 "fit trains a classifier with one feature, confidence (logistic regression, as scikit-learn's with its "
@@ -263,12 +257,15 @@ const struct command noise_command = {
                 "as "
                 "JSON. The model is a small JSON file. apply prints id,score, the most suspect first: the probability "
                 "of "
-                "being mislabelled; ties go by ascending id. Give all three the same --epochs.\n\n"
+                "being mislabelled; of equal scores the lower confidence comes first (for mixture: the lower value), "
+                "then the "
+                "lower id. Give all three the same --epochs.\n\n"
                 "mixture needs no flips: it fits two overlapping groups to confidence (beta distributions, after Arazo "
                 "et al. 2019) or to aum (normal distributions) and prints id,score: the probability of belonging to "
                 "the "
                 "low group. That group holds what is hard as well as what is mislabelled.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = noise_options,
         .run = run,
 };

@@ -7,6 +7,7 @@
 #include "noise/model.h"
 #include "program/message.h"
 #include "program/number.h"
+#include "selection/manifest.h"
 
 #include <portolan/error.h>
 
@@ -14,14 +15,73 @@
 #include <math.h>
 #include <stdlib.h>
 
+static json_t *
+plan_parameters(const struct noise_request *request, const struct dynamics *dynamics)
+{
+	json_t *p = json_pack("{s:f, s:I}", "fraction", request->size.fraction, "seed", (json_int_t)request->seed);
+
+	if (request->has_cuts)
+		json_object_set_new(p, "regions",
+		                    json_pack("{s:f, s:f}", "variability", request->cuts.variability, "confidence",
+		                              request->cuts.confidence));
+	manifest_add_range(p, dynamics);
+	return p;
+}
+
+/* As beside a selection: the flips are one, of the easy-to-learn examples. */
+static int
+write_plan_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+                    struct portolan_error *error)
+{
+	const struct common_options *common = &request->options.common;
+	json_t *manifest = manifest_new("noise plan", dynamics, common->store);
+	uint32_t *rows = malloc((flips->count + 1) * sizeof(*rows));
+	int failed = !manifest || !rows;
+
+	for (size_t i = 0; rows && i < flips->count; i++)
+		rows[i] = flips->flips[i].row;
+	if (!failed) {
+		failed |= json_object_set_new(manifest, "chosen", json_integer((json_int_t)flips->count)) < 0;
+		failed |= json_object_set_new(manifest, "classes", manifest_classes(dynamics, rows, flips->count)) < 0;
+		failed |= json_object_set_new(manifest, "rule",
+		                              json_pack("{s:s, s:s}", "by", "region:easy-to-learn", "ranks",
+		                                        "random, xoshiro256**")) < 0;
+		failed |= json_object_set_new(manifest, "parameters", plan_parameters(request, dynamics)) < 0;
+	}
+	free(rows);
+	if (failed) {
+		json_decref(manifest);
+		manifest = NULL;
+	}
+	return manifest_write(manifest, common->output, error);
+}
+
+/* The flips, and beside their file how they were drawn. */
+static int
+write_plan(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+           struct portolan_error *error)
+{
+	const char *path = request->options.common.output;
+	bool with_manifest = manifest_is_possible(path);
+	struct output output;
+	int code = output_open(&output, path, error);
+
+	if (code < 0)
+		return code;
+	flips_write(&output, dynamics, flips);
+	code = output_finish(&output, error);
+	return code >= 0 && with_manifest ? write_plan_manifest(request, dynamics, flips, error) : code;
+}
+
 int
 noise_action_plan(const struct noise_request *request, struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {
-	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY), .gold = true};
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE) |
+	                                                    MEASURE_BIT(MEASURE_VARIABILITY),
+	                                        .gold = true,
+	                                        .row_bytes = NOISE_ROW_BYTES};
 	const struct common_options *common = &request->options.common;
 	struct dynamics dynamics;
-	struct output output;
 	struct flips flips;
 	int code = dynamics_load(&dynamics, common, request->run, &wanted, error);
 
@@ -30,11 +90,7 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 	code = flips_plan(&dynamics, request->has_cuts ? &request->cuts : NULL, request->size.fraction, request->seed,
 	                  &flips, error);
 	if (code >= 0) {
-		code = output_open(&output, common->output, error);
-		if (code >= 0) {
-			flips_write(&output, &dynamics, &flips);
-			code = output_finish(&output, error);
-		}
+		code = write_plan(request, &dynamics, &flips, error);
 		flips_free(&flips);
 	}
 	if (code >= 0) {
@@ -68,13 +124,13 @@ fit_json(const struct noise_request *request, const struct noise_fit *fit, uint6
 {
 	const struct noise_score *score = &fit->held_out;
 
-	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o}, s:o}",
-	                 "run", request->run, "flips_file", request->flips, "model", request->options.common.output,
-	                 "examples", (json_int_t)fit->examples, "flips", (json_int_t)fit->flips, "unknown",
-	                 (json_int_t)unknown, "weight", fit->model.logistic.weight, "intercept",
-	                 fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on, "held_out",
-	                 "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped, "called",
-	                 (json_int_t)score->called, "right", (json_int_t)score->right, "precision",
+	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o}, s:o}",
+	                 "run", request->run, "flips_file", report_text(request->flips), "model",
+	                 report_text(request->options.common.output), "examples", (json_int_t)fit->examples, "flips",
+	                 (json_int_t)fit->flips, "unknown", (json_int_t)unknown, "weight", fit->model.logistic.weight,
+	                 "intercept", fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on,
+	                 "held_out", "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped,
+	                 "called", (json_int_t)score->called, "right", (json_int_t)score->right, "precision",
 	                 report_number(score->precision), "recall", report_number(score->recall), "f1",
 	                 report_number(score->f1), "top", tops_json(fit));
 }
@@ -145,7 +201,8 @@ static int
 draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
      struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
+	const struct dynamics_request wanted = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true, .row_bytes = NOISE_ROW_BYTES};
 	struct densities_run after = {dynamics, flips}, before;
 	struct dynamics original;
 	struct flips original_flips;
@@ -198,7 +255,8 @@ fit_run(const struct noise_request *request, const struct dynamics *dynamics, co
 int
 noise_action_fit(const struct noise_request *request, struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
+	const struct dynamics_request wanted = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true, .row_bytes = NOISE_ROW_BYTES};
 	struct dynamics dynamics;
 	struct flips flips;
 	int code = request->plot ? picture_check(&request->picture, error) : 0;

@@ -18,6 +18,7 @@ struct scored {
 	struct dynamics dynamics;
 	double *scores, *values;
 	size_t value_count;
+	double least, greatest; /* of the values */
 };
 
 static void
@@ -32,7 +33,7 @@ static int
 scored_load(const struct noise_request *request, enum measure measure, struct scored *scored,
             struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure)};
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure), .row_bytes = NOISE_ROW_BYTES};
 	int code = dynamics_load(&scored->dynamics, &request->options.common, request->run, &wanted, error);
 
 	if (code < 0)
@@ -40,6 +41,8 @@ scored_load(const struct noise_request *request, enum measure measure, struct sc
 	scored->scores = malloc((scored->dynamics.ids.rows + 1) * sizeof(double));
 	scored->values = malloc(scored->dynamics.count * sizeof(double));
 	scored->value_count = 0;
+	scored->least = INFINITY;
+	scored->greatest = -INFINITY;
 	if (scored->scores && scored->values)
 		return 0;
 	code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu scores", scored->dynamics.count);
@@ -59,13 +62,15 @@ say_how_many(const struct suspects *suspects)
 
 /* Prints the suspects, and says what is incomplete. */
 static int
-finish(const struct noise_request *request, const struct scored *scored, struct portolan_error *error)
+finish(const struct noise_request *request, const struct scored *scored, enum measure measure,
+       struct portolan_error *error)
 {
 	const struct common_options *common = &request->options.common;
 	struct suspects suspects;
 	struct output output;
 	char some[NUMBER_ROOM];
-	int code = suspects_rank(&scored->dynamics, scored->scores, &request->size, &suspects, error);
+	int code = suspects_rank(&scored->dynamics, scored->scores, dynamics_measure(&scored->dynamics, measure),
+	                         &request->size, &suspects, error);
 	bool left_out;
 
 	if (code < 0)
@@ -102,19 +107,23 @@ noise_action_apply(const struct noise_request *request, struct portolan_error *e
 		message_warning("%s was fitted on the confidence over %zu epochs, this is over %zu: see --epochs",
 		                request->model, model.epochs, scored.dynamics.epoch_count);
 	noise_scores(&model, &scored.dynamics, scored.scores);
-	code = finish(request, &scored, error);
+	code = finish(request, &scored, MEASURE_CONFIDENCE, error);
 	scored_free(&scored);
 	return code;
 }
 
+/* A margin is infinite where every other class is masked: no two groups are fitted to that. */
 static void
 gather(struct scored *scored, const double *measure)
 {
 	for (size_t i = 0; i < scored->dynamics.count; i++) {
 		double value = measure[scored->dynamics.order[i]];
 
-		if (!isnan(value))
-			scored->values[scored->value_count++] = value;
+		if (!isfinite(value))
+			continue;
+		scored->values[scored->value_count++] = value;
+		scored->least = fmin(scored->least, value);
+		scored->greatest = fmax(scored->greatest, value);
 	}
 }
 
@@ -149,7 +158,10 @@ score_mixture(const struct noise_request *request, struct scored *scored, struct
 	for (size_t i = 0; i < scored->dynamics.count; i++) {
 		uint32_t row = scored->dynamics.order[i];
 
-		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_probability(&mixture, measure[row]);
+		/* What is infinite is as sure as the outermost value that is not. */
+		double value = fmin(fmax(measure[row], scored->least), scored->greatest);
+
+		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_probability(&mixture, value);
 	}
 	if (request->plot) {
 		int code = densities_draw_mixture(request->run, name, scored->values, scored->value_count, &mixture,
@@ -165,16 +177,17 @@ score_mixture(const struct noise_request *request, struct scored *scored, struct
 int
 noise_action_mixture(const struct noise_request *request, struct portolan_error *error)
 {
+	enum measure measure = request->by_aum ? MEASURE_AUM : MEASURE_CONFIDENCE;
 	struct scored scored;
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
 	if (code >= 0)
-		code = scored_load(request, request->by_aum ? MEASURE_AUM : MEASURE_CONFIDENCE, &scored, error);
+		code = scored_load(request, measure, &scored, error);
 	if (code < 0)
 		return code;
 	code = score_mixture(request, &scored, error);
 	if (code >= 0)
-		code = finish(request, &scored, error);
+		code = finish(request, &scored, measure, error);
 	scored_free(&scored);
 	return code;
 }

@@ -5,7 +5,7 @@
 #include "check/counters.h"
 #include "program/message.h"
 #include "program/options.h"
-#include "output/output.h"
+#include "output/report.h"
 #include "output/text.h"
 
 #include <portolan/error.h>
@@ -104,7 +104,6 @@ write_json(struct store *store, struct output *output, struct store_run_info *ru
            struct portolan_error *error)
 {
 	json_t *list = json_array();
-	char *text = NULL;
 	int code = 0;
 
 	for (size_t i = 0; i < count && code >= 0; i++) {
@@ -121,16 +120,12 @@ write_json(struct store *store, struct output *output, struct store_run_info *ru
 			code = json_array_set_new(list, json_array_size(list) - 1, run_as_json(&runs[i]));
 		}
 	}
-	if (code >= 0)
-		text = json_dumps(list, JSON_INDENT(2));
-	json_decref(list);
-	if (code >= 0 && !text)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory listing the runs");
-	if (code < 0)
+	if (code < 0) {
+		json_decref(list);
 		return code;
-	output_text(output, text);
-	output_text(output, "\n");
-	free(text);
+	}
+	if (report_write(output, list) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory listing the runs");
 	return 0;
 }
 

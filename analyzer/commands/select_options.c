@@ -157,17 +157,11 @@ take_fractions(struct select_request *request, const struct command *command, co
 static int
 take_regions(struct select_request *request, const struct command *command, const char *text)
 {
-	const char *comma = strchr(text, ',');
-	char first[64] = "";
-
-	request->has_cuts = true;
-	if (comma && (size_t)(comma - text) < sizeof(first)) {
-		memcpy(first, text, (size_t)(comma - text));
-		if (number_parse(first, &request->cuts.variability) &&
-		    number_parse(comma + 1, &request->cuts.confidence) && request->cuts.variability >= 0)
-			return 0;
-	}
-	return options_wrong(command, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence", text);
+	request->has_cuts = regions_parse_cuts(text, &request->cuts);
+	return request->has_cuts
+	               ? 0
+	               : options_wrong(command, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence",
+	                               text);
 }
 
 static int
@@ -197,7 +191,7 @@ take_size(struct select_request *request, const struct command *command, int key
 		return take_fractions(request, command, text);
 	if (key == KEY_FRACTION)
 		return take_fraction(command, "--fraction", text, &plan->fraction);
-	if (!number_parse_u64(text, strlen(text), &plan->count) || plan->count == 0)
+	if (!number_parse_u64(text, strlen(text), &plan->count) || plan->count == 0 || plan->count > INT64_MAX)
 		return options_wrong(command, "--count %s: a whole number from 1", text);
 	return 0;
 }
@@ -246,9 +240,10 @@ select_take_option(struct select_request *request, const struct command *command
 		request->feature_ids = text;
 		return 0;
 	case KEY_SEED:
-		return number_parse_u64(text, strlen(text), &request->seed)
+		/* The manifest has it, and JSON's whole numbers have 64 bits with a sign. */
+		return number_parse_u64(text, strlen(text), &request->seed) && request->seed <= INT64_MAX
 		               ? 0
-		               : options_wrong(command, "--seed %s: a whole number", text);
+		               : options_wrong(command, "--seed %s: a whole number below 2^63", text);
 	case KEY_FORMAT:
 		request->format = options_choice(command, "format", text, select_format_names, SELECT_FORMATS);
 		return request->format < 0 ? STATUS_USAGE : 0;
@@ -391,7 +386,7 @@ select_check_rules(const struct select_request *request, const struct dynamics *
 			return STATUS_FAILED;
 		}
 	}
-	if (request->format == SELECT_NPY && !request->join && dynamics->ids.kind == STORE_ID_STR)
+	if (request->format == SELECT_NPY && !request->join && dynamics->info->id_kind == STORE_ID_STR)
 		return options_wrong(
 		        command,
 		        "npy holds numbers, and the ids of run '%s' are strings: use --join, or another format",

@@ -130,9 +130,12 @@ pair_moves(const struct pair *pair, const uint8_t *regions_a, const uint8_t *reg
 /* Marks (by dense index) what the rule selects of the examples in rows[]; *count says how many. */
 static int
 mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, const struct selection_rule *rule,
-              size_t size, uint64_t seed, uint8_t **marks, uint64_t *count, struct portolan_error *error)
+              const struct region_cuts *cuts, size_t size, uint64_t seed, uint8_t **marks, uint64_t *count,
+              struct portolan_error *error)
 {
 	struct dynamics part = *dynamics;
+	struct selection_source source = {
+	        .dynamics = &part, .order = rows, .count = shared, .cuts = cuts, .threads = 1, .seed = seed};
 	uint32_t *ranked = malloc(shared * sizeof(*ranked));
 	uint8_t *list = calloc(dynamics->ids.rows + 1, 1);
 	size_t n;
@@ -143,13 +146,12 @@ mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, co
 	if (!ranked || !list)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to select from %zu examples", shared);
 	else
-		code = selection_rank(&part, rule, seed, ranked, &n, error);
+		code = selection_rank_first(&source, rule, size, ranked, &n, error);
 	if (code < 0) {
 		free(ranked);
 		free(list);
 		return code;
 	}
-	n = size < n ? size : n;
 	for (size_t i = 0; i < n; i++)
 		list[ranked[i]] = 1;
 	free(ranked);
@@ -159,18 +161,19 @@ mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, co
 }
 
 int
-pair_select(const struct pair *pair, const struct selection_rule *rule, double fraction, uint64_t seed,
-            struct pair_overlap *overlap, struct portolan_error *error)
+pair_select(const struct pair *pair, const struct selection_rule *rule, const struct region_cuts *cuts, double fraction,
+            uint64_t seed, struct pair_overlap *overlap, struct portolan_error *error)
 {
 	size_t size = selection_size(fraction, pair->shared);
 	uint8_t *marks_a = NULL, *marks_b = NULL;
 	int code;
 
 	*overlap = (struct pair_overlap){0};
-	code = mark_selected(pair->a, pair->rows_a, pair->shared, rule, size, seed, &marks_a, &overlap->in_a, error);
+	code = mark_selected(pair->a, pair->rows_a, pair->shared, rule, cuts, size, seed, &marks_a, &overlap->in_a,
+	                     error);
 	if (code >= 0)
-		code = mark_selected(pair->b, pair->rows_b, pair->shared, rule, size, seed, &marks_b, &overlap->in_b,
-		                     error);
+		code = mark_selected(pair->b, pair->rows_b, pair->shared, rule, cuts, size, seed, &marks_b,
+		                     &overlap->in_b, error);
 	for (size_t i = 0; code >= 0 && i < pair->shared; i++)
 		overlap->both += marks_a[pair->rows_a[i]] && marks_b[pair->rows_b[i]];
 	free(marks_a);

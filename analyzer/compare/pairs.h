@@ -38,8 +38,9 @@ struct pair_overlap {
 };
 
 /* Selects in either run by the rule, among the shared examples: the first `fraction` of them, as far as the rule ranks
- * so many. PORTOLAN_E_INVALID: a run has not the signals for the rule. */
-int pair_select(const struct pair *pair, const struct selection_rule *rule, double fraction, uint64_t seed,
-                struct pair_overlap *overlap, struct portolan_error *error);
+ * so many. Regions without `cuts` are each run's own defaults, of the shared examples. PORTOLAN_E_INVALID: a run has
+ * not the signals for the rule. */
+int pair_select(const struct pair *pair, const struct selection_rule *rule, const struct region_cuts *cuts,
+                double fraction, uint64_t seed, struct pair_overlap *overlap, struct portolan_error *error);
 
 #endif

@@ -1,16 +1,21 @@
 /*
  * scan.c: one cursor and one set of buffers for each worker.
  *
- * The buffers are used again for every block, so they stay in the worker's cache: what is computed is read back from
- * there, not from memory. Sums of floating-point numbers over the run are made per block and added in the order of the
- * blocks: they are the same whatever the number of threads.
+ * The buffers are used again for every block, or piece of one, so they stay in the worker's cache: what is computed is
+ * read back from there, not from memory. Sums of floating-point numbers over the run are made per block and added in
+ * the order of the blocks: they are the same whatever the number of threads.
+ *
+ * Where in the output a block's examples stand depends only on how many were observed in those before it, which shows
+ * as soon as a block is read: workers pass that number on in the order of the blocks, and need not wait for any result.
  */
 #include "scan.h"
 
 #include "program/parallel.h"
+#include "scan_part.h"
 
 #include <portolan/error.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +24,10 @@
 
 struct worker {
 	struct store_cursor *cursor;
+	struct ids ids; /* of the block */
 	struct dynamics part;
-	double *values; /* of the columns the run has no array for */
-};
-
-struct slot {
-	uint64_t count, gaps;
-	struct measures_first_epoch first_epoch;
+	double *values;               /* of the columns the run has no array for */
+	struct store_values *columns; /* of a piece */
 };
 
 struct scan {
@@ -33,12 +35,16 @@ struct scan {
 	const struct scan_steps *steps;
 	bool ids_only;
 	struct worker *workers;
-	struct slot *slots;
+	struct scan_sums *slots;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t moved;
+	size_t next;    /* the block whose place is known next */
+	uint64_t place; /* observed examples before it */
+	bool failed;
 };
 
-/* What one worker takes, in bytes; the caller's slots come on top. */
-static uint64_t
-worker_memory(const struct dynamics *run)
+uint64_t
+scan_worker_memory(const struct dynamics *run)
 {
 	uint64_t stored = store_snapshot_columns(run->snapshot);
 	uint64_t columns = (uint64_t)__builtin_popcountll(stored) + 1; /* and which session wrote it */
@@ -50,7 +56,7 @@ worker_memory(const struct dynamics *run)
 uint64_t
 scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes)
 {
-	uint64_t each = worker_memory(run);
+	uint64_t each = scan_worker_memory(run);
 
 	while (run->threads > 1 && run->threads * each + parallel_slots(run->threads) * slot_bytes > memory)
 		run->threads--;
@@ -63,11 +69,17 @@ out_of_memory(struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a block of examples");
 }
 
+static uint32_t
+part_rows(const struct scan *scan)
+{
+	return scan->steps->rows ? scan->steps->rows : STORE_CHUNK;
+}
+
 static int
 worker_init(struct scan *scan, struct worker *worker, struct portolan_error *error)
 {
 	const struct dynamics *run = scan->run;
-	size_t own = 0;
+	size_t own = 0, views = scan->steps->rows ? run->epoch_count * STORE_COLUMN_MAX : 0;
 
 	worker->part = *run;
 	worker->part.ids = (struct ids){0};
@@ -75,8 +87,9 @@ worker_init(struct scan *scan, struct worker *worker, struct portolan_error *err
 	worker->part.gold = run->with_gold ? malloc(STORE_CHUNK * sizeof(*worker->part.gold)) : NULL;
 	for (size_t c = 0; c < run->column_count; c++)
 		own += run->columns[c].values == NULL;
-	worker->values = malloc((own + 1) * STORE_CHUNK * sizeof(*worker->values));
-	if (!worker->part.order || (run->with_gold && !worker->part.gold) || !worker->values)
+	worker->values = malloc((own + 1) * part_rows(scan) * sizeof(*worker->values));
+	worker->columns = calloc(views + 1, sizeof(*worker->columns));
+	if (!worker->part.order || (run->with_gold && !worker->part.gold) || !worker->values || !worker->columns)
 		return out_of_memory(error);
 	return store_cursor_open(run->snapshot, &worker->cursor, error);
 }
@@ -85,13 +98,14 @@ static void
 worker_free(struct worker *worker)
 {
 	store_cursor_close(worker->cursor);
-	ids_free(&worker->part.ids);
+	ids_free(&worker->ids);
 	free(worker->part.order);
 	free(worker->part.gold);
 	free(worker->values);
+	free(worker->columns);
 }
 
-/* Where the values of the block that begins with example `first` go. */
+/* Where the values of the part that begins with example `first` go. */
 static void
 place_values(const struct scan *scan, struct worker *worker, uint32_t first)
 {
@@ -102,82 +116,89 @@ place_values(const struct scan *scan, struct worker *worker, uint32_t first)
 
 		worker->part.columns[c].values = whole->values ? whole->values + first : own;
 		if (!whole->values)
-			own += STORE_CHUNK;
+			own += part_rows(scan);
 	}
 }
 
-static void
-take_gold(const struct store_block *block, int32_t *to)
+/* The ids of `rows` examples of the block from `from` on. */
+static struct ids
+ids_of_piece(const struct ids *block, uint32_t from, uint32_t rows)
 {
-	const struct store_values *gold = &block->gold;
+	struct ids piece = {.kind = block->kind, .rows = rows, .text = block->text};
 
-	for (uint32_t r = 0; r < block->rows; r++) {
-		to[r] = gold->present && gold->present[r / 64] >> r % 64 & 1 ? ((const int32_t *)gold->values)[r] : -1;
-		if (to[r] < -1)
-			to[r] = -1; /* no collector stores one; whoever counts classes relies on it */
-	}
+	piece.integers = block->integers ? block->integers + from : NULL;
+	piece.offsets = block->offsets ? block->offsets + from : NULL;
+	return piece;
 }
 
-static void
-compute(struct dynamics *part, const struct store_block *block, struct measures_first_epoch *first_epoch)
+/*
+ * Waits until the blocks before this one are read; *place is the number of observed examples in them. `code` is what
+ * became of reading this one: a block that failed takes its turn as well, so those before it are not told to stop.
+ */
+static int
+take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_t *place, struct portolan_error *error)
 {
-	double *out[MEASURE_COUNT] = {0};
-
-	for (size_t c = 0; c < part->column_count; c++) {
-		const struct dynamics_column *column = &part->columns[c];
-
-		if (column->measure >= 0)
-			out[column->measure] = column->values;
-		else
-			measures_mean(block, column->stored, column->values);
-	}
-	measures_block(block, part->epochs, out);
-	if (out[MEASURE_VARIABILITY])
-		measures_first_epoch(block, out[MEASURE_CONFIDENCE], out[MEASURE_VARIABILITY], first_epoch);
-}
-
-static void
-list_observed(struct dynamics *part, uint32_t rows, struct slot *slot)
-{
-	const double *epochs = dynamics_measure_column(part, MEASURE_EPOCHS)->values;
-	double all = (double)part->epoch_count;
-
-	part->count = 0;
-	for (uint32_t r = 0; r < rows; r++) {
-		part->order[part->count] = r;
-		part->count += epochs[r] > 0;
-		slot->gaps += epochs[r] > 0 && epochs[r] < all;
-	}
-	slot->count = part->count;
+	pthread_mutex_lock(&scan->lock);
+	while (scan->next != index && !scan->failed)
+		pthread_cond_wait(&scan->moved, &scan->lock);
+	if (code >= 0 && scan->failed) /* nobody hears this: what is reported is the block that failed */
+		code = error_set(error, PORTOLAN_E_CANCELLED, "an earlier block could not be read");
+	scan->failed = code < 0;
+	*place = scan->place;
+	scan->place += observed;
+	scan->next++;
+	pthread_cond_broadcast(&scan->moved);
+	pthread_mutex_unlock(&scan->lock);
+	return code;
 }
 
 static int
-read_part(struct scan *scan, struct worker *worker, size_t index, struct slot *slot, struct portolan_error *error)
+work_on_piece(struct scan *scan, struct worker *worker, const struct store_block *piece, uint32_t from, unsigned slot,
+              struct portolan_error *error)
 {
 	struct dynamics *part = &worker->part;
-	struct store_block block;
+
+	part->first = piece->first;
+	part->ids = ids_of_piece(&worker->ids, from, piece->rows);
+	place_values(scan, worker, piece->first);
+	scan_part_compute(part, piece, &scan->slots[slot]);
+	if (scan->run->gold)
+		memcpy(scan->run->gold + piece->first, part->gold, piece->rows * sizeof(*part->gold));
+	return scan->steps->work ? scan->steps->work(scan->steps->context, part, slot, error) : 0;
+}
+
+static int
+work_on_block(struct scan *scan, struct worker *worker, const struct store_block *block, unsigned slot,
+              struct portolan_error *error)
+{
+	uint64_t held = store_snapshot_columns(scan->run->snapshot);
+	int code = 0;
+
+	if (!scan->steps->rows)
+		return work_on_piece(scan, worker, block, 0, slot, error);
+	for (uint32_t from = 0; code >= 0 && from < block->rows; from += part_rows(scan)) {
+		uint32_t rest = block->rows - from, rows = rest < part_rows(scan) ? rest : part_rows(scan);
+		struct store_block piece = scan_part_cut(block, held, from, rows, worker->columns);
+
+		code = work_on_piece(scan, worker, &piece, from, slot, error);
+		worker->part.place += worker->part.count;
+	}
+	return code;
+}
+
+static int
+read_ids(struct worker *worker, size_t index, struct portolan_error *error)
+{
 	struct store_ids ids;
 	int code = store_cursor_ids(worker->cursor, index, &ids, error);
 
-	part->ids.rows = 0;
-	if (code >= 0)
-		code = ids_append(&part->ids, part->info->id_kind, &ids, error);
-	if (code < 0 || scan->ids_only) {
-		part->first = code < 0 ? 0 : ids.first;
-		return code;
-	}
-	code = store_cursor_block(worker->cursor, index, &block, error);
 	if (code < 0)
 		return code;
-	part->first = block.first;
-	place_values(scan, worker, block.first);
-	compute(part, &block, &slot->first_epoch);
-	if (part->gold)
-		take_gold(&block, part->gold);
-	if (scan->run->gold)
-		memcpy(scan->run->gold + block.first, part->gold, block.rows * sizeof(*part->gold));
-	list_observed(part, block.rows, slot);
-	return 0;
+	worker->ids.rows = 0;
+	worker->part.first = ids.first;
+	code = ids_append(&worker->ids, worker->part.info->id_kind, &ids, error);
+	worker->part.ids = worker->ids;
+	return code;
 }
 
 static int
@@ -185,19 +206,24 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 {
 	struct scan *scan = context;
 	struct worker *worker = &scan->workers[thread];
-	int code;
+	struct store_block block = {0};
+	int code = read_ids(worker, index, error);
 
-	scan->slots[slot] = (struct slot){0};
-	code = read_part(scan, worker, index, &scan->slots[slot], error);
-	return code < 0 || !scan->steps->work ? code
-	                                      : scan->steps->work(scan->steps->context, &worker->part, slot, error);
+	scan->slots[slot] = (struct scan_sums){0};
+	if (code >= 0 && scan->ids_only)
+		return scan->steps->work ? scan->steps->work(scan->steps->context, &worker->part, slot, error) : 0;
+	if (code >= 0)
+		code = store_cursor_block(worker->cursor, index, &block, error);
+	if (scan->steps->placed)
+		code = take_place(scan, index, code, scan_part_observed(&block), &worker->part.place, error);
+	return code < 0 ? code : work_on_block(scan, worker, &block, slot, error);
 }
 
 static int
 deliver(void *context, unsigned number, size_t index, struct portolan_error *error)
 {
 	const struct scan *scan = context;
-	const struct slot *slot = &scan->slots[number];
+	const struct scan_sums *slot = &scan->slots[number];
 	struct dynamics *run = scan->run;
 
 	(void)index;
@@ -236,13 +262,16 @@ scan_all(struct scan *scan, const char *what, struct portolan_error *error)
 		worker_free(&scan->workers[w]);
 	free(scan->workers);
 	free(scan->slots);
+	pthread_mutex_destroy(&scan->lock);
+	pthread_cond_destroy(&scan->moved);
 	return code;
 }
 
 int
 scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error)
 {
-	struct scan scan = {.run = run, .steps = steps};
+	struct scan scan = {
+	        .run = run, .steps = steps, .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
 	run->count = 0;
 	run->gaps = 0;
@@ -253,7 +282,11 @@ scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_e
 int
 scan_ids(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error)
 {
-	struct scan scan = {.run = run, .steps = steps, .ids_only = true};
+	struct scan scan = {.run = run,
+	                    .steps = steps,
+	                    .ids_only = true,
+	                    .lock = PTHREAD_MUTEX_INITIALIZER,
+	                    .moved = PTHREAD_COND_INITIALIZER};
 
 	return scan_all(&scan, "reading ids", error);
 }

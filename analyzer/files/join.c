@@ -107,7 +107,10 @@ order_matches(struct join *join, size_t n, struct portolan_error *error)
 	sort_by_key(items, items + join->count, join->count);
 	for (size_t i = 0; i < join->count; i++) {
 		ordered[i] = join->matches[items[i].value];
-		found += i == 0 || ordered[i].position != ordered[i - 1].position;
+		if (i == 0 || ordered[i].position != ordered[i - 1].position)
+			found++;
+		else if (join->again++ == 0 || ordered[i].number < join->first_again)
+			join->first_again = ordered[i].number;
 	}
 	free(items);
 	free(join->matches);

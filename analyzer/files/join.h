@@ -17,6 +17,8 @@ struct join {
 	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */
 	size_t count;
+	size_t again;           /* matches of an example that has one before */
+	uint64_t first_again;   /* the number of the one that stands first in the file */
 	size_t missing;         /* chosen examples that no record belongs to */
 	uint32_t first_missing; /* the position of the first of them */
 	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */

@@ -107,6 +107,9 @@ user_file_column(const struct user_file *file, const char *option, const char *n
 	if (columns.nearest[0])
 		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean %s %s?", file->path,
 		                 name, option, columns.nearest);
+	if (!columns.all[0])
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s has no column '%s': its first line, the header, is empty", file->path, name);
 	return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; it has: %s", file->path, name, columns.all);
 }
 

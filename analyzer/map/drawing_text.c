@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define COMPACT_TEXT 54 /* bytes, beside which a compact map has room for the mode */
+
 enum map_style
 map_drawing_style(const struct map_request *request)
 {
@@ -44,7 +46,8 @@ add_epochs(char *text, const struct map_drawing *drawing, const struct map_sourc
 		add(text, " · epoch %u", first);
 	else
 		add(text, " · epochs %u to %u", first, last);
-	if (drawing->source_count == 2 || source->without_place > 0) /* no room */
+	if (drawing->source_count == 2 || source->without_place > 0 ||
+	    (drawing->request->compact && strlen(text) > COMPACT_TEXT)) /* no room */
 		return;
 	add(text, " · %s",
 	    dynamics->info->mode == PORTOLAN_TRAIN_FORWARD ? "measured as training goes by"

@@ -114,11 +114,10 @@ evaluate(const struct work *work, size_t n, const struct logistic *logistic)
 	return score;
 }
 
+/* The ranking's first ones. */
 static void
-count_tops(const struct work *work, const struct dynamics *run, const double *values, bool descending,
-           struct noise_top tops[NOISE_TOPS])
+count_tops(const struct work *work, const struct dynamics *run, struct noise_top tops[NOISE_TOPS])
 {
-	selection_by_values(values, descending, run->order, run->count, work->items, work->ranked);
 	for (unsigned t = 0; t < NOISE_TOPS; t++) {
 		size_t size = selection_size(top_fractions[t], run->count);
 
@@ -167,8 +166,10 @@ noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t 
 	n = gather(&work, confidence, half, flips->count);
 	fit->held_out = evaluate(&work, n, &fit->model.logistic);
 	noise_scores(&fit->model, retrained, work.scores);
-	count_tops(&work, retrained, work.scores, true, fit->by_score);
-	count_tops(&work, retrained, confidence, false, fit->by_confidence);
+	selection_by_values(confidence, false, retrained->order, retrained->count, work.items, work.ranked);
+	count_tops(&work, retrained, fit->by_confidence);
+	selection_by_values(work.scores, true, work.ranked, retrained->count, work.items, work.ranked); /* stable */
+	count_tops(&work, retrained, fit->by_score);
 	work_free(&work);
 	return 0;
 }

@@ -20,10 +20,10 @@ model_json(const struct noise_fit *fit, const char *run, const char *flips_path,
 {
 	const struct noise_score *score = &fit->held_out;
 
-	return json_pack("{s:s, s:i, s:s, s:f, s:f, s:I, s:s, s:s, s:I, s:I, s:I, s:{s:I, s:o, s:o, s:o}, s:s}", "kind",
+	return json_pack("{s:s, s:i, s:s, s:f, s:f, s:I, s:s, s:o, s:I, s:I, s:I, s:{s:I, s:o, s:o, s:o}, s:s}", "kind",
 	                 KIND, "version", VERSION, "feature", "confidence", "weight", fit->model.logistic.weight,
 	                 "intercept", fit->model.logistic.intercept, "epochs", (json_int_t)fit->model.epochs, "run",
-	                 run, "flips_file", flips_path, "flips", (json_int_t)fit->flips, "trained_on",
+	                 run, "flips_file", report_text(flips_path), "flips", (json_int_t)fit->flips, "trained_on",
 	                 (json_int_t)fit->trained_on, "seed", (json_int_t)seed, "held_out", "examples",
 	                 (json_int_t)score->examples, "precision", report_number(score->precision), "recall",
 	                 report_number(score->recall), "f1", report_number(score->f1), "written_by",
@@ -41,8 +41,7 @@ noise_model_write(const struct noise_fit *fit, const char *path, const char *run
 
 	json_decref(model);
 	if (!text)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "the model cannot be written as JSON: is the name '%s' UTF-8?", flips_path);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the model %s", path);
 	code = output_open(&output, path, error);
 	if (code >= 0) {
 		output_text(&output, text);

@@ -28,8 +28,8 @@ count_from(const double *scores, const uint32_t *ranked, size_t n, double thresh
 }
 
 int
-suspects_rank(const struct dynamics *dynamics, const double *scores, const struct suspects_size *size,
-              struct suspects *suspects, struct portolan_error *error)
+suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values,
+              const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error)
 {
 	struct sort_item *items = malloc(2 * dynamics->count * sizeof(*items));
 	uint32_t *ranked = malloc(dynamics->count * sizeof(*ranked));
@@ -39,7 +39,8 @@ suspects_rank(const struct dynamics *dynamics, const double *scores, const struc
 		free(ranked);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
 	}
-	selection_by_values(scores, true, dynamics->order, dynamics->count, items, ranked);
+	selection_by_values(values, false, dynamics->order, dynamics->count, items, ranked);
+	selection_by_values(scores, true, ranked, dynamics->count, items, ranked); /* stable */
 	free(items);
 	*suspects = (struct suspects){.ranked = ranked, .scored = dynamics->count};
 	while (suspects->scored > 0 && isnan(scores[ranked[suspects->scored - 1]]))
@@ -67,12 +68,12 @@ suspects_write(struct output *output, const struct dynamics *dynamics, const dou
 
 		if (json) {
 			output_text(output, "{\"id\":");
-			table_write_id_json(output, dynamics, row);
+			table_write_id(output, dynamics, row, text_json);
 			output_text(output, ",\"score\":");
 			text_number(output, scores[row]);
 			output_text(output, "}\n");
 		} else {
-			table_write_id_csv(output, dynamics, row);
+			table_write_id(output, dynamics, row, text_csv);
 			output_bytes(output, ",", 1);
 			text_number(output, scores[row]);
 			output_bytes(output, "\n", 1);

@@ -14,14 +14,16 @@ struct suspects_size {
 };
 
 struct suspects {
-	uint32_t *ranked; /* dense indices by descending score; ties by ascending id */
+	uint32_t *ranked; /* dense indices: by descending score, then by ascending value, then by ascending id */
 	size_t scored, shown;
 	size_t above_half; /* scores above 0.5 */
 };
 
-/* Ranks the examples by scores[], by dense index; those whose score is NaN have none, and are left out. */
-int suspects_rank(const struct dynamics *dynamics, const double *scores, const struct suspects_size *size,
-                  struct suspects *suspects, struct portolan_error *error);
+/* Ranks the examples by scores[], by dense index; those whose score is NaN have none, and are left out. values[] are
+ * what the scores were made from: many a probability is 1 to the last digit, and of these the lowest value comes first.
+ */
+int suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values,
+                  const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error);
 void suspects_free(struct suspects *suspects);
 
 /* Those shown: id,score as CSV, or JSON lines. */

@@ -4,6 +4,9 @@
  * Each slot holds the finished rows of one part: formatting numbers costs more than computing them, so it is done by
  * all threads, and what is left for the one that delivers is to write. Where the store's order is not that of the ids,
  * slices are sorted first, and cut into parts of the same size.
+ *
+ * Records of one size go straight to their place in a file: each worker writes its own, a few at a time, from its
+ * cache.
  */
 #include "export.h"
 
@@ -16,7 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PROGRAM_BYTES (UINT64_C(6) << 20) /* what runs without any data, and the output's buffer */
+#define PIECE_BYTES (256u << 10)          /* of records: with the columns they are made from, in a core's own cache */
 #define SHARE 4 /* of the memory for slices, what the scan that fills them may take: a quarter */
 
 struct export
@@ -28,6 +31,10 @@ struct export
 	struct slices slices;
 	double never; /* instead of forgetting events; NaN: nothing */
 	size_t row_bytes;
+	bool placed;      /* rows are written where they belong, by whoever made them */
+	uint32_t rows;    /* made at once */
+	uint64_t head;    /* bytes before the first row */
+	uint64_t written; /* examples of the slices before this one */
 	struct output *slots;
 	unsigned slot_count;
 	const struct dynamics *slice; /* being written */
@@ -61,13 +68,20 @@ mark_never_learned(const struct export *export, struct dynamics *part)
 			events->values[i] = export->never;
 }
 
+/* `place`: how many rows the output has before these. */
 static int
 format_rows(const struct export *export, struct output *slot, const struct dynamics *part, const uint32_t *rows,
-            size_t count, struct portolan_error *error)
+            size_t count, uint64_t place, struct portolan_error *error)
 {
+	int code;
+
 	output_clear(slot);
 	table_write_rows(&export->table, slot, part, rows, count);
-	return output_check(slot, error);
+	code = output_check(slot, error);
+	if (code >= 0 && export->placed)
+		code = output_write_at(export->output, slot->buffer, slot->used,
+		                       export->head + place * export->row_bytes, error);
+	return code;
 }
 
 static int
@@ -76,7 +90,7 @@ format_part(void *context, struct dynamics *part, unsigned slot, struct portolan
 	const struct export *export = context;
 
 	mark_never_learned(export, part);
-	return format_rows(export, &export->slots[slot], part, part->order, part->count, error);
+	return format_rows(export, &export->slots[slot], part, part->order, part->count, part->place, error);
 }
 
 static int
@@ -84,6 +98,8 @@ write_part(void *context, unsigned slot, struct portolan_error *error)
 {
 	const struct export *export = context;
 
+	if (export->placed)
+		return 0;
 	output_append(export->output, &export->slots[slot]);
 	return output_check(export->output, error);
 }
@@ -93,11 +109,11 @@ format_piece(void *context, unsigned thread, unsigned slot, size_t piece, struct
 {
 	const struct export *export = context;
 	const struct dynamics *slice = export->slice;
-	size_t at = piece * STORE_CHUNK, rest = slice->count - at;
+	size_t at = piece * export->rows, rest = slice->count - at;
 
 	(void)thread;
 	return format_rows(export, &export->slots[slot], slice, slice->order + at,
-	                   rest < STORE_CHUNK ? rest : STORE_CHUNK, error);
+	                   rest < export->rows ? rest : export->rows, export->written + at, error);
 }
 
 static int
@@ -122,8 +138,9 @@ write_slice(struct export *export, size_t s, struct portolan_error *error)
 		return code;
 	mark_never_learned(export, &slice);
 	export->slice = &slice;
-	parallel.count = (slice.count + STORE_CHUNK - 1) / STORE_CHUNK;
+	parallel.count = (slice.count + export->rows - 1) / export->rows;
 	code = parallel_run(&parallel, error);
+	export->written += slice.count;
 	slices_release(&slice);
 	return code;
 }
@@ -131,7 +148,11 @@ write_slice(struct export *export, size_t s, struct portolan_error *error)
 static int
 write_rows(struct export *export, struct portolan_error *error)
 {
-	struct scan_steps steps = {.context = export, .work = format_part, .deliver = write_part};
+	struct scan_steps steps = {.context = export,
+	                           .rows = export->placed ? export->rows : 0,
+	                           .placed = export->placed,
+	                           .work = format_part,
+	                           .deliver = write_part};
 	int code = 0;
 
 	if (export->slices.ascending)
@@ -150,7 +171,7 @@ count_rows(const struct export *export, uint64_t *rows, struct portolan_error *e
 	int code;
 
 	*rows = 0;
-	if (export->request->format != TABLE_NPY || output_can_patch(export->output)) {
+	if (export->request->format != TABLE_NPY || export->placed) {
 		free(counted);
 		return 0;
 	}
@@ -163,6 +184,21 @@ count_rows(const struct export *export, uint64_t *rows, struct portolan_error *e
 	*rows = counted->count;
 	free(counted);
 	return code;
+}
+
+static int
+write_head(struct export *export, uint64_t rows, struct portolan_error *error)
+{
+	struct output head;
+	int code = output_open_memory(&head, 0, error);
+
+	if (code < 0)
+		return code;
+	table_write_head(&export->table, &head, rows);
+	export->head = head.used;
+	output_append(export->output, &head);
+	output_discard(&head);
+	return output_check(export->output, error);
 }
 
 /* Writes npy's head again, now that the rows are counted. */
@@ -183,12 +219,22 @@ correct_head(const struct export *export, uint64_t rows, struct portolan_error *
 	return 0;
 }
 
+/* How many rows are made at once: a block's, or, where they are records for a file, whole tiles that a cache holds. */
+static uint32_t
+rows_at_once(const struct export *export)
+{
+	uint32_t tiles = (uint32_t)(PIECE_BYTES / export->row_bytes / 64);
+
+	return !export->placed || tiles * 64 > STORE_CHUNK ? STORE_CHUNK : tiles > 0 ? tiles * 64 : 64;
+}
+
 /* Cuts the run into slices if it must be, and sees how many threads fit beside them. */
 static int
 divide_memory(struct export *export, struct portolan_error *error)
 {
 	struct dynamics *run = export->run;
-	uint64_t memory = run->max_memory > PROGRAM_BYTES ? run->max_memory - PROGRAM_BYTES : 0, share = 1, least;
+	uint64_t memory = run->max_memory > DYNAMICS_PROGRAM_BYTES ? run->max_memory - DYNAMICS_PROGRAM_BYTES : 0,
+	         share = 1, least;
 	int code = slices_plan(run, memory / SHARE * (SHARE - 1), &export->slices, error);
 
 	if (code >= 0)
@@ -197,20 +243,21 @@ divide_memory(struct export *export, struct portolan_error *error)
 		return code;
 	export->table.with_ci = export->request->with_ci;
 	export->row_bytes = table_row_bytes(&export->table, export->slices.longest);
+	export->rows = rows_at_once(export);
 	share = export->slices.ascending ? 1 : SHARE;
-	least = scan_fit(run, memory / share, export->row_bytes * STORE_CHUNK);
+	least = scan_fit(run, memory / share, export->row_bytes * export->rows);
 	if (least > 0)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' is too long for so little memory: say --max-memory %lluM, or fewer --epochs",
 		                 run->info->name,
-		                 (unsigned long long)((least * share + PROGRAM_BYTES + (1 << 20)) >> 20));
+		                 (unsigned long long)((least * share + DYNAMICS_PROGRAM_BYTES + (1 << 20)) >> 20));
 	return 0;
 }
 
 static int
 open_slots(struct export *export, struct portolan_error *error)
 {
-	size_t room = export->request->format == TABLE_NPY ? export->row_bytes * STORE_CHUNK : 0;
+	size_t room = export->request->format == TABLE_NPY ? export->row_bytes * export->rows : 0;
 	unsigned slots = parallel_slots(export->run->threads);
 	int code = 0;
 
@@ -234,8 +281,9 @@ write_table(struct export *export, struct portolan_error *error)
 		code = count_rows(export, &rows, error);
 	if (code < 0)
 		return code;
-	table_write_head(&export->table, export->output, rows);
-	code = write_rows(export, error);
+	code = write_head(export, rows, error);
+	if (code >= 0)
+		code = write_rows(export, error);
 	if (code >= 0 && export->run->count == 0)
 		code = dynamics_no_observations(export->run, error);
 	return code < 0 ? code : correct_head(export, rows, error);
@@ -245,7 +293,10 @@ int
 export_run(struct dynamics *run, const struct export_request *request, struct output *output,
            struct portolan_error *error)
 {
-	struct export export = {.run = run, .request = request, .output = output};
+	struct export export = {.run = run,
+	                        .request = request,
+	                        .output = output,
+	                        .placed = request->format == TABLE_NPY && output_can_patch(output)};
 	int code;
 
 	export.never = never_learned_number(request, run->epoch_count);

@@ -227,30 +227,44 @@ output_can_patch(const struct output *output)
 	return output->target != NULL;
 }
 
-void
-output_patch(struct output *output, const void *data, size_t size)
+/* 0, or the errno. */
+static int
+write_at(int fd, const char *from, size_t size, uint64_t at)
 {
-	const char *from = data;
-	off_t at = 0;
-
-	output_flush(output);
-	while (size > 0 && output->failure == 0) {
-		ssize_t written = pwrite(output->fd, from, size, at);
+	while (size > 0) {
+		ssize_t written = pwrite(fd, from, size, (off_t)at);
 
 		if (written < 0 && errno != EINTR)
-			output->failure = errno;
+			return errno;
 		if (written > 0) {
 			from += written;
-			at += written;
+			at += (uint64_t)written;
 			size -= (size_t)written;
 		}
 	}
+	return 0;
+}
+
+void
+output_patch(struct output *output, const void *data, size_t size)
+{
+	output_flush(output);
+	if (output->failure == 0)
+		output->failure = write_at(output->fd, data, size, 0);
 }
 
 static int
 failed(const struct output *output, int failure, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", output_name(output), strerror(failure));
+}
+
+int
+output_write_at(const struct output *output, const void *data, size_t size, uint64_t at, struct portolan_error *error)
+{
+	int failure = write_at(output->fd, data, size, at);
+
+	return failure ? failed(output, failure, error) : 0;
 }
 
 int

@@ -37,6 +37,10 @@ void output_append(struct output *output, const struct output *memory);
 bool output_can_patch(const struct output *output);
 void output_patch(struct output *output, const void *data, size_t size);
 
+/* Where output_can_patch(): writes at a place of its own in the file, unbuffered, from any thread. */
+int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
+                    struct portolan_error *error);
+
 /* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
 int output_check(const struct output *output, struct portolan_error *error);
 

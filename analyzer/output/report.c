@@ -3,11 +3,31 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 json_t *
 report_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *
+report_text(const char *text)
+{
+	json_t *string = text ? json_string(text) : json_null();
+	char *utf8 = string ? NULL : malloc(2 * strlen(text) + 1), *to = utf8;
+
+	if (!utf8)
+		return string;
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+		if (*at >= 0x80)
+			*to++ = (char)(0xc0 | *at >> 6);
+		*to++ = (char)(*at >= 0x80 ? 0x80 | (*at & 0x3f) : *at);
+	}
+	*to = '\0';
+	string = json_string(utf8);
+	free(utf8);
+	return string;
 }
 
 int

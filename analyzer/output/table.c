@@ -13,7 +13,7 @@
 #define FLOAT_BYTES 24
 
 void
-table_write_id_csv(struct output *output, const struct dynamics *dynamics, uint32_t index)
+table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index, table_write_text *write_text)
 {
 	size_t length;
 	const char *text;
@@ -23,21 +23,7 @@ table_write_id_csv(struct output *output, const struct dynamics *dynamics, uint3
 		return;
 	}
 	text = ids_text(&dynamics->ids, index, &length);
-	text_csv(output, text, length);
-}
-
-void
-table_write_id_json(struct output *output, const struct dynamics *dynamics, uint32_t index)
-{
-	size_t length;
-	const char *text;
-
-	if (dynamics->ids.kind == STORE_ID_INT) {
-		text_integer(output, dynamics->ids.integers[index]);
-		return;
-	}
-	text = ids_text(&dynamics->ids, index, &length);
-	text_json(output, text, length);
+	write_text(output, text, length);
 }
 
 void
@@ -109,7 +95,7 @@ csv_rows(struct output *output, const struct dynamics *part, const uint32_t *row
 	for (size_t i = 0; i < count; i++) {
 		const char *label = dynamics_label(part, rows[i]);
 
-		table_write_id_csv(output, part, rows[i]);
+		table_write_id(output, part, rows[i], text_csv);
 		output_bytes(output, ",", 1);
 		if (part->gold[rows[i]] >= 0)
 			text_integer(output, (uint64_t)part->gold[rows[i]]);
@@ -129,7 +115,7 @@ jsonl_rows(struct output *output, const struct dynamics *part, const uint32_t *r
 		const char *label = dynamics_label(part, rows[i]);
 
 		output_text(output, "{\"id\":");
-		table_write_id_json(output, part, rows[i]);
+		table_write_id(output, part, rows[i], text_json);
 		output_text(output, ",\"gold\":");
 		if (part->gold[rows[i]] >= 0)
 			text_integer(output, (uint64_t)part->gold[rows[i]]);
@@ -155,7 +141,7 @@ aum_rows(struct output *output, const struct dynamics *part, const uint32_t *row
 	for (size_t i = 0; i < count; i++) {
 		if (isnan(aum[rows[i]]))
 			continue;
-		table_write_id_csv(output, part, rows[i]);
+		table_write_id(output, part, rows[i], text_csv);
 		output_bytes(output, ",", 1);
 		text_number(output, aum[rows[i]]);
 		output_bytes(output, "\n", 1);

@@ -49,8 +49,10 @@ uint32_t table_measures(enum table_format format, bool with_ci);
 /* What a row of text takes at most, about; of npy, exactly. */
 size_t table_row_bytes(const struct table *table, size_t longest);
 
-void table_write_id_csv(struct output *output, const struct dynamics *dynamics, uint32_t index);
-void table_write_id_json(struct output *output, const struct dynamics *dynamics, uint32_t index);
+/* A string id as text_csv() or text_json() writes it. */
+typedef void table_write_text(struct output *output, const char *text, size_t length);
+void table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index,
+                    table_write_text *write_text);
 
 /* The dynamics' columns alone, for lines that have the rest: ",confidence,…" and ",0.5,…" with any separator. */
 void table_write_names(struct output *output, const struct dynamics *dynamics, char separator);

@@ -23,7 +23,7 @@ table_write_cartography(struct output *output, const struct dynamics *part, cons
 		uint32_t row = rows[i];
 
 		output_text(output, "{\"guid\":");
-		table_write_id_json(output, part, row);
+		table_write_id(output, part, row, text_json);
 		output_text(output, ",\"index\":");
 		text_integer(output, part->indices ? part->indices[row] : part->first + row);
 		output_text(output, ",\"threshold_closeness\":");

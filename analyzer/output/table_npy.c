@@ -1,8 +1,9 @@
 /*
  * table_npy.c: the table as one structured NumPy array.
  *
- * Records are put together field by field for as many rows as fit the first-level cache: each inner loop reads one
- * array and writes with one stride, and no row costs a call.
+ * Records are put together field by field for a tile of rows, which fits the first-level cache with all its fields:
+ * each inner loop reads one array and writes with one stride, and no row costs a call. Where the rows wanted follow one
+ * another, as in most tables, the arrays are read as they are; else a tile of each is gathered first.
  */
 #include "npy.h"
 #include "table_format.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDS_BYTES 16384u /* put together at a time: half of a first-level cache */
+#define TILE 64u /* rows put together at a time */
 
 struct table_record {
 	struct npy_field fields[DYNAMICS_COLUMNS_MAX + 3];
@@ -62,83 +63,124 @@ describe(struct table_record *record, const struct dynamics *run, size_t longest
 		add_field(record, "label", "S", record->label_size);
 }
 
-static void
-put_ids(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
+/* Some rows of a part, at most TILE. */
+struct tile {
+	const struct dynamics *part;
+	const uint32_t *rows;
+	size_t n;
+	bool consecutive; /* the rows follow one another */
+	size_t stride;    /* from record to record */
+};
+
+static bool
+are_consecutive(const uint32_t *rows, size_t n)
 {
-	const struct ids *ids = &part->ids;
+	uint32_t differences = 0;
 
-	for (size_t i = 0; i < n; i++, at += record->size) {
-		if (ids->kind == STORE_ID_INT) {
-			memcpy(at, &ids->integers[rows[i]], 8);
-		} else {
-			size_t length;
-			const char *text = ids_text(ids, rows[i], &length);
+	for (size_t i = 0; i < n; i++)
+		differences |= rows[i] ^ (rows[0] + (uint32_t)i);
+	return differences == 0;
+}
 
-			memset(at, 0, record->id_size);
-			memcpy(at, text, length);
-		}
+/* Integers as they are stored, or text filled up with zeros. */
+static void
+put_ids(const struct tile *tile, char *at, size_t size)
+{
+	const struct ids *ids = &tile->part->ids;
+	const uint64_t *integers = ids->integers;
+	size_t stride = tile->stride;
+
+	if (ids->kind != STORE_ID_STR) {
+		for (size_t i = 0; i < tile->n; i++)
+			memcpy(at + i * stride, &integers[tile->rows[i]], 8);
+		return;
+	}
+	for (size_t i = 0; i < tile->n; i++, at += stride) {
+		size_t length;
+		const char *text = ids_text(ids, tile->rows[i], &length);
+
+		memcpy(at, text, length);
+		memset(at + length, 0, size - length);
 	}
 }
 
 static void
-put_gold(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
+put_gold(const struct tile *tile, char *at)
 {
-	for (size_t i = 0; i < n; i++, at += record->size) {
-		int64_t gold = part->gold[rows[i]];
+	const int32_t *all = tile->part->gold;
+	size_t stride = tile->stride;
 
-		memcpy(at, &gold, 8);
+	for (size_t i = 0; i < tile->n; i++) {
+		int64_t gold = all[tile->rows[i]];
+
+		memcpy(at + i * stride, &gold, 8);
 	}
 }
 
 static void
-put_labels(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
+put_labels(const struct tile *tile, char *at, size_t size)
 {
-	for (size_t i = 0; i < n; i++, at += record->size) {
-		const char *label = dynamics_label(part, rows[i]);
+	for (size_t i = 0; i < tile->n; i++, at += tile->stride) {
+		const char *label = dynamics_label(tile->part, tile->rows[i]);
+		size_t length = label ? strlen(label) : 0;
 
-		memset(at, 0, record->label_size);
 		if (label)
-			memcpy(at, label, strlen(label));
+			memcpy(at, label, length);
+		memset(at + length, 0, size - length);
 	}
 }
 
-static void
-put_column(const struct table_record *record, const struct dynamics_column *column, char *at, const uint32_t *rows,
-           size_t n)
+/* The tile's values of a column; `room` is for them where they are not together already. */
+static const double *
+tile_values(const struct tile *tile, const double *values, double room[TILE])
 {
-	const double *values = column->values;
+	if (tile->consecutive)
+		return values + tile->rows[0];
+	for (size_t i = 0; i < tile->n; i++)
+		room[i] = values[tile->rows[i]];
+	return room;
+}
+
+static void
+put_column(const struct tile *tile, const struct dynamics_column *column, char *at)
+{
+	double room[TILE];
+	const double *values = tile_values(tile, column->values, room);
+	size_t n = tile->n, stride = tile->stride;
 
 	if (!column->integer) {
 		for (size_t i = 0; i < n; i++)
-			memcpy(at + i * record->size, &values[rows[i]], 8);
+			memcpy(at + i * stride, &values[i], 8);
 	} else if (column->sometimes) {
 		for (size_t i = 0; i < n; i++) {
-			int64_t value = isnan(values[rows[i]]) ? -1 : (int64_t)values[rows[i]];
+			int64_t value = isnan(values[i]) ? -1 : (int64_t)values[i];
 
-			memcpy(at + i * record->size, &value, 8);
+			memcpy(at + i * stride, &value, 8);
 		}
 	} else {
 		for (size_t i = 0; i < n; i++) {
-			uint32_t value = (uint32_t)values[rows[i]];
+			uint32_t value = (uint32_t)values[i];
 
-			memcpy(at + i * record->size, &value, 4);
+			memcpy(at + i * stride, &value, 4);
 		}
 	}
 }
 
 static void
-put_records(const struct table_record *record, const struct dynamics *part, char *at, const uint32_t *rows, size_t n)
+put_records(const struct table_record *record, const struct tile *tile, char *at)
 {
-	put_ids(record, part, at, rows, n);
+	const struct dynamics *part = tile->part;
+
+	put_ids(tile, at, record->id_size);
 	at += record->id_size;
-	put_gold(record, part, at, rows, n);
+	put_gold(tile, at);
 	at += 8;
 	for (size_t c = 0; c < part->column_count; c++) {
-		put_column(record, &part->columns[c], at, rows, n);
+		put_column(tile, &part->columns[c], at);
 		at += column_size(&part->columns[c]);
 	}
 	if (record->label_size > 0)
-		put_labels(record, part, at, rows, n);
+		put_labels(tile, at, record->label_size);
 }
 
 int
@@ -167,13 +209,14 @@ void
 table_record_rows(const struct table_record *record, struct output *output, const struct dynamics *part,
                   const uint32_t *rows, size_t count)
 {
-	size_t at_once = record->size < RECORDS_BYTES ? RECORDS_BYTES / record->size : 1;
+	size_t fitting = OUTPUT_RESERVE_MAX / record->size, most = fitting < TILE ? fitting : TILE;
 
-	for (size_t i = 0; i < count; i += at_once) {
-		size_t n = count - i < at_once ? count - i : at_once;
+	for (size_t i = 0; i < count; i += most) {
+		size_t n = count - i < most ? count - i : most;
+		struct tile tile = {part, rows + i, n, are_consecutive(rows + i, n), record->size};
 		char *at = output_reserve(output, n * record->size);
 
-		put_records(record, part, at, rows + i, n);
+		put_records(record, &tile, at);
 		output_commit(output, at + n * record->size);
 	}
 }

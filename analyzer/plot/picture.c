@@ -68,7 +68,7 @@ name_files(struct picture *picture, const char *option, const char *path, const 
 	int stem;
 
 	if (strlen(path) + 16 > PATH_MAX || strlen(name) + 16 > NAME_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: the name is too long", option);
+		return error_set(error, PORTOLAN_E_SYSTEM, "%s: the name is too long: choose a shorter one", option);
 	snprintf(picture->folder, sizeof(picture->folder), "%.*s", slash ? (int)(slash - path) + 1 : 2,
 	         slash ? path : "./");
 	snprintf(picture->path, sizeof(picture->path), "%s", path);

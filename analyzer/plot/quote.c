@@ -2,8 +2,9 @@
  * quote.c: any text as a gnuplot string that can do nothing but be shown.
  *
  * Inside single quotes only the quote itself and the line end mean something. A quote is shown as the typographic one
- * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Control characters go, of
- * both kinds (C0 and C1), and so does what is not UTF-8, which the text library would refuse to draw.
+ * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Line ends and tabs become
+ * spaces, so that words stay apart. Other control characters go, of both kinds (C0 and C1) and those that turn the
+ * direction of what follows, and so does what is not UTF-8, which the text library would refuse to draw.
  */
 #include "script.h"
 
@@ -27,6 +28,13 @@ decode(const unsigned char *text, uint32_t *character)
 	if (*character < least[size] || *character > 0x10ffff || (*character >= 0xd800 && *character < 0xe000))
 		return 0;
 	return size;
+}
+
+static bool
+is_control(uint32_t character)
+{
+	return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+	       (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
 }
 
 /* DejaVu Sans, which gnuplot-nox brings along, has them. */
@@ -75,7 +83,11 @@ plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_
 		uint32_t character;
 		size_t size = decode(at, &character);
 
-		if (size == 0 || character < 0x20 || (character >= 0x7f && character < 0xa0)) {
+		bool is_space = *at == '\n' || *at == '\t';
+
+		if (is_space)
+			character = ' ';
+		if (size == 0 || is_control(character)) {
 			at += size ? size : 1;
 			continue;
 		}
@@ -84,7 +96,9 @@ plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_
 			fputs("…", stream);
 			break;
 		}
-		if (character == '\'')
+		if (is_space)
+			fputc(' ', stream);
+		else if (character == '\'')
 			fputs("’", stream);
 		else if (is_drawn(character, can_draw))
 			fwrite(at, 1, size, stream);

@@ -10,7 +10,11 @@ plot_script_begin(FILE *stream, const char *what, enum picture_format format, co
                   double height)
 {
 	fprintf(stream,
-	        "# %s" PLOT_SCRIPT_MARK " " PORTOLAN_VERSION ". To draw it again, in this folder: gnuplot SCRIPT\n"
+	        "# %s" PLOT_SCRIPT_MARK " " PORTOLAN_VERSION ". To draw it again: gnuplot SCRIPT\n"
+	        "folder = exists('ARG0') ? ARG0 : '' # of this script, where its data are\n"
+	        "while (strlen(folder) > 0 && folder[strlen(folder):] ne '/') { folder = folder[:strlen(folder) - 1] "
+	        "}\n"
+	        "if (strlen(folder) > 0) cd folder\n"
 	        "if (!exists('picture')) picture = '%s'\n"
 	        "set encoding utf8\n",
 	        what, picture);

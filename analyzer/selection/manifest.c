@@ -7,8 +7,8 @@
  */
 #include "manifest.h"
 
-#include "classes.h"
 #include "output/output.h"
+#include "output/report.h"
 
 #include <portolan/error.h>
 #include <portolan/portolan.h>
@@ -84,10 +84,11 @@ json_t *
 manifest_new(const char *command, const struct dynamics *dynamics, const char *store)
 {
 	char *path = realpath(store, NULL);
-	json_t *manifest = json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:I}", "portolan", PORTOLAN_VERSION,
-	                             "command", command, "created", date(now()), "store", path ? path : store, "run",
-	                             dynamics->info->name, "run_created", date(dynamics->info->created), "epochs",
-	                             epoch_numbers(dynamics), "observed", (json_int_t)dynamics->count);
+	json_t *manifest =
+	        json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:I}", "portolan", PORTOLAN_VERSION, "command", command,
+	                  "created", date(now()), "store", report_text(path ? path : store), "run",
+	                  dynamics->info->name, "run_created", date(dynamics->info->created), "epochs",
+	                  epoch_numbers(dynamics), "observed", (json_int_t)dynamics->count);
 
 	free(path);
 	return manifest;
@@ -102,12 +103,15 @@ one_class(const struct dynamics *dynamics, int32_t gold, uint64_t observed, uint
 	                 "observed", (json_int_t)observed, "chosen", (json_int_t)chosen);
 }
 
-static json_t *
-list_classes(const struct dynamics *dynamics, const struct classes *classes, const uint64_t *observed,
-             const uint64_t *chosen)
+json_t *
+manifest_classes_counted(const struct dynamics *dynamics, const struct classes *classes, const uint32_t *observed,
+                         const uint32_t *chosen)
 {
-	json_t *list = json_array();
+	json_t *list;
 
+	if (classes->count == 1 && classes->labels[0] < 0)
+		return json_null();
+	list = json_array();
 	for (size_t c = 0; list && c < classes->count; c++)
 		if (json_array_append_new(list, one_class(dynamics, classes->labels[c], observed[c], chosen[c])) < 0) {
 			json_decref(list);
@@ -121,23 +125,30 @@ manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t
 {
 	struct classes classes;
 	json_t *list = NULL;
-	uint64_t *counts;
+	uint32_t *counts;
 
 	if (classes_make(&classes, dynamics->gold, dynamics->order, dynamics->count, NULL) < 0)
 		return NULL;
 	counts = calloc(2 * classes.count, sizeof(*counts));
-	if (counts && classes.count == 1 && classes.labels[0] < 0) {
-		list = json_null();
-	} else if (counts) {
+	if (counts) {
 		for (size_t i = 0; i < dynamics->count; i++)
 			counts[classes_find(&classes, dynamics->gold[dynamics->order[i]])]++;
 		for (size_t i = 0; i < count; i++)
 			counts[classes.count + classes_find(&classes, dynamics->gold[chosen[i]])]++;
-		list = list_classes(dynamics, &classes, counts, counts + classes.count);
+		list = manifest_classes_counted(dynamics, &classes, counts, counts + classes.count);
 	}
 	free(counts);
 	classes_free(&classes);
 	return list;
+}
+
+void
+manifest_add_range(json_t *parameters, const struct dynamics *dynamics)
+{
+	if (dynamics->range_given)
+		json_object_set_new(parameters, "epochs_from", json_integer(dynamics->epoch_from));
+	if (dynamics->range_given && dynamics->epoch_to != UINT32_MAX)
+		json_object_set_new(parameters, "epochs_to", json_integer(dynamics->epoch_to));
 }
 
 /* Of the file as it lies there: XXH128 as its tools print it. */
@@ -195,6 +206,21 @@ write_text(const char *text, const char *output, struct portolan_error *error)
 	return code;
 }
 
+/* Fractions as they were typed; if a number needs more digits than that to be read back exactly, all digits. */
+static char *
+print(const json_t *manifest)
+{
+	char *text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	json_t *again = text ? json_loads(text, 0, NULL) : NULL;
+
+	if (again && !json_equal(manifest, again)) {
+		free(text);
+		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	}
+	json_decref(again);
+	return text;
+}
+
 int
 manifest_write(json_t *manifest, const char *output, struct portolan_error *error)
 {
@@ -202,11 +228,11 @@ manifest_write(json_t *manifest, const char *output, struct portolan_error *erro
 	uint64_t bytes = 0;
 	char hex[33] = "", *text = NULL;
 	int code = manifest ? digest(output, hex, &bytes, error) : 0;
-	json_t *file = json_pack("{s:s, s:I, s:s}", "file", slash ? slash + 1 : output, "bytes", (json_int_t)bytes,
-	                         "xxh128", hex);
+	json_t *file = json_pack("{s:o, s:I, s:s}", "file", report_text(slash ? slash + 1 : output), "bytes",
+	                         (json_int_t)bytes, "xxh128", hex);
 
 	if (code >= 0 && manifest && json_object_set(manifest, "output", file) == 0)
-		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+		text = print(manifest);
 	if (code >= 0)
 		code = text ? write_text(text, output, error)
 		            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);

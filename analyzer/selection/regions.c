@@ -1,9 +1,29 @@
 /* regions.c: where the cuts lie; see regions.h. */
 #include "regions.h"
 
+#include "program/number.h"
+
 #include <math.h>
+#include <string.h>
 
 const char *const region_names[REGION_COUNT] = {"easy-to-learn", "ambiguous", "hard-to-learn"};
+
+bool
+regions_parse_cuts(const char *text, struct region_cuts *cuts)
+{
+	const char *comma = strchr(text, ',');
+	struct region_cuts parsed;
+	char first[64] = "";
+
+	if (!comma || (size_t)(comma - text) >= sizeof(first))
+		return false;
+	memcpy(first, text, (size_t)(comma - text));
+	if (!number_parse(first, &parsed.variability) || !number_parse(comma + 1, &parsed.confidence) ||
+	    parsed.variability < 0)
+		return false;
+	*cuts = parsed;
+	return true;
+}
 
 struct region_cuts
 regions_default_cuts(const double *descending_variability, size_t n)

@@ -2,11 +2,13 @@
  * regions.h: the three regions of a data map, where a command must name an example's. Pure.
  *
  * Swayamdipta et al. 2020 rank and do not cut; ours: ambiguous is the third of the examples with the highest
- * variability; of the rest, easy-to-learn has confidence ≥ 0.5, hard-to-learn has less.
+ * variability, and whoever varies as much as the last of these; of the rest, easy-to-learn has confidence ≥ 0.5,
+ * hard-to-learn has less.
  */
 #ifndef REGIONS_H
 #define REGIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum region { REGION_EASY = 0, REGION_AMBIGUOUS, REGION_HARD, REGION_COUNT };
@@ -16,6 +18,9 @@ struct region_cuts {
 	double variability; /* from here on: ambiguous */
 	double confidence;  /* from here on: easy-to-learn */
 };
+
+/* "V,C", as in 0.3,0.5: a variability, not negative, and a confidence. False: it is not that, and *cuts as it was. */
+bool regions_parse_cuts(const char *text, struct region_cuts *cuts);
 
 /* The cuts above for n ≥ 1 examples whose variability is listed in descending order; only the first third of the list
  * is read. */

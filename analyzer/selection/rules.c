@@ -85,6 +85,12 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 }
 
 bool
+selection_rule_is_set(const struct selection_rule *rule)
+{
+	return rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_REGION;
+}
+
+bool
 selection_rule_reverse(struct selection_rule *rule)
 {
 	rule->descending = !rule->descending;

@@ -38,6 +38,9 @@ bool selection_rule_parse(const char *text, struct selection_rule *rule);
 /* "variability:desc", "never learned, then forgetting_events:desc", …: what a rule does, in words that last. */
 void selection_rule_describe(const struct selection_rule *rule, char *text, size_t room);
 
+/* Is it a set, which nothing has to be cut from where no size is given? */
+bool selection_rule_is_set(const struct selection_rule *rule);
+
 /* Ranks from the other end: the same measure in the opposite direction. False: the rule has no other end. */
 bool selection_rule_reverse(struct selection_rule *rule);
 
@@ -46,6 +49,10 @@ void selection_rule_request(const struct selection_rule *rule, struct dynamics_r
 
 /* False: neither a measure of ours nor a column of the run. */
 bool selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics);
+
+/* The error for a run that has not the signals for the rule's measure. */
+int selection_no_signal(const struct selection_rule *rule, const struct dynamics *dynamics,
+                        struct portolan_error *error);
 
 /* Whom to choose from, and by what beside the rule. */
 struct selection_source {

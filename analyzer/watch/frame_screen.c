@@ -2,7 +2,7 @@
  * frame_screen.c: a look as a screen of text.
  *
  * From above: what is going on, warnings, the latest epochs, the map. The map takes what is left of the height, and is
- * left out where that is too little. Every line is cut at the terminal's width.
+ * left out where that is too little. Every line is cut at the terminal's width, visibly.
  */
 #include "frame.h"
 
@@ -32,17 +32,31 @@ lines_left(const struct screen *screen)
 	return usable > screen->used ? usable - screen->used : 0;
 }
 
-/* Cut after so many characters, not within one; without those that could move the cursor. */
-static void
-put_cut(FILE *stream, const char *text, unsigned columns)
+static unsigned
+count_characters(const char *text)
 {
-	unsigned used = 0;
+	unsigned count = 0;
+
+	for (; *text; text++)
+		count += (*text & 0xc0) != 0x80;
+	return count;
+}
+
+/* No more than so many characters, and a mark where there would be more: the beginning of a number is another number.
+ * Without those that could move the cursor. */
+static void
+put_cut(FILE *stream, const char *text, const struct frame_size *size)
+{
+	unsigned used = 0, most = size->columns;
+	bool cut = count_characters(text) > most;
 
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		if ((*at & 0xc0) != 0x80 && used++ == columns)
+		if ((*at & 0xc0) != 0x80 && ++used + cut > most)
 			break;
 		fputc(*at < ' ' || *at == 0x7f ? '?' : *at, stream);
 	}
+	if (cut && most > 0)
+		fputs(size->unicode ? "…" : "~", stream);
 }
 
 __attribute__((format(printf, 2, 3))) static void
@@ -56,7 +70,7 @@ put_line(struct screen *screen, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	put_cut(screen->stream, line, screen->size->columns);
+	put_cut(screen->stream, line, screen->size);
 	fputc('\n', screen->stream);
 	screen->used++;
 }

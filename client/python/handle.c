@@ -9,6 +9,7 @@
  * parent may have held its locks at that moment.
  */
 #include "batch.h"
+#include "labels.h"
 #include "run.h"
 
 #include <portolan/error.h>
@@ -22,6 +23,7 @@ struct handle {
 	bool abandoned;
 	struct portolan_stats last; /* once it is closed */
 	bool has_last;
+	struct labels labels;
 };
 
 static const struct module_state *
@@ -104,10 +106,11 @@ signal_came(void *unused)
 	return came;
 }
 
-PyDoc_STRVAR(open_doc,
-             "open(name, store, endpoint, keys, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
-             "when_full, ring_bytes, open_timeout_ms, collector_program, spool, spool_bytes)\n\n"
-             "Paths are bytes; an empty string stands for 'not given'. labels is a list of str.");
+PyDoc_STRVAR(
+        open_doc,
+        "open(name, store, endpoint, keys, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
+        "when_full, ring_bytes, open_timeout_ms, collector_program, spool, spool_bytes)\n\n"
+        "Paths are bytes; an empty string stands for 'not given'. labels is a list of str.");
 
 static PyObject *
 handle_open(struct handle *self, PyObject *args)
@@ -177,7 +180,8 @@ read_epoch(PyObject *object, void *out)
 
 PyDoc_STRVAR(log_doc,
              "log(epoch, kind, scores_name, ids, scores, gold, correct)\n\n"
-             "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.");
+             "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.\n"
+             "Answers None, or once (row, label): the id of this row was logged with this other gold label before.");
 
 static PyObject *
 handle_log(struct handle *self, PyObject *args)
@@ -187,7 +191,9 @@ handle_log(struct handle *self, PyObject *args)
 	const char *scores_name;
 	PyObject *ids, *scores, *gold, *correct;
 	portolan_run *run;
-	int kind, code;
+	size_t row;
+	int32_t before;
+	int kind, code, changed;
 
 	if (!PyArg_ParseTuple(args, "O&isOOOO:log", read_epoch, &pinned.batch.epoch, &kind, &scores_name, &ids, &scores,
 	                      &gold, &correct))
@@ -199,9 +205,12 @@ handle_log(struct handle *self, PyObject *args)
 	}
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
 	Py_END_ALLOW_THREADS handle_leave(self);
+	changed = code == 0 && labels_see(&self->labels, &pinned.batch, &row, &before);
 	batch_close(&pinned);
 	if (code < 0)
 		return module_raise(state_of(self), &error);
+	if (changed)
+		return Py_BuildValue("nn", (Py_ssize_t)row, (Py_ssize_t)before);
 	Py_RETURN_NONE;
 }
 
@@ -293,6 +302,7 @@ handle_close(struct handle *self, PyObject *args)
 		return NULL;
 	if (!run || self->abandoned)
 		Py_RETURN_NONE;
+	labels_clear(&self->labels);
 	self->run = NULL; /* from here on no other call begins */
 	run_stop_logging(run);
 	wait_until_unused(self);
@@ -343,6 +353,7 @@ handle_dealloc(struct handle *self)
 
 	if (!self->abandoned)
 		portolan_close(self->run, 0, NULL);
+	labels_clear(&self->labels);
 	release(self);
 	Py_DECREF(type);
 }

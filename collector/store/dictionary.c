@@ -13,113 +13,25 @@
 #include "dictionary.h"
 
 #include "ids.h"
-#include "writer.h"
+#include "rows.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
-#define SMALLEST ((size_t)1 << 10)
 #define PREPARED 32                    /* look-ups under way at once */
 #define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped: */
 #define KEEP_SECONDS 60                /* … for so long; a run that is recording would have to read its ids again */
 
-struct user_id {
-	uint64_t id;
-	uint32_t more;
-};
-
-static struct user_id
+static struct dictionary_id
 hash_string(const struct dictionary *dictionary, const uint8_t *data, size_t size)
 {
 	XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, dictionary->seed);
 
-	return (struct user_id){.id = hash.low64, .more = (uint32_t)hash.high64};
-}
-
-/* Where an id belongs. All its bits take part: ids that differ only in high ones, or in low ones, are usual. */
-static size_t
-home(const struct dictionary_table *table, struct user_id id)
-{
-	uint64_t mixed = id.id ^ id.more ^ table->seed;
-
-	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xff51afd7ed558ccd);
-	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-	return (mixed ^ mixed >> 33) & (table->room - 1);
-}
-
-/* The entry of an id, or the free one where it would be. */
-static struct dictionary_entry *
-find(const struct dictionary_table *table, struct user_id id)
-{
-	size_t at = home(table, id);
-
-	while (table->entries[at].index != DICTIONARY_NO_INDEX &&
-	       (table->entries[at].id != id.id || table->entries[at].more != id.more))
-		at = (at + 1) & (table->room - 1);
-	return &table->entries[at];
-}
-
-/* Large tables are asked for in huge pages: nearly each look-up is in another page. */
-static struct dictionary_entry *
-make_entries(size_t room)
-{
-	const size_t huge = (size_t)2 << 20;
-	size_t bytes = room * sizeof(struct dictionary_entry);
-	void *entries = bytes < 2 * huge ? malloc(bytes) : aligned_alloc(huge, bytes);
-
-	if (entries && bytes >= 2 * huge)
-		madvise(entries, bytes, MADV_HUGEPAGE);
-	if (entries)
-		memset(entries, 0xff, bytes); /* every index DICTIONARY_NO_INDEX */
-	return entries;
-}
-
-/* The least room for so many ids. */
-static size_t
-room_for(uint64_t rows)
-{
-	size_t room = SMALLEST;
-
-	while (room * 3 / 4 < rows)
-		room *= 2;
-	return room;
-}
-
-/* Makes the table `room` large, keeping what has an index below `rows`. */
-static bool
-rebuild(struct dictionary_table *table, size_t room, uint64_t rows)
-{
-	struct dictionary_table larger = *table;
-
-	larger.entries = make_entries(room);
-	if (!larger.entries)
-		return false;
-	larger.room = room;
-	for (size_t i = 0; i < table->room; i++) {
-		const struct dictionary_entry *entry = &table->entries[i];
-
-		if (entry->index < rows)
-			*find(&larger, (struct user_id){.id = entry->id, .more = entry->more}) = *entry;
-	}
-	free(table->entries);
-	*table = larger;
-	return true;
-}
-
-static bool
-add(struct dictionary_table *table, struct user_id id, uint32_t index)
-{
-	if (table->room * 3 / 4 <= table->rows &&
-	    !rebuild(table, table->room ? 2 * table->room : SMALLEST, DICTIONARY_NO_INDEX))
-		return false;
-	*find(table, id) = (struct dictionary_entry){.id = id.id, .more = id.more, .index = index};
-	table->rows++;
-	return true;
+	return (struct dictionary_id){.id = hash.low64, .more = (uint32_t)hash.high64};
 }
 
 /* Takes the table out of the list that `link` is part of. */
@@ -158,8 +70,9 @@ store_dictionary_aborted(struct dictionary *dictionary)
 	while (*link) {
 		struct dictionary_table *table = *link;
 
-		if (!table->settled || (table->rows != table->committed &&
-		                        (table->committed == 0 || !rebuild(table, table->room, table->committed)))) {
+		if (!table->settled ||
+		    (table->rows != table->committed &&
+		     (table->committed == 0 || !dictionary_table_rebuild(table, table->room, table->committed)))) {
 			drop(link); /* made again when it is needed */
 			continue;
 		}
@@ -205,7 +118,7 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 			break;
 		}
 		for (uint32_t i = 0; i < segment.count && !rc; i++) {
-			struct user_id id = {0};
+			struct dictionary_id id = {0};
 			size_t length;
 
 			if (segment.kind == STORE_ID_INT) {
@@ -215,7 +128,7 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 
 				id = hash_string(&writer->dictionary, string, length);
 			}
-			if (!add(table, id, (uint32_t)table->rows))
+			if (!dictionary_table_add(table, id, (uint32_t)table->rows))
 				rc = out_of_memory(writer, error);
 		}
 	}
@@ -264,7 +177,7 @@ bytes_of_all(const struct dictionary *dictionary)
 static bool
 may_hold(struct dictionary *dictionary, size_t room, uint64_t rows, int64_t now)
 {
-	size_t wanted = room_for(rows), bytes;
+	size_t wanted = dictionary_table_room(rows), bytes;
 
 	if (wanted <= room || !dictionary->limit)
 		return true;
@@ -350,14 +263,6 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 	return rc;
 }
 
-static uint64_t
-integer_at(const struct store_append *append, uint32_t row)
-{
-	const uint8_t *ids = append->ids;
-
-	return append->id_size == 4 ? load_u32(ids + 4 * (size_t)row) : load_u64(ids + 8 * (size_t)row);
-}
-
 /* Finds where each string of the batch begins. */
 static bool
 find_strings(struct dictionary *dictionary, const struct store_append *append)
@@ -380,60 +285,6 @@ find_strings(struct dictionary *dictionary, const struct store_append *append)
 	return true;
 }
 
-/* Files the ids with indices first … first + count − 1, which are those of `rows`, in one segment. */
-static int
-put_segment(struct store_writer *writer, uint32_t run, const struct store_append *append, const uint32_t *rows,
-            uint32_t first, uint32_t count, struct portolan_error *error)
-{
-	struct store_key key = store_key_u32_u32(run, first);
-	struct ids_record head = {.count = count, .kind = (uint32_t)append->id_kind};
-	const uint8_t *ids = append->ids;
-	size_t length, text = 0;
-	uint32_t end = 0;
-	uint8_t *record, *data;
-	int rc;
-
-	for (uint32_t i = 0; i < count && append->id_kind == STORE_ID_STR; i++)
-		text += ids[rows[i]];
-	length = store_ids_size(append->id_kind, count, text);
-	rc = store_writer_reserve(writer, DB_IDS, &key, length, &record, error);
-	if (rc)
-		return rc;
-	memcpy(record + RECORD_HEADER, &head, sizeof(head));
-	data = record + RECORD_HEADER + sizeof(head);
-	for (uint32_t i = 0; i < count; i++) {
-		if (append->id_kind == STORE_ID_INT) {
-			uint64_t integer = integer_at(append, rows[i]);
-
-			memcpy(data + 8 * (size_t)i, &integer, 8);
-		} else {
-			memcpy(data + 4 * ((size_t)count + 1) + end, ids + writer->dictionary.offsets[rows[i]],
-			       ids[rows[i]]);
-			end += ids[rows[i]];
-			memcpy(data + 4 * ((size_t)i + 1), &end, 4);
-		}
-	}
-	store_record_seal(record, RECORD_IDS, length);
-	return 0;
-}
-
-/* Segments do not cross the border of a chunk, so that a block's ids begin with a segment. */
-static int
-put_segments(struct store_writer *writer, uint32_t run, const struct store_append *append, const uint32_t *rows,
-             uint32_t first, uint32_t count, struct portolan_error *error)
-{
-	int rc = 0;
-
-	for (uint32_t done = 0; done < count && !rc;) {
-		uint32_t room = STORE_CHUNK - (first + done) % STORE_CHUNK;
-		uint32_t part = count - done < room ? count - done : room;
-
-		rc = put_segment(writer, run, append, rows + done, first + done, part, error);
-		done += part;
-	}
-	return rc;
-}
-
 static size_t
 length_of(const struct store_append *append, uint32_t row)
 {
@@ -443,16 +294,16 @@ length_of(const struct store_append *append, uint32_t row)
 /* The ids of some rows; their entries are asked for from memory, so that the look-ups that follow need not wait. */
 static void
 prepare(const struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
-        const uint32_t *rows, uint32_t count, struct user_id *ids)
+        const uint32_t *rows, uint32_t count, struct dictionary_id *ids)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (append->id_kind == STORE_ID_STR)
 			ids[i] = hash_string(dictionary, (const uint8_t *)append->ids + dictionary->offsets[rows[i]],
 			                     length_of(append, rows[i]));
 		else
-			ids[i] = (struct user_id){.id = integer_at(append, rows[i])};
+			ids[i] = (struct dictionary_id){.id = store_append_integer(append, rows[i])};
 		if (table->room)
-			__builtin_prefetch(&table->entries[home(table, ids[i])]);
+			__builtin_prefetch(&table->entries[dictionary_table_home(table, ids[i])]);
 	}
 }
 
@@ -461,13 +312,13 @@ static uint32_t
 count_fresh(const struct dictionary *dictionary, const struct dictionary_table *table,
             const struct store_append *append, const uint32_t *rows, uint32_t count)
 {
-	struct user_id ids[PREPARED];
+	struct dictionary_id ids[PREPARED];
 	uint32_t fresh = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (i % PREPARED == 0)
 			prepare(dictionary, table, append, rows + i, count - i < PREPARED ? count - i : PREPARED, ids);
-		fresh += find(table, ids[i % PREPARED])->index == DICTIONARY_NO_INDEX;
+		fresh += dictionary_table_find(table, ids[i % PREPARED])->index == DICTIONARY_NO_INDEX;
 	}
 	return fresh;
 }
@@ -493,7 +344,7 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 	struct dictionary *dictionary = &writer->dictionary;
 	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0, first = (uint32_t)state->rows;
 	struct dictionary_table *table = NULL;
-	struct user_id ids[PREPARED];
+	struct dictionary_id ids[PREPARED];
 	int rc = 0;
 
 	if (!fresh || (append->id_kind == STORE_ID_STR && !find_strings(dictionary, append)))
@@ -503,7 +354,7 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 	if (!rc)
 		rc = check_room(dictionary, table, append, kept, count, error);
 	for (uint32_t i = 0; i < count && !rc; i++) {
-		const struct user_id *id = &ids[i % PREPARED];
+		const struct dictionary_id *id = &ids[i % PREPARED];
 
 		if (i % PREPARED == 0)
 			prepare(dictionary, table, append, kept + i, count - i < PREPARED ? count - i : PREPARED, ids);
@@ -511,11 +362,11 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 		if (length_of(append, kept[i]) == 0)
 			continue;
 		if (table->room)
-			index[i] = find(table, *id)->index;
+			index[i] = dictionary_table_find(table, *id)->index;
 		if (index[i] != DICTIONARY_NO_INDEX || state->rows >= STORE_MAX_EXAMPLES)
 			continue;
 		index[i] = (uint32_t)state->rows;
-		if (!add(table, *id, index[i])) {
+		if (!dictionary_table_add(table, *id, index[i])) {
 			rc = out_of_memory(writer, error);
 			break;
 		}
@@ -523,7 +374,7 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 		fresh[fresh_count++] = kept[i];
 	}
 	if (!rc)
-		rc = put_segments(writer, run, append, fresh, first, fresh_count, error);
+		rc = store_ids_file(writer, run, append, dictionary->offsets, fresh, first, fresh_count, error);
 	free(fresh);
 	return rc;
 }

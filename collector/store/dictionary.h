@@ -5,28 +5,10 @@
 #define STORE_DICTIONARY_H
 
 #include "catalog.h"
+#include "dictionary_table.h"
 
 struct store_writer;
 struct store_append;
-
-#define DICTIONARY_NO_INDEX UINT32_MAX
-
-/* An integer id and 0; or 96 bits of a string's hash: among 10 million strings two are alike with odds of 1 : 10¹⁵. */
-struct dictionary_entry {
-	uint64_t id;
-	uint32_t more, index; /* index DICTIONARY_NO_INDEX: free */
-};
-
-struct dictionary_table { /* of one run; open addressing, a power of two of entries, at most three quarters in use */
-	uint32_t run;
-	bool settled; /* `committed` is known */
-	uint64_t seed;
-	struct dictionary_entry *entries;
-	size_t room;
-	uint64_t rows, committed; /* ids in it; of these, committed */
-	int64_t used_at;          /* seconds of a monotonic clock */
-	struct dictionary_table *next;
-};
 
 struct dictionary {
 	struct dictionary_table *tables; /* the one used last comes first */
@@ -49,6 +31,14 @@ void store_dictionary_free(struct dictionary *dictionary);
 int store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                             const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,
                             struct portolan_error *error);
+
+/*
+ * Files the ids of the batch's `rows`, which have the indices first … first + count − 1. `offsets`: where each string
+ * of the batch begins (only for STORE_ID_STR).
+ */
+int store_ids_file(struct store_writer *writer, uint32_t run, const struct store_append *append,
+                   const uint32_t *offsets, const uint32_t *rows, uint32_t first, uint32_t count,
+                   struct portolan_error *error);
 
 /* Makes one record of the ids of one more chunk; *more: there is another chunk to do. */
 int store_dictionary_consolidate(struct store_writer *writer, uint32_t run, bool *more, struct portolan_error *error);

@@ -104,7 +104,7 @@ read_image(struct store_cursor *cursor, const struct view *view, const struct ch
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
 	bool examples = place->epoch == STORE_EPOCH_RUN, touched = store_overlay_touches(part, place->chunk);
-	uint64_t columns = examples ? gold : snapshot->wanted & ~gold, met = 0;
+	uint64_t columns = examples ? gold : snapshot->held & ~gold, met = 0;
 	int rc = store_merge_reset(image);
 
 	if (touched)
@@ -134,7 +134,7 @@ read_block(struct store_cursor *cursor, const struct view *view, size_t index, s
 
 		if (rc)
 			return rc;
-		for (uint64_t mask = snapshot->wanted & ~gold; mask; mask &= mask - 1) {
+		for (uint64_t mask = snapshot->held & ~gold; mask; mask &= mask - 1) {
 			unsigned column = mask_first(mask);
 
 			cursor->values[e * STORE_COLUMN_MAX + column] = expose(&cursor->images[e], column, block->rows);

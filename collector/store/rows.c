@@ -73,7 +73,7 @@ refusal_of(unsigned column)
 	return column == STORE_PREDICTED || column == STORE_GOLD ? STORE_REFUSED_CLASS : STORE_REFUSED_NAN;
 }
 
-/* Sets kept[] to the rows without a bad value, and counts the others by their first one, unless there are none (*all). */
+/* Sets kept[] to the rows without a bad value, and counts the others by their first one; *all: there are none. */
 static uint32_t
 check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all, uint64_t *refused)
 {
@@ -95,14 +95,6 @@ check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept
 			kept[good++] = row;
 	}
 	return bad ? good : rows;
-}
-
-static uint64_t
-declared_at(const struct store_append *append, uint32_t row)
-{
-	const uint8_t *ids = append->ids;
-
-	return append->id_size == 4 ? load_u32(ids + 4 * (size_t)row) : load_u64(ids + 8 * (size_t)row);
 }
 
 /* Declared ids are their own indices: all of a batch at once. False: one is not below the number declared. */
@@ -170,7 +162,7 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
 			return rc;
 	}
 	for (uint32_t i = 0; i < good; i++) {
-		uint64_t id = state->declared ? declared_at(append, kept[i]) : 0;
+		uint64_t id = state->declared ? store_append_integer(append, kept[i]) : 0;
 
 		if (state->declared)
 			index[i] = id < state->declared ? (uint32_t)id : DICTIONARY_NO_INDEX;

@@ -10,7 +10,8 @@
 struct store_snapshot {
 	struct store *store;
 	struct store_run_info info;
-	uint64_t wanted, held; /* columns */
+	uint64_t wanted,
+	        held; /* columns asked for; of these, the ones that any of the epochs has: only they are looked for */
 	uint32_t *epochs;
 	size_t epoch_count;
 	uint32_t chunks;

@@ -133,13 +133,14 @@ enum portolan_scores {
 	PORTOLAN_LOGITS = 1,  /* n × classes; classes = 1: the logit of class 1 against class 0 (sigmoid). −inf allowed off the gold label */
 	PORTOLAN_PROBS = 2,   /* n × classes, rows sum to 1; classes = 1: the probability of class 1 */
 	PORTOLAN_GOLD_PROBS = 3, /* n × 1: p(gold); `correct` must be given, `gold` may be */
+	PORTOLAN_SIGNALS = 4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
 };
 
 /* n observations of one epoch: the general form behind the three calls below. */
 struct portolan_batch {
 	uint32_t epoch;
 	size_t n;
-	size_t classes;                 /* columns of scores; 1 for PORTOLAN_GOLD_PROBS */
+	size_t classes;                 /* columns of scores; 1 for PORTOLAN_GOLD_PROBS, 6 for PORTOLAN_SIGNALS */
 	enum portolan_scores kind;
 	struct portolan_array scores;   /* F32 or F64 */
 	struct portolan_array ids;      /* any integer type, values ≥ 0; data NULL when string_ids is used */

@@ -28,11 +28,12 @@ def synthetic(seed=0):
 def record(store, gold_prob, correct):
     import portolan
 
-    ids = np.arange(EXAMPLES)
-    gold = np.zeros(EXAMPLES, dtype=np.int32)
-    with portolan.Run("bench", store=store, mode="epoch-end", examples=EXAMPLES) as run:
-        for epoch in range(EPOCHS):
-            for start in range(0, EXAMPLES, 65536):
+    epochs, examples = gold_prob.shape
+    ids = np.arange(examples)
+    gold = np.zeros(examples, dtype=np.int32)
+    with portolan.Run("bench", store=store, mode="epoch-end", examples=examples) as run:
+        for epoch in range(epochs):
+            for start in range(0, examples, 65536):
                 rows = slice(start, start + 65536)
                 run.log_gold(epoch, ids[rows], gold_prob[epoch, rows], correct[epoch, rows], gold=gold[rows])
             run.end_epoch(epoch)

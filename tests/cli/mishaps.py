@@ -3,6 +3,8 @@
 Each function takes the program, runs in the folder of run_cli.py's store, and answers with a list of problems.
 """
 
+import json
+import json
 import os
 import re
 import signal
@@ -106,6 +108,13 @@ def foreign_files(portolan):
     return [] if done.returncode == 0 and read("train.bin") == b"precious" else [f"foreign data: {done}"]
 
 
+def odd_path(portolan):
+    """JSON is UTF-8, and a path need not be: it is in the report nevertheless."""
+    done = run(portolan, "map", "small", "--json", "-o", b"caf\xe9.png")
+    ok = done.returncode == 0 and json.loads(done.stdout)["files"] == ["café.png", "./caf_.gp", "./caf_.map-data"]
+    return [] if ok else [f"path that is not UTF-8: {done}"]
+
+
 def titles(portolan):
     """Whatever a title holds, gnuplot takes it, and nothing of it is executed."""
     problems = []
@@ -117,4 +126,23 @@ def titles(portolan):
     return problems
 
 
-ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, titles)
+def latin_names(portolan):
+    """Paths that are not UTF-8: what is written about them is JSON all the same, and names them."""
+    os.mkdir(b"caf\xe9")
+    with open("pairs.csv", "rb") as file, open(b"caf\xe9/p.csv", "wb") as copy:
+        copy.write(file.read())
+    problems = []
+    calls = [([b"select", b"small", b"--by", b"random", b"-o", b"caf\xe9/\xe9.txt"], b"caf\xe9/\xe9.txt.manifest.json",
+              lambda report: report["output"]["file"], "\u00e9.txt"),
+             ([b"groups", b"small", b"--attributes", b"caf\xe9/p.csv", b"--id-field", b"id", b"--json", b"-o", b"groups.json"],
+              b"groups.json", lambda report: report["attributes"]["file"], "caf\u00e9/p.csv")]
+    for words, path, name_in, want in calls:
+        done = subprocess.run([portolan.encode(), *words], capture_output=True, env=environment())
+        got = name_in(json.loads(read(path))) if done.returncode == 0 else done.stderr
+        if got != want:
+            problems.append(f"path that is not UTF-8: {words}: {got!r}")
+    return problems
+
+
+ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, odd_path,
+       latin_names, titles)

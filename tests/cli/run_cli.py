@@ -41,6 +41,10 @@ CASES = {
     "groups-json": "groups strings --attributes pairs.jsonl --id-field guid --by confidence:asc --count 1 --json --replicates 0",
     "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",
     "groups-columns": "groups small --attributes pairs.csv --id-field id --columns source,length --level 0.5 --seed 3",
+    "groups-latin": "groups small --attributes latin.csv --id-field id --by region:hard-to-learn --json --replicates 0",
+    "groups-region": "groups small --attributes agree.csv --id-field id --columns agreement --by region:easy-to-learn --replicates 0 --json",
+    "groups-k-center": "groups small --attributes agree.csv --id-field id --by k-center",
+    "groups-wrong-seed": "groups small --attributes pairs.csv --id-field id --seed 9223372036854775808",
     "groups-strict": "groups small --attributes pairs.csv --id-field id --columns length --replicates 0 --strict",
     "groups-no-column": "groups small --attributes pairs.csv --id-field id --columns lenght",
     "groups-no-id-field": "groups small --attributes pairs.csv",
@@ -57,6 +61,7 @@ CASES = {
     "groups-no-signals": "groups small --attributes pairs.csv --id-field id --by aum:asc",
     "groups-plot-alone": "groups small --attributes pairs.csv --id-field id --plot x.svg",
     "groups-forgetting": "groups small --forgetting --plot forgotten.svg FILE>forgotten.gp",
+    "groups-forgetting-by": "groups small --forgetting --by hard-to-learn",
     "groups-forgetting-json": "groups small --forgetting --json --epochs 1:",
     "help-watch": "help watch",
     "watch-no-run": "watch --once",
@@ -151,6 +156,8 @@ CASES = {
     "select-mix-too-much": "select small --by ambiguous --count 4 --mix random=0.6 --mix easy-to-learn=0.6",
     "select-npy-strings": "select strings --by ambiguous --format npy",
     "select-both-sizes": "select small --by ambiguous --count 1 --fraction 0.5",
+    "select-wrong-seed": "select small --by random --seed 9223372036854775808",
+    "compare-wrong-regions": "compare bell bell2 --show regions --regions -0.1,0.5",
     "select-wrong-fraction": "select small --by ambiguous --fraction 33%",
     "select-join-tsv": "select small --by ambiguous --count 3 --join lines.tsv --id-field id",
     "select-join-csv": "select small --by ambiguous --count 2 --join lines.csv --id-field id",
@@ -280,6 +287,7 @@ CASES = {
     "map-from-coloured": "map --from points.csv --colour-file agree.csv --colour agreement -o from.svg --json",
     "select-join-cut": "select strings --by ambiguous --join cut.jsonl --id-field guid --with-measures",
     "select-join-quotes": "select small --by hard-to-learn --count 2 --join quotes.csv --id-field id",
+    "select-join-empty": "select small --by hard-to-learn --join empty.csv --id-field id",
     "select-join-unclosed": "select small --by hard-to-learn --count 2 --join unclosed.csv --id-field id",
     "select-join-compressed": "select small --by hard-to-learn --join lines.gz --id-field id",
     "compare": "compare small again",
@@ -299,12 +307,15 @@ CASES = {
     "compare-id-kinds": "compare small strings",
     "compare-none-shared": "compare scratch far",
     "compare-wrong-table": "compare small again --show regoins",
+    "compare-k-center": "compare bell bell2 --show selection --by k-center",
     "compare-wrong-rule": "compare small again --by confidnce:asc --show selection",
     "compare-no-signals": "compare small again --by aum:asc --show selection",
     "compare-plot-alone": "compare small again --plot x.svg",
     "compare-plot-ending": "compare small --early-stopping --plot x.gif",
     "compare-format-alone": "compare small again --format csv",
-    "noise-plan": "noise plan three --fraction 0.1 -o flips.tsv FILE>flips.tsv",
+    "noise-plan": "noise plan three --fraction 0.1 -o flips.tsv FILE>flips.tsv FILE>flips.tsv.manifest.json",
+    "noise-plan-manifest": "noise plan words --fraction 0.34 --seed 5 --regions 0.5,0.25 --epochs :2 -o few.tsv FILE>few.tsv.manifest.json",
+    "noise-plan-device": "noise plan three --fraction 0.01 -o /dev/null",
     "noise-plan-seed": "noise plan three --fraction 0.1 --seed 7 -o -",
     "noise-plan-strings": "noise plan words --fraction 0.34 --regions 0.5,0.5 -o -",
     "noise-plan-too-many": "noise plan three --fraction 0.9 -o -",
@@ -508,6 +519,8 @@ def write_files():
     with open("pairs.csv", "w") as file:
         file.write('id,source,length,premise,hypothesis\n0,web,3,A man runs,a man does not run\n1,"a, book",5,Two dogs,two dogs\n'
                    '2,web,,It is late,\n3,web,2.5,He sleeps,He NEVER sleeps\n5,"a, book",4,"So, what?",not\n')
+    with open("latin.csv", "wb") as file:  # neither column name nor values are UTF-8
+        file.write(b"id,caf\xe9\n0,\xe8\n1,\xe9\n2,\xc3\xa9\n3,\xe9\n")
     with open("pairs.jsonl", "w") as file:
         file.write('{"guid": "b", "x": {"y": 1}, "kind": "new", "ok": true}\n{"guid": "9", "kind": "old", "ok": false}\n'
                    '{"guid": "10", "kind": "new", "ok": null}\n{"guid": "a,\\"quoted\\"", "kind": "n\\u00e4\\"", "ok": true}\n')
@@ -519,6 +532,7 @@ def write_files():
         file.write("guid\tvariability\tconfidence\tcorrectness\nx\t0.1\t0.5\t2\ny\t0.1\t1.5\t2\n")
     with open("no-id.jsonl", "w") as file:
         file.write('{"guid": 1, "confidence": 0.5}\n{"id": 2, "confidence": 0.75}\n')
+    open("empty.csv", "w").close()
     with open("header.csv", "w") as file:
         file.write("id,a\n")
     with open("nothing.jsonl", "w") as file:
@@ -589,13 +603,29 @@ def check_animation(name, frames):
 
 
 def check_script_again():
-    """The script draws the same picture by hand, and leaves nothing else behind."""
+    """The script draws the same picture by hand, from whatever folder, and leaves nothing else behind."""
     name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
-    subprocess.run(["gnuplot", "it_s.gp"], check=True)
-    with open(name, "rb") as again, open("it's.svg", "rb") as first:
-        same = again.read() == first.read()
+    same = True
+    for folder, script in ((".", "it_s.gp"), ("folder", "../it_s.gp"), ("/", os.path.abspath("it_s.gp"))):
+        subprocess.run(["gnuplot", script], check=True, cwd=folder)
+        with open(name, "rb") as again, open("it's.svg", "rb") as first:
+            same = again.read() == first.read() and same
+        os.unlink(name)
     left = [f for f in os.listdir(".") if re.search(r"\.\d+\.(svg|png|pdf)$", f) or "XXXXXX" in f]
     return ([] if same else ["the script does not draw the same picture again"]) + [f"left behind: {f}" for f in left]
+
+
+def check_examples(portolan):
+    """In every help, an example is a comment and a command, in turn: one too many would make commands of the comments."""
+    problems = []
+    listed = subprocess.run([portolan, "help"], capture_output=True, text=True, check=True).stdout
+    for name in re.findall(r"^  ([a-z]+)  ", listed, re.M):
+        text = subprocess.run([portolan, "help", name], capture_output=True, text=True, check=True).stdout
+        lines = text[text.index("Examples:"):text.index("Usage:")].splitlines()[1:-1]
+        for comment, command in zip(lines[::2], lines[1::2] + [""]):
+            if not re.match(r"  # (?!portolan )", comment) or not re.match(r"  (portolan|gnuplot|seq|paste|sort|head) ", command):
+                problems.append(f"help {name}: {comment!r}, {command!r}")
+    return problems if "map" in listed else ["help: no commands listed"]
 
 
 def main():
@@ -619,6 +649,7 @@ def main():
                 problems.append(f"{name}:\n--- expected\n{expected}--- got\n{got}")
         for mishap in mishaps.ALL:
             problems += mishap(portolan)
+        problems += check_examples(portolan)
         problems += check_picture("it's.svg", b"<?xml", 50000)
         problems += check_picture("density.png", b"\x89PNG", 20000)
         problems += check_picture("compact.pdf", b"%PDF", 10000)

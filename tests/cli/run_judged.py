@@ -269,7 +269,7 @@ def check_fit(portolan, flipped):
     scores = {row["id"]: float(row["score"]) for row in rows}
     want = 1 / (1 + np.exp(-(report["weight"] * table["confidence"] + report["intercept"])))
     assert np.allclose([scores[i] for i in ids], want, rtol=0, atol=1e-12)
-    assert [row["id"] for row in rows] == sorted(ids, key=lambda i: (-scores[i], i))
+    assert [row["id"] for row in rows] == sorted(ids, key=lambda i: (-scores[i], confidence[i], i))
     assert len(portolan.table("noise", "apply", "retrained", "--model", "model", "--threshold", 0.5)) == (want >= 0.5).sum()
     assert len(portolan.table("noise", "apply", "retrained", "--model", "model", "--fraction", 0.01)) == 40
 
@@ -318,13 +318,57 @@ def check_mixture(portolan):
     assert np.abs(scores - want)[between].max() < 1e-3, np.abs(scores - want)[between].max()
 
 
+def apart_run(random):
+    """Two groups so far apart that a hundred scores are 1 to the last digit; some margins are infinite."""
+    n, epochs = 3000, 4
+    level = np.where(random.random(n) < 0.1, random.beta(2, 30, n), random.beta(30, 2, n))
+    ids = random.permutation(n)
+    batches = []
+    for e in range(epochs):
+        p = np.clip(level + random.normal(0, 0.01, n), 0, 1).astype("f4")
+        margin = random.normal(level * 20 - 10, 0.5)
+        margin[:5] = np.inf
+        margin[5:7] = -np.inf
+        batches.append(stores.batch(e, ids, p, p > 0.5, margin=margin))
+    return stores.run("apart", batches)
+
+
+def check_ties(portolan):
+    """Of equal scores the less confident come first; who is masked is as sure as the surest of the others."""
+    table = portolan.metrics("apart")
+    for measure in ("confidence", "aum"):
+        values = dict(zip(table["id"], table[measure]))
+        rows = portolan.table("noise", "mixture", "apart", "--by", measure)
+        scores = {int(row["id"]): float(row["score"]) for row in rows}
+        assert len(scores) == len(table) and sum(score == 1 for score in scores.values()) > 100
+        assert [int(row["id"]) for row in rows] == sorted(scores, key=lambda i: (-scores[i], values[i], i)), measure
+        first = portolan.table("noise", "mixture", "apart", "--by", measure, "--count", 20)
+        assert [values[int(row["id"])] for row in first] == sorted(values.values())[:20], measure
+    finite = [i for i in values if np.isfinite(values[i])]
+    assert len(table) - len(finite) == 7
+    for i in set(values) - set(finite):
+        assert scores[i] == (min if values[i] > 0 else max)(scores[j] for j in finite), (i, scores[i])
+
+
+def check_region_overlap(portolan):
+    """A region is a set: all of it, with the cuts asked for."""
+    a, b = matched(portolan.metrics("run0"), portolan.metrics("run1"))
+    for cuts in (None, (0.15, 0.6)):
+        for region in ("ambiguous", "hard-to-learn", "easy-to-learn"):
+            chosen = [regions(t, cuts) == region for t in (a, b)]
+            words = ("--regions", f"{cuts[0]},{cuts[1]}") if cuts else ()
+            row, = portolan.table("compare", "run0", "run1", "--show", "selection", "--by", f"region:{region}", *words)
+            want = [chosen[0].sum(), chosen[1].sum(), (chosen[0] & chosen[1]).sum()]
+            assert [int(row[k]) for k in ("selected_a", "selected_b", "both")] == want, (row, want)
+
+
 def main():
     program, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         retrained, flipped = flip_runs(np.random.default_rng(8))
-        stores.make_store(maker, "store", random_runs() + [retrained])
+        stores.make_store(maker, "store", random_runs() + [retrained, apart_run(np.random.default_rng(4))])
         portolan = Portolan(program)
         checks = check_correlations(portolan)
         check_early(portolan)
@@ -333,6 +377,8 @@ def main():
         check_plan(portolan)
         check_fit(portolan, flipped)
         check_mixture(portolan)
+        check_ties(portolan)
+        check_region_overlap(portolan)
         os.chdir("/")
     print(f"{checks} correlations as SciPy has them; classifier and mixtures as scikit-learn has them")
     return 0

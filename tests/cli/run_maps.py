@@ -8,6 +8,7 @@ out what needs them.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,14 @@ def check_cells(portolan, p, correct):
     check(sorted(got[got > 0]) == sorted(counts[lowest:][counts[lowest:] > 0]), "counts: one cell for each")
 
 
+def check_compact(portolan):
+    """What a compact map has no room for is left out whole, not cut."""
+    draw(portolan, "a", "--compact", "--sample", "10000", "-o", "compact.svg")
+    with open("compact.gp") as file:
+        caption = re.search(r"set label 102 '(.*?)'", file.read()).group(1)
+    check(caption == "10,000 of 20,000 examples shown, sampled · epochs 0 to 4", f"compact: {caption}")
+
+
 def cells_of(script):
     with open(script) as file:
         array = file.read().split("array=(", 1)[1].split(")", 1)[0]
@@ -171,6 +180,7 @@ def main():
         stores.make_store(maker, "store", [a[0], b[0]])
         check_points(portolan, a[1], a[2])
         check_cells(portolan, a[1], a[2])
+        check_compact(portolan)
         check_shift(portolan, a[1], b[1])
         check_path(portolan, a[1])
         check_frames(portolan, b[1])

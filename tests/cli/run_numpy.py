@@ -9,6 +9,7 @@ signals present in some epochs only, ranges of epochs; every format of metrics, 
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -161,7 +162,7 @@ class Checker:
 
 def check_large(portolan):
     """Neither memory, nor the number of threads, nor where it goes changes a byte; ids are in order across slices."""
-    for run in ("large", "large-strings"):
+    for run in ("large", "large-strings", "large-gaps"):
         for file_format in ("npy", "csv", "cartography"):
             words = [portolan, "metrics", run, "--format", file_format]
             subprocess.run([*words, "-o", "whole"], check=True)
@@ -179,6 +180,29 @@ def check_large(portolan):
                 assert len(ids) > 100000 and (ids[1:] > ids[:-1]).all(), f"{run}: ids are not in order"
 
 
+def check_passes(portolan):
+    """Selections from a run that there is no memory for to hold it: the same bytes, and the system agrees on the memory."""
+    limit = 64 << 20  # of all that is private; the program's own, two threads' stacks and the allocator's included
+
+    def select(words, **more):
+        return subprocess.run([portolan, "select", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
+
+    for run in ("large", "large-strings"):
+        for words in (["ambiguous", "--fraction", "1"], ["forgettable"], ["region:easy-to-learn", "--count", "9"],
+                      ["forgetting", "--fraction", "0.4"], ["confidence:asc", "--threshold", "0.3"],
+                      ["hard-to-learn", "--fraction", "0.3", "--both-ends", "0.6", "--stratified"],
+                      ["easy-to-learn", "--fraction", "0.9", "--mix", "forgetting=0.5", "--per-class", "--with-measures"]):
+            words = [run, "--by", *words]
+            whole = select(words)
+            assert whole.returncode == 0 and whole.stdout, f"{words}: {whole.stderr}"
+            part = select([*words, "--max-memory", "17M", "--threads", "1"],
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+            assert (part.returncode, part.stdout) == (0, whole.stdout), f"{words} in passes: {part.stderr}"
+    refused = subprocess.run([portolan, "compare", "large", "large-strings", "--max-memory", "16M"], stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, check=False)
+    assert refused.returncode == 1 and b"say --max-memory" in refused.stderr and not refused.stdout, refused.stderr
+
+
 def large_run(name, n, seed, strings=False):
     """One epoch of shuffled ids: more than fits into little memory at a time."""
     random = np.random.default_rng(seed)
@@ -186,6 +210,21 @@ def large_run(name, n, seed, strings=False):
     p = random.random(n, dtype="f4")
     these = [f"id{i}" for i in ids] if strings else ids
     return stores.run(name, [stores.batch(0, these, p, p > 0.5, ids % 3)])
+
+
+def gappy_run(name, n, seed):
+    """Declared ids of which many were never seen, some blocks and pieces of blocks wholly: places in the file move up."""
+    random = np.random.default_rng(seed)
+    seen = random.random((3, n)) < 0.4
+    seen[:, 20000:60000] = False
+    seen[:, :2000] = False
+    seen[:, 100000:140000] = True
+    batches = []
+    for epoch in range(3):
+        rows = np.flatnonzero(seen[epoch])
+        p = random.random(len(rows), dtype="f4")
+        batches.append(stores.batch(epoch, rows, p, p > 0.5, rows % 3))
+    return stores.run(name, batches, declared=n)
 
 
 def main():
@@ -200,7 +239,8 @@ def main():
         random_run("gap", 1000, 9, 7, missing=0.3, skip=(0, 4)),
         random_run("long", 300, 70, 8, missing=0.05),
     ]
-    large = [large_run("large", 300000, 9), large_run("large-strings", 200000, 10, strings=True)]
+    large = [large_run("large", 300000, 9), large_run("large-strings", 200000, 10, strings=True),
+             gappy_run("large-gaps", 200000, 11)]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
@@ -211,6 +251,7 @@ def main():
             if len(holds["p"]) > 3:
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
         check_large(portolan)
+        check_passes(portolan)
         os.chdir("/")
     print(f"{checker.checks} comparisons; largest difference {checker.worst:.2g}")
     return 0

@@ -253,6 +253,10 @@ class Checker:
             assert [c["observed"] for c in manifest["classes"]] == list(counts)
             assert [c["chosen"] for c in manifest["classes"]] == [(r.table["gold"][chosen] == g).sum() for g in labels]
             self.checks += 1
+        threshold = 0.1 + 0.2  # needs 17 digits
+        self.call("select", self.run, "--by", "variability:desc", "--threshold", repr(threshold), "-o", "t.txt")
+        with open("t.txt.manifest.json") as file:
+            assert json.load(file)["parameters"]["threshold"] == threshold
 
 
 class Hash128(ctypes.Structure):

@@ -2,6 +2,7 @@
 
 import fcntl
 import glob
+import gzip
 import json
 import math
 import os
@@ -109,6 +110,33 @@ class Import(DynamicsTest):
             self.assertIn("= 2 observations", done.stdout)
             self.assertIn("replaced: 1 ", done.stdout)
             self.assert_rows({("1", 0): (softmax([3, 1])[0], 1), ("2", 0): (softmax([0, 1])[0], 0)})
+
+    def test_a_label_that_changes_is_told(self):
+        self.write(0, [self.row(0, 1, [0, 1], 0), self.row(0, 2, [0, 1], 0)])
+        self.write(1, [self.row(1, 1, [0, 1], 1), self.row(1, 2, [0, 1], 0)])
+        done = self.run_import()
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("\"gold\" changed: 1 times", done.stderr)
+
+    def test_a_byte_order_mark_costs_no_line(self):
+        path = self.write(0, [self.row(0, 1, [0, 1], 0), self.row(0, 2, [0, 1], 1)])
+        with open(path, "rb") as file:
+            text = file.read()
+        with open(path, "wb") as file:
+            file.write(b"\xef\xbb\xbf" + text)
+        done = self.run_import()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("= 2 observations", done.stdout)
+
+    def test_a_compressed_file_is_named_as_such(self):
+        path = self.write(0, [self.row(0, 1, [0, 1], 0)])
+        with open(path, "rb") as file:
+            text = gzip.compress(file.read())
+        with open(path, "wb") as file:
+            file.write(text)
+        done = self.run_import()
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("%s is compressed: gunzip it first" % path, done.stderr)
 
     def test_bad_lines_are_left_out_and_counted(self):
         bad = ["nonsense", "{}", '{"guid":3,"logits_epoch_0":[0,NaN],"gold":0}',

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -128,6 +129,9 @@ def test_the_collector_comes_back(collect, spool, store, undisturbed):  # noqa: 
         for epoch in range(1, 6):
             log_epoch(run, epoch, range(rows), batch=1000)
         assert len(spools(spool)) == 1
+        deadline = time.monotonic() + PATIENCE
+        while run.stats()["spooled"] <= rows and time.monotonic() < deadline:
+            pass  # the file has begun; what was under way goes into it first
         assert run.stats()["spooled"] > rows
         assert run.stats()["dropped"] == 0
         collect.again(collector)

@@ -6,6 +6,7 @@ declare -A package_lists=(
 		python3 python3-dev gnuplot-nox"
 	[demo]="python3-numpy python3-sklearn wamerican wbritish wfrench wngerman wspanish witalian wswedish wdutch wportuguese"
 	[test]="libcmocka-dev g++ scdoc python3-numpy python3-pytest python3-sklearn python3-zmq python3-msgpack"
+	[frameworks]="python3-venv"
 	[fuzz]="clang libclang-rt-14-dev"
 )
 

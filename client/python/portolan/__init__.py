@@ -16,6 +16,9 @@ Ids are your own, integers from 0 on or strings. Arrays are NumPy arrays, torch 
 that exports a buffer or ``__array__``, or plain lists; none of these packages is needed to record.
 """
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from portolan._measures import measures
 from portolan._portolan import (
     Closed,
@@ -27,6 +30,7 @@ from portolan._portolan import (
     TimedOut,
 )
 from portolan._portolan import version as __version__
+from portolan._report import report
 from portolan._run import Run
 
 __all__ = [
@@ -40,4 +44,18 @@ __all__ = [
     "TimedOut",
     "__version__",
     "measures",
+    "report",
 ]
+
+# One module per framework. None of them, and no framework, is imported before it is used.
+_HOOKS = ("keras", "lightning", "skorch", "sklearn", "torch", "transformers")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _HOOKS:
+        return _import_module(f"portolan.{name}")
+    raise AttributeError(f"module 'portolan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOOKS})

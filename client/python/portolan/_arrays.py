@@ -18,36 +18,69 @@ _TEXT_FORMATS = ("O", "w", "s")
 
 def scores(values: Any, name: str) -> Any:
     """A buffer of float32 or float64, of shape (n, classes) or (n,)."""
-    _refuse_masked(values, name)
     if not is_ready(values):
+        tensor = _near_tensor(values)
+        if tensor is not None:
+            return tensor
+        _refuse_masked(values, name)
         values = _plain(values, name)
         if not is_ready(values) and _is_sequence(values):
             return _floats(values, name)
+    else:
+        _refuse_masked(values, name)
     return values
 
 
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
-    _refuse_masked(values, name)
     if not is_ready(values):
+        tensor = _near_tensor(values)
+        if tensor is not None:
+            return tensor
+        _refuse_masked(values, name)
         values = _plain(values, name)
         if not is_ready(values) and _is_sequence(values):
             return _integers(values, name)
+    else:
+        _refuse_masked(values, name)
     return values
 
 
 def identifiers(values: Any) -> Any:
     """A buffer of integers, or a list or tuple of strings."""
-    _refuse_masked(values, "ids")
     if isinstance(values, (bytes, bytearray)):
         raise TypeError(f"ids must be an array, a tensor or a list, not {type(values).__name__}")
     if not is_ready(values):
+        tensor = _near_tensor(values)
+        if tensor is not None:
+            return tensor
+        _refuse_masked(values, "ids")
         values = _plain(values, "ids")
         if not is_ready(values) and _is_sequence(values):
             if len(values) and isinstance(values[0], (str, bytes)):
                 return values if isinstance(values, (list, tuple)) else list(values)
             return _integers(values, "ids")
+    else:
+        _refuse_masked(values, "ids")
     return values
+
+
+def listed(values: Any) -> list[Any]:
+    """The entries of what these functions return."""
+    values = values if isinstance(values, (list, tuple)) else memoryview(values).tolist()
+    return [entry[0] if isinstance(entry, list) else entry for entry in values]
+
+
+def _near_tensor(values: Any) -> Any:
+    """The common case, in few steps: a torch tensor in this machine's memory, of a type that is read as it is. Else None."""
+    detach = getattr(values, "detach", None)
+    if detach is None:
+        return None
+    try:
+        buffer = detach().numpy()
+    except (AttributeError, TypeError, RuntimeError, ImportError):  # on a device, bfloat16, without NumPy, ...
+        return None
+    return buffer if is_ready(buffer) else None
 
 
 def _refuse_masked(values: Any, name: str) -> None:

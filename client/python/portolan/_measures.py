@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from portolan import _programs
-from portolan._portolan import Error
+from portolan import _options, _programs
+from portolan._run import Run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,12 +15,12 @@ if TYPE_CHECKING:
     Epochs = str | slice | range | tuple[int | None, int | None]
 
 
-def measures(name: str, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> np.recarray[Any, Any]:
+def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> np.recarray[Any, Any]:
     """The measures of every example of run `name`, by ascending id; also of a run in progress.
 
     Args:
-        name: the run.
-        store: the store's directory. Default: ``$PORTOLAN_STORE``, then ``./portolan-store``.
+        name: the run; or an open Run, whose observations are waited for first.
+        store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
 
     Returns:
@@ -35,36 +33,32 @@ def measures(name: str, store: str | os.PathLike[str] | None = None, epochs: Epo
         m = portolan.measures("words", epochs="2:")
         ambiguous = m["id"][m["variability"].argsort()[::-1][: len(m) // 3]]
     """
+    known_in_progress = isinstance(name, Run) and name.is_open
+    name, folder = locate(name, store)
+    words = ["metrics", "--format", "npy", "--store", folder]
+    if epochs is not None:
+        words += ["--epochs", epoch_range(epochs)]
+    return read_table(_programs.analyze(*words, "--", name, warn=not known_in_progress))
+
+
+def read_table(table: bytes) -> np.recarray[Any, Any]:
     import numpy
 
-    command = [_program(), "metrics", "--format", "npy", "--store", os.fspath(store or _programs.default_store())]
-    if epochs is not None:
-        command += ["--epochs", _epoch_range(epochs)]
-    command += ["--", name]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    except OSError as error:
-        raise Error(f"cannot run {command[0]}: {error.strerror}") from None
-    messages = done.stderr.decode(errors="replace").strip()
-    if done.returncode != 0:
-        raise Error(_bare(messages.splitlines()[-1]) if messages else f"portolan metrics ended with status {done.returncode}")
-    for line in messages.splitlines():
-        warnings.warn(_bare(line), stacklevel=2)
-    return _decode_text(numpy.load(io.BytesIO(done.stdout), allow_pickle=False)).view(numpy.recarray)
+    return _decode_text(numpy.load(io.BytesIO(table), allow_pickle=False)).view(numpy.recarray)
 
 
-def _program() -> str:
-    program = _programs.find("portolan")
-    if program is None:
-        raise Error("the program portolan was not found: build it, or set $PORTOLAN to its path")
-    return program
+def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, str]:
+    """(name, store's directory). What an open run has logged is on disk then."""
+    if not isinstance(run, Run):
+        return _options.name(run), os.fspath(store or _programs.default_store())
+    if run.is_open:
+        run.flush()
+    if store is None and run.store is None:
+        raise ValueError(f"run {run.name} goes to an endpoint: say which directory its collector's store is, with store=")
+    return run.name, os.fspath(store or run.store)
 
 
-def _bare(line: str) -> str:
-    return line.removeprefix("portolan: ").removeprefix("warning: ")
-
-
-def _epoch_range(epochs: Epochs) -> str:
+def epoch_range(epochs: Epochs) -> str:
     if isinstance(epochs, str):
         return epochs
     if isinstance(epochs, (slice, range)):

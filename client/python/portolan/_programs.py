@@ -1,10 +1,15 @@
-"""Finds the programs that come with the package."""
+"""Finds, and runs, the programs that come with the package."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import warnings
 from pathlib import Path
+
+from portolan._portolan import Error
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -21,6 +26,46 @@ def find(name: str) -> str | None:
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
     return shutil.which(name)
+
+
+def analyze(*words: str, warn: bool = True) -> bytes:
+    """What ``portolan WORDS`` prints; with `warn` its warnings become Python's, of the line that called the package's function."""
+    program = find("portolan")
+    if program is None:
+        raise Error("the program portolan was not found: build it, or set $PORTOLAN to its path")
+    try:
+        done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as error:
+        raise Error(f"cannot run {program}: {error.strerror}") from None
+    messages = done.stderr.decode(errors="replace").strip()
+    if done.returncode != 0:
+        raise Error(_bare(messages.splitlines()[-1]) if messages else f"portolan {words[0]} ended with status {done.returncode}")
+    for line in messages.splitlines() if warn else ():
+        warnings.warn(_bare(line), stacklevel=3)
+    return done.stdout
+
+
+def _bare(line: str) -> str:
+    return line.removeprefix("portolan: ").removeprefix("warning: ")
+
+
+def portolan() -> None:
+    """The command ``portolan`` of an installed package."""
+    _become("portolan")
+
+
+def portoland() -> None:
+    """The command ``portoland`` of an installed package."""
+    _become("portoland")
+
+
+def _become(name: str) -> None:
+    # The command that pip made is first on $PATH, and is this one: only the package's own copy will do.
+    path = _PACKAGE / "bin" / name
+    try:
+        os.execv(path, [name, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"{name}: cannot run {path}: {error.strerror}")
 
 
 def default_store() -> str:

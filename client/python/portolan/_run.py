@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex
 
-from portolan import _arrays, _options, _programs
+from portolan import _arrays, _device, _options, _programs
 from portolan._portolan import Error, Forked, Handle
 
 _MODES = {"epoch-end": 0, "train-forward": 1}
@@ -116,15 +117,38 @@ class Run:
             _options.directory("spool", spool),
             _options.count("spool_bytes", spool_bytes),
         )
-        self._where = f"store={os.fspath(store)!r}" if store is not None else f"endpoint={endpoint!r}"
+        self._mode = mode
+        self._shared = group is not None
+        self._store, self._endpoint = None if store is None else os.fsdecode(store), endpoint
+        self._closing_line: Callable[[Run], str] | None = None  # of the hooks
         _open_runs.add(self)
         # Called at the interpreter's exit too, while modules are still whole.
-        self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name)
+        self._copies = _device.Copies(functools.partial(_deliver, self._handle, name))
+        self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name, self._copies)
         _close_with_worker(self, self._finalizer)
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def mode(self) -> str:
+        """"epoch-end" or "train-forward"."""
+        return self._mode
+
+    @property
+    def store(self) -> str | None:
+        """The store's directory; None for a run that was given an endpoint."""
+        return self._store
+
+    @property
+    def is_open(self) -> bool:
+        return self._finalizer.alive
+
+    @property
+    def is_shared(self) -> bool:
+        """Opened with a group: other processes log into it too."""
+        return self._shared
 
     def log_logits(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any) -> None:
         """Log n observations of `epoch` from raw scores.
@@ -138,16 +162,17 @@ class Run:
 
         Example: ``run.log_logits(epoch, batch["id"], model(batch["x"]), batch["y"])``
         """
-        gold = _arrays.integers(gold, "gold")
-        self._handle.log(epoch, _LOGITS, "logits", _arrays.identifiers(ids), _arrays.scores(logits, "logits"), gold, None)
+        if _device.is_remote(logits):
+            self._log_remote(epoch, ids, logits, gold)
+            return
+        self._log(epoch, _LOGITS, "logits", ids, _arrays.scores(logits, "logits"), _arrays.integers(gold, "gold"))
 
     def log_probs(self, epoch: SupportsIndex, ids: Any, probs: Any, gold: Any) -> None:
         """Log n observations of `epoch` from probabilities: (n, classes), rows that sum to 1; or (n,), (n, 1): p(class 1).
 
         Example: ``run.log_probs(epoch, ids, classifier.predict_proba(X), y)``
         """
-        gold = _arrays.integers(gold, "gold")
-        self._handle.log(epoch, _PROBS, "probs", _arrays.identifiers(ids), _arrays.scores(probs, "probs"), gold, None)
+        self._log(epoch, _PROBS, "probs", ids, _arrays.scores(probs, "probs"), _arrays.integers(gold, "gold"))
 
     def log_gold(self, epoch: SupportsIndex, ids: Any, gold_probs: Any, correct: Any, gold: Any = None) -> None:
         """Log n observations of `epoch` when the gold label's probability and correctness are all there is.
@@ -163,15 +188,28 @@ class Run:
             gold = _arrays.integers(gold, "gold")
         correct = _arrays.integers(correct, "correct")
         gold_probs = _arrays.scores(gold_probs, "gold_probs")
-        self._handle.log(epoch, _GOLD_PROBS, "gold_probs", _arrays.identifiers(ids), gold_probs, gold, correct)
+        self._log(epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct)
+
+    def _log(self, epoch: SupportsIndex, kind: int, name: str, ids: Any, scores: Any, gold: Any, correct: Any = None) -> None:
+        ids = _arrays.identifiers(ids)
+        changed = self._handle.log(epoch, kind, name, ids, scores, gold, correct)
+        if changed is not None:
+            _warn_of_label(self._name, epoch, ids, gold, *changed)
+
+    def _log_remote(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
+        """Logits on an accelerator: see _device.py."""
+        self._handle.is_offline()  # raises Closed, Forked
+        self._copies.put(_epoch(epoch), ids, logits, gold, ignored)
 
     def end_epoch(self, epoch: SupportsIndex) -> None:
-        """Say that everything of `epoch` has been logged. Does not wait."""
+        """Say that everything of `epoch` has been logged. Does not wait, but for what is on its way from an accelerator."""
+        self._copies.drain()
         self._handle.end_epoch(epoch)
 
     def flush(self, timeout: float | None = 60.0) -> bool:
         """Wait until everything logged so far is on the collector's disk; False when `timeout` seconds (None: no limit)
         were not enough."""
+        self._copies.drain()
         return _flush(self._handle, _deadline(timeout))
 
     def close(self, timeout: float | None = 60.0) -> None:
@@ -179,11 +217,17 @@ class Run:
         then in a spool file, and the message says how to import it. Again: nothing happens."""
         if not self._finalizer.alive:
             return
-        _close(self._handle, _deadline(timeout), self._finalizer.detach)
+        try:
+            self._copies.drain()
+        finally:
+            _close(self._handle, _deadline(timeout), self._finalizer.detach)
+        if self._closing_line is not None:
+            print(self._closing_line(self), file=sys.stderr, flush=True)
 
     def stats(self) -> dict[str, int]:
         """Counters, of observations unless the name says otherwise: logged, acknowledged, refused, replaced, dropped, spooled,
         bytes_sent, reconnects, waits. After close(): as they were at the end."""
+        self._copies.drain()
         return self._handle.stats()
 
     def __enter__(self) -> Run:
@@ -202,13 +246,37 @@ class Run:
         raise TypeError("a portolan.Run cannot be copied or sent to another process: open one there; those with the same group share a run")
 
     def __repr__(self) -> str:
-        state = "open" if self._finalizer.alive else "closed"
-        return f"<portolan.Run {self._name!r} {state}, {self._where}>"
+        state = "open" if self.is_open else "closed"
+        where = f"endpoint={self._endpoint!r}" if self._store is None else f"store={self._store!r}"
+        return f"<portolan.Run {self._name!r} {state}, {where}>"
 
 
 def _warn(name: str, error: BaseException | str) -> None:
     text = str(error)
     print(f"portolan: {text}" if text.startswith(f"run {name}") else f"portolan: run {name}: {text}", file=sys.stderr, flush=True)
+
+
+def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any) -> None:
+    """Logs what has come from an accelerator."""
+    ids = _arrays.identifiers(ids)
+    changed = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, None)
+    if changed is not None:
+        _warn_of_label(name, epoch, ids, gold, *changed)
+
+
+def _warn_of_label(name: str, epoch: Any, ids: Any, gold: Any, row: int, before: int) -> None:
+    one, label = (values[row] for values in (_arrays.listed(ids), _arrays.listed(gold)))
+    _warn(
+        name,
+        f"epoch {epoch}: id {one!r} has the gold label {label}, and had {before} before. An id must be the same example's in every epoch: "
+        "is it a position in a shuffled order? (said once; portolan check counts them)",
+    )
+
+
+def _epoch(epoch: SupportsIndex) -> int:
+    if not hasattr(epoch, "__index__"):
+        raise TypeError(f"epoch must be an integer, not {epoch!r}")
+    return epoch.__index__()
 
 
 def _deadline(timeout: float | None) -> float:
@@ -242,8 +310,12 @@ def _close(handle: Any, deadline: float, ending: Callable[[], Any] = lambda: Non
     handle.close(0)
 
 
-def _close_forgotten(handle: Any, name: str) -> None:
+def _close_forgotten(handle: Any, name: str, copies: _device.Copies) -> None:
     try:
+        try:
+            copies.drain()
+        except Exception as error:  # of a device that is gone, or of labels: what is there is closed all the same
+            _warn(name, error)
         try:
             _close(handle, _deadline(_CLOSE_AT_EXIT))
         except KeyboardInterrupt:
@@ -264,6 +336,7 @@ def _close_with_worker(run: Run, finalizer: Callable[[], Any]) -> None:
 
 def _abandon_all() -> None:
     for run in list(_open_runs):
+        run._copies.abandon()
         run._handle.abandon()
 
 

@@ -30,7 +30,8 @@ test_quote(void **state)
 	(void)state;
 	assert_quoted("plain", 100, "'plain'");
 	assert_quoted("it's `ls` \"x\" $(x) \\n", 100, "'it’s `ls` \"x\" $(x) \\n'");
-	assert_quoted("a\nb\tc\x7f", 100, "'abc'");
+	assert_quoted("a\nb\tc\x7f\x01", 100, "'a b c'");
+	assert_quoted("x\u202ey\u2067z\u2028", 100, "'xyz'");   /* turned directions */
 	assert_quoted("\xc2\x85x\xff\xfey\xc3", 100, "'xy'");   /* a C1 control, bytes that are not UTF-8 */
 	assert_quoted("\xe0\x80\x80z\xed\xa0\x80", 100, "'z'"); /* overlong; a surrogate */
 	assert_quoted("grüße", 100, "'grüße'");

@@ -171,6 +171,29 @@ test_screen_fits(void **state)
 	}
 }
 
+/* The beginning of a number is another number. */
+static void
+test_screen_marks_what_is_cut(void **state)
+{
+	struct tally_epoch epochs[1] = {{.observed = 12000, .correct = 9000, .gold_prob = 8000}};
+	struct live_view view = view_of(epochs, 1);
+	struct frame_moment moment = {.run = "run", .directory = "s", .clock = "12:00:00", .rate = NAN};
+
+	(void)state;
+	view.events = 706;
+	for (unsigned unicode = 0; unicode < 2; unicode++) {
+		struct frame_size size = {.columns = 20, .lines = 5, .unicode = unicode};
+		char *text;
+		size_t length;
+		FILE *stream = open_memstream(&text, &length);
+
+		frame_screen(stream, &view, &moment, &size);
+		fclose(stream);
+		assert_non_null(strstr(text, unicode ? "\nforgetting events 7…\n" : "\nforgetting events 7~\n"));
+		free(text);
+	}
+}
+
 static void
 test_line(void **state)
 {
@@ -343,8 +366,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_tally),       cmocka_unit_test(test_sample), cmocka_unit_test(test_small_map),
-	        cmocka_unit_test(test_screen_fits), cmocka_unit_test(test_line),   cmocka_unit_test(test_looks),
+	        cmocka_unit_test(test_tally),
+	        cmocka_unit_test(test_sample),
+	        cmocka_unit_test(test_small_map),
+	        cmocka_unit_test(test_screen_fits),
+	        cmocka_unit_test(test_screen_marks_what_is_cut),
+	        cmocka_unit_test(test_line),
+	        cmocka_unit_test(test_looks),
 	        cmocka_unit_test(test_stopped),
 	};
 

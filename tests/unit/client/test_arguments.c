@@ -75,6 +75,15 @@ test_batches(void **state)
 	batch = good();
 	batch.kind = 0;
 	refused(&batch, 0, "kind is not one of enum portolan_scores");
+	batch.kind = PORTOLAN_SIGNALS + 1;
+	refused(&batch, 0, "kind is not one of enum portolan_scores");
+	batch.kind = PORTOLAN_SIGNALS;
+	refused(&batch, 0, "scores: signals are 6 adjacent floats per row");
+	batch.classes = 6;
+	batch.scores.column_stride = 2 * sizeof(float);
+	refused(&batch, 0, "scores: signals are 6 adjacent floats per row");
+	batch.scores = (struct portolan_array){batch.scores.data, PORTOLAN_F64, 48, 8};
+	refused(&batch, 0, "scores: signals are 6 adjacent floats per row");
 	batch = good();
 	batch.correct = (struct portolan_array){twos, PORTOLAN_U8, 1, 0};
 	refused(&batch, 0, "correct is for gold probabilities only; here it follows from the scores");

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,44 @@ test_probs_gold_and_strings(void **state)
 	assert_string_equal(fake->first_string, "a-1");
 	assert_string_equal(fake->column_names, "gold_prob correct ");
 	assert_float_equal(fake->gold_prob[1], 1, 0);
+	assert_int_equal(fake->correct[0], 0);
+	assert_int_equal(fake->correct[1], 1);
+}
+
+/* Signals that came derived: taken as they are, `correct` from the prediction; what is no number is refused. */
+static void
+test_signals(void **state)
+{
+	struct fake *fake = *state;
+	const float signals[][6] = {
+	        {0.25f, -1, 0.5f, 0.9f, 0.7f, 2},       {0.75f, 3, 0.05f, 0.5f, 0.75f, 70000}, {1.5f, 1, 0, 0, 1, 0},
+	        {0.5f, INFINITY, 0.25f, 0.6f, 0.5f, 1}, {0.5f, 0, NAN, 0.6f, 0.5f, 1},         {NAN, 0, 0, 0, 0, 0},
+	        {0.5f, 0, 0.25f, 0.6f, 0.5f, 0x1p31f},  {0.5f, 0, 0.25f, 0.6f, 0.5f, -1},
+	};
+	const uint64_t ids[] = {10, 11, 12, 13, 14, 15, 16, 17};
+	const int32_t gold[] = {1, 70000, 0, 0, 0, 0, 0, 0};
+	const struct portolan_batch batch = {
+	        .n = 8,
+	        .classes = 6,
+	        .kind = PORTOLAN_SIGNALS,
+	        .scores = {signals, PORTOLAN_F32, sizeof(signals[0]), sizeof(float)},
+	        .ids = {ids, PORTOLAN_U64, sizeof(ids[0]), 0},
+	        .gold = {gold, PORTOLAN_I32, sizeof(gold[0]), 0},
+	};
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	assert_int_equal(portolan_log(run, &batch, NULL), 0);
+	assert_int_equal(stats_of(run).refused, 6);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 2);
+	assert_string_equal(fake->column_names, "gold_prob margin other_sq entropy max_prob predicted gold correct ");
+	assert_int_equal(fake->ids[0], 10);
+	assert_int_equal(fake->ids[1], 11);
+	assert_float_equal(fake->gold_prob[0], 0.25f, 0);
+	assert_float_equal(fake->gold_prob[1], 0.75f, 0);
 	assert_int_equal(fake->correct[0], 0);
 	assert_int_equal(fake->correct[1], 1);
 }
@@ -353,9 +392,9 @@ test_full_ring_drops(void **state)
 
 	fake->credit = 0;
 	fake_start(fake);
-	run = open_with(fake, (struct portolan_options){
-	                              .ring_bytes = 1 << 20, .when_full = PORTOLAN_DROP, .spool_bytes = 1});
-	log_rows(run, 0, 0, 100000); /* 37 bytes each: about 28,000 fit into a MiB */
+	run = open_with(fake,
+	                (struct portolan_options){.ring_bytes = 1 << 20, .when_full = PORTOLAN_DROP, .spool_bytes = 1});
+	log_rows(run, 0, 0, 100000);                   /* 37 bytes each: about 28,000 fit into a MiB */
 	for (uint32_t epoch = 0; epoch < 300; epoch++) /* it is not waited with these either */
 		assert_int_equal(portolan_end_epoch(run, epoch, NULL), 0);
 	stats = stats_of(run);
@@ -487,6 +526,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(test_arrives, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_probs_gold_and_strings, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_wide_ids, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_no_session_and_refused, setup, teardown),

@@ -357,6 +357,17 @@ find_named_run(struct named_run *named)
 	assert_int_equal(store_writer_each_run(named->fixture->writer, &each, NULL), 0);
 }
 
+unsigned
+fixture_errors(const struct fixture *f, uint8_t session, enum wire_error_code code)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < f->reply_count; i++)
+		count += f->replies[i].session == session && f->replies[i].kind == WIRE_ERROR &&
+		         f->replies[i].code == code;
+	return count;
+}
+
 bool
 fixture_has_run(struct fixture *fixture, const char *run)
 {

@@ -63,6 +63,9 @@ void fixture_forget(struct fixture *fixture);
 /* The last reply to this session; fails if there is none, or it is of another kind. */
 const struct fixture_reply *fixture_last(struct fixture *fixture, uint8_t session, enum wire_kind kind);
 
+/* How many of the replies to this session are this error. */
+unsigned fixture_errors(const struct fixture *fixture, uint8_t session, enum wire_error_code code);
+
 bool fixture_has_run(struct fixture *fixture, const char *run);
 /* What the store says; fails if it does not know. */
 struct store_run_info fixture_run(struct fixture *fixture, const char *run);

@@ -1,5 +1,6 @@
 /* test_dynamics.c: lines and files of training dynamics. */
 #include "dynamics.h"
+#include "dynamics_plain.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -61,6 +62,73 @@ numbers_that_json_has_not(void **state)
 	assert_string_equal(row.text, "a -Infinity \"NaN, 18446744073709551615");
 	assert_true(row.logits[0] == 0x1p64 && row.logits[1] == -0x1p65);
 	dynamics_row_deinit(&row);
+}
+
+/* As the parser of JSON proper reads it, which a member that nobody asked for makes sure of. */
+static void
+is_read_alike(const char *line, bool plain)
+{
+	struct dynamics_row quick = {0}, general = {0};
+	char unusual[512];
+
+	assert_int_equal(dynamics_parse_plain(line, strlen(line), 10, &quick), plain);
+	snprintf(unusual, sizeof(unusual), "{\"_\":0,%s", strchr(line, '{') + 1);
+	assert_false(dynamics_parse_plain(unusual, strlen(unusual), 10, &general));
+	if (plain) {
+		assert_int_equal(dynamics_parse(unusual, strlen(unusual), 10, &general, &error), 0);
+		assert_int_equal(quick.is_text, general.is_text);
+		assert_true(quick.is_text ? strcmp(quick.text, general.text) == 0 : quick.integer == general.integer);
+		assert_int_equal(quick.gold, general.gold);
+		assert_int_equal(quick.classes, general.classes);
+		assert_memory_equal(quick.logits, general.logits, quick.classes * sizeof(double));
+	}
+	dynamics_row_deinit(&quick);
+	dynamics_row_deinit(&general);
+}
+
+static void
+plain_lines(void **state)
+{
+	static const char *const plain[] = {
+	        "{\"guid\":0,\"logits_epoch_10\":[0.1,-0.3,2.675],\"gold\":2}\n",
+	        " {\t\"gold\" : 1 , \"guid\" : \"a b\" , \"logits_epoch_10\" : [ 1 , -0 , -0.0 , 0 ] } \r\n",
+	        "{\"guid\":999999999999999999,\"logits_epoch_10\":[9007199254740993,999999999999999999],\"gold\":0}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5488135039366247,9007199254740993.0,0.1234567890123456789],"
+	        "\"gold\":0}",
+	        "{\"guid\":7,\"logits_epoch_10\":[1e5,1.5E-7,-2.5e+3,1e-400,0.00000000000000000000001],\"gold\":0}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.0000000000000000000012345,123456789012345678.0],\"gold\":0}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5],\"gold\":1}",
+	};
+	static const char *const others[] = {
+	        "{\"guid\":7,\"logits_epoch_1\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_010\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":7,\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":2}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1]}",
+	        "{\"guid\":-7,\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":07,\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":1000000000000000000,\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":\"\\u0041\",\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":\"\xc3\xa9\",\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":\"\",\"logits_epoch_10\":[0.5,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[],\"gold\":0}",
+	        "{\"guid\":7,\"logits_epoch_10\":[.5,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[5.,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0x1,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[1e999,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[-Infinity,1],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1,],\"gold\":1}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":1,}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":1.0}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":1} {}",
+	        "{\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		is_read_alike(plain[i], true);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		is_read_alike(others[i], false);
 }
 
 static void
@@ -192,6 +260,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(good_lines),
 	        cmocka_unit_test(numbers_that_json_has_not),
+	        cmocka_unit_test(plain_lines),
 	        cmocka_unit_test(bad_lines),
 	        cmocka_unit_test(files_in_numeric_order),
 	};

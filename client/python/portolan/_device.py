@@ -1,0 +1,198 @@
+"""Logits on an accelerator: what is logged is derived there, and comes over in one small copy that nothing waits for.
+
+Rows of many classes become their six signals on the device (the formulas of client/signals.c, float32, the maximum
+subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels and ids, where they are on the device,
+travel in the same block. The copy goes to pinned memory behind the work that is queued already; it is logged by a later call, when it has
+arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
+
+Only called with torch tensors, so torch is imported already.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from portolan import _arrays, _shapes
+
+LOGITS, SIGNALS = 1, 4
+NARROW = 6  # classes; a row of logits is then no larger than its signals
+_CHUNK = 1 << 24  # scores looked at together: what is derived takes a few times their memory, for a moment
+_MOST_WAITING = 4  # copies under way before the oldest is waited for
+_WITH_STREAMS = ("cuda", "xpu")  # torch.cuda is ROCm's name too
+_LARGEST = 3.4028234663852886e38
+
+Deliver = Callable[[int, int, Any, Any, Any], None]  # epoch, kind, ids, scores, gold
+
+
+def is_remote(values: Any) -> bool:
+    """A torch tensor on an accelerator that has streams and events. What is elsewhere (mps, xla) is copied as a whole, which always works."""
+    return getattr(getattr(values, "device", None), "type", None) in _WITH_STREAMS
+
+
+class Copies:
+    """Blocks of one run on their way from a device, in the order in which they were logged."""
+
+    def __init__(self, deliver: Deliver) -> None:
+        self._deliver = deliver
+        self._waiting: deque[_Block] = deque()
+        self._lock = threading.Lock()
+
+    def put(self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
+        """Begins to log a batch; rows with the label `ignored` are left out."""
+        block = _Block(epoch, ids, logits, gold, ignored)
+        with self._lock:
+            self._waiting.append(block)
+            while self._waiting and (len(self._waiting) > _MOST_WAITING or self._waiting[0].has_arrived()):
+                self._waiting.popleft().deliver(self._deliver)
+
+    def drain(self) -> None:
+        """Waits for what is under way, and logs it."""
+        if not self._waiting:
+            return
+        with self._lock:
+            while self._waiting:
+                self._waiting.popleft().deliver(self._deliver)
+
+    def abandon(self) -> None:
+        """In a forked child: what is under way is the parent's, and so is the lock."""
+        self._waiting, self._lock = deque(), threading.Lock()
+
+
+class _Block:
+    """One batch: what is on the device as columns of one table of 32-bit words, the rest as it is."""
+
+    def __init__(self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None) -> None:
+        torch = sys.modules["torch"]
+        self.epoch, self.ignored = epoch, ignored
+        with torch.no_grad():
+            logits = logits.detach()
+            if logits.ndim not in (1, 2):
+                raise ValueError(f"logits must have the shape (n, classes), (n, 1) or (n,), not {tuple(logits.shape)}")
+            logits = logits.reshape(len(logits), -1)
+            self.rows, self.classes = logits.shape
+            _check_rows("ids", ids, self.rows)
+            _check_rows("gold", gold, self.rows)
+            if logits.dtype != torch.float64:
+                logits = logits.float()
+            self.kind = LOGITS if self.classes <= NARROW else SIGNALS
+            scores = logits if self.kind == LOGITS else signals(logits, _labels(gold, logits.device))
+            self._here, self._layout, columns = {}, [], []
+            for name, values in (("scores", scores), ("gold", _unshared(gold)), ("ids", _unshared(ids))):
+                if name != "scores" and not is_remote(values):
+                    self._here[name] = values
+                    continue
+                words = values.reshape(self.rows, -1).contiguous().view(torch.int32)
+                self._layout.append((name, values.dtype, words.shape[1]))
+                columns.append(words)
+            self._block, self._event = _start_copy(torch.cat(columns, 1))
+
+    def has_arrived(self) -> bool:
+        return self._event is None or self._event.query()
+
+    def deliver(self, deliver: Deliver) -> None:
+        if self._event is not None:
+            self._event.synchronize()
+        values, begin = dict(self._here), 0
+        for name, dtype, width in self._layout:
+            columns = self._block[:, begin : begin + width].contiguous().view(dtype)
+            values[name] = columns if name == "scores" else columns.reshape(-1)
+            begin += width
+        ids, scores, gold = values["ids"], values["scores"], values["gold"]
+        if self.ignored is not None:
+            ids, scores, gold = _shapes.without_ignored(ids, scores, gold)
+        gold = _arrays.integers(gold, "gold")
+        if self.kind == SIGNALS:  # of logits the library knows the classes
+            _check_labels(_arrays.listed(gold), self.classes)
+        deliver(self.epoch, self.kind, ids, scores, gold)
+
+
+def signals(logits: Any, gold: Any) -> Any:
+    """(n, 6): p(gold), margin, sum of p squared over the other classes, entropy, largest p, predicted class; p(gold) is NaN where the row
+    cannot be used. `gold` (n,) on the same device; a label out of range gives some numbers, and is refused later."""
+    torch = sys.modules["torch"]
+    logits = logits.reshape(len(logits), -1)
+    if logits.shape[1] == 1:
+        logits = torch.cat((torch.zeros_like(logits), logits), 1)
+    step = max(1, _CHUNK // logits.shape[1])
+    if len(logits) <= step:
+        return _signals_of(torch, logits, gold)
+    return torch.cat([_signals_of(torch, logits[i : i + step], gold[i : i + step]) for i in range(0, len(logits), step)])
+
+
+def _signals_of(torch: Any, logits: Any, gold: Any) -> Any:
+    classes = logits.shape[1]
+    gold = gold.clamp(0, classes - 1).unsqueeze(1)
+    top, predicted = logits.max(1, keepdim=True)  # of equal ones the first
+    below = (top - logits).float()
+    e = torch.exp(-below)
+    rest = e.scatter(1, predicted, 0).sum(1, keepdim=True)
+    share = 1 / (1 + rest)
+    gold_logit = logits.gather(1, gold)
+    others = logits.scatter(1, gold, -torch.inf).amax(1, keepdim=True)
+    weighted = torch.where(e > 0, e * below, 0).sum(1, keepdim=True)
+    usable = (top < torch.inf) & (gold_logit > -torch.inf)  # both false for NaN, which max() hands on
+    return torch.cat(
+        (
+            torch.where(usable, e.gather(1, gold) * share, torch.nan),
+            (gold_logit - others).float().clamp(-_LARGEST, _LARGEST),
+            e.scatter(1, gold, 0).square().sum(1, keepdim=True) * share.square(),
+            torch.log1p(rest) + weighted * share,
+            share,
+            predicted.float(),
+        ),
+        1,
+    )
+
+
+def _labels(gold: Any, device: Any) -> Any:
+    torch = sys.modules["torch"]
+    if not callable(getattr(gold, "detach", None)):
+        gold = torch.as_tensor(gold)
+    return gold.detach().reshape(-1).to(device, torch.int64)
+
+
+def _unshared(values: Any) -> Any:
+    """What the caller may change before it is logged; on the device in a type whose bits fill whole words."""
+    if is_remote(values):
+        values = values.detach().reshape(-1)
+        return values.float() if values.is_floating_point() else values.long()
+    if callable(getattr(values, "detach", None)):
+        return values.detach().reshape(-1).clone()
+    if isinstance(values, (_shapes.TokenIds, tuple)):
+        return values
+    if callable(getattr(values, "copy", None)):
+        return values.copy()
+    return list(values)
+
+
+def _check_rows(name: str, values: Any, rows: int) -> None:
+    count = len(values)
+    if count != rows:
+        raise ValueError(f"{name} has {count} {'entry' if count == 1 else 'entries'}, logits {rows} {'row' if rows == 1 else 'rows'}")
+
+
+def _check_labels(gold: list[int], classes: int) -> None:
+    if not gold or 0 <= min(gold) <= max(gold) < classes:
+        return
+    row = next(row for row, label in enumerate(gold) if not 0 <= label < classes)
+    raise ValueError(f"gold: row {row} has {gold[row]}, not within 0 and {classes - 1} (classes)")
+
+
+def _start_copy(block: Any) -> tuple[Any, Any]:
+    """(the block in this machine's memory, the event after which it is there, or None)."""
+    torch = sys.modules["torch"]
+    if not is_remote(block):
+        return block.cpu(), None
+    backend = getattr(torch, block.device.type)
+    try:
+        host = torch.empty(block.shape, dtype=block.dtype, pin_memory=True)
+    except RuntimeError:  # no more memory may be pinned
+        return block.cpu(), None
+    host.copy_(block, non_blocking=True)
+    event = backend.Event()
+    event.record(backend.current_stream(block.device))
+    return host, event

@@ -1,0 +1,212 @@
+"""What the hooks share: how a run is opened and what its record holds, what an error does to training, the closing line.
+
+A hook makes one Recorder, opens it when training begins, logs through it, and closes it when training ends. The run is its
+own if it was given a name, and the caller's if it was given an open portolan.Run, which stays open.
+
+Training comes first: a run that cannot be opened, or arguments that cannot be right, raise, at the beginning; a collector that
+is lost later costs a line on stderr, and training goes on without being recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from portolan import _device, _portolan, _shapes
+from portolan._run import Run
+
+Open = Callable[..., Run]
+
+
+class Recorder:
+    """One run, as a hook uses it.
+
+    Args:
+        hook: the hook's name, for messages and the record.
+        run: an open Run, or the name of one to open, or None: the framework's own name for the training is taken.
+        mode: "epoch-end" or "train-forward".
+        options: further arguments of portolan.Run, for a run that is opened here.
+    """
+
+    def __init__(self, hook: str, run: Run | str | None, mode: str, options: Mapping[str, Any] | None = None) -> None:
+        if run is not None and not isinstance(run, (Run, str)):
+            raise TypeError(f"{hook}: run must be a name or a portolan.Run, not {run!r}")
+        self.hook, self.mode = hook, mode
+        self.options = dict(options or {})
+        self._given, self.run = run, run if isinstance(run, Run) else None
+        self._lost, self._opened = False, 0
+        if self.run is not None and self.options:
+            raise TypeError(f"{hook}: {', '.join(sorted(self.options))} cannot be given with an open run: pass them to portolan.Run")
+        if self.run is not None:
+            check_mode(self.run, mode, hook)
+
+    @property
+    def is_open(self) -> bool:
+        return self.run is not None and self.run.is_open
+
+    def open(
+        self, default_name: str, record: Mapping[str, Any], *, resumed: bool = False, trial: bool = False, open_run: Open = Run, **more: Any
+    ) -> None:
+        """Opens the run, unless it is open.
+
+        Args:
+            default_name: if the hook was given none.
+            record: see record(). What the caller gave as config wins.
+            resumed: training goes on from a checkpoint: so does the run.
+            trial: one of many trainings, of a search: each is a run of its own, NAME/trial0, NAME/trial1, ...
+            open_run: portolan.Run, or what opens one run for all processes of a job.
+            more: what the hook knows of the run (labels, examples), where the caller said nothing.
+        """
+        self._lost = False
+        if self.is_open:
+            return
+        if isinstance(self._given, Run):
+            raise _portolan.Closed(f"{self.hook}: run {self._given.name} is closed: open it again with resume=True")
+        options = {**more, **self.options}
+        options["config"] = {"hook": self.hook, **record, **(self.options.get("config") or {})}
+        options["mode"] = self.mode
+        if resumed and not options.get("overwrite"):
+            options["resume"] = True
+        name = self._given or default_name
+        self.run = open_run(f"{name}/trial{self._opened}" if trial else name, **options)
+        self._opened += 1
+        say_at_close(self.run)
+
+    def log_logits(self, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
+        """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
+        self._guarded(log_batch, self.run, epoch, ids, logits, gold)
+
+    def log_probs(self, epoch: int, ids: Any, probs: Any, gold: Any) -> None:
+        if self.run is not None:
+            self._guarded(self.run.log_probs, epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, probs, gold)))
+
+    def log_gold(self, epoch: int, ids: Any, gold_probs: Any, correct: Any, gold: Any) -> None:
+        if self.run is not None:
+            self._guarded(self.run.log_gold, epoch, ids, gold_probs, correct, gold)
+
+    def end_epoch(self, epoch: int) -> None:
+        if self.run is not None:
+            self._guarded(self.run.end_epoch, epoch)
+
+    def flush(self) -> None:
+        """Before a checkpoint is written: what it has seen is then on disk."""
+        if self.run is not None:
+            self._guarded(self.run.flush)
+
+    def close(self) -> None:
+        """At the end of training: flushes, and says what there is now. A run of the caller's stays open."""
+        if not self.is_open:
+            return
+        if isinstance(self._given, Run):
+            self.flush()
+            if not self._lost:
+                print(closing_line(self.run), file=sys.stderr, flush=True)
+            return
+        try:
+            self.run.close()
+        except _portolan.Error as error:
+            self._lose(error)
+
+    def _guarded(self, call: Callable[..., Any], *arguments: Any) -> None:
+        if self._lost or self.run is None:
+            return
+        try:
+            call(*arguments)
+        except _portolan.RowsRefused:
+            raise  # asked for, with strict
+        except _portolan.Error as error:
+            self._lose(error)
+
+    def _lose(self, error: BaseException) -> None:
+        self._lost = True
+        warn(f"{self.hook}: {error}; training goes on, and is not recorded any more")
+
+
+def log_batch(run: Run, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
+    """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
+    ids, logits, gold = _shapes.as_rows(ids, logits, gold)
+    if _device.is_remote(logits):
+        run._log_remote(epoch, ids, logits, gold, _shapes.IGNORED)
+    else:
+        run.log_logits(epoch, *_shapes.without_ignored(ids, logits, gold))
+
+
+def check_mode(run: Run, mode: str, hook: str) -> None:
+    if run.mode != mode:
+        raise ValueError(f"{hook}: run {run.name} was opened with mode={run.mode!r}, but this is {mode!r}: open it with mode={mode!r}")
+
+
+def record(model: Any, versions: Mapping[str, str], seed: int | None = None, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What goes into a run's record: class of the model, seed, versions, hyper-parameters."""
+    out: dict[str, Any] = {"model": model if isinstance(model, str) else type(model).__name__}
+    if seed is not None:
+        out["seed"] = seed
+    out["versions"] = {"portolan": _portolan.version, "python": platform.python_version(), **versions}
+    if parameters:
+        out["parameters"] = {str(name): as_json(value) for name, value in parameters.items()}
+    return out
+
+
+def as_json(value: Any, depth: int = 4) -> Any:
+    """The value, or what says most about it, as JSON can hold it."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value if not isinstance(value, str) or len(value) <= 1000 else value[:1000] + "..."
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth > 0 and isinstance(value, Mapping):
+        return {str(key): as_json(item, depth - 1) for key, item in list(value.items())[:100]}
+    if depth > 0 and isinstance(value, (list, tuple, set, frozenset)):
+        return [as_json(item, depth - 1) for item in list(value)[:100]]
+    if callable(getattr(value, "item", None)) and getattr(value, "size", None) == 1:  # a NumPy number
+        return as_json(value.item(), 0)
+    if isinstance(value, type) or callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    text = str(value)
+    return text if len(text) <= 200 and " at 0x" not in text else type(value).__name__
+
+
+def versions_of(*modules: str) -> dict[str, str]:
+    """Versions of these, where they are imported."""
+    found = {name: getattr(sys.modules.get(name), "__version__", None) for name in modules}
+    return {name: str(version) for name, version in found.items() if version is not None}
+
+
+def say_at_close(run: Run) -> None:
+    """When the run is closed, a line on stderr says what there is now."""
+    run._closing_line = closing_line
+
+
+def closing_line(run: Run) -> str:
+    """How many observations, how many bytes, how to see the map."""
+    stats = run.stats()
+    notes = [f"{bytes_as_text(stats['bytes_sent'])} sent"]
+    notes += [f"{stats[name]:,} {name}" for name in ("replaced", "refused", "dropped") if stats[name]]
+    if run.is_shared:
+        notes.insert(0, "by this process")
+    where = "on disk" if stats["acknowledged"] >= stats["logged"] else f"logged, {stats['acknowledged']:,} of them on disk"
+    if stats["acknowledged"] < stats["logged"] and stats["spooled"]:
+        where += ", the others in a spool file"
+    return f"portolan: run {run.name}: {stats['logged']:,} observations {where} ({', '.join(notes)}); its map: {map_command(run)}"
+
+
+def map_command(run: Run) -> str:
+    command = ["portolan", "map", run.name, "-o", "map.png"]
+    if run.store is not None:
+        command[3:3] = ["--store", run.store]
+    return shlex.join(command) + ("" if run.store is not None else " --store DIR, on the collector's machine")
+
+
+def bytes_as_text(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+def warn(text: str) -> None:
+    """One line on stderr, where the library's own go."""
+    print(f"portolan: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,133 @@
+"""Reading back in few numbers: the function report()."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from portolan import _measures, _programs
+
+if TYPE_CHECKING:
+    from portolan._measures import Epochs
+    from portolan._run import Run
+
+_numbers = itertools.count(1)
+
+REGIONS = ("easy-to-learn", "ambiguous", "hard-to-learn")
+
+
+def report(
+    run: str | Run,
+    store: str | os.PathLike[str] | None = None,
+    epochs: Epochs | None = None,
+    map: str | os.PathLike[str] | bool | None = True,
+) -> dict[str, Any]:
+    """What there is to say of a run so far, as a plain dict of numbers, and its data map as a picture.
+
+    Args:
+        run: an open Run, or the name of one. What an open one has logged is waited for first.
+        store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
+        epochs: which epochs to show, and to take the regions from; see measures(). ``"2:"`` leaves out a burn-in.
+        map: a path ending in .png, .svg or .pdf; True: a PNG in a folder that is removed when the process ends; False: none.
+
+    Returns:
+        ``run``, ``state`` ("recording", "closed"), ``examples``, ``observations``;
+        ``forgettable``: the share of the examples with a forgetting event, or never learned (Yaghoobzadeh et al. 2021, 3.1);
+        ``epochs``: a list with, for each epoch, ``epoch``, ``observed`` (examples), ``accuracy``, ``confidence`` (mean p(gold)), the
+        shares of the observed that were ``forgotten`` (correct when last observed before, incorrect now) and ``learned`` (correct
+        for the first time), and the shares of the regions as the map up to this epoch has them: ``easy-to-learn``,
+        ``ambiguous``, ``hard-to-learn``;
+        ``map``: the picture's path, or None.
+
+    A call reads what is new since the process's last one; it needs NumPy, and for the map gnuplot.
+
+    Example::
+
+        r = portolan.report(run)
+        print(r["epochs"][-1]["accuracy"], r["map"])
+    """
+    name, folder = _measures.locate(run, store)
+    look = json.loads(_programs.analyze("watch", "--once", "--json", "--store", folder, "--", name))
+    first, last = _bounds(epochs)
+    shown = [epoch for epoch in look.get("epochs", []) if first <= epoch["epoch"] < last]
+    forgetting = look.get("forgetting", {})
+    examples = look.get("examples", 0)
+    out = {
+        "run": name,
+        "state": look["state"],
+        "examples": examples,
+        "observations": look.get("observations", 0),
+        "forgettable": (forgetting["examples"] + forgetting["not_learned"]) / examples if examples else None,
+        "epochs": [],
+        "map": None,
+    }
+    content: tuple[Any, ...] = ()
+    for epoch in shown:
+        content += (tuple(epoch.values()),)
+        out["epochs"].append(_summary(epoch) | _region_shares(name, folder, f"{first}:{epoch['epoch'] + 1}", content))
+    if shown and map is not None and map is not False:
+        out["map"] = _draw(name, folder, f"{first}:{shown[-1]['epoch'] + 1}", map)
+    return out
+
+
+def _bounds(epochs: Epochs | None) -> tuple[int, float]:
+    if epochs is None:
+        return 0, float("inf")
+    first, colon, last = _measures.epoch_range(epochs).partition(":")
+    if not colon or not all(bound == "" or bound.isdecimal() for bound in (first, last)):
+        raise ValueError(f"epochs must be 'A:B', not {epochs!r}")
+    return int(first or 0), int(last) if last else float("inf")
+
+
+def _summary(epoch: dict[str, Any]) -> dict[str, Any]:
+    observed = max(1, epoch["observed"])
+    shares = {name: epoch[name] / observed for name in ("forgotten", "learned")}
+    return {name: epoch[name] for name in ("epoch", "observed", "accuracy", "confidence")} | shares
+
+
+@functools.lru_cache(maxsize=4096)
+def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]) -> dict[str, float]:
+    """As analyzer/selection/regions.h defines them. `content` is what the epochs hold, so that a run that was overwritten is
+    not taken for the one before."""
+    import numpy as np
+
+    m = _measures.read_table(
+        _programs.analyze("metrics", "--format", "npy", "--store", folder, "--epochs", epochs, "--", name, warn=False)
+    )
+    variability, confidence = m["variability"], m["confidence"]
+    third = len(m) // 3
+    cut = np.partition(variability, len(m) - third)[len(m) - third] if third else np.inf
+    ambiguous = (variability >= cut) & (variability > 0)  # where nothing varies, nothing is ambiguous
+    easy = ~ambiguous & (confidence >= 0.5)
+    counts = (easy.sum(), ambiguous.sum(), (~ambiguous & ~easy).sum())
+    return {region: float(count / len(m)) for region, count in zip(REGIONS, counts)}
+
+
+def _draw(name: str, folder: str, epochs: str, target: str | os.PathLike[str] | bool) -> str:
+    path = os.path.join(_pictures().name, f"map-{next(_numbers)}.png") if target is True else os.fspath(target)
+    _programs.analyze("map", "--store", folder, "--epochs", epochs, "-o", path, "--", name, warn=False)
+    return path
+
+
+class _Folder:
+    """Removed when the process ends, by the process that made it."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="portolan-maps-")
+        self._remove = weakref.finalize(self, _remove_of, os.getpid(), self.name)
+
+
+def _remove_of(process: int, folder: str) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def _pictures() -> _Folder:
+    return _Folder()

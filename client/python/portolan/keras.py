@@ -1,0 +1,157 @@
+"""Portolan for Keras 3, on any backend.
+
+    import portolan.keras
+
+    model.fit(x, y, callbacks=[portolan.keras.PortolanCallback(x, y, run="words", store="portolan-store")])
+
+records a pass over (x, y) at the end of each epoch: Keras hands callbacks no outputs of batches. client/python/docs/keras.md
+says the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from portolan import _hooks
+from portolan._run import Run
+
+__all__ = ["PortolanCallback"]
+
+_HOOK = "portolan.keras.PortolanCallback"
+_LOGITS_OR_PROBS = ("sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy")
+
+
+class PortolanCallback(keras.callbacks.Callback):
+    """Records how the model sees its training examples at the end of each epoch.
+
+    Args:
+        x: the model's inputs, for all examples: an array, or a list or dict of arrays; or an iterable, used once per epoch, of batches
+            ``(ids, x, y)``, and then without y and ids.
+        y: (n,) class numbers; (n, classes) one-hot; for a single output unit 0 and 1.
+        ids: (n,) ids; default: 0 ... n-1.
+        run: the run's name, or an open portolan.Run. Default: the model's name.
+        scores: what the model returns, "logits" or "probs"; default: what the loss says.
+        output: which output it is, of a model with several: its name or number.
+        batch_size: of the pass.
+        options: further arguments of portolan.Run: store, endpoint, labels, overwrite, ...
+
+    fit(initial_epoch=...) and keras.callbacks.BackupAndRestore go on with the run.
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any = None,
+        ids: Any = None,
+        run: Run | str | None = None,
+        *,
+        scores: str | None = None,
+        output: str | int | None = None,
+        batch_size: int = 256,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if scores not in (None, "logits", "probs"):
+            raise ValueError(f"scores must be 'logits' or 'probs', not {scores!r}")
+        self._x, self._y = x, None if y is None else _as_numpy(y)
+        self._ids, self._batches = None, None
+        if y is None:
+            if ids is not None or not isinstance(x, Iterable) or isinstance(x, Mapping) or hasattr(x, "shape"):
+                raise TypeError(f"{_HOOK}: without y, x must be an iterable of batches (ids, x, y)")
+            self._batches = x
+        else:
+            self._ids = np.arange(len(self._y)) if ids is None else ids
+            if len(self._ids) != len(self._y):
+                raise ValueError(f"{_HOOK}: there are {len(self._ids)} ids and {len(self._y)} labels")
+        self._known = {"examples": len(self._y)} if y is not None and ids is None else {}
+        self._scores, self._output, self._batch_size = scores, output, batch_size
+        self._recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is recorded; None before training begins."""
+        return self._recorder.run
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._logits: bool | None = None
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if self._logits is not None:
+            return
+        self._logits = (self._scores or _scores_of(self.model, self._output)) == "logits"
+        optimizer = self.model.optimizer
+        parameters = {"optimizer": type(optimizer).__name__, "loss": _name_of(self.model.loss), "backend": keras.backend.backend()}
+        parameters |= {"epochs": (self.params or {}).get("epochs"), "learning_rate": _number(getattr(optimizer, "learning_rate", None))}
+        versions = {"keras": keras.__version__, **_hooks.versions_of(keras.backend.backend())}
+        self._recorder.open(self.model.name, _hooks.record(self.model, versions, None, parameters), resumed=epoch > 0, **self._known)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        with _random_numbers_kept():
+            for ids, x, y in self._batches if self._batches is not None else [(self._ids, self._x, self._y)]:
+                self._log(epoch, ids, self.model.predict(x, batch_size=self._batch_size, verbose=0), _as_numpy(y))
+        self._recorder.end_epoch(epoch)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._recorder.close()
+
+    def _log(self, epoch: int, ids: Any, outputs: Any, gold: Any) -> None:
+        if isinstance(outputs, (list, tuple, dict)):
+            if self._output is None:
+                names = ", ".join(map(repr, outputs if isinstance(outputs, dict) else range(len(outputs))))
+                raise ValueError(f"{_HOOK}: the model has the outputs {names}: say which is to be recorded, output=")
+            outputs = outputs[self._output]
+        outputs = np.asarray(outputs)
+        if gold.ndim == 2 and gold.shape == outputs.shape and gold.shape[1] > 1 and _is_one_hot(gold):
+            gold = gold.argmax(axis=1)
+        (self._recorder.log_logits if self._logits else self._recorder.log_probs)(epoch, ids, outputs, gold)
+
+
+def _is_one_hot(gold: Any) -> bool:
+    return bool(((gold == 0) | (gold == 1)).all() and (gold.sum(axis=1) == 1).all())
+
+
+def _as_numpy(values: Any) -> Any:
+    return keras.ops.convert_to_numpy(values) if keras.ops.is_tensor(values) else np.asarray(values)
+
+
+def _scores_of(model: Any, output: str | int | None) -> str:
+    """What the model returns, by its loss."""
+    loss = model.loss
+    if isinstance(loss, (list, tuple, dict)):
+        loss = loss[0 if output is None else output] if not isinstance(loss, dict) or output is not None else None
+    from_logits = getattr(loss, "from_logits", None)
+    if from_logits is not None:
+        return "logits" if from_logits else "probs"
+    if _name_of(loss) in _LOGITS_OR_PROBS:
+        return "probs"  # as a name or a function they are told nothing of logits
+    raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs'")
+
+
+def _name_of(loss: Any) -> str:
+    return loss if isinstance(loss, str) else str(getattr(loss, "name", None) or getattr(loss, "__name__", type(loss).__name__))
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(_as_numpy(value))
+    except (TypeError, ValueError):
+        return None
+
+
+@contextlib.contextmanager
+def _random_numbers_kept() -> Iterator[None]:
+    """Training shuffles as it would without the pass, which draws seeds for loaders that it does not need."""
+    torch = sys.modules.get("torch")
+    numpy_state, torch_state = np.random.get_state(), torch.get_rng_state() if torch else None
+    try:
+        yield
+    finally:
+        np.random.set_state(numpy_state)
+        if torch:
+            torch.set_rng_state(torch_state)

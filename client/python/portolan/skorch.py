@@ -1,0 +1,137 @@
+"""Portolan for skorch.
+
+    import portolan.skorch
+
+    net = NeuralNetClassifier(Module, callbacks=[portolan.skorch.PortolanCallback("words", store="portolan-store")])
+
+records a pass over the rows that are trained on at the end of each epoch; with mode="train-forward" the y_pred of each
+batch. client/python/docs/skorch.md says the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import skorch
+import torch
+from skorch.callbacks import Callback
+from skorch.dataset import unpack_data
+from torch.utils.data import SequentialSampler
+
+from portolan import _hooks
+from portolan._run import Run
+from portolan.torch import WithIds, evaluating
+
+__all__ = ["PortolanCallback"]
+
+_HOOK = "portolan.skorch.PortolanCallback"
+_OWN = ("run", "mode", "ids", "scores", "observations")
+
+
+class PortolanCallback(Callback):
+    """Records how the net sees the rows it is trained on; those held out by train_split are not recorded.
+
+    Args:
+        run: the run's name, or an open portolan.Run. Default: the module's class.
+        mode: "epoch-end": a pass of its own after each epoch, in eval mode. "train-forward": the module's output for each batch, as it
+            is trained on.
+        ids: one per row of what fit() is given; default: the row's number there. In train-forward mode, where batches come
+            shuffled, the name of the entry with the ids in an X that is a dict; default "id". (The module's forward() then
+            takes it, and need not use it.)
+        scores: what the module returns, "logits" or "probs"; default: what the net's criterion says.
+        observations: ``f(batch, y_pred) -> (ids, scores, gold)``, for train-forward with batches of other forms.
+        options: further arguments of portolan.Run: store, endpoint, labels, overwrite, ...
+
+    partial_fit(), and a net whose history was loaded, go on with the run.
+    """
+
+    def __init__(
+        self,
+        run: Run | str | None = None,
+        mode: str = "epoch-end",
+        ids: Sequence[Any] | str | None = None,
+        scores: str | None = None,
+        observations: Callable[[Any, Any], tuple[Any, Any, Any]] | None = None,
+        **options: Any,
+    ) -> None:
+        # scikit-learn's rules: what was given, as it was given, under its own name. State ends in "_".
+        self.run, self.mode, self.ids, self.scores, self.observations = run, mode, ids, scores, observations
+        for name, value in options.items():
+            setattr(self, name, value)
+        self.recorder_: _hooks.Recorder | None = None
+
+    def on_train_begin(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        if self.mode not in ("epoch-end", "train-forward"):
+            raise ValueError(f"mode must be 'epoch-end' or 'train-forward', not {self.mode!r}")
+        if self.scores not in (None, "logits", "probs"):
+            raise ValueError(f"scores must be 'logits' or 'probs', not {self.scores!r}")
+        self.logits_ = (self.scores or _scores_of(net)) == "logits"
+        options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+        self.recorder_ = _hooks.Recorder(_HOOK, self.run, self.mode, options)
+        parameters = {name: getattr(net, name, None) for name in ("lr", "batch_size", "max_epochs", "optimizer", "criterion")}
+        versions = {"torch": torch.__version__, "skorch": skorch.__version__}
+        record = _hooks.record(net.module_, versions, torch.initial_seed(), parameters)
+        self.recorder_.open(type(net.module_).__name__, record, resumed=len(net.history) > 0)
+
+    def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, y_pred: Any = None, **kwargs: Any) -> None:
+        if training and self.mode == "train-forward":
+            self._log(net, *(self.observations(batch, y_pred) if self.observations else self._of_batch(batch, y_pred)))
+
+    def on_epoch_end(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
+        if self.mode == "epoch-end":
+            self._observe(net, dataset_train)
+        self.recorder_.end_epoch(_epoch(net))
+
+    def on_train_end(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self.recorder_.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "recorder_": None}  # a net that is pickled leaves its run behind
+
+    def _of_batch(self, batch: Any, y_pred: Any) -> tuple[Any, Any, Any]:
+        inputs, gold = unpack_data(batch)
+        name = "id" if self.ids is None else self.ids
+        if not isinstance(name, str) or not isinstance(inputs, Mapping) or name not in inputs:
+            raise ValueError(
+                f"{_HOOK}: batches come shuffled, so each has to carry its ids: give fit() a dict, "
+                f'{{"x": X, {name if isinstance(name, str) else "id"!r}: ids}}, or give observations=, or record a pass of its own, '
+                "mode='epoch-end'"
+            )
+        return inputs[name], y_pred, gold
+
+    def _observe(self, net: Any, dataset: Any) -> None:
+        loader = net.get_iterator(dataset, training=False)
+        if not isinstance(getattr(loader, "sampler", None), SequentialSampler):
+            raise ValueError(f"{_HOOK}: the pass goes through the rows in their order: iterator_valid must not shuffle")
+        if self.ids is not None and isinstance(self.ids, str):
+            raise ValueError(f"{_HOOK}: ids={self.ids!r} names an entry of batches: in mode='epoch-end' give one id per row")
+        places, start = WithIds(dataset), 0
+        with evaluating(net.module_, loader):
+            for batch in loader:
+                y_pred = net.evaluation_step(batch, training=False)
+                gold = unpack_data(batch)[1]
+                rows = [places.id_of(start + i) for i in range(len(gold))]
+                self._log(net, rows if self.ids is None else [self.ids[row] for row in rows], y_pred, gold)
+                start += len(rows)
+
+    def _log(self, net: Any, ids: Any, y_pred: Any, gold: Any) -> None:
+        y_pred = y_pred[0] if isinstance(y_pred, tuple) else y_pred  # as skorch has it
+        log = self.recorder_.log_logits if self.logits_ else self.recorder_.log_probs
+        log(_epoch(net), ids, y_pred, gold)
+
+
+def _epoch(net: Any) -> int:
+    return int(net.history[-1, "epoch"]) - 1
+
+
+def _scores_of(net: Any) -> str:
+    """What the module returns, by the net's criterion; NeuralNetClassifier takes the logarithm for NLLLoss by itself."""
+    criterion = net.criterion_
+    if isinstance(criterion, (torch.nn.CrossEntropyLoss, torch.nn.BCEWithLogitsLoss)):
+        return "logits"
+    if isinstance(criterion, torch.nn.NLLLoss):
+        return "probs" if isinstance(net, skorch.NeuralNetClassifier) else "logits"  # a logarithm of probabilities is a logit
+    if isinstance(criterion, torch.nn.BCELoss):
+        return "probs"
+    raise ValueError(f"{_HOOK}: what the module returns for {type(criterion).__name__} is not known: say scores='logits' or 'probs'")

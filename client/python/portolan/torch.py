@@ -1,0 +1,346 @@
+"""Portolan for PyTorch loops.
+
+    import portolan.torch
+
+    loader = DataLoader(portolan.torch.WithIds(train_set), batch_size=256, shuffle=True)
+    run = portolan.torch.open_run("snli/seed1", model, store="portolan-store")
+    for epoch in range(6):
+        for ids, x, y in loader:
+            ...train...
+        portolan.torch.observe(run, model, loader, epoch)
+    run.close()
+
+client/python/docs/torch.md starts from the loop as people have it; ddp.md is for several processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset, IterableDataset, Subset
+
+from portolan import _hooks, _portolan
+from portolan._run import Run
+from portolan._shapes import pad_choices
+
+__all__ = ["WithIds", "describe", "evaluating", "observe", "open_run", "pad_choices"]
+
+# (ids, logits, gold) of a batch.
+Observation = tuple[Any, Any, Any]
+Forward = Callable[[Any, Any], Observation]
+
+_GOLD_NAMES = ("labels", "label", "gold", "target", "targets", "y")
+
+
+class WithIds(Dataset):  # type: ignore[type-arg]
+    """A dataset whose examples carry their ids, in whatever order a loader asks for them.
+
+    Args:
+        dataset: with __len__ and __getitem__.
+        ids: one id per example, integers or strings; or, for examples that are dicts, the name of the entry that holds the id.
+            Default: the position in the dataset; of a Subset (random_split), the position in what it is a subset of.
+
+    An example ``(x, y)`` becomes ``(id, x, y)``; a dict gets the entry ``"id"``; anything else becomes ``(id, example)``.
+    """
+
+    def __init__(self, dataset: Any, ids: Sequence[Any] | str | None = None) -> None:
+        if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
+            raise TypeError("WithIds needs a dataset with a length: the examples of a stream have to carry ids of their own")
+        if ids is not None and not isinstance(ids, str) and len(ids) != len(dataset):
+            raise ValueError(f"there are {len(ids)} ids for {len(dataset)} examples")
+        self.dataset = dataset
+        self._ids = ids.tolist() if hasattr(ids, "tolist") else ids
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._with_id(index, self.dataset[index])
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """A batch at once, as loaders ask where they can."""
+        many = getattr(self.dataset, "__getitems__", None)
+        examples = many(indices) if callable(many) else [self.dataset[index] for index in indices]
+        return [self._with_id(index, example) for index, example in zip(indices, examples)]
+
+    def id_of(self, index: int) -> Any:
+        """The id of the example at `index`, where it does not come with the example."""
+        if self._ids is not None:
+            return self._ids[index]
+        dataset, index = self.dataset, index % len(self)
+        while isinstance(dataset, Subset):
+            dataset, index = dataset.dataset, dataset.indices[index]
+        return int(index)
+
+    def _with_id(self, index: int, example: Any) -> Any:
+        if isinstance(example, Mapping):
+            if isinstance(self._ids, str):
+                return {**example, "id": _entry(example, self._ids)}
+            if "id" in example:
+                raise ValueError('the examples have an entry "id" already: WithIds(dataset, ids="id") uses it')
+            return {**example, "id": self.id_of(index)}
+        if isinstance(self._ids, str):
+            raise TypeError(f"ids={self._ids!r} names an entry of examples that are dicts; these are {type(example).__name__}")
+        return (self.id_of(index), *example) if isinstance(example, (tuple, list)) else (self.id_of(index), example)
+
+
+def _entry(example: Mapping[str, Any], name: str) -> Any:
+    if name not in example:
+        raise KeyError(f"no entry {name!r} in an example with {', '.join(map(str, example))}")
+    return example[name]
+
+
+def describe(model: Any, **parameters: Any) -> dict[str, Any]:
+    """A record for portolan.Run's config: the model's class, torch's seed, versions, and what is given.
+
+    Example: ``portolan.Run("words", config=portolan.torch.describe(model, lr=1e-3))``
+    """
+    return _hooks.record(_unwrapped(model), _hooks.versions_of("torch"), torch.initial_seed(), parameters)
+
+
+def open_run(name: str, model: Any = None, **options: Any) -> Run:
+    """portolan.Run, also for the processes of one torch.distributed job: rank 0 opens the run, the others join it.
+
+    Args:
+        name: the run's name.
+        model: if it is given, its class, torch's seed and versions go into the run's record, beside `config`.
+        options: as for portolan.Run.
+
+    Every process of the job has to call it. When the run is closed, a line on stderr says what there is.
+    """
+    if model is not None:
+        options["config"] = {**describe(model), **(options.get("config") or {})}
+    run = _open_shared(name, options) if "group" not in options and _is_distributed() else Run(name, **options)
+    _hooks.say_at_close(run)
+    return run
+
+
+def _is_distributed() -> bool:
+    distributed = torch.distributed
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_world_size() > 1
+    if os.environ.get("WORLD_SIZE", "1").isdecimal() and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise RuntimeError("$WORLD_SIZE says that several processes train: call torch.distributed.init_process_group() before open_run()")
+    return False
+
+
+def _open_shared(name: str, options: dict[str, Any]) -> Run:
+    rank, run, failure = torch.distributed.get_rank(), None, None
+    group = f"torch-{uuid.uuid4().hex}"
+    if rank == 0:
+        try:
+            run = Run(name, group=group, rank=0, **options)
+        except Exception as error:  # the others must hear of it, whatever it was
+            failure = error
+    message = [(group, None if failure is None else f"{type(failure).__name__}: {failure}")]
+    torch.distributed.broadcast_object_list(message, src=0)
+    group, text = message[0]
+    if failure is not None:
+        raise failure
+    if text is not None:
+        raise _portolan.Error(f"rank 0 could not open run {name}: {text}")
+    if run is None:
+        options = {**options, "overwrite": False}  # rank 0 has done it
+        run = Run(name, group=group, rank=rank, **options)
+    return run
+
+
+def observe(
+    run: Run,
+    model: Any,
+    loader: Iterable[Any],
+    epoch: int,
+    *,
+    forward: Forward | None = None,
+    ids: str = "id",
+    gold: str | None = None,
+    end_epoch: bool = True,
+) -> int:
+    """Records how `model` sees every example of `loader`, in a pass of its own: in eval mode, without gradients.
+
+    Afterwards everything is as it was: the mode of every submodule, gradients, the state of all random numbers. Training goes the
+    same way with it as without.
+
+    Args:
+        run: opened with mode="epoch-end", the default.
+        model: called as ``model(*inputs)`` or ``model(**inputs)``; what it returns is the logits, or has them as ``logits``,
+            ``["logits"]`` or the first of a tuple. Of DistributedDataParallel the module inside is called.
+        loader: yields ``(ids, x, ..., y)``, as DataLoader(WithIds(dataset)) does, or dicts with ids and labels among the inputs.
+        epoch: from 0.
+        forward: ``forward(model, batch) -> (ids, logits, gold)`` instead, for any other batch or model.
+        ids, gold: names of the entries of batches that are dicts. gold=None: the first of labels, label, gold, target, targets, y.
+        end_epoch: call run.end_epoch(epoch) at the end.
+
+    Returns:
+        How many examples were seen, by this process.
+    """
+    _hooks.check_mode(run, "epoch-end", "portolan.torch.observe")
+    if getattr(loader, "drop_last", False):
+        _warn_once(run, "the loader has drop_last=True: its last examples are not observed in every epoch")
+    model = _unwrapped(model)
+    device = _device_of(model)
+    seen = 0
+    with evaluating(model, loader, run):
+        for batch in loader:
+            if forward is not None:
+                names, logits, labels = forward(model, to_device(batch, device))
+            else:
+                names, inputs, labels = split_batch(batch, ids, gold)
+                logits = logits_of(_call(model, to_device(inputs, device)))
+            _hooks.log_batch(run, epoch, names, logits, labels)
+            seen += len(names)
+    if end_epoch:
+        run.end_epoch(epoch)
+    return seen
+
+
+def split_batch(batch: Any, ids: str = "id", gold: str | None = None) -> tuple[Any, Any, Any]:
+    """(ids, inputs, gold) of a batch: `inputs` is a tuple or a dict of the model's arguments."""
+    if isinstance(batch, Mapping) or hasattr(batch, "keys"):
+        inputs = {name: batch[name] for name in batch.keys()}
+        label = gold if gold is not None else next((name for name in _GOLD_NAMES if name in inputs), None)
+        if ids not in inputs or label is None or label not in inputs:
+            missing = f"ids as {ids!r}" if ids not in inputs else f"gold labels as {gold or ', '.join(_GOLD_NAMES)!r}"
+            raise KeyError(f"the batch has no {missing}; it has {', '.join(map(str, inputs))}. Wrap the dataset: WithIds(dataset)")
+        return inputs.pop(ids), inputs, inputs.pop(label)
+    if not isinstance(batch, (tuple, list)) or len(batch) < 3:
+        shape = f"{len(batch)} entries" if isinstance(batch, (tuple, list)) else f"a {type(batch).__name__}"
+        raise ValueError(f"a batch must be (ids, x, ..., y), and is {shape}: wrap the dataset, WithIds(dataset), or give forward=")
+    names = batch[0]
+    if isinstance(names, torch.Tensor) and (names.ndim != 1 or names.is_floating_point()):
+        raise ValueError(
+            f"a batch must begin with its ids, and begins with a tensor of shape {tuple(names.shape)}, {names.dtype}: wrap the dataset, "
+            "WithIds(dataset), or give forward="
+        )
+    return names, tuple(batch[1:-1]), batch[-1]
+
+
+def logits_of(output: Any) -> Any:
+    """The logits in what a model returned."""
+    for name in ("logits",):
+        if isinstance(output, Mapping) and name in output:
+            return output[name]
+        if not isinstance(output, torch.Tensor) and hasattr(output, name):
+            return getattr(output, name)
+    if isinstance(output, (tuple, list)) and output:
+        return output[0]
+    if not isinstance(output, torch.Tensor):
+        raise TypeError(f"the model returned a {type(output).__name__} without logits: give forward=")
+    return output
+
+
+def to_device(values: Any, device: Any) -> Any:
+    """Tensors within tuples, lists and dicts, on `device`."""
+    if device is None:
+        return values
+    if isinstance(values, torch.Tensor):
+        return values.to(device, non_blocking=True)
+    if isinstance(values, Mapping):
+        return {name: to_device(value, device) for name, value in values.items()}
+    if isinstance(values, tuple) and hasattr(values, "_fields"):
+        return type(values)(*(to_device(value, device) for value in values))
+    if isinstance(values, (tuple, list)):
+        return type(values)(to_device(value, device) for value in values)
+    return values.to(device) if callable(getattr(values, "to", None)) else values
+
+
+@contextlib.contextmanager
+def evaluating(model: Any, loader: Any = None, run: Run | None = None) -> Iterator[None]:
+    """Eval mode, and no gradients; at the end every submodule's mode is as it was, and so are the random numbers of torch, of this model's
+    device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: what a module caches meanwhile must be of use in training.)
+    Of a run that several processes share, all have to do this at the same time: see _buffers_of_rank_0()."""
+    training = model.training
+    modes = [(module, module.training) for module in model.modules()]
+    shared = run is not None and run.is_shared
+    with _random_numbers_kept(model, loader), _buffers_of_rank_0(model) if shared else contextlib.nullcontext():
+        try:
+            model.eval()
+            with torch.no_grad():
+                yield
+        finally:
+            model.train(training)  # some modules do more than set a flag
+            for module, mode in modes:
+                module.training = mode
+            if torch.is_autocast_enabled():
+                torch.clear_autocast_cache()  # casts made without gradients must not serve training
+
+
+@contextlib.contextmanager
+def _buffers_of_rank_0(model: Any) -> Iterator[None]:
+    """The running averages of batch normalisation differ from rank to rank until the next step evens them out. What is recorded is one model,
+    rank 0's, the one that goes into checkpoints; afterwards each rank has its own again."""
+    distributed = torch.distributed
+    kinds: dict[Any, list[Any]] = {}
+    if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1:
+        for buffer in model.buffers():
+            if type(buffer) is torch.Tensor and buffer.numel() > 0:
+                kinds.setdefault((buffer.dtype, buffer.device), []).append(buffer)
+    own = [buffer.clone() for buffers in kinds.values() for buffer in buffers]
+    with torch.no_grad():
+        for buffers in kinds.values():
+            flat = torch.cat([buffer.reshape(-1) for buffer in buffers])
+            distributed.broadcast(flat, src=0)
+            for buffer, values in zip(buffers, flat.split([buffer.numel() for buffer in buffers])):
+                buffer.copy_(values.view_as(buffer))
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, values in zip((buffer for buffers in kinds.values() for buffer in buffers), own):
+                buffer.copy_(values)
+
+
+@contextlib.contextmanager
+def _random_numbers_kept(model: Any, loader: Any) -> Iterator[None]:
+    devices = sorted({p.device.index for p in model.parameters() if p.device.type == "cuda"})
+    generators = _generators(loader)
+    states = [generator.get_state() for generator in generators]
+    numpy = sys.modules.get("numpy")
+    python_state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
+    try:
+        with torch.random.fork_rng(devices):
+            yield
+    finally:
+        random.setstate(python_state)
+        if numpy:
+            numpy.random.set_state(numpy_state)
+        for generator, state in zip(generators, states):
+            generator.set_state(state)
+
+
+def _generators(loader: Any) -> list[Any]:
+    """The generators of its own that a DataLoader, or its samplers, draw from."""
+    holders = [loader, *(getattr(loader, name, None) for name in ("sampler", "batch_sampler"))]
+    holders.append(getattr(holders[-1], "sampler", None))
+    found = {id(g): g for g in (getattr(holder, "generator", None) for holder in holders) if isinstance(g, torch.Generator)}
+    return list(found.values())
+
+
+def _unwrapped(model: Any) -> Any:
+    """The forward pass of DistributedDataParallel may speak to the other ranks, which have other numbers of batches."""
+    parallel = torch.nn.parallel.DistributedDataParallel
+    return model.module if isinstance(model, parallel) else model
+
+
+def _device_of(model: Any) -> Any:
+    for tensors in (model.parameters(), model.buffers()):
+        for tensor in tensors:
+            return tensor.device
+    return None
+
+
+def _call(model: Any, inputs: Any) -> Any:
+    return model(**inputs) if isinstance(inputs, Mapping) else model(*inputs)
+
+
+def _warn_once(run: Run, text: str) -> None:
+    if not getattr(run, "_warned_loader", False):
+        run._warned_loader = True  # type: ignore[attr-defined]
+        _hooks.warn(f"run {run.name}: {text}")

@@ -1,0 +1,31 @@
+"""What recording costs a training with torch: the demo's words, batches of 256, with and without; and a loop that does nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def run(report, programs, repeats):
+    if not os.path.exists(programs["frameworks"]):
+        raise SystemExit("tools/bench: hooks needs torch, which tools/test frameworks installs: run that first")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, os.path.join(ROOT, "tools", "demo_words.py"), folder, "--per-language", "4000"],
+                       check=True, stdout=subprocess.DEVNULL)
+        environment = dict(os.environ, PYTHONPATH=os.path.join(os.path.dirname(os.path.dirname(programs["portolan"])), "python"), PORTOLAND=programs["portoland"])
+        out = subprocess.run([programs["frameworks"], os.path.join(HERE, "hooks_training.py"), folder, str(repeats)],
+                             check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    figures = json.loads(out)
+    for model, name in (("Letters", "a convolution over letters"), ("Pieces", "an average of n-grams")):
+        got = figures["training"][model]
+        report.ratio(f"torch, {name}, batch 256: recorded / not", got["ratios"], aim="< 1.01",
+                     note=f"the demo's words, train-forward; a step takes {got['step_us']:.0f} µs; {figures['versions']}")
+        report.ratio("  the same in processor time of the training thread", got["processor"], aim="< 1.01")
+        report.ratio("  of that the log calls themselves / step", got["share"], aim="< 0.01")
+    for classes, us in figures["calls"].items():
+        report.ratio(f"a loop of log calls, 256 × {classes}: µs per call", us)
+    report.ratio("the same without Portolan: µs per empty step", figures["empty"])

@@ -1,0 +1,65 @@
+"""Ours against the published scripts of Dataset Cartography: 550,000 examples × 6 epochs × 3 classes. Long.
+
+    tools/bench published --published DIR [--published-python PYTHON]
+
+DIR is a checkout of the code published with the paper (github.com/allenai/cartography), PYTHON an interpreter that has what
+it imports: NumPy, pandas, torch and tqdm (not what it draws with). Without them the peer is ours (published_peer.py): the same
+steps, record by record, in NumPy. Each turn is a process of its own (published_turn.py), so there is nothing to warm up;
+results are compared before anything is reported.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import harness
+import ingest
+
+EXAMPLES, EPOCHS = 550_000, 6
+FIGURES = (
+    ("import + metrics / reading + computing", ("import", "metrics"), ("read", "compute", "write")),
+    ("log + flush + metrics / logging + reading + computing", ("start", "log", "flush", "close", "metrics_of_logged"),
+     ("log", "read", "compute", "write")),
+    ("log_logits alone / logging function alone", ("log",), ("log",)),
+    ("log_logits until on disk / logging function alone", ("log", "flush"), ("log",)),
+)
+
+
+def turn(programs, folder):
+    child = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published_turn.py")
+    words = [programs.get("published_python", sys.executable), child, "--examples", str(EXAMPLES), "--epochs", str(EPOCHS),
+             "--portolan", programs["portolan"], "--folder", folder]
+    if "published" in programs:
+        words += ["--published", programs["published"]]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"tools/bench: published: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def seconds(turns, side, steps):
+    return [sum(t[side][step] for step in steps) for t in turns]
+
+
+def run(report, programs, repeats):
+    peer = "the published scripts" if "published" in programs else "a peer of our own, record by record"
+    if "published" not in programs:
+        print("published: say --published DIR, a checkout of the scripts published with Dataset Cartography, to be compared "
+              "with them;\n    this is a peer of our own that takes the same steps in NumPy", file=sys.stderr)
+    turns = []
+    for _ in range(repeats):
+        folder = ingest.folder_on_disk(programs)
+        try:
+            turns.append(turn(programs, folder))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    for name, ours, theirs in FIGURES:
+        ours, theirs = seconds(turns, "ours", ours), seconds(turns, "theirs", theirs)
+        report.ratio(f"{name}", [a / b for a, b in zip(theirs, ours)],
+                     note=f"times faster than {peer}: {harness.spread(ours)[0]:.3f} s against {harness.spread(theirs)[0]:.2f} s")
+    memory = [t["theirs"]["peak_mb"] for t in turns]
+    report.ratio("peak memory: theirs / ours (metrics)", [t["theirs"]["peak_mb"] / t["ours"]["peak_mb"] for t in turns],
+                 note=f"{harness.spread(memory)[0]:.0f} MB against {harness.spread([t['ours']['peak_mb'] for t in turns])[0]:.0f} MB; "
+                 f"largest difference of a measure {max(t['difference'] for t in turns):.1e}, counts equal")

@@ -1,0 +1,128 @@
+"""One turn of published.py: both sides on the same arrays; prints the seconds of each step as one JSON object."""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import measures
+import published_peer
+
+CLASSES = 3
+COUNTS, NUMBERS = ("correctness", "forgetfulness"), ("threshold_closeness", "confidence", "variability")
+TOLERANCE = 1e-6  # their softmax is float32
+
+
+def make_logits(examples, epochs):
+    """Logits that look like training: what an example is, how hard it is, and an ability that grows."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, CLASSES, examples)
+    ease = rng.normal(0.5, 1.5, examples)
+    logits = rng.normal(0, 1, (epochs, examples, CLASSES)).astype(np.float32)
+    for epoch in range(epochs):
+        logits[epoch, np.arange(examples), gold] += (0.5 * epoch + ease).astype(np.float32)
+    return rng.permutation(examples), logits, gold
+
+
+class Clock:
+    def __init__(self):
+        self.seconds, self.start = {}, time.perf_counter()
+
+    def step(self, name):
+        now = time.perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self.start
+        self.start = time.perf_counter()
+
+
+def theirs(peer, folder, ids, logits, gold):
+    clock = Clock()
+    for epoch, rows in enumerate(logits):
+        peer.log(folder, epoch, ids, rows, gold)
+    clock.step("log")
+    dynamics = peer.read(folder)
+    clock.step("read")
+    measures = peer.compute(dynamics)
+    clock.step("compute")
+    peer.write(measures, os.path.join(folder, "td_metrics.jsonl"))
+    clock.step("write")
+    clock.seconds["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return clock.seconds
+
+
+def ours(portolan, folder, ids, logits, gold):
+    import portolan as package
+
+    def call(*words):
+        subprocess.run([portolan, *words, "--store", store], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def metrics_words(name):
+        return "metrics", name, "--format", "cartography", "-o", os.path.join(folder, f"{name}.jsonl")
+
+    def metrics(name):
+        call(*metrics_words(name))
+
+    store = os.path.join(folder, "store")
+    clock = Clock()
+    run = package.Run("logged", store=store, mode="train-forward")
+    clock.step("start")
+    for epoch, rows in enumerate(logits):
+        run.log_logits(epoch, ids, rows, gold)
+        run.end_epoch(epoch)
+    clock.step("log")
+    run.flush()
+    clock.step("flush")
+    run.close()
+    clock.step("close")
+    metrics("logged")
+    clock.step("metrics_of_logged")
+    call("import", os.path.join(folder, "training_dynamics"), "--run", "imported")
+    clock.step("import")
+    metrics("imported")
+    clock.step("metrics")
+    clock.seconds["peak_mb"] = measures.peak_memory([portolan, *metrics_words("imported"), "--store", store])
+    return clock.seconds
+
+
+def read_measures(path):
+    with open(path, encoding="ascii") as file:
+        rows = sorted((json.loads(line) for line in file), key=lambda row: row["guid"])
+    return {name: np.array([row[name] for row in rows]) for name in ("guid", *COUNTS, *NUMBERS)}
+
+
+def largest_difference(folder):
+    """Of their measures and ours, from both ways; stops where they are not the same results."""
+    want, worst = read_measures(os.path.join(folder, "td_metrics.jsonl")), 0.0
+    for name in ("imported", "logged"):
+        have = read_measures(os.path.join(folder, f"{name}.jsonl"))
+        for column in ("guid", *COUNTS):
+            if not np.array_equal(have[column], want[column]):
+                sys.exit(f"{name}: {column} differs")
+        worst = max(worst, *(float(np.abs(have[column] - want[column]).max()) for column in NUMBERS))
+    if worst > TOLERANCE:
+        sys.exit(f"measures differ by {worst}")
+    return worst
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--examples", type=int, required=True)
+    parser.add_argument("--epochs", type=int, required=True)
+    parser.add_argument("--portolan", required=True)
+    parser.add_argument("--folder", required=True)
+    parser.add_argument("--published")
+    options = parser.parse_args()
+    sys.path.insert(0, os.path.join(os.path.dirname(options.portolan), "..", "python"))
+    peer = published_peer.Published(options.published) if options.published else published_peer.Own()
+    arrays = make_logits(options.examples, options.epochs)
+    their_seconds = theirs(peer, options.folder, *arrays)  # first: what it logged is what ours imports
+    our_seconds = ours(options.portolan, options.folder, *arrays)
+    print(json.dumps({"theirs": their_seconds, "ours": our_seconds, "difference": largest_difference(options.folder)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""portolan.torch against the real torch: what is recorded, and that training does not notice."""
+
+import contextlib
+import copy
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Subset, TensorDataset, random_split
+
+import portolan
+import portolan.torch
+from support import assert_trajectories, counts, gold_probs, trajectories
+from torch_model import Model, data
+
+EPOCHS = 3
+
+
+def train(epochs, loader, observe=lambda model, epoch: None, seed=1):
+    """A loop as people have it, over (ids, x, y)."""
+    torch.manual_seed(seed)
+    model = Model()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for epoch in range(epochs):
+        model.train()
+        for _, x, y in loader:
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+        observe(model, epoch)
+    return model
+
+
+def by_hand(states, dataset):
+    """{id: [p(gold)]} from checkpoints."""
+    x, y = dataset.tensors
+    columns = []
+    for state in states:
+        model = Model()
+        model.load_state_dict(state)
+        model.eval()
+        with torch.no_grad():
+            columns.append(gold_probs(model(x).numpy(), y.numpy()))
+    return dict(enumerate(np.stack(columns, 1).tolist()))
+
+
+def same(a, b):
+    return all(torch.equal(p, q) for p, q in zip(a.state_dict().values(), b.state_dict().values()))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_observed_trajectories_are_those_of_the_checkpoints_and_training_goes_the_same_way(store, workers, capfd):
+    dataset, states = data(), []
+    loader = DataLoader(portolan.torch.WithIds(dataset), batch_size=32, shuffle=True, num_workers=workers)
+    alone = train(EPOCHS, loader)
+    with portolan.torch.open_run("run", Model(), store=store) as run:
+        def observe(model, epoch):
+            states.append(copy.deepcopy(model.state_dict()))
+            assert portolan.torch.observe(run, model, loader, epoch) == len(dataset)
+        observed = train(EPOCHS, loader, observe)
+    assert same(alone, observed), "observing changed the training"
+    assert_trajectories(store, EPOCHS, by_hand(states, dataset))
+    assert "360 observations on disk" in capfd.readouterr().err
+
+
+def test_train_forward_records_what_the_step_computed(store):
+    dataset, expected = data(), {}
+    loader = DataLoader(portolan.torch.WithIds(dataset, ids=[f"e{i}" for i in range(120)]), batch_size=32, shuffle=True)
+    torch.manual_seed(0)
+    model = Model()
+    with portolan.Run("run", store=store, mode="train-forward") as run:
+        for epoch in range(EPOCHS):
+            for ids, x, y in loader:
+                logits = model(x)
+                run.log_logits(epoch, ids, logits, y)
+                nn.functional.cross_entropy(logits, y).backward()
+                for one, p in zip(ids, gold_probs(logits.detach().numpy(), y.numpy())):
+                    expected.setdefault(one, []).append(p)
+    assert_trajectories(store, EPOCHS, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_every_type_of_float(store, dtype):
+    logits, gold = torch.randn(50, 4).to(dtype).requires_grad_(), torch.randint(0, 4, (50,))
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, torch.arange(50), logits * 1, gold)
+    assert_trajectories(store, 1, dict(enumerate(gold_probs(logits.detach().double().numpy(), gold)[:, None].tolist())))
+
+
+class Frozen(nn.Module):
+    """A part that stays in eval mode, a part without gradients, and one that does more than set a flag."""
+
+    def __init__(self):
+        super().__init__()
+        self.frozen, self.fixed, self.merging = nn.BatchNorm1d(8), nn.Linear(8, 8), Merging()
+        self.fixed.requires_grad_(False)
+        self.frozen.eval()
+
+    def forward(self, x):
+        return self.merging(self.fixed(self.frozen(x)))
+
+
+class Merging(nn.Linear):
+    def __init__(self):
+        super().__init__(8, 3)
+        self.merged = False
+
+    def train(self, mode=True):
+        self.merged = not mode
+        return super().train(mode)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_everything_is_as_it_was_afterwards(store, fails):
+    model, dataset = Frozen(), data()
+    model.train()
+    model.frozen.eval()
+    model.merging.weight.grad = torch.ones(3, 8)
+    loader = DataLoader(portolan.torch.WithIds(dataset), batch_size=50, shuffle=True, generator=torch.Generator().manual_seed(3))
+    modes = [module.training for module in model.modules()]
+    before = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist(), loader.generator.get_state())
+
+    def forward(model, batch):
+        random.random(), np.random.rand(), torch.rand(1)
+        assert not model.training and not torch.is_grad_enabled() and model.merging.merged
+        if fails and batch[0][0] >= 0:
+            raise ArithmeticError("the model's own")
+        return batch[0], model(batch[1]), batch[2]
+
+    with portolan.Run("run", store=store) as run:
+        with pytest.raises(ArithmeticError) if fails else contextlib.nullcontext():
+            portolan.torch.observe(run, model, loader, 0, forward=forward)
+        assert [module.training for module in model.modules()] == modes and not model.merging.merged
+        assert torch.is_grad_enabled() and torch.equal(model.merging.weight.grad, torch.ones(3, 8))
+        assert [p.requires_grad for p in model.fixed.parameters()] == [False, False]
+        after = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist(), loader.generator.get_state())
+        for a, b in zip(before, after):
+            assert torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
+        assert portolan.torch.observe(run, model, loader, 1) == 120, "the run is usable"
+    assert set(counts(store).values()) == {1 if fails else 2}
+
+
+class Output:
+    def __init__(self, logits):
+        self.loss, self.logits = None, logits
+
+
+@pytest.mark.parametrize("wrap", [lambda z: z, Output, lambda z: {"loss": 0, "logits": z}, lambda z: (z, "more")])
+@pytest.mark.parametrize("form", ["tuple", "dict"])
+def test_forms_of_batches_and_outputs(store, form, wrap):
+    class Named(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Model()
+
+        def forward(self, x):
+            return wrap(self.inner(x))
+
+    model, dataset = Named(), data()
+    examples = dataset if form == "tuple" else [{"x": x, "label": int(y)} for x, y in dataset]
+    with portolan.Run("run", store=store) as run:
+        portolan.torch.observe(run, model, DataLoader(portolan.torch.WithIds(examples), batch_size=50), 0)
+    assert_trajectories(store, 1, by_hand([model.inner.state_dict()], dataset))
+
+
+def test_batches_that_cannot_be_right_are_refused_with_what_to_do(store):
+    model, dataset = Model(), data()
+    with portolan.Run("run", store=store) as run:
+        def observe(examples, **options):
+            portolan.torch.observe(run, model, DataLoader(examples, batch_size=8), 0, **options)
+        with pytest.raises(ValueError, match="2 entries.*WithIds"):
+            observe(dataset)
+        with pytest.raises(ValueError, match="begins with a tensor of shape .*WithIds"):
+            observe([(x, x, y) for x, y in dataset])
+        with pytest.raises(KeyError, match="no ids as 'id'"):
+            observe([{"x": x, "label": y} for x, y in dataset])
+        with pytest.raises(KeyError, match="no gold labels as 'truth'"):
+            observe([{"id": 1, "x": x, "label": y} for x, y in dataset], gold="truth")
+        with pytest.raises(ValueError, match="several labels per example"):
+            observe([(i, x, torch.eye(3)[y]) for i, (x, y) in enumerate(dataset)])
+        assert model.training and run.stats()["logged"] == 0
+    with portolan.Run("forward", store=store, mode="train-forward") as run:
+        with pytest.raises(ValueError, match="mode='train-forward', but this is 'epoch-end'"):
+            observe(portolan.torch.WithIds(dataset))
+
+
+def test_a_loader_that_drops_its_last_batch_is_warned_about(store, capfd):
+    with portolan.Run("run", store=store) as run:
+        loader = DataLoader(portolan.torch.WithIds(data()), batch_size=50, drop_last=True)
+        for epoch in range(2):
+            assert portolan.torch.observe(run, Model(), loader, epoch) == 100
+    assert capfd.readouterr().err.count("drop_last=True") == 1
+
+
+def test_binary_with_one_logit(store):
+    dataset = data(classes=2)
+    model = nn.Linear(8, 1)
+    x, y = dataset.tensors
+    examples = TensorDataset(x, y.float()[:, None])  # as BCEWithLogitsLoss wants them
+    with portolan.Run("run", store=store) as run:
+        portolan.torch.observe(run, model, DataLoader(portolan.torch.WithIds(examples), batch_size=50), 0)
+    z = model(x).detach().double().numpy()[:, 0]
+    p = 1 / (1 + np.exp(-z))
+    assert_trajectories(store, 1, {i: [p[i] if y[i] else 1 - p[i]] for i in range(120)})
+
+
+def test_multiple_choice_with_options_missing(store):
+    scores = [torch.randn(k) for k in (2, 4, 3)]
+    gold = torch.tensor([1, 3, 0])
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ["a", "b", "c"], portolan.torch.pad_choices(scores), gold)
+        masked = torch.full((3, 4), -torch.inf)
+        for row, score in enumerate(scores):
+            masked[row, : len(score)] = score
+        run.log_logits(1, ["a", "b", "c"], masked, gold)
+    expected = [float(score.double().softmax(0)[g]) for score, g in zip(scores, gold)]
+    assert_trajectories(store, 2, {one: [p, p] for one, p in zip("abc", expected)})
+
+
+def test_tokens(store):
+    logits, gold = torch.randn(2, 5, 3), torch.tensor([[-100, 0, 1, 2, -100], [-100, 2, -100, -100, -100]])
+
+    def forward(model, batch):
+        return ["s0", "s1"], logits, gold
+
+    with portolan.Run("run", store=store) as run:
+        assert portolan.torch.observe(run, nn.Identity(), [None], 0, forward=forward) == 2
+    p = logits.double().softmax(2)
+    expected = {"s0/0": p[0, 1, 0], "s0/1": p[0, 2, 1], "s0/2": p[0, 3, 2], "s1/0": p[1, 1, 2]}
+    assert_trajectories(store, 1, {one: [float(value)] for one, value in expected.items()})
+
+
+def test_with_ids():
+    dataset = data(10)
+    one = portolan.torch.WithIds(dataset, ids=np.arange(100, 110))
+    assert one[3][0] == 103 and torch.equal(one[3][1], dataset[3][0]) and len(one) == 10
+    assert [example[0] for example in one.__getitems__([2, 5])] == [102, 105]
+    first, second = random_split(dataset, [6, 4], generator=torch.Generator().manual_seed(0))
+    both = [example[0] for part in (first, Subset(second, [3, 1, 2, 0])) for example in map(portolan.torch.WithIds(part).__getitem__, range(len(part)))]
+    assert sorted(both) == list(range(10)), "positions in the whole, not in the part"
+    assert portolan.torch.WithIds(dataset)[-1][0] == 9
+    named = portolan.torch.WithIds([{"guid": "a", "x": 1}, {"guid": "b", "x": 2}], ids="guid")
+    assert named[1] == {"guid": "b", "x": 2, "id": "b"}
+    assert portolan.torch.WithIds(["only"])[0] == (0, "only")
+
+
+def test_with_ids_refuses_what_has_no_stable_positions():
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            yield 1
+
+    with pytest.raises(TypeError, match="stream"):
+        portolan.torch.WithIds(Stream())
+    with pytest.raises(ValueError, match="3 ids for 10 examples"):
+        portolan.torch.WithIds(data(10), ids=[1, 2, 3])
+    with pytest.raises(ValueError, match='entry "id" already'):
+        portolan.torch.WithIds([{"id": 4}])[0]
+    with pytest.raises(KeyError, match="no entry 'guid'"):
+        portolan.torch.WithIds([{"x": 4}], ids="guid")[0]
+
+
+def test_positions_in_a_shuffled_order_are_noticed(store, capfd):
+    """The classic silent error: enumerate() over a loader that shuffles."""
+    loader = DataLoader(data(), batch_size=40, shuffle=True)
+    with portolan.Run("run", store=store) as run:
+        for epoch in range(3):
+            for batch, (x, y) in enumerate(loader):
+                run.log_logits(epoch, range(40 * batch, 40 * batch + 40), torch.randn(40, 3), y)
+    lines = [line for line in capfd.readouterr().err.splitlines() if "shuffled order" in line]
+    assert len(lines) == 1 and lines[0].startswith("portolan: run run: epoch 1: id ")
+
+
+def test_the_runs_record():
+    record = portolan.torch.describe(nn.parallel.DataParallel(Model()).module, lr=0.1, sizes=torch.Size([1, 2]))
+    assert record["model"] == "Model" and record["versions"]["torch"] == torch.__version__
+    assert record["seed"] == torch.initial_seed() and record["parameters"] == {"lr": 0.1, "sizes": [1, 2]}
+
+
+def test_autocast(store):
+    """bf16 logits of an autocast model; casts made without gradients do not serve the training after it."""
+    model, dataset = Model(), data()
+    with portolan.Run("run", store=store) as run, torch.autocast("cpu", dtype=torch.bfloat16):
+        portolan.torch.observe(run, model, DataLoader(portolan.torch.WithIds(dataset), batch_size=60), 0)
+        nn.functional.cross_entropy(model(dataset.tensors[0]), dataset.tensors[1]).backward()
+    assert model.head.weight.grad is not None
+    _, values = trajectories(store, 1)
+    assert np.isfinite(values).all()

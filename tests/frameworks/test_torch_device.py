@@ -1,0 +1,235 @@
+"""The way of logits that lie on an accelerator, forced on tensors in this machine's memory: the same numbers as the library's own,
+and a host that never waits before it has to."""
+
+import gc
+import os
+
+import numpy as np
+import pytest
+import torch
+
+import portolan
+from portolan import _device, _hooks
+from support import counts, trajectories
+
+SIGNALS = ("confidence", "aum", "el2n", "entropy", "max_prob", "correctness")
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """Every tensor counts as remote; copying is what it is in this machine's memory."""
+    monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor))
+    monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), None))
+
+
+class Event:
+    """Of a copy that has not arrived until the test says so."""
+
+    arrived, waited = False, 0
+
+    def query(self):
+        return Event.arrived
+
+    def synchronize(self):
+        Event.waited += 0 if Event.arrived else 1
+
+
+@pytest.fixture
+def slow(device, monkeypatch):
+    Event.arrived, Event.waited = False, 0
+    monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), Event()))
+
+
+def batches(classes, dtype=torch.float32, n=300):
+    """Logits of all sizes, with masked choices and ties."""
+    generator = torch.Generator().manual_seed(classes)
+    logits = torch.randn(n, classes, generator=generator) * torch.logspace(-3, 2.5, n)[:, None]
+    gold = torch.randint(0, max(classes, 2), (n,), generator=generator)
+    if classes > 2:
+        logits[::5, classes - 1] = -torch.inf
+        gold[gold == classes - 1] = 0
+        logits[::11] = 1.0
+    return torch.arange(n), logits.to(dtype), gold
+
+
+def log(store, name, *rows):
+    with portolan.Run(name, store=store) as run:
+        run.log_logits(0, *rows)
+    return portolan.measures(name, store=store)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("classes", [1, 2, 3, 6, 7, 20, 1000])
+def test_the_numbers_are_the_librarys(store, classes, dtype, monkeypatch, request):
+    rows = batches(classes, dtype)
+    here = log(store, "here", *rows)
+    request.getfixturevalue("device")
+    there = log(store, "there", *rows)
+    assert (here["id"] == there["id"]).all() and (here["gold"] == there["gold"]).all()
+    for signal in SIGNALS:
+        np.testing.assert_allclose(there[signal], here[signal], rtol=1e-6, atol=1e-6, err_msg=signal)
+
+
+def test_they_are_computed_without_asking_the_device(monkeypatch):
+    """A tensor on `meta` has no values: what would wait for one fails."""
+    monkeypatch.setattr(_device, "_CHUNK", 4096)
+    monkeypatch.setattr(_device, "is_remote", lambda values: getattr(values, "is_meta", False))
+    logits, gold = torch.empty(100, 500, device="meta", dtype=torch.bfloat16), torch.empty(100, device="meta", dtype=torch.int64)
+    assert _device.signals(logits.float(), gold).shape == (100, 6)
+    block = []
+    monkeypatch.setattr(_device, "_start_copy", lambda one: (block.append(one), None))
+    _device._Block(0, torch.empty(100, device="meta", dtype=torch.int64), logits, gold, None)
+    assert block[0].shape == (100, 6 + 2 + 2) and block[0].dtype == torch.int32, "one block: signals, gold labels, ids"
+    _device._Block(0, range(100), logits[:, :3], gold, None)
+    assert block[1].shape == (100, 3 + 2), "rows as narrow as that come as they are"
+
+
+def test_which_tensors_are_remote():
+    class Tensor:
+        def __init__(self, kind):
+            self.device = torch.device(kind)
+
+    assert [_device.is_remote(Tensor(kind)) for kind in ("cuda:1", "xpu", "cpu", "mps", "meta")] == [True, True, False, False, False]
+    assert not any(map(_device.is_remote, ([1.0], np.zeros(3), None, "cuda")))
+
+
+def test_the_copy_is_to_pinned_memory_behind_the_current_stream(monkeypatch):
+    """The calls of torch.cuda, without one."""
+    calls, empty = [], torch.empty
+
+    class Fake:
+        def __init__(self):
+            self.record = lambda stream: calls.append(("record", stream))
+
+    monkeypatch.setattr(torch, "empty", lambda *shape, pin_memory=False, **options: calls.append(("pinned", pin_memory)) or empty(*shape, **options))
+    monkeypatch.setattr(torch.cuda, "Event", Fake)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"stream of {device}")
+    block = torch.arange(6, dtype=torch.int32).reshape(3, 2)
+
+    class Remote:
+        device, shape, dtype = torch.device("cuda", 1), block.shape, block.dtype
+
+    monkeypatch.setattr(torch.Tensor, "copy_", lambda self, source, non_blocking=False: calls.append(("copy", source, non_blocking)))
+    remote = Remote()
+    host, event = _device._start_copy(remote)
+    assert calls == [("pinned", True), ("copy", remote, True), ("record", "stream of cuda:1")]
+    assert host.shape == block.shape and isinstance(event, Fake)
+
+
+def test_large_blocks_are_derived_in_pieces(store, device, monkeypatch):
+    rows = batches(50)
+    whole = log(store, "whole", *rows)
+    monkeypatch.setattr(_device, "_CHUNK", 50 * 7)
+    pieces = log(store, "pieces", *rows)
+    for signal in SIGNALS:
+        assert (whole[signal] == pieces[signal]).all()
+
+
+def test_rows_that_cannot_be_used_are_refused(store, device, capfd):
+    ids, logits, gold = batches(9, n=8)
+    logits[1, 3], logits[2, 4], logits[5, gold[5]] = torch.nan, torch.inf, -torch.inf
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, logits, gold)
+        assert run.stats()["refused"] == 3
+    assert list(counts(store)) == [0, 3, 4, 6, 7]
+    assert "NaN or +inf in its logits" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("classes", [3, 9])
+def test_wrong_labels_raise_when_they_arrive(store, slow, classes):
+    ids, logits, gold = batches(classes, n=8)
+    gold[6] = classes
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, logits, gold)
+        with pytest.raises(ValueError, match=rf"gold: row 6 has {classes}"):
+            run.end_epoch(0)
+        run.log_logits(0, ids[:6], logits[:6], gold[:6])
+    assert set(counts(store).values()) == {1} and len(counts(store)) == 6
+
+
+def test_wrong_shapes_raise_at_once(store, slow):
+    ids, logits, gold = batches(9, n=8)
+    with portolan.Run("run", store=store) as run:
+        for rows, message in (((ids[:7], logits, gold), "ids has 7 entries, logits 8 rows"), ((ids, logits, gold[:1]), "gold has 1 entry"),
+                              ((ids, logits[None], gold), r"logits must have the shape .* not \(1, 8, 9\)")):
+            with pytest.raises(ValueError, match=message):
+                run.log_logits(0, *rows)
+        assert not run._copies._waiting
+    with pytest.raises(portolan.Closed):
+        run.log_logits(0, ids, logits, gold)
+
+
+def test_nothing_waits_for_a_copy_before_it_must(store, slow):
+    ids, logits, gold = batches(9, n=8)
+    with portolan.Run("run", store=store) as run:
+        for epoch in range(4):
+            run.log_logits(epoch, ids, logits, gold)
+        assert run._handle.stats()["logged"] == 0 and Event.waited == 0
+        run.log_logits(4, ids, logits, gold)
+        assert run._handle.stats()["logged"] == 8 and Event.waited == 1, "no more than four are under way"
+        Event.arrived = True
+        run.log_logits(5, ids, logits, gold)
+        assert run._handle.stats()["logged"] == 48 and Event.waited == 1
+        Event.arrived = False
+        run.log_logits(6, ids, logits, gold)
+        run.end_epoch(6)
+        assert run._handle.stats()["logged"] == 56 and Event.waited == 2
+        run.log_logits(7, ids, logits, gold)
+        assert run.flush() and run.stats()["acknowledged"] == 64
+        run.log_logits(8, ids, logits, gold)
+    assert set(counts(store).values()) == {9}
+
+
+def test_what_the_caller_changes_meanwhile_does_not_matter(store, slow, monkeypatch):
+    ids, logits, gold = batches(9, n=8)
+    names, labels = [f"x{i}" for i in ids], gold.numpy().copy()
+    numbers = ids.numpy().copy()
+    monkeypatch.setattr(_device, "is_remote", lambda values: values is logits)
+    with portolan.Run("names", store=store) as run, portolan.Run("numbers", store=store) as other:
+        run.log_logits(0, names, logits, labels)
+        other.log_logits(0, numbers, logits, labels)
+        names[:], labels[:], numbers[:] = ["y"] * 8, 0, 0
+    assert list(counts(store, "names")) == [f"x{i}" for i in range(8)]
+    assert list(counts(store, "numbers")) == list(range(8))
+    assert portolan.measures("names", store=store)["gold"].tolist() == gold.tolist()
+
+
+def test_a_run_that_is_dropped_loses_nothing(store, slow):
+    ids, logits, gold = batches(9, n=8)
+    run = portolan.Run("run", store=store)
+    run.log_logits(0, ids, logits, gold)
+    del run
+    gc.collect()
+    assert set(counts(store).values()) == {1}
+
+
+def test_a_forked_child_leaves_them_alone(store, slow):
+    ids, logits, gold = batches(9, n=8)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, logits, gold)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if not run._copies._waiting else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    assert set(counts(store).values()) == {1}
+
+
+def test_rows_without_a_label_and_tokens(store, slow):
+    logits, gold = torch.randn(2, 4, 9), torch.tensor([[-100, 0, 8, -100], [3, -100, -100, -100]])
+    with portolan.Run("run", store=store) as run:
+        _hooks.log_batch(run, 0, ["a", "b"], logits, gold)
+        _hooks.log_batch(run, 0, ["c", "d"], logits[:, 0], torch.tensor([-100, 2]))
+        _hooks.log_batch(run, 0, ["e", "f"], logits[:, 0, :1], torch.tensor([[1.0], [0.0]]))
+    ids, values = trajectories(store, 1)
+    assert ids == ["a/0", "a/1", "b/0", "d", "e", "f"]
+    p = logits.double().softmax(2)
+    expected = [p[0, 1, 0], p[0, 2, 8], p[1, 0, 3], p[1, 0, 2], torch.sigmoid(logits[0, 0, 0]), torch.sigmoid(-logits[1, 0, 0])]
+    np.testing.assert_allclose(values[:, 0], expected, atol=1e-6)
+
+
+def test_changed_labels_are_noticed(store, slow, capfd):
+    ids, logits, gold = batches(9, n=8)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, logits, gold)
+        run.log_logits(1, ids, logits, gold.roll(1))
+    assert capfd.readouterr().err.count("shuffled order") == 1

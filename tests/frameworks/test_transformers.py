@@ -1,0 +1,262 @@
+"""portolan.transformers against the real Trainer."""
+
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    BertForMultipleChoice,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    GPT2Config,
+    GPT2LMHeadModel,
+    Trainer,
+    TrainerCallback,
+)
+
+import portolan
+import portolan.transformers
+from hf import EPOCHS, RecordingTrainer, arguments, collate, config, make_model, rows
+from portolan.transformers import PortolanCallback
+from support import assert_trajectories, counts, gold_probs, kill_at, run_script, trajectories
+
+SCRIPT = Path(__file__).with_name("hf.py")
+
+
+def by_hand(folder, checkpoints=("checkpoint-7", "checkpoint-14", "checkpoint-21")):
+    """{guid: [p(gold)]} from the Trainer's checkpoints."""
+    columns, examples = [], rows()
+    for checkpoint in checkpoints:
+        model = BertForSequenceClassification.from_pretrained(f"{folder}/{checkpoint}").eval()
+        with torch.no_grad():
+            logits = torch.cat([model(torch.tensor([e["input_ids"]])).logits for e in examples])
+        columns.append(gold_probs(logits.numpy(), [e["label"] for e in examples]))
+    return dict(zip([e["guid"] for e in examples], np.stack(columns, 1).tolist()))
+
+
+def weights(model):
+    return torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+
+
+class Collect(TrainerCallback):
+    """What a test wants to know of each epoch."""
+
+    def __init__(self, look):
+        self.look, self.seen = look, []
+
+    def on_epoch_end(self, args, state, control, model=None, **kwargs):
+        self.seen.append(self.look(model))
+
+
+@pytest.mark.parametrize("form", ["datasets", "list"])
+def test_the_callback_records_what_the_checkpoints_say(store, tmp_path, form, capfd):
+    train = datasets.Dataset.from_list(rows()) if form == "datasets" else rows()
+    before = Trainer(make_model(), arguments(tmp_path / "a"), train_dataset=train, data_collator=collate)
+    before.train()
+    modes = Collect(lambda model: [module.training for module in model.modules()])
+    callback = PortolanCallback(train, "guid", "run", store=store)
+    after = Trainer(make_model(), arguments(tmp_path / "b"), train_dataset=train, data_collator=collate, callbacks=[callback, modes])
+    after.train()
+    assert torch.equal(weights(before.model), weights(after.model)), "the callback changed the training"
+    assert all(all(one) for one in modes.seen) and len(modes.seen) == EPOCHS
+    assert_trajectories(store, EPOCHS, by_hand(tmp_path / "b"))
+    assert "150 observations on disk" in capfd.readouterr().err
+    assert not callback.run.is_open
+
+
+def test_the_mixin_records_the_training_pass(store, tmp_path):
+    """Without dropout, and with a learning rate of 0, every pass is the same, so it can be computed by hand."""
+    train = datasets.Dataset.from_list(rows())
+    quiet = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    args = arguments(tmp_path / "a", gradient_accumulation_steps=2, save_strategy="no", eval_strategy="epoch", learning_rate=0.0)
+    model = make_model(**quiet)
+    trainer = RecordingTrainer(model, args, train_dataset=train, eval_dataset=train, data_collator=collate,
+                               portolan={"id_column": "guid", "run": "run", "store": store})
+    trainer.train()
+    model.eval()
+    expected = {}
+    for e in rows():
+        logits = model(input_ids=torch.tensor([e["input_ids"]])).logits.detach().numpy()
+        expected[e["guid"]] = gold_probs(logits, [e["label"]]).tolist() * EPOCHS
+    assert_trajectories(store, EPOCHS, expected)
+    assert trainer.evaluate()["eval_loss"] > 0 and trainer.predict(train).predictions.shape == (50, 3)
+
+
+@pytest.mark.parametrize("options", [{}, {"label_smoothing_factor": 0.1}, {"train_sampling_strategy": "group_by_length"},
+                                     {"gradient_accumulation_steps": 3, "dataloader_num_workers": 2}, {"remove_unused_columns": True, "bf16": True}])
+@pytest.mark.parametrize("kind", ["mixin", "callback"])
+def test_training_goes_the_same_way(store, tmp_path, options, kind):
+    train = datasets.Dataset.from_list(rows())
+
+    def go(trainer_class, folder, **more):
+        args = arguments(tmp_path / folder, save_strategy="no", **options)
+        trainer = trainer_class(make_model(), args, train_dataset=train, data_collator=collate, **more)
+        trainer.train()
+        return weights(trainer.model)
+
+    if kind == "mixin":
+        recorded = go(RecordingTrainer, "b", portolan={"id_column": "guid", "run": "run", "store": store})
+    else:
+        recorded = go(Trainer, "b", callbacks=[PortolanCallback(train, "guid", "run", store=store)])
+    assert torch.equal(go(Trainer, "a"), recorded)
+    assert set(counts(store).values()) == {EPOCHS} and len(counts(store)) == 50
+
+
+def test_the_runs_name_and_record(store, tmp_path):
+    train = datasets.Dataset.from_list(rows())
+    model = make_model(id2label={0: "yes", 1: "no", 2: "maybe"}, label2id={"yes": 0, "no": 1, "maybe": 2})
+    callback = PortolanCallback(train, "guid", store=store, config={"note": "mine"})
+    args = arguments(tmp_path / "my-output", save_strategy="no")
+    Trainer(model, args, train_dataset=train, data_collator=collate, callbacks=[callback]).train()
+    assert callback.run.name == "my-output"
+    assert set(counts(store, "my-output").values()) == {EPOCHS}
+
+
+def test_what_cannot_be_recorded_is_said_before_training(store, tmp_path):
+    train = datasets.Dataset.from_list(rows())
+    with pytest.raises(ValueError, match="no column 'id'; it has guid, input_ids"):
+        PortolanCallback(train)
+
+    def refused(model, message, dataset=train, **options):
+        callback = PortolanCallback(dataset, "guid", "run", store=store, **options)
+        with pytest.raises(ValueError, match=message):
+            Trainer(model, arguments(tmp_path), train_dataset=train, data_collator=collate, callbacks=[callback]).train()
+
+    refused(make_model(problem_type="multi_label_classification"), "multi_label_classification: an example has no one gold label")
+    refused(make_model(num_labels=1), "regression: an example has no one gold label")
+    refused(BertForQuestionAnswering(config(num_labels=2)), "start_positions, end_positions: give observations=")
+    trainer = RecordingTrainer(make_model(), arguments(tmp_path), train_dataset=train, data_collator=collate, portolan={"run": "run", "store": store})
+    with pytest.raises(ValueError, match="train_dataset has no column 'id'"):
+        trainer.train()
+    trainer = RecordingTrainer(make_model(num_labels=1), arguments(tmp_path), train_dataset=train, data_collator=collate,
+                               portolan={"run": "run", "id_column": "guid", "store": store})
+    with pytest.raises(ValueError, match="regression"):
+        trainer.train()
+    with portolan.Run("taken", store=store):
+        pass
+    callback = PortolanCallback(train, "guid", "taken", store=store)
+    with pytest.raises(portolan.Refused):
+        Trainer(make_model(), arguments(tmp_path), train_dataset=train, data_collator=collate, callbacks=[callback]).train()
+
+
+def test_positions_as_ids_and_an_open_run(store, tmp_path):
+    train = datasets.Dataset.from_list(rows())
+    with portolan.Run("run", store=store, examples=50) as run:
+        callback = PortolanCallback(train, None, run)
+        Trainer(make_model(), arguments(tmp_path, save_strategy="no"), train_dataset=train, data_collator=collate, callbacks=[callback]).train()
+        assert run.is_open
+    assert counts(store) == dict.fromkeys(range(50), EPOCHS)
+
+
+def test_multiple_choice(store, tmp_path):
+    """One score per option."""
+    examples = [{"id": i, "input_ids": [[4 + i % 20, 30 + k, 5] for k in range(4)], "label": i % 4} for i in range(20)]
+
+    def collate_choices(batch):
+        return {"input_ids": torch.tensor([e["input_ids"] for e in batch]), "labels": torch.tensor([e["label"] for e in batch])}
+
+    model = BertForMultipleChoice(config())
+    callback = PortolanCallback(examples, "id", "run", store=store)
+    Trainer(model, arguments(tmp_path), train_dataset=examples, data_collator=collate_choices, callbacks=[callback]).train()
+    model = BertForMultipleChoice.from_pretrained(f"{tmp_path}/checkpoint-9").eval()
+    p = gold_probs(model(torch.tensor([e["input_ids"] for e in examples])).logits.detach().numpy(), [e["label"] for e in examples])
+    _, values = trajectories(store, EPOCHS)
+    np.testing.assert_allclose(values[:, 2], p, atol=1e-6)
+
+
+def test_tokens(store, tmp_path):
+    """An id per token that has a label; -100, and padding, have none."""
+    examples = [{"id": i, "input_ids": [2] + [4 + (i + k) % 30 for k in range(2 + i % 4)], "labels": [-100] + [k % 3 for k in range(2 + i % 4)]} for i in range(12)]
+
+    def collate_tokens(batch):
+        width = max(len(e["input_ids"]) for e in batch)
+        return {name: torch.tensor([e[name] + [pad] * (width - len(e[name])) for e in batch]) for name, pad in (("input_ids", 0), ("labels", -100))}
+
+    callback = PortolanCallback(examples, "id", "run", store=store)
+    args = arguments(tmp_path, per_device_eval_batch_size=1)
+    Trainer(BertForTokenClassification(config()), args, train_dataset=examples, data_collator=collate_tokens, callbacks=[callback]).train()
+    model = BertForTokenClassification.from_pretrained(f"{tmp_path}/checkpoint-6").eval()
+    expected = {}
+    for e in examples:
+        p = gold_probs(model(torch.tensor([e["input_ids"]])).logits[0, 1:].detach().numpy(), e["labels"][1:])
+        expected.update({f"{e['id']}/{k}": one for k, one in enumerate(p)})
+    ids, values = trajectories(store, EPOCHS)
+    assert ids == sorted(expected)
+    np.testing.assert_allclose(values[:, 2], [expected[one] for one in ids], atol=1e-6)
+
+
+def test_a_causal_model_is_shifted_by_one(store, tmp_path):
+    examples = [{"id": i, "input_ids": [4 + (i * k) % 30 for k in range(1, 7)], "labels": [-100, -100] + [4 + (i * k) % 30 for k in range(3, 7)]} for i in range(8)]
+
+    def collate_text(batch):
+        return {name: torch.tensor([e[name] for e in batch]) for name in ("input_ids", "labels")}
+
+    gpt = GPT2Config(vocab_size=40, n_positions=16, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=1)
+    callback = PortolanCallback(examples, "id", "run", store=store)
+    Trainer(GPT2LMHeadModel(gpt), arguments(tmp_path), train_dataset=examples, data_collator=collate_text, callbacks=[callback]).train()
+    model = GPT2LMHeadModel.from_pretrained(f"{tmp_path}/checkpoint-3").eval()
+    e = examples[5]
+    p = gold_probs(model(torch.tensor([e["input_ids"]])).logits[0, 1:5].detach().numpy(), e["labels"][2:])
+    ids, values = trajectories(store, EPOCHS)
+    np.testing.assert_allclose([values[ids.index(f"5/{k}"), 2] for k in range(4)], p, atol=1e-6)
+
+
+def test_spans_with_a_function_of_ones_own(store, tmp_path):
+    examples = [{"id": i, "input_ids": [4 + (i + k) % 30 for k in range(6)], "start_positions": i % 6, "end_positions": i % 6} for i in range(12)]
+
+    def collate_spans(batch):
+        return {name: torch.tensor([e[name] for e in batch]) for name in ("input_ids", "start_positions", "end_positions")}
+
+    def starts(ids, inputs, outputs):
+        return ids, outputs.start_logits, inputs["start_positions"]
+
+    callback = PortolanCallback(examples, "id", "run", observations=starts, store=store)
+    Trainer(BertForQuestionAnswering(config(num_labels=2)), arguments(tmp_path), train_dataset=examples, data_collator=collate_spans, callbacks=[callback]).train()
+    model = BertForQuestionAnswering.from_pretrained(f"{tmp_path}/checkpoint-6").eval()
+    p = gold_probs(model(torch.tensor([e["input_ids"] for e in examples])).start_logits.detach().numpy(), [e["start_positions"] for e in examples])
+    _, values = trajectories(store, EPOCHS)
+    np.testing.assert_allclose(values[:, 2], p, atol=1e-6)
+
+
+def test_an_exception_in_training_leaves_the_run_usable(store, tmp_path):
+    class Fails(TrainerCallback):
+        def on_step_end(self, args, state, control, **kwargs):
+            if state.global_step == 10:
+                raise ArithmeticError("in the middle")
+
+    train = datasets.Dataset.from_list(rows())
+    callback = PortolanCallback(train, "guid", "run", store=store)
+    trainer = Trainer(make_model(), arguments(tmp_path), train_dataset=train, data_collator=collate, callbacks=[callback, Fails()])
+    with pytest.raises(ArithmeticError):
+        trainer.train()
+    assert callback.run.is_open and callback.run.flush()
+    trainer.remove_callback(Fails)
+    trainer.train(resume_from_checkpoint=True)
+    assert_trajectories(store, EPOCHS, by_hand(tmp_path))
+
+
+@pytest.mark.parametrize("mode", ["train-forward", "epoch-end"])
+def test_killed_and_resumed(store, stores, tmp_path, mode):
+    """Killed in an epoch's middle, and resumed from a checkpoint that was written in an epoch's middle."""
+    whole = tmp_path / "whole"
+    stores.append(whole / "store")
+    run_script(SCRIPT, whole / "store", mode, whole)
+    kill_at(SCRIPT, "step 11", store, mode, tmp_path / "out")
+    run_script(SCRIPT, store, mode, tmp_path / "out", "resume")
+    ids, expected = trajectories(whole / "store", EPOCHS)
+    again, got = trajectories(store, EPOCHS)
+    assert ids == again and set(counts(store).values()) == {EPOCHS}
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("mode", ["train-forward", "epoch-end"])
+def test_several_processes(store, tmp_path, mode):
+    run_script(SCRIPT, store, mode, tmp_path, ranks=2)
+    assert len(counts(store)) == 50 and set(counts(store).values()) == {EPOCHS}
+    if mode == "epoch-end":
+        ids, values = trajectories(store, EPOCHS)
+        expected = by_hand(tmp_path, ["final"])
+        np.testing.assert_allclose(values[:, -1], [expected[one][0] for one in ids], atol=1e-6)

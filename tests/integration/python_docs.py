@@ -1,0 +1,95 @@
+"""The pages of client/python/docs: their Python blocks, each a program, run as they stand, in order, in one folder; a block that
+imports a package which is not there is skipped."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import portolan
+
+DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
+PAGES = ("curriculum", "forgettable", "jax", "keras", "report", "skorch", "sklearn")
+# What each page must leave in its store, and how often each example was seen.
+RUNS = {
+    "curriculum": {"curriculum": 10, "curriculum/torch": 8},
+    "forgettable": {"shallow": 10},
+    "jax": {"jax/forward": 5, "jax/flax": 5},
+    "keras": {"toy/seed0": 5},
+    "report": {"toy": 4},
+    "skorch": {"toy/seed0": 5, "forward/seed0": 5},
+    "sklearn": {"animals/seed0": 10, "boosted": 10},
+}
+
+
+def blocks(page):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found and len(found) == text.count("```") // 2
+    return found
+
+
+def missing(block):
+    """The packages that a block imports and that are not there."""
+    names = set()
+    for node in ast.walk(ast.parse(block)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    frameworks = {name.removeprefix("portolan.") for name in names}
+    if "torch.utils.tensorboard" in names:
+        frameworks.add("tensorboard")
+    return sorted(name for name in {name.partition(".")[0] for name in frameworks} if not find_spec(name))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page, tmp_path, stores):
+    stores.append(tmp_path / "portolan-store")
+    environment = dict(os.environ, KERAS_BACKEND="torch" if find_spec("torch") else "jax", WANDB_SILENT="true",
+                       MLFLOW_TRACKING_URI="file:mlruns", MLFLOW_ALLOW_FILE_STORE="true")  # its smaller package has nothing else
+    skipped, said = [], ""
+    for block in blocks(page):
+        if missing(block):
+            skipped += missing(block)
+            continue
+        done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+        said += done.stdout
+    if not skipped:
+        for run, epochs in RUNS[page].items():
+            assert set(portolan.measures(run, store=tmp_path / "portolan-store")["epochs"]) == {epochs}
+    check_what_was_said(page, said)
+    if skipped:
+        pytest.skip(f"blocks that need {', '.join(sorted(set(skipped)))}")
+
+
+def numbers(pattern, said):
+    found = re.search(pattern, said)
+    return [float(number) for number in found.groups()] if found else None
+
+
+def check_what_was_said(page, said):
+    """Where a page claims something, it is so."""
+    if page == "sklearn":
+        assert numbers(r"(\d+)% of the 40 least believed", said)[0] >= 60
+    if page == "curriculum":
+        often, seldom = numbers(r"drawn ([\d.]+) times per epoch, the others ([\d.]+) times", said)
+        assert often > 1.3 * seldom
+    if page == "forgettable" and said:
+        before, after, random = (numbers(pattern + r": ([\d.]+)", said)[0] for pattern in ("misleads", "training, forgettable", "random"))
+        assert after > before + 0.05 and after > random + 0.05
+
+
+def test_every_page_is_in_the_readme():
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in sorted(DOCS.glob("*.md")) if f"docs/{page.name}" not in text] == []
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not link.startswith("http")]
+    assert [link for link in links if not (DOCS.parent / link).exists()] == []
+
+

@@ -1,0 +1,182 @@
+/* test_epochs.c: when an epoch closes and is folded, and which session has the last word. */
+#include "ingest_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void
+an_epoch_closes_when_every_session_has_left_it(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open group = {.group = {(const uint8_t *)"job", 3}}, second = group;
+
+	second.rank = 1;
+	fixture_open(f, 1, "run", &group);
+	fixture_commit(f);
+	fixture_open(f, 2, "run", &second);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_batch(f, 2, 1, 0, 2, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 1);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 4);
+	assert_int_equal(fixture_log(f, "run", 0).folded, 0);
+	/* Logging a later epoch ends the earlier ones. */
+	fixture_batch(f, 2, 2, 1, 2, 2, 0.5f, true);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 2);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	/* Closing lets go of everything. */
+	fixture_close(f, 1, 3);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 2);
+	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
+	fixture_close(f, 2, 3);
+	fixture_work(f);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 3);
+	assert_int_equal(fixture_log(f, "run", 1).rows, 0);
+	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
+	assert_int_equal(fixture_run(f, "run").observations, 6);
+	assert_true(fixture_gold_prob(f, "run", 3, 0) == 0.25f);
+	assert_true(fixture_gold_prob(f, "run", 3, 1) == 0.5f);
+}
+
+static void
+a_small_patch_waits_until_its_epoch_is_ended_again(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 8, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	fixture_batch(f, 1, 3, 0, 0, 2, 0.75f, true);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 2);
+	assert_int_equal(fixture_log(f, "run", 0).folded, 8);
+	fixture_end(f, 1, 4, 0);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	fixture_ping(f, 1);
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->replaced, 2);
+	assert_true(fixture_gold_prob(f, "run", 1, 0) == 0.75f);
+	assert_true(fixture_gold_prob(f, "run", 2, 0) == 0.25f);
+}
+
+static void
+a_later_session_wins_over_an_earlier_one(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open earlier = {.started = 5}, later = {.resume = true, .started = 9};
+
+	fixture_open(f, 1, "run", &earlier);
+	fixture_open(f, 2, "run", &later);
+	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true); /* arrives later, but is not */
+	fixture_close(f, 1, 2);
+	fixture_close(f, 2, 2);
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").replaced, 1);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.75f);
+}
+
+/* Whatever the clocks say: what is logged again after a resumption stays. */
+static void
+who_resumes_comes_after_all_others(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open ahead = {.started = 1000 * UINT64_C(1000000000)}, behind = {.resume = true, .started = 9};
+
+	fixture_open(f, 1, "run", &ahead);
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true);
+	fixture_close(f, 1, 2);
+	fixture_open(f, 2, "run", &behind);
+	assert_non_null(strstr(f->trouble, "999 s behind"));
+	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
+	fixture_close(f, 2, 2);
+	behind.started = ahead.started - 1;
+	fixture_open(f, 3, "run", &behind);
+	assert_int_equal(f->troubles, 1); /* a minute is not worth a line */
+	fixture_batch(f, 3, 1, 0, 0, 1, 0.5f, true);
+	fixture_close(f, 3, 2);
+	fixture_work(f);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.5f);
+}
+
+static void
+nobody_begins_in_the_future(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open ahead = {.started = INT64_MAX},
+	                 late = {.late = true, .resume = true, .started = INT64_MAX / 2};
+
+	fixture_open(f, 1, "run", &ahead);
+	assert_non_null(strstr(f->trouble, "ahead"));
+	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true);
+	fixture_close(f, 1, 2);
+	/* Also half-way there is too far: were the first one not moved, it would win. */
+	fixture_open(f, 2, "run", &late);
+	assert_int_equal(f->troubles, 1); /* strangers cannot fill the log */
+	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
+	fixture_close(f, 2, 2);
+	fixture_work(f);
+	assert_true(fixture_gold_prob(f, "run", 0, 0) == 0.75f);
+}
+
+/* Who wants finer ticks logs them as epochs: of those, many go into one step, and one sync. */
+static void
+tiny_epochs_are_folded_together(void **state)
+{
+	enum { EPOCHS = 1000 };
+	struct fixture *f = *state;
+	unsigned steps = 0;
+
+	fixture_open(f, 1, "run", NULL);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
+		fixture_batch(f, 1, epoch + 1, epoch, epoch % 100, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_forget(f);
+	while (ingest_has_work(&f->ingest)) {
+		ingest_work(&f->ingest, f->now);
+		/* What comes meanwhile for an epoch that is passed, or not yet, is folded as well once it is ended. */
+		if (steps++ == 3)
+			fixture_batch(f, 1, EPOCHS + 1, 7, 50, 2, 0.5f, true);
+		if (steps == 4)
+			fixture_end(f, 1, EPOCHS + 2, 7);
+		fixture_commit(f);
+	}
+	assert_in_range(steps, 8, 40);
+	assert_int_equal(fixture_log(f, "run", 0).rows, 0);
+	assert_int_equal(fixture_log(f, "run", 7).rows, 0);
+	assert_int_equal(fixture_log(f, "run", EPOCHS - 2).rows, 0);
+	assert_int_equal(fixture_log(f, "run", EPOCHS - 1).rows, 2); /* nobody has ended it */
+	fixture_close(f, 1, EPOCHS + 3);
+	fixture_commit(f);
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "run", EPOCHS - 1).rows, 0);
+	assert_int_equal(fixture_run(f, "run").observations, 2 * EPOCHS + 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(an_epoch_closes_when_every_session_has_left_it),
+	        TEST(a_small_patch_waits_until_its_epoch_is_ended_again),
+	        TEST(a_later_session_wins_over_an_earlier_one),
+	        TEST(who_resumes_comes_after_all_others),
+	        TEST(nobody_begins_in_the_future),
+	        TEST(tiny_epochs_are_folded_together),
+	};
+
+	return cmocka_run_group_tests_name("epochs", tests, NULL, NULL);
+}
