@@ -99,8 +99,7 @@ static int
 prepare(struct filter *filter, struct portolan_error *error)
 {
 	struct problem problem = filter_problem(filter);
-	size_t rows = filter->matrix.rows, order = filter->matrix.features + 1;
-	size_t count = curvature_rows(filter);
+	size_t rows = filter->matrix.rows, count = curvature_rows(filter);
 	size_t fitted = filter_least(rows, 2 * filter->options.train > count ? 2 * filter->options.train : count);
 	bool stale = filter->curved == 0 || (double)rows < STALE * (double)filter->curved;
 	uint32_t *sample;
