@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define ITERATIONS 300
-#define SAMPLE_LEAST 16384 /* rows of the first classifier and of the curvature, where there are as many */
-#define STALE 0.8          /* of the rows there were: the curvature is made anew */
+#define SAMPLE_LEAST 2048 /* rows of the curvature */
+#define STALE 0.8         /* of the rows there were: the curvature is made anew */
 
 /* Rows drawn for what concerns all classifiers, `count` of them, in order. */
 static uint32_t *
@@ -78,13 +78,28 @@ fit_first(struct filter *filter, const uint32_t *rows, size_t count, struct port
 	return code;
 }
 
+/*
+ * Rows of the curvature's sample: 64 for each feature make its error less than that of a training set; but it is not to
+ * take more time than a few sweeps do (order² for each row, and 8 columns order for each row of each set).
+ */
+static size_t
+curvature_rows(const struct filter *filter)
+{
+	const struct filter_options *options = &filter->options;
+	size_t order = filter->matrix.features + 1, columns = filter->classes - 1;
+	size_t least = 4 * order > SAMPLE_LEAST ? 4 * order : SAMPLE_LEAST;
+	size_t affordable = 32 * options->partitions * options->train / order * columns;
+	size_t count = filter_least(64 * order, affordable);
+
+	return filter_least(count > least ? count : least, filter->matrix.rows);
+}
+
 /* Where searches begin, and the curvature they go by. */
 static int
 prepare(struct filter *filter, struct portolan_error *error)
 {
 	struct problem problem = filter_problem(filter);
-	size_t rows = filter->matrix.rows, order = filter->matrix.features + 1;
-	size_t count = filter_least(rows, 16 * order > SAMPLE_LEAST ? 16 * order : SAMPLE_LEAST);
+	size_t rows = filter->matrix.rows, count = curvature_rows(filter);
 	size_t fitted = filter_least(rows, 2 * filter->options.train > count ? 2 * filter->options.train : count);
 	bool stale = filter->curved == 0 || (double)rows < STALE * (double)filter->curved;
 	uint32_t *sample;
