@@ -199,6 +199,23 @@ def test_binary_with_one_logit_and_float_targets(store):
         rows([0], np.zeros((1, 1)), np.array([0.9]))
 
 
+@pytest.mark.parametrize("logits, gold, p", [(np.float64(0), 1, 0.5), (np.log([1.0, 3.0, 4.0]), 2, 0.5)])
+def test_one_example_whose_row_was_squeezed(store, logits, gold, p):
+    one = recorder(store)
+    one.log_logits(0, ["a"], logits, np.array([gold]))
+    one.close()
+    np.testing.assert_allclose(portolan.measures("run", store=store)["confidence"], [p], rtol=1e-6)
+
+
+def test_an_epoch_without_observations_is_said_once(store, capfd):
+    one = recorder(store)
+    one.log_logits(0, [1, 2], LOGITS, [0, 1])
+    for epoch in range(3):
+        one.end_epoch(epoch)
+    one.close()
+    assert capfd.readouterr().err.count("nothing was recorded in epoch 1") == 1
+
+
 def test_multiple_choice_with_ragged_options(store):
     one = recorder(store)
     one.log_logits(0, ["a", "b"], [np.zeros(2), [0.0, 0.0, math.log(2)]], [1, 2])
