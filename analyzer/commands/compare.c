@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW_BYTES 100 /* what matching and ranking take for each example of a run */
+
 enum {
 	KEY_FORMAT = 'f',
 	KEY_SHOW = OPTION_KEY,
@@ -165,6 +167,7 @@ load_runs(struct compare *compare, struct portolan_error *error)
 	        .measures = wants_pairs(compare) ? MEASURE_ALL
 	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = wants_pairs(compare),
+	        .row_bytes = ROW_BYTES,
 	};
 	const struct common_options *common = &compare->options.common;
 	char **names = compare->options.operands;
@@ -174,7 +177,7 @@ load_runs(struct compare *compare, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
 	for (size_t r = 0; r < count; r++) {
 		int code = r == 0 ? dynamics_load(&compare->runs[0], common, names[0], &request, error)
-		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[0], common, names[r],
+		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], common, names[r],
 		                                         &request, error);
 		if (code < 0)
 			return code;
@@ -411,7 +414,8 @@ const struct command compare_command = {
                 "forgetting_events are sums, never_learned is 1 where no run learned the example. The gold label is "
                 "the "
                 "first run's.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = compare_options,
         .run = run,
 };

@@ -16,6 +16,7 @@
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000
 #define LEVEL 0.95
+#define ROW_BYTES 100       /* what an example takes while it is ranked, looked up and summarised; --columns on top */
 #define STATUS_STOPPED 1000 /* no exit status: the options have theirs */
 
 enum {
@@ -183,6 +184,7 @@ do_groups(struct groups *groups, struct portolan_error *error)
 	else
 		selection_rule_request(&groups->rule, &request);
 	request.gold = true;
+	request.row_bytes = ROW_BYTES + (uint32_t)(groups->columns.name_count * sizeof(double));
 	if (code >= 0)
 		code = dynamics_load(&groups->dynamics, &groups->options.common, groups->options.operands[0], &request,
 		                     error);
@@ -277,7 +279,8 @@ const struct command groups_command = {
                 "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. "
                 "Forgettable is what was "
                 "forgotten at least once, or never learned.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = options,
         .run = run,
 };

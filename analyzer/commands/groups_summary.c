@@ -5,6 +5,7 @@
 #include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
+#include "program/parallel.h"
 
 #include <portolan/error.h>
 
@@ -96,6 +97,20 @@ report_columns(const struct groups *groups, const struct columns *columns)
 	return groups->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
+/* Each thread gathers the values of a column for itself: as many as there is memory for. */
+static unsigned
+threads_for(const struct groups *groups)
+{
+	const struct dynamics *dynamics = &groups->dynamics;
+	uint64_t each = (dynamics->count + 1) * (sizeof(double) + sizeof(int32_t));
+	uint64_t used = DYNAMICS_PROGRAM_BYTES + dynamics->beside + dynamics->count * dynamics->row_bytes, room = 0;
+	unsigned threads = parallel_threads(groups->options.common.threads);
+
+	if (dynamics->max_memory > used)
+		room = (dynamics->max_memory - used) / each;
+	return dynamics->max_memory == 0 || threads <= room ? threads : room > 0 ? (unsigned)room : 1;
+}
+
 static int
 summarise(struct groups *groups, const struct columns *columns, struct portolan_error *error)
 {
@@ -108,6 +123,7 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 	        .replicates = (size_t)groups->replicates,
 	        .level = groups->level,
 	        .seed = groups->seed,
+	        .threads = threads_for(groups),
 	};
 	struct summary_row *rows;
 	size_t count;

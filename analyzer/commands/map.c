@@ -376,7 +376,8 @@ const struct command map_command = {
                 "many "
                 "there were.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = options,
         .run = run,
 };

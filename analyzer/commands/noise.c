@@ -264,7 +264,8 @@ const struct command noise_command = {
                 "et al. 2019) or to aum (normal distributions) and prints id,score: the probability of belonging to "
                 "the "
                 "low group. That group holds what is hard as well as what is mislabelled.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = noise_options,
         .run = run,
 };

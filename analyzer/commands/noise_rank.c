@@ -33,7 +33,7 @@ static int
 scored_load(const struct noise_request *request, enum measure measure, struct scored *scored,
             struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure)};
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure), .row_bytes = NOISE_ROW_BYTES};
 	int code = dynamics_load(&scored->dynamics, &request->options.common, request->run, &wanted, error);
 
 	if (code < 0)

@@ -386,7 +386,7 @@ select_check_rules(const struct select_request *request, const struct dynamics *
 			return STATUS_FAILED;
 		}
 	}
-	if (request->format == SELECT_NPY && !request->join && dynamics->ids.kind == STORE_ID_STR)
+	if (request->format == SELECT_NPY && !request->join && dynamics->info->id_kind == STORE_ID_STR)
 		return options_wrong(
 		        command,
 		        "npy holds numbers, and the ids of run '%s' are strings: use --join, or another format",

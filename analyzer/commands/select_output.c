@@ -34,8 +34,6 @@ write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t
 static void
 write_id_table(struct output *output, const struct dynamics *dynamics, bool json, const uint32_t *chosen, size_t count)
 {
-	if (!json)
-		output_text(output, "id\n");
 	for (size_t i = 0; i < count; i++) {
 		if (json) {
 			output_text(output, "{\"id\":");
@@ -48,18 +46,34 @@ write_id_table(struct output *output, const struct dynamics *dynamics, bool json
 	}
 }
 
-static void
-write_table(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
-            const uint32_t *chosen, size_t count)
+void
+select_output_head(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
+                   size_t count)
+{
+	if (options->format == SELECT_NPY)
+		npy_write_header(output, "<u8", count);
+	else if (options->format == SELECT_CSV && options->with_measures)
+		table_write_csv(output, dynamics, NULL, 0);
+	else if (options->format == SELECT_CSV)
+		output_text(output, "id\n");
+}
+
+void
+select_output_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
+                   const uint32_t *rows, size_t count)
 {
 	bool json = options->format == SELECT_JSONL;
+	struct table table = {.format = json ? TABLE_JSONL : TABLE_CSV, .run = part};
 
-	if (!options->with_measures)
-		write_id_table(output, dynamics, json, chosen, count);
-	else if (json)
-		table_write_jsonl(output, dynamics, chosen, count);
+	if (options->format == SELECT_IDS)
+		write_ids(output, part, rows, count);
+	else if (options->format == SELECT_NPY)
+		for (size_t i = 0; i < count; i++)
+			output_bytes(output, &part->ids.integers[rows[i]], 8);
+	else if (options->with_measures)
+		table_write_rows(&table, output, part, rows, count);
 	else
-		table_write_csv(output, dynamics, chosen, count);
+		write_id_table(output, part, json, rows, count);
 }
 
 /* The columns that --with-measures adds; at most DYNAMICS_COLUMNS_MAX. */
@@ -191,37 +205,37 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 }
 
 static void
-write_numbers(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
-              size_t count)
+write_numbers(struct output *output, const struct join *join)
 {
-	npy_write_header(output, join ? "<i8" : "<u8", join ? join->count : count);
-	for (size_t i = 0; join && i < join->count; i++)
+	npy_write_header(output, "<i8", join->count);
+	for (size_t i = 0; i < join->count; i++)
 		output_bytes(output, &join->matches[i].number, 8);
-	for (size_t i = 0; !join && i < count; i++)
-		output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
+}
+
+int
+select_output_check(const struct output *output, const struct select_output_options *options,
+                    struct portolan_error *error)
+{
+	if (options->format != SELECT_NPY || !output_is_terminal(output))
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
 }
 
 static int
 write_selection(struct output *output, const struct select_output_options *options, const struct join *join,
                 const struct dynamics *dynamics, const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	switch (options->format) {
-	case SELECT_IDS:
-		write_ids(output, dynamics, chosen, count);
-		break;
-	case SELECT_CSV:
-	case SELECT_JSONL:
-		write_table(output, options, dynamics, chosen, count);
-		break;
-	case SELECT_NPY:
-		if (output_is_terminal(output))
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "npy is binary: say where it goes with -o FILE.npy");
-		write_numbers(output, join, dynamics, chosen, count);
-		break;
-	case SELECT_LINES:
+	int code = select_output_check(output, options, error);
+
+	if (code < 0)
+		return code;
+	if (options->format == SELECT_LINES) {
 		write_lines(output, join, dynamics, chosen, options->with_measures);
-		break;
+	} else if (join) {
+		write_numbers(output, join);
+	} else {
+		select_output_head(output, options, dynamics, count);
+		select_output_rows(output, options, dynamics, chosen, count);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #define SELECT_OUTPUT_H
 
 #include "dynamics/dynamics.h"
+#include "output/output.h"
 
 enum select_format { SELECT_IDS, SELECT_CSV, SELECT_JSONL, SELECT_NPY, SELECT_LINES };
 extern const char *const select_format_names[]; /* those a user can ask for: all but SELECT_LINES */
@@ -14,6 +15,14 @@ struct select_output_options {
 	const char *join, *id_field; /* NULL: no join */
 	bool with_measures;
 };
+
+/* Without --join, in parts: a check, the head for `count` examples, rows of any part of the run. */
+int select_output_check(const struct output *output, const struct select_output_options *options,
+                        struct portolan_error *error);
+void select_output_head(struct output *output, const struct select_output_options *options,
+                        const struct dynamics *dynamics, size_t count);
+void select_output_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
+                        const uint32_t *rows, size_t count);
 
 /* Prints the chosen examples (dense indices, in rank order). STATUS_DONE; STATUS_INCOMPLETE when ids are missing from
  * the joined file, which is also said on stderr; a negative code on failure. */

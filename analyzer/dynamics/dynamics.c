@@ -150,11 +150,41 @@ allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
 }
 
+/* Bytes of the mean string id. */
+static uint64_t
+text_of(const struct ids *ids)
+{
+	return ids->kind == STORE_ID_STR && ids->rows > 0 ? ids->offsets[ids->rows] / ids->rows + 1 : 0;
+}
+
+/* As many threads as what is left beside the run has room for. */
+static void
+share_memory(struct dynamics *dynamics, uint64_t needed)
+{
+	uint64_t room = dynamics->max_memory > needed ? dynamics->max_memory - needed : 0;
+
+	if (dynamics->max_memory > 0)
+		scan_fit(dynamics, room + scan_worker_memory(dynamics), 0);
+}
+
 /* The ids of parts on their way to the dynamics. */
 struct loading {
 	struct dynamics *dynamics;
 	struct ids *slots;
 };
+
+/* How long string ids are is known only now: what all will take, if the others are as long as those so far. */
+static int
+check_text(const struct dynamics *dynamics, struct portolan_error *error)
+{
+	const struct ids *ids = &dynamics->ids;
+	uint64_t needed;
+
+	if (ids->kind != STORE_ID_STR || ids->rows == 0 || dynamics->max_memory == 0)
+		return 0;
+	needed = dynamics_memory(dynamics, text_of(ids));
+	return needed > dynamics->max_memory ? dynamics_refuse_memory(dynamics, needed, error) : 0;
+}
 
 static int
 keep_ids(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
@@ -169,8 +199,9 @@ static int
 append_ids(void *context, unsigned slot, struct portolan_error *error)
 {
 	struct loading *loading = context;
+	int code = ids_append_all(&loading->dynamics->ids, &loading->slots[slot], error);
 
-	return ids_append_all(&loading->dynamics->ids, &loading->slots[slot], error);
+	return code < 0 ? code : check_text(loading->dynamics, error);
 }
 
 static int
@@ -215,6 +246,7 @@ describe(struct dynamics *dynamics, const struct common_options *common, const s
 	dynamics->with_gold = request->gold;
 	dynamics->threads = parallel_threads(common->threads);
 	dynamics->max_memory = common->max_memory;
+	dynamics->row_bytes = request->row_bytes;
 	add_measures(dynamics, with_dependencies(request->measures));
 	if (request->user)
 		add_user_columns(dynamics);
@@ -242,22 +274,36 @@ open_run(struct dynamics *dynamics, const struct common_options *common, const c
 	return code;
 }
 
+int
+dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
+{
+	uint64_t needed = dynamics_memory(dynamics, 0);
+	int code = 0;
+
+	if (dynamics->max_memory > 0 && needed > dynamics->max_memory)
+		code = dynamics_refuse_memory(dynamics, needed, error);
+	if (code >= 0) {
+		share_memory(dynamics, needed);
+		code = allocate(dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
+	}
+	if (code >= 0)
+		code = read_all(dynamics, error);
+	if (code >= 0)
+		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
+	if (code >= 0)
+		dynamics->beside += dynamics_held(dynamics, text_of(&dynamics->ids));
+	else
+		dynamics_free(dynamics);
+	return code;
+}
+
 static int
 load_run(struct dynamics *dynamics, const struct common_options *common, const char *run,
          const struct dynamics_request *request, struct portolan_error *error)
 {
 	int code = open_run(dynamics, common, run, request, error);
 
-	if (code < 0)
-		return code;
-	code = allocate(dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
-	if (code >= 0)
-		code = read_all(dynamics, error);
-	if (code >= 0)
-		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
-	if (code < 0)
-		dynamics_free(dynamics);
-	return code;
+	return code < 0 ? code : dynamics_hold(dynamics, error);
 }
 
 static int
@@ -289,7 +335,7 @@ int
 dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                      const char *run, const struct dynamics_request *request, struct portolan_error *error)
 {
-	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true};
+	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true, .beside = first->beside};
 	return load_run(dynamics, common, run, request, error);
 }
 

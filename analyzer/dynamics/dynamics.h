@@ -4,8 +4,9 @@
  * Read from one snapshot, so a run that is still being written gives one consistent answer. Examples not observed in
  * the range of epochs have a dense index, but stand in no list.
  *
- * dynamics_load() holds every example: for commands that need them all at once. dynamics_open() holds none; scan.h then
- * brings them part by part, each part being a struct dynamics as well.
+ * dynamics_load() holds every example: for commands that need them all at once; it refuses what --max-memory has no
+ * room for. dynamics_open() holds none; scan.h then brings them part by part, each part being a struct dynamics as
+ * well.
  */
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
@@ -25,9 +26,10 @@ struct dynamics_column {
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 struct dynamics_request {
-	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for are left out */
-	bool gold;         /* gold labels, where known */
-	bool user;         /* means of the users' own columns */
+	uint32_t measures;  /* MEASURE_BIT()s; those the run has no signals for are left out */
+	bool gold;          /* gold labels, where known */
+	bool user;          /* means of the users' own columns */
+	uint32_t row_bytes; /* what the command takes for each example beside what is held here, in bytes */
 };
 
 struct dynamics {
@@ -51,7 +53,9 @@ struct dynamics {
 	uint32_t epoch_from, epoch_to;           /* the range asked for */
 	bool range_given, with_gold;
 	unsigned threads;    /* to work with */
-	uint64_t max_memory; /* bytes; only scan.h and slices.h keep to it */
+	uint64_t max_memory; /* bytes; 0: without limit */
+	uint64_t row_bytes;  /* the request's */
+	uint64_t beside;     /* bytes, about, that runs loaded before this one hold; then its own with them */
 };
 
 /* Everything is the dynamics' own until dynamics_free(). A run without observations in the range is an error that says
@@ -63,6 +67,26 @@ void dynamics_free(struct dynamics *dynamics);
 /* Only opens it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
 int dynamics_open(struct dynamics *dynamics, const struct common_options *common, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
+
+/* Loads what dynamics_open() opened; on failure that is freed. */
+int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
+
+/* What runs without any data, and the output's buffer. */
+#define DYNAMICS_PROGRAM_BYTES (UINT64_C(6) << 20)
+
+/* What a run holds; of string ids `text` bytes each. */
+uint64_t dynamics_held(const struct dynamics *dynamics, uint64_t text);
+
+/* What an opened run would take in memory to be held whole, the request's row_bytes and the program included; of string ids
+ * `text` bytes each. */
+uint64_t dynamics_memory(const struct dynamics *dynamics, uint64_t text);
+
+/* Whether that is within --max-memory; the first string ids stand for
+ * all, which dynamics_hold() looks at again. */
+bool dynamics_fits(const struct dynamics *dynamics);
+
+/* The error that says how much --max-memory would have to be. */
+int dynamics_refuse_memory(const struct dynamics *dynamics, uint64_t bytes, struct portolan_error *error);
 
 /* Values for so many examples, to free(); NULL: out of memory. */
 double *dynamics_allocate_values(size_t rows);

@@ -43,9 +43,8 @@ struct scan {
 	bool failed;
 };
 
-/* What one worker takes, in bytes; the caller's slots come on top. */
-static uint64_t
-worker_memory(const struct dynamics *run)
+uint64_t
+scan_worker_memory(const struct dynamics *run)
 {
 	uint64_t stored = store_snapshot_columns(run->snapshot);
 	uint64_t columns = (uint64_t)__builtin_popcountll(stored) + 1; /* and which session wrote it */
@@ -57,7 +56,7 @@ worker_memory(const struct dynamics *run)
 uint64_t
 scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes)
 {
-	uint64_t each = worker_memory(run);
+	uint64_t each = scan_worker_memory(run);
 
 	while (run->threads > 1 && run->threads * each + parallel_slots(run->threads) * slot_bytes > memory)
 		run->threads--;

@@ -29,6 +29,12 @@ void slices_free(struct slices *slices);
 /* The observed examples of slice s, a part of the run: its order is by ascending id. */
 int slices_load(struct dynamics *run, const struct slices *slices, size_t s, struct dynamics *slice,
                 struct portolan_error *error);
+
+/* The same of any examples: `choose`, asked from several threads at once, lists those of a part's observed ones; of all
+ * parts together at most `rows`, with so many bytes of string ids. */
+int slices_collect(struct dynamics *run, size_t rows, uint64_t text,
+                   size_t (*choose)(void *context, const struct dynamics *part, uint32_t *chosen), void *context,
+                   struct dynamics *slice, struct portolan_error *error);
 void slices_release(struct dynamics *slice);
 
 #endif

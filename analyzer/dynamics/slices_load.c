@@ -16,23 +16,42 @@
 #include <string.h>
 
 struct loading {
-	const struct slices *slices;
-	size_t number;
 	struct dynamics *slice;
 	uint32_t *indices;
+	size_t most_rows;
+	uint64_t most_text;
+	size_t (*choose)(void *context, const struct dynamics *part, uint32_t *chosen);
+	void *context;
 	pthread_mutex_t lock; /* guards what follows */
 	size_t rows;
 	uint64_t text;
 };
 
+struct range {
+	const struct slices *slices;
+	size_t number;
+};
+
 static bool
-is_within(const struct loading *loading, const struct ids *ids, uint32_t i)
+is_within(const struct range *range, const struct ids *ids, uint32_t i)
 {
-	const struct ids *bounds = &loading->slices->bounds;
-	size_t s = loading->number;
+	const struct ids *bounds = &range->slices->bounds;
+	size_t s = range->number;
 
 	return (s == 0 || ids_compare(ids, i, bounds, (uint32_t)s - 1) >= 0) &&
 	       (s >= bounds->rows || ids_compare(ids, i, bounds, (uint32_t)s) < 0);
+}
+
+static size_t
+choose_range(void *context, const struct dynamics *part, uint32_t *chosen)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < part->count; i++) {
+		chosen[n] = part->order[i];
+		n += is_within(context, &part->ids, part->order[i]);
+	}
+	return n;
 }
 
 static void
@@ -76,29 +95,20 @@ copy_part(void *context, struct dynamics *part, unsigned slot, struct portolan_e
 {
 	struct loading *loading = context;
 	uint32_t chosen[STORE_CHUNK];
-	size_t n = 0, at;
+	size_t n = loading->choose(loading->context, part, chosen), at;
 	uint64_t bytes = 0, text;
 
 	(void)slot;
 	(void)error;
-	for (size_t i = 0; i < part->count; i++) {
-		uint32_t row = part->order[i];
-
-		chosen[n] = row;
-		if (!is_within(loading, &part->ids, row))
-			continue;
-		if (part->ids.kind == STORE_ID_STR)
-			bytes += part->ids.offsets[row + 1] - part->ids.offsets[row];
-		n++;
-	}
+	for (size_t i = 0; part->ids.kind == STORE_ID_STR && i < n; i++)
+		bytes += part->ids.offsets[chosen[i] + 1] - part->ids.offsets[chosen[i]];
 	pthread_mutex_lock(&loading->lock);
 	at = loading->rows;
 	text = loading->text;
 	loading->rows += n;
 	loading->text += bytes;
 	pthread_mutex_unlock(&loading->lock);
-	assert(at + n <= loading->slices->rows[loading->number] &&
-	       text + bytes <= loading->slices->text[loading->number]);
+	assert(at + n <= loading->most_rows && text + bytes <= loading->most_text);
 	copy_ids(part, chosen, n, &loading->slice->ids, at, text);
 	copy_values(part, chosen, n, loading, at);
 	return 0;
@@ -138,16 +148,22 @@ sort(struct dynamics *slice, struct portolan_error *error)
 }
 
 int
-slices_load(struct dynamics *run, const struct slices *slices, size_t s, struct dynamics *slice,
-            struct portolan_error *error)
+slices_collect(struct dynamics *run, size_t rows, uint64_t text,
+               size_t (*choose)(void *context, const struct dynamics *part, uint32_t *chosen), void *context,
+               struct dynamics *slice, struct portolan_error *error)
 {
-	struct loading loading = {.slices = slices, .number = s, .slice = slice, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct loading loading = {.slice = slice,
+	                          .most_rows = rows,
+	                          .most_text = text,
+	                          .choose = choose,
+	                          .context = context,
+	                          .lock = PTHREAD_MUTEX_INITIALIZER};
 	struct scan_steps steps = {.context = &loading, .work = copy_part};
 	int code;
 
 	*slice = *run;
 	slice->ids = (struct ids){0};
-	code = allocate(&loading, slices->rows[s], slices->text[s], error);
+	code = allocate(&loading, rows, text, error);
 	if (code >= 0)
 		code = scan_run(run, &steps, error);
 	slice->ids.rows = loading.rows;
@@ -159,6 +175,15 @@ slices_load(struct dynamics *run, const struct slices *slices, size_t s, struct 
 		slices_release(slice);
 	pthread_mutex_destroy(&loading.lock);
 	return code;
+}
+
+int
+slices_load(struct dynamics *run, const struct slices *slices, size_t s, struct dynamics *slice,
+            struct portolan_error *error)
+{
+	struct range range = {slices, s};
+
+	return slices_collect(run, slices->rows[s], slices->text[s], choose_range, &range, slice, error);
 }
 
 void

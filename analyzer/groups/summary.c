@@ -1,7 +1,7 @@
 /* summary.c: see summary.h. The values of a group are gathered first, those of the selection before the rest. */
 #include "summary.h"
 
-#include "program/progress.h"
+#include "program/parallel.h"
 #include "statistics/bootstrap.h"
 
 #include <portolan/error.h>
@@ -10,17 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct work {
-	const struct summary_request *request;
-	struct progress progress;
-	uint64_t done;
-	int32_t *labels; /* that occur, ascending; SUMMARY_ALL first, −1 last */
-	size_t label_count;
-	double *numbers; /* of the group at hand: the selection's, then the rest's */
+/* What a thread gathers: values of a label, the selection's before the rest's, and what is drawn from them. */
+struct sample {
+	double *numbers;
 	int32_t *categories;
 	double *replicates; /* two samples' means, or shares by category */
-	struct summary_row *rows;
-	size_t row_count, row_room;
+};
+
+struct rows {
+	struct summary_row *list;
+	size_t count, room;
+};
+
+struct work {
+	const struct summary_request *request;
+	int32_t *labels; /* that occur, ascending; SUMMARY_ALL first, −1 last */
+	size_t label_count;
+	unsigned threads;
+	struct sample *samples; /* by thread */
+	struct rows *slots;     /* rows of one column and label */
+	struct rows rows;
 };
 
 static int
@@ -65,7 +74,8 @@ find_labels(struct work *work, struct portolan_error *error)
 
 /* Gathers the column's values of a label; the selection's first. */
 static size_t
-gather(struct work *work, const struct summary_column *column, int32_t label, size_t *selected)
+gather(const struct work *work, struct sample *sample, const struct summary_column *column, int32_t label,
+       size_t *selected)
 {
 	const struct summary_request *request = work->request;
 	size_t n = 0;
@@ -75,9 +85,9 @@ gather(struct work *work, const struct summary_column *column, int32_t label, si
 			if (request->selected[i] != (part == 0) || (label != SUMMARY_ALL && request->gold[i] != label))
 				continue;
 			if (column->numbers && !isnan(column->numbers[i]))
-				work->numbers[n++] = column->numbers[i];
+				sample->numbers[n++] = column->numbers[i];
 			else if (!column->numbers && column->categories[i] >= 0)
-				work->categories[n++] = column->categories[i];
+				sample->categories[n++] = column->categories[i];
 		}
 		if (part == 0)
 			*selected = n;
@@ -86,19 +96,19 @@ gather(struct work *work, const struct summary_column *column, int32_t label, si
 }
 
 static struct summary_row *
-add_row(struct work *work, const struct summary_row *row)
+add_row(struct rows *rows, const struct summary_row *row)
 {
-	if (work->row_count == work->row_room) {
-		size_t room = 2 * work->row_room + 64;
-		struct summary_row *grown = realloc(work->rows, room * sizeof(*grown));
+	if (rows->count == rows->room) {
+		size_t room = 2 * rows->room + 64;
+		struct summary_row *grown = realloc(rows->list, room * sizeof(*grown));
 
 		if (!grown)
 			return NULL;
-		work->rows = grown;
-		work->row_room = room;
+		rows->list = grown;
+		rows->room = room;
 	}
-	work->rows[work->row_count] = *row;
-	return &work->rows[work->row_count++];
+	rows->list[rows->count] = *row;
+	return &rows->list[rows->count++];
 }
 
 /* Turns replicates of the selection and of the rest into those of the difference, and takes their interval. */
@@ -140,28 +150,29 @@ mean_of_label(const struct summary_request *request, const struct summary_column
 }
 
 static int
-summarise_numbers(struct work *work, struct random_state *random, struct summary_row row)
+summarise_numbers(const struct work *work, const struct sample *sample, struct random_state *random,
+                  struct summary_row row, struct rows *rows)
 {
 	size_t replicates = work->request->replicates, rest = row.n - row.selected_n;
-	double *selection = work->replicates, *others = work->replicates + replicates;
+	double *selection = sample->replicates, *others = sample->replicates + replicates;
 
 	row.all = mean_of_label(work->request, row.column, row.gold);
-	row.selected = mean_of(work->numbers, row.selected_n);
+	row.selected = mean_of(sample->numbers, row.selected_n);
 	row.difference = row.selected - row.all;
 	if (replicates && row.selected_n) {
-		bootstrap_means(random, work->numbers, row.selected_n, selection, replicates);
+		bootstrap_means(random, sample->numbers, row.selected_n, selection, replicates);
 		if (rest)
-			bootstrap_means(random, work->numbers + row.selected_n, rest, others, replicates);
+			bootstrap_means(random, sample->numbers + row.selected_n, rest, others, replicates);
 		take_interval(work, selection, rest ? others : NULL, &row);
 	}
-	return add_row(work, &row) ? 0 : -1;
+	return add_row(rows, &row) ? 0 : -1;
 }
 
 static void
-count_categories(const struct work *work, struct summary_row *rows, size_t count)
+count_categories(const struct sample *sample, struct summary_row *rows, size_t count)
 {
 	for (size_t i = 0; i < rows->n; i++) {
-		struct summary_row *row = &rows[work->categories[i]];
+		struct summary_row *row = &rows[sample->categories[i]];
 
 		row->all++;
 		row->selected += i < rows->selected_n;
@@ -174,53 +185,106 @@ count_categories(const struct work *work, struct summary_row *rows, size_t count
 }
 
 static int
-summarise_categories(struct work *work, struct random_state *random, struct summary_row row)
+summarise_categories(const struct work *work, const struct sample *sample, struct random_state *random,
+                     struct summary_row row, struct rows *rows)
 {
-	size_t replicates = work->request->replicates, count = row.column->name_count, first = work->row_count;
+	size_t replicates = work->request->replicates, count = row.column->name_count;
 	size_t rest = row.n - row.selected_n;
-	double *others = work->replicates + count * replicates;
+	double *others = sample->replicates + count * replicates;
 
 	for (row.category = 0; row.category < count; row.category++) {
 		row.all = row.selected = 0;
-		if (!add_row(work, &row))
+		if (!add_row(rows, &row))
 			return -1;
 	}
 	if (count == 0)
 		return 0;
-	count_categories(work, &work->rows[first], count);
+	count_categories(sample, rows->list, count);
 	if (replicates == 0 || row.selected_n == 0)
 		return 0;
-	bootstrap_shares(random, work->categories, row.selected_n, count, work->replicates, replicates);
+	bootstrap_shares(random, sample->categories, row.selected_n, count, sample->replicates, replicates);
 	if (rest)
-		bootstrap_shares(random, work->categories + row.selected_n, rest, count, others, replicates);
+		bootstrap_shares(random, sample->categories + row.selected_n, rest, count, others, replicates);
 	for (size_t c = 0; c < count; c++)
-		take_interval(work, work->replicates + c * replicates, rest ? others + c * replicates : NULL,
-		              &work->rows[first + c]);
+		take_interval(work, sample->replicates + c * replicates, rest ? others + c * replicates : NULL,
+		              &rows->list[c]);
 	return 0;
 }
 
+/* One column and label, in a worker's thread. */
 static int
-summarise_column(struct work *work, size_t index, struct portolan_error *error)
+summarise(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
+	const struct work *work = context;
+	size_t index = part / work->label_count;
 	const struct summary_column *column = &work->request->columns[index];
-	size_t samples = column->numbers ? 2 : 2 * column->name_count;
-	int code = 0;
+	struct summary_row row = {
+	        .column = column, .gold = work->labels[part % work->label_count], .low = NAN, .high = NAN};
+	struct sample *sample = &work->samples[thread];
+	struct random_state random;
+	int code;
 
-	free(work->replicates);
-	work->replicates = malloc((samples * work->request->replicates + 1) * sizeof(double));
-	if (!work->replicates)
-		return no_memory(error);
-	for (size_t l = 0; l < work->label_count && code >= 0; l++) {
-		struct summary_row row = {.column = column, .gold = work->labels[l], .low = NAN, .high = NAN};
-		struct random_state random;
-
-		random_seed(&random, work->request->seed ^ ((uint64_t)(index + 1) << 40) ^ (uint32_t)row.gold);
-		row.n = gather(work, column, row.gold, &row.selected_n);
-		code = column->numbers ? summarise_numbers(work, &random, row)
-		                       : summarise_categories(work, &random, row);
-		progress_update(&work->progress, ++work->done);
-	}
+	work->slots[slot].count = 0;
+	random_seed(&random, work->request->seed ^ ((uint64_t)(index + 1) << 40) ^ (uint32_t)row.gold);
+	row.n = gather(work, sample, column, row.gold, &row.selected_n);
+	code = column->numbers ? summarise_numbers(work, sample, &random, row, &work->slots[slot])
+	                       : summarise_categories(work, sample, &random, row, &work->slots[slot]);
 	return code < 0 ? no_memory(error) : 0;
+}
+
+static int
+keep_rows(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	struct work *work = context;
+	const struct rows *rows = &work->slots[slot];
+
+	(void)part;
+	for (size_t i = 0; i < rows->count; i++)
+		if (!add_row(&work->rows, &rows->list[i]))
+			return no_memory(error);
+	return 0;
+}
+
+/* Rooms for every thread; for fewer of them where there are not so many columns and labels. */
+static int
+make_room(struct work *work, struct portolan_error *error)
+{
+	const struct summary_request *request = work->request;
+	size_t samples = 2, tasks = request->column_count * work->label_count;
+
+	for (size_t c = 0; c < request->column_count; c++)
+		if (!request->columns[c].numbers && 2 * request->columns[c].name_count > samples)
+			samples = 2 * request->columns[c].name_count;
+	work->threads = request->threads > 0 ? request->threads : 1;
+	if (work->threads > tasks)
+		work->threads = tasks > 0 ? (unsigned)tasks : 1;
+	work->samples = calloc(work->threads, sizeof(*work->samples));
+	work->slots = calloc(parallel_slots(work->threads), sizeof(*work->slots));
+	for (unsigned t = 0; work->samples && t < work->threads; t++) {
+		struct sample *sample = &work->samples[t];
+
+		sample->numbers = malloc((request->n + 1) * sizeof(*sample->numbers));
+		sample->categories = malloc((request->n + 1) * sizeof(*sample->categories));
+		sample->replicates = malloc((samples * request->replicates + 1) * sizeof(double));
+		if (!sample->numbers || !sample->categories || !sample->replicates)
+			return no_memory(error);
+	}
+	return work->samples && work->slots ? 0 : no_memory(error);
+}
+
+static void
+free_room(struct work *work)
+{
+	for (unsigned t = 0; work->samples && t < work->threads; t++) {
+		free(work->samples[t].numbers);
+		free(work->samples[t].categories);
+		free(work->samples[t].replicates);
+	}
+	for (unsigned s = 0; work->slots && s < parallel_slots(work->threads); s++)
+		free(work->slots[s].list);
+	free(work->samples);
+	free(work->slots);
+	free(work->labels);
 }
 
 int
@@ -228,26 +292,23 @@ summary_make(const struct summary_request *request, struct summary_row **rows, s
              struct portolan_error *error)
 {
 	struct work work = {.request = request};
+	struct parallel parallel = {
+	        .what = "drawing samples", .context = &work, .work = summarise, .deliver = keep_rows};
 	int code = find_labels(&work, error);
 
-	work.numbers = malloc((request->n + 1) * sizeof(*work.numbers));
-	work.categories = malloc((request->n + 1) * sizeof(*work.categories));
-	if (code >= 0 && (!work.numbers || !work.categories))
-		code = no_memory(error);
 	if (code >= 0)
-		progress_begin(&work.progress, "drawing samples", request->column_count * work.label_count);
-	for (size_t c = 0; c < request->column_count && code >= 0; c++)
-		code = summarise_column(&work, c, error);
-	progress_end(&work.progress);
-	free(work.labels);
-	free(work.numbers);
-	free(work.categories);
-	free(work.replicates);
+		code = make_room(&work, error);
+	if (code >= 0) {
+		parallel.threads = work.threads;
+		parallel.count = request->column_count * work.label_count;
+		code = parallel_run(&parallel, error);
+	}
+	free_room(&work);
 	if (code < 0) {
-		free(work.rows);
+		free(work.rows.list);
 		return code;
 	}
-	*rows = work.rows;
-	*count = work.row_count;
+	*rows = work.rows.list;
+	*count = work.rows.count;
 	return 0;
 }

@@ -44,6 +44,7 @@ struct summary_request {
 	size_t n;
 	size_t replicates; /* 0: no intervals */
 	double level;
+	unsigned threads; /* 0: one */
 	uint64_t seed; /* each row draws with a seed made of this, so no row depends on another */
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define NAMES_MAX (MEASURE_COUNT + STORE_COLUMN_MAX)
+#define ROW_BYTES 56 /* what a map takes for each example: lists of those drawn, ranked by variability */
 
 static int
 measure_of(const char *name)
@@ -157,7 +158,7 @@ int
 map_source_run(struct map_source *source, const struct common_options *common, const char *run,
                const struct map_source *first, const struct map_source_request *request, struct portolan_error *error)
 {
-	struct dynamics_request wanted = {0};
+	struct dynamics_request wanted = {.row_bytes = ROW_BYTES};
 	int code;
 
 	*source = (struct map_source){0};

@@ -19,7 +19,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PROGRAM_BYTES (UINT64_C(6) << 20) /* what runs without any data, and the output's buffer */
 #define PIECE_BYTES (256u << 10)          /* of records: with the columns they are made from, in a core's own cache */
 #define SHARE 4 /* of the memory for slices, what the scan that fills them may take: a quarter */
 
@@ -234,7 +233,8 @@ static int
 divide_memory(struct export *export, struct portolan_error *error)
 {
 	struct dynamics *run = export->run;
-	uint64_t memory = run->max_memory > PROGRAM_BYTES ? run->max_memory - PROGRAM_BYTES : 0, share = 1, least;
+	uint64_t memory = run->max_memory > DYNAMICS_PROGRAM_BYTES ? run->max_memory - DYNAMICS_PROGRAM_BYTES : 0,
+	         share = 1, least;
 	int code = slices_plan(run, memory / SHARE * (SHARE - 1), &export->slices, error);
 
 	if (code >= 0)
@@ -250,7 +250,7 @@ divide_memory(struct export *export, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' is too long for so little memory: say --max-memory %lluM, or fewer --epochs",
 		                 run->info->name,
-		                 (unsigned long long)((least * share + PROGRAM_BYTES + (1 << 20)) >> 20));
+		                 (unsigned long long)((least * share + DYNAMICS_PROGRAM_BYTES + (1 << 20)) >> 20));
 	return 0;
 }
 

@@ -7,7 +7,6 @@
  */
 #include "manifest.h"
 
-#include "classes.h"
 #include "output/output.h"
 #include "output/report.h"
 
@@ -98,12 +97,15 @@ one_class(const struct dynamics *dynamics, int32_t gold, uint64_t observed, uint
 	                 "observed", (json_int_t)observed, "chosen", (json_int_t)chosen);
 }
 
-static json_t *
-list_classes(const struct dynamics *dynamics, const struct classes *classes, const uint64_t *observed,
-             const uint64_t *chosen)
+json_t *
+manifest_classes_counted(const struct dynamics *dynamics, const struct classes *classes, const uint32_t *observed,
+                         const uint32_t *chosen)
 {
-	json_t *list = json_array();
+	json_t *list;
 
+	if (classes->count == 1 && classes->labels[0] < 0)
+		return json_null();
+	list = json_array();
 	for (size_t c = 0; list && c < classes->count; c++)
 		if (json_array_append_new(list, one_class(dynamics, classes->labels[c], observed[c], chosen[c])) < 0) {
 			json_decref(list);
@@ -117,19 +119,17 @@ manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t
 {
 	struct classes classes;
 	json_t *list = NULL;
-	uint64_t *counts;
+	uint32_t *counts;
 
 	if (classes_make(&classes, dynamics->gold, dynamics->order, dynamics->count, NULL) < 0)
 		return NULL;
 	counts = calloc(2 * classes.count, sizeof(*counts));
-	if (counts && classes.count == 1 && classes.labels[0] < 0) {
-		list = json_null();
-	} else if (counts) {
+	if (counts) {
 		for (size_t i = 0; i < dynamics->count; i++)
 			counts[classes_find(&classes, dynamics->gold[dynamics->order[i]])]++;
 		for (size_t i = 0; i < count; i++)
 			counts[classes.count + classes_find(&classes, dynamics->gold[chosen[i]])]++;
-		list = list_classes(dynamics, &classes, counts, counts + classes.count);
+		list = manifest_classes_counted(dynamics, &classes, counts, counts + classes.count);
 	}
 	free(counts);
 	classes_free(&classes);

@@ -12,6 +12,7 @@
 #ifndef MANIFEST_H
 #define MANIFEST_H
 
+#include "classes.h"
 #include "dynamics/dynamics.h"
 
 #include <jansson.h>
@@ -25,6 +26,10 @@ json_t *manifest_new(const char *command, const struct dynamics *dynamics, const
 /* [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …] of the classes, those without label as null; JSON null
  * where the run has no labels; NULL: out of memory. Needs dynamics->gold. */
 json_t *manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t count);
+
+/* The same from counts: examples by class. */
+json_t *manifest_classes_counted(const struct dynamics *dynamics, const struct classes *classes,
+                                 const uint32_t *observed, const uint32_t *chosen);
 
 /* Adds epochs_from and epochs_to to an object, as far as the user gave them. */
 void manifest_add_range(json_t *parameters, const struct dynamics *dynamics);

@@ -99,6 +99,14 @@ out_of_memory(const struct selection_source *source, struct portolan_error *erro
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", source->count);
 }
 
+int
+selection_no_signal(const struct selection_rule *rule, const struct dynamics *dynamics, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID, "run '%s' was recorded without the signal that %s needs: log %s",
+	                 dynamics->info->name, rule->measure,
+	                 strcmp(rule->measure, "aum") == 0 ? "logits" : "logits or probabilities");
+}
+
 static int
 find_values(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
             struct portolan_error *error)
@@ -118,10 +126,7 @@ find_values(const struct selection_source *source, const struct selection_rule *
 	}
 	column = dynamics_column(dynamics, rule->measure);
 	if (!column)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' was recorded without the signal that %s needs: log %s", dynamics->info->name,
-		                 rule->measure,
-		                 strcmp(rule->measure, "aum") == 0 ? "logits" : "logits or probabilities");
+		return selection_no_signal(rule, dynamics, error);
 	ranking->values = column->values;
 	return 0;
 }

@@ -14,16 +14,10 @@
 
 #include <stdlib.h>
 
-struct part {
-	struct selection_rule rule;
-	size_t *quotas; /* by group */
-};
-
 struct taking {
 	const struct selection_plan *plan;
 	const struct selection_source *source;
-	struct part parts[SELECTION_PARTS_MAX];
-	size_t part_count, groups, asked;
+	size_t part_count, groups;
 	struct classes classes; /* unless ANY */
 	uint32_t *sizes;        /* of the groups */
 	size_t *quotas;         /* the parts', one after the other */
@@ -39,19 +33,18 @@ selection_plan_request(const struct selection_plan *plan, struct dynamics_reques
 	request->gold = request->gold || plan->classes != SELECTION_CLASSES_ANY;
 }
 
-/* The rule, its other end, the mixes. */
-static size_t
-list_parts(const struct selection_plan *plan, struct part parts[SELECTION_PARTS_MAX])
+size_t
+selection_plan_parts(const struct selection_plan *plan, struct selection_rule rules[SELECTION_PARTS_MAX])
 {
 	size_t count = 0;
 
-	parts[count++].rule = plan->rule;
+	rules[count++] = plan->rule;
 	if (plan->top_share < 1) {
-		parts[count].rule = plan->rule;
-		selection_rule_reverse(&parts[count++].rule);
+		rules[count] = plan->rule;
+		selection_rule_reverse(&rules[count++]);
 	}
 	for (size_t i = 0; i < plan->mix_count; i++)
-		parts[count++].rule = plan->mixes[i].rule;
+		rules[count++] = plan->mixes[i].rule;
 	return count;
 }
 
@@ -86,14 +79,14 @@ selection_plan_rank(const struct selection_plan *plan, const struct selection_so
                     size_t fraction_count, struct selection_ranking *ranking, struct portolan_error *error)
 {
 	size_t limit = limit_of(plan, source->count, fractions, fraction_count);
-	struct part parts[SELECTION_PARTS_MAX];
-	size_t part_count = list_parts(plan, parts);
+	struct selection_rule rules[SELECTION_PARTS_MAX];
+	size_t part_count = selection_plan_parts(plan, rules);
 	int code = 0;
 
 	*ranking = (struct selection_ranking){0};
 	for (size_t p = 0; p < part_count && code >= 0; p++) {
 		ranking->lists[p] = malloc((limit + 1) * sizeof(*ranking->lists[p]));
-		code = ranking->lists[p] ? selection_rank_first(source, &parts[p].rule, limit, ranking->lists[p],
+		code = ranking->lists[p] ? selection_rank_first(source, &rules[p], limit, ranking->lists[p],
 		                                                &ranking->counts[p], error)
 		                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples",
 		                                     source->count);
@@ -132,10 +125,7 @@ make_groups(struct taking *taking, struct portolan_error *error)
 			return PORTOLAN_E_MEMORY;
 		groups = taking->classes.count;
 		if (groups == 1 && taking->classes.labels[0] < 0)
-			return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs",
-			                 dynamics->info->name,
-			                 taking->plan->classes == SELECTION_CLASSES_EACH ? "--per-class"
-			                                                                 : "--stratified");
+			return selection_plan_no_labels(taking->plan, dynamics, error);
 	}
 	taking->groups = groups;
 	taking->sizes = calloc(groups, sizeof(*taking->sizes));
@@ -146,58 +136,63 @@ make_groups(struct taking *taking, struct portolan_error *error)
 		                 source->count, groups);
 	for (size_t i = 0; i < source->count; i++)
 		taking->sizes[group_of(taking, source->order[i])]++;
-	for (size_t p = 0; p < taking->part_count; p++)
-		taking->parts[p].quotas = taking->quotas + p * groups;
 	return 0;
 }
 
-/* Divides a group's `size` among the parts. */
-static void
-divide(struct taking *taking, size_t group, size_t size)
+int
+selection_plan_no_labels(const struct selection_plan *plan, const struct dynamics *dynamics,
+                         struct portolan_error *error)
 {
-	const struct selection_plan *plan = taking->plan;
-	size_t own = size, first_mix = taking->part_count - plan->mix_count;
+	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs", dynamics->info->name,
+	                 plan->classes == SELECTION_CLASSES_EACH ? "--per-class" : "--stratified");
+}
+
+/* Divides a group's `size` among the parts, whose quotas lie `step` apart. */
+static void
+divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t step)
+{
+	size_t own = size, first_mix = plan->top_share < 1 ? 2 : 1;
 
 	for (size_t i = 0; i < plan->mix_count; i++) {
 		size_t quota = selection_size(plan->mixes[i].fraction, size);
 
 		quota = quota < own ? quota : own;
-		taking->parts[first_mix + i].quotas[group] = quota;
+		quotas[(first_mix + i) * step] = quota;
 		own -= quota;
 	}
-	taking->parts[0].quotas[group] = selection_size(plan->top_share, own);
+	quotas[0] = selection_size(plan->top_share, own);
 	if (first_mix > 1)
-		taking->parts[1].quotas[group] = own - taking->parts[0].quotas[group];
-	taking->asked += size;
+		quotas[step] = own - quotas[0];
 }
 
-/* Gives every part its quota in every group. */
-static int
-set_quotas(struct taking *taking, struct portolan_error *error)
+int
+selection_plan_share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t groups, size_t *quotas,
+                         size_t *asked, struct portolan_error *error)
 {
-	const struct selection_plan *plan = taking->plan;
-	size_t *shares;
+	size_t *shares = calloc(groups, sizeof(*shares)), all = 0;
 
-	if (plan->classes != SELECTION_CLASSES_STRATIFIED) {
-		for (size_t g = 0; g < taking->groups; g++)
-			divide(taking, g, size_of(plan, taking->sizes[g]));
-		return 0;
-	}
-	shares = calloc(taking->groups, sizeof(*shares));
 	if (!shares)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", taking->groups);
-	selection_share_out(taking->sizes, taking->groups, size_of(plan, taking->source->count), shares);
-	for (size_t g = 0; g < taking->groups; g++)
-		divide(taking, g, shares[g]);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", groups);
+	for (size_t g = 0; g < groups; g++) {
+		shares[g] = size_of(plan, sizes[g]);
+		all += sizes[g];
+	}
+	if (plan->classes == SELECTION_CLASSES_STRATIFIED)
+		selection_share_out(sizes, groups, size_of(plan, all), shares);
+	*asked = 0;
+	for (size_t g = 0; g < groups; g++) {
+		divide(plan, shares[g], quotas + g, groups);
+		*asked += shares[g];
+	}
 	free(shares);
 	return 0;
 }
 
 static size_t
-take_part(struct taking *taking, struct part *part, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
+take_part(struct taking *taking, size_t *quotas, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
 {
 	for (size_t r = 0; r < n; r++) {
-		size_t *quota = &part->quotas[group_of(taking, ranked[r])];
+		size_t *quota = &quotas[group_of(taking, ranked[r])];
 
 		if (*quota == 0 || taking->taken[ranked[r]])
 			continue;
@@ -215,20 +210,22 @@ selection_plan_take(const struct selection_plan *plan, const struct selection_so
 {
 	struct taking taking = {.plan = plan, .source = source};
 	uint32_t *list = NULL;
+	struct selection_rule rules[SELECTION_PARTS_MAX];
 	size_t used = 0;
 	int code;
 
-	taking.part_count = list_parts(plan, taking.parts);
+	taking.part_count = selection_plan_parts(plan, rules);
 	code = make_groups(&taking, error);
 	if (code >= 0)
-		code = set_quotas(&taking, error);
+		code = selection_plan_share_out(plan, taking.sizes, taking.groups, taking.quotas, asked, error);
 	if (code >= 0) {
-		list = malloc((taking.asked + 1) * sizeof(*list));
+		list = malloc((*asked + 1) * sizeof(*list));
 		if (!list)
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", taking.asked);
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", *asked);
 	}
 	for (size_t p = 0; p < taking.part_count && code >= 0; p++)
-		used = take_part(&taking, &taking.parts[p], ranking->lists[p], ranking->counts[p], list, used);
+		used = take_part(&taking, taking.quotas + p * taking.groups, ranking->lists[p], ranking->counts[p],
+		                 list, used);
 	free(taking.sizes);
 	free(taking.quotas);
 	free(taking.taken);
@@ -237,6 +234,5 @@ selection_plan_take(const struct selection_plan *plan, const struct selection_so
 		return code;
 	*chosen = list;
 	*count = used;
-	*asked = taking.asked;
 	return 0;
 }

@@ -32,6 +32,18 @@ struct selection_plan {
 /* What must be loaded for it. */
 void selection_plan_request(const struct selection_plan *plan, struct dynamics_request *request);
 
+/* The parts' rules: the plan's, its other end, the mixes; how many. */
+size_t selection_plan_parts(const struct selection_plan *plan, struct selection_rule rules[SELECTION_PARTS_MAX]);
+
+/* How many each part is to take in each of the groups (classes, or all as one), whose sizes are given: quotas[part ×
+ * groups + group]; and in all. PORTOLAN_E_MEMORY. */
+int selection_plan_share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t groups, size_t *quotas,
+                             size_t *asked, struct portolan_error *error);
+
+/* The error for a run without gold labels, where the plan is by class. */
+int selection_plan_no_labels(const struct selection_plan *plan, const struct dynamics *dynamics,
+                             struct portolan_error *error);
+
 /* Who is ranked by each part of a plan: computed once, selected from for several sizes. */
 struct selection_ranking {
 	uint32_t *lists[SELECTION_PARTS_MAX];

@@ -9,6 +9,7 @@ signals present in some epochs only, ranges of epochs; every format of metrics, 
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -179,6 +180,29 @@ def check_large(portolan):
                 assert len(ids) > 100000 and (ids[1:] > ids[:-1]).all(), f"{run}: ids are not in order"
 
 
+def check_passes(portolan):
+    """Selections from a run that there is no memory for to hold it: the same bytes, and the system agrees on the memory."""
+    limit = 64 << 20  # of all that is private; the program's own, two threads' stacks and the allocator's included
+
+    def select(words, **more):
+        return subprocess.run([portolan, "select", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
+
+    for run in ("large", "large-strings"):
+        for words in (["ambiguous", "--fraction", "1"], ["forgettable"], ["region:easy-to-learn", "--count", "9"],
+                      ["forgetting", "--fraction", "0.4"], ["confidence:asc", "--threshold", "0.3"],
+                      ["hard-to-learn", "--fraction", "0.3", "--both-ends", "0.6", "--stratified"],
+                      ["easy-to-learn", "--fraction", "0.9", "--mix", "forgetting=0.5", "--per-class", "--with-measures"]):
+            words = [run, "--by", *words]
+            whole = select(words)
+            assert whole.returncode == 0 and whole.stdout, f"{words}: {whole.stderr}"
+            part = select([*words, "--max-memory", "17M", "--threads", "1"],
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+            assert (part.returncode, part.stdout) == (0, whole.stdout), f"{words} in passes: {part.stderr}"
+    refused = subprocess.run([portolan, "compare", "large", "large-strings", "--max-memory", "16M"], stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, check=False)
+    assert refused.returncode == 1 and b"say --max-memory" in refused.stderr and not refused.stdout, refused.stderr
+
+
 def large_run(name, n, seed, strings=False):
     """One epoch of shuffled ids: more than fits into little memory at a time."""
     random = np.random.default_rng(seed)
@@ -227,6 +251,7 @@ def main():
             if len(holds["p"]) > 3:
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
         check_large(portolan)
+        check_passes(portolan)
         os.chdir("/")
     print(f"{checker.checks} comparisons; largest difference {checker.worst:.2g}")
     return 0
