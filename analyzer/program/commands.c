@@ -16,6 +16,8 @@ const struct command *const command_table[] = {
         &compare_command,
         &groups_command,
         &aflite_command,
+        &artifacts_command,
+        &upsample_command,
         &watch_command,
         &import_command,
         &rm_command,
