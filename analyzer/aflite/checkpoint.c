@@ -214,13 +214,14 @@ int
 checkpoint_parse(struct filter *filter, const void *bytes, size_t size, const char *path, const char *parameters,
                  struct portolan_error *error)
 {
-	const char *at = bytes, *end = at + size - sizeof(XXH64_hash_t);
+	const char *at = bytes, *end;
 	size_t fixed = strlen(MAGIC) + sizeof(struct head);
 	XXH64_hash_t hash;
 	struct head head;
 
 	if (size < fixed + sizeof(hash) || memcmp(at, MAGIC, strlen(MAGIC)) != 0)
 		return not_whole(path, error);
+	end = at + size - sizeof(hash);
 	memcpy(&hash, end, sizeof(hash));
 	memcpy(&head, at + strlen(MAGIC), sizeof(head));
 	at += fixed;

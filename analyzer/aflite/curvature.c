@@ -36,13 +36,22 @@ factors_of(size_t columns, size_t order)
 	return columns > COLUMNS_MOST || columns * one > FACTORS_MOST ? 1 : columns;
 }
 
+/* Each works on a matrix of its own. */
+static unsigned
+factoring_threads(size_t columns, size_t order, unsigned threads)
+{
+	return factors_of(columns, order) > 1 && threads > 1 ? 2 : 1;
+}
+
 size_t
 curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch)
 {
 	size_t one = 2 * order * stride_of(order) * sizeof(float);
 
-	*scratch = 2 * order * order * sizeof(double) + gram_bytes(order, stride_of(order), threads);
-	return factors_of(columns, order) * one;
+	/* gram's product and what is factored at once; covariance, and what diagonalise() works on */
+	*scratch = (1 + parallel_slots(factoring_threads(columns, order, threads))) * order * order * sizeof(double) +
+	           4 * columns * columns * sizeof(double) + gram_bytes(order, stride_of(order), threads);
+	return factors_of(columns, order) * one + columns * columns * sizeof(double);
 }
 
 size_t
@@ -220,7 +229,7 @@ conclude(struct curvature *curvature, const struct gram *gram, double size, stru
 	                              .gram = gram,
 	                              .scale = gram->weight > 0 ? size / gram->weight : 1,
 	                              .values = values};
-	struct parallel parallel = {.threads = curvature->factor_count > 1 && gram->problem->threads > 1 ? 2 : 1,
+	struct parallel parallel = {.threads = factoring_threads(columns, gram->order, gram->problem->threads),
 	                            .count = curvature->factor_count,
 	                            .context = &factoring,
 	                            .work = factor_part};

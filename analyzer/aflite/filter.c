@@ -9,6 +9,7 @@
 #include "lockstep.h"
 #include "newton.h"
 #include "predict.h"
+#include "program/parallel.h"
 #include "sweep.h"
 
 #include <portolan/error.h>
@@ -36,7 +37,7 @@ filter_out_of_memory(const struct filter *filter, struct portolan_error *error)
 }
 
 uint64_t
-filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes)
+filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes, size_t groups)
 {
 	size_t stride = matrix_stride(features), columns = classes - 1, sets = options->partitions, scratch;
 	uint64_t bytes = (uint64_t)rows * (stride * sizeof(float) + 40), fitting;
@@ -52,7 +53,9 @@ filter_bytes(const struct filter_options *options, size_t rows, size_t features,
 	}
 	scratch = predict_bytes(sets, columns, stride, options->threads);
 	fitting = fitting > scratch ? fitting : scratch;
-	scratch = rows * 12 + options->slice * 36;
+	scratch = parallel_slots(options->threads) * groups * (sizeof(uint32_t) + 1) + groups * sizeof(uint32_t);
+	fitting = fitting > scratch ? fitting : scratch;
+	scratch = rows * 12 + filter_least(options->slice, rows) * 36;
 	return bytes + (fitting > scratch ? fitting : scratch);
 }
 

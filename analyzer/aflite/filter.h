@@ -85,8 +85,9 @@ void filter_free(struct filter *filter); /* may be called twice */
 /* 1: one phase done, and more to do; 0: that was the last. */
 int filter_phase(struct filter *filter, struct portolan_error *error);
 
-/* Bytes it takes, all in all. */
-uint64_t filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes);
+/* Bytes it takes, all in all; groups: 0 where each example is its own. */
+uint64_t filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes,
+                      size_t groups);
 
 static inline size_t
 filter_left(const struct filter *filter)

@@ -229,15 +229,24 @@ read_field(struct labels *labels, const char *option, const char *path, const ch
 	if (code >= 0 && file.format != RECORDS_JSONL)
 		code = user_file_column(&file, field_option, field, &column, error);
 	while (code >= 0 && (code = user_file_next(&file, &record, error)) > 0) {
+		enum records_json_kind kind = RECORDS_JSON_NONE;
 		long length = file.format == RECORDS_JSONL
-		                      ? records_json_field(&record.record, field, record.text)
+		                      ? records_json_value(&record.record, field, &kind, record.text)
 		                      : records_field(file.format, &record.record, column, record.text);
 
+		if (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE) {
+			record.text[0] = kind == RECORDS_JSON_TRUE ? '1' : '0'; /* as NumPy's are read */
+			length = 1;
+		}
 		if (length == -2)
 			code = user_file_malformed(&file, &record, error);
-		else if (length <= 0)
-			code = error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s'", path,
+		else if (kind == RECORDS_JSON_OTHER)
+			code = error_set(error, PORTOLAN_E_INVALID,
+			                 "%s: line %llu: field '%s' is neither text, number nor truth value", path,
 			                 (unsigned long long)record.line, field);
+		else if (length <= 0)
+			code = error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s', or it is empty",
+			                 path, (unsigned long long)record.line, field);
 		else
 			code = labels_add(labels, record.text, (size_t)length, error);
 	}

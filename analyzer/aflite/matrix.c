@@ -175,11 +175,40 @@ survey_deliver(void *context, unsigned slot, size_t part, struct portolan_error 
 	return 0;
 }
 
-/* Centres, constant columns, digest. */
+/*
+ * Which of `columns` are constant, the others are taken from the list; answers how many are left of it. Doubles that
+ * differ may be the same in single precision: those that lie far from zero.
+ */
+static size_t
+keep_constant(const struct matrix_source *source, size_t *columns, size_t count)
+{
+	const uint8_t *first = raw_row(source, 0);
+
+	if (source->array->header.item_size < sizeof(double))
+		return count;
+	for (size_t example = 1; count > 0 && example < source->count; example++) {
+		const uint8_t *row = raw_row(source, example);
+		size_t kept = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			double a, b;
+
+			memcpy(&a, first + columns[i] * sizeof(a), sizeof(a));
+			memcpy(&b, row + columns[i] * sizeof(b), sizeof(b));
+			if (a == b)
+				columns[kept++] = columns[i];
+		}
+		count = kept;
+	}
+	return count;
+}
+
+/* Centres, constant columns, digest. `columns`: room for one number for each. */
 static int
-conclude(const struct reading *reading, struct matrix_source *source, struct portolan_error *error)
+conclude(const struct reading *reading, struct matrix_source *source, size_t *columns, struct portolan_error *error)
 {
 	const struct survey *all = reading->all;
+	size_t constant = 0;
 
 	source->digest = all->digest;
 	for (size_t f = 0; f < reading->features; f++) {
@@ -190,10 +219,11 @@ conclude(const struct reading *reading, struct matrix_source *source, struct por
 		source->centre[f] = (float)(all->sums[f] / (double)source->count);
 		if (all->highest[f] == all->lowest[f]) {
 			source->centre[f] = all->highest[f];
-			if (source->constant_columns++ == 0)
-				source->first_constant = f;
+			columns[constant++] = f;
 		}
 	}
+	source->constant_columns = keep_constant(source, columns, constant);
+	source->first_constant = source->constant_columns ? columns[0] : 0;
 	return 0;
 }
 
@@ -211,6 +241,7 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	size_t features = source->array->header.shape[1];
 	unsigned slots = parallel_slots(source->threads);
 	struct survey all = {0};
+	size_t *columns = malloc(features * sizeof(*columns));
 	struct reading reading = {.source = source,
 	                          .features = features,
 	                          .stride = matrix_stride(features),
@@ -229,17 +260,18 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	source->centre = aligned_alloc(64, reading.stride * sizeof(float));
 	if (source->centre)
 		memset(source->centre, 0, reading.stride * sizeof(float));
-	if (!reading.slots || !source->centre)
+	if (!reading.slots || !source->centre || !columns)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu columns", features);
 	for (unsigned s = 0; code >= 0 && s < slots; s++)
 		code = survey_init(&reading.slots[s], reading.stride, error);
 	if (code >= 0)
 		code = parallel_run(&survey, error);
 	if (code >= 0)
-		code = conclude(&reading, source, error);
+		code = conclude(&reading, source, columns, error);
 	for (unsigned s = 0; reading.slots && s < slots; s++)
 		survey_free(&reading.slots[s]);
 	free(reading.slots);
+	free(columns);
 	survey_free(&all);
 	if (code < 0)
 		matrix_source_free(source);

@@ -102,7 +102,7 @@ training_draw_groups(struct training *training, size_t set, uint64_t seed, uint6
 		if (members[order[i]] == 0)
 			continue;
 		if (members[order[i]] > size - taken) {
-			misfits++;
+			misfits += taken > 0;
 			continue;
 		}
 		misfits = 0;

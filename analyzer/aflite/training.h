@@ -45,7 +45,8 @@ void training_draw(struct training *training, size_t set, uint64_t seed, uint64_
                    const uint32_t *by_rank);
 
 /* Groups are drawn whole, in random order, as long as they fit: one that does not is passed over, and 64 of these in
- * a row end it. group[row] < groups; members[g] rows are in group g; `chosen` and `order`: scratch for `groups`. */
+ * a row end it, once there is one that did: a set is only empty where no group fits. group[row] < groups; members[g]
+ * rows are in group g; `chosen` and `order`: scratch for `groups`. */
 void training_draw_groups(struct training *training, size_t set, uint64_t seed, uint64_t phase, size_t size,
                           const uint32_t *group, const uint32_t *members, uint32_t groups, uint32_t *order,
                           uint8_t *chosen);

@@ -41,8 +41,8 @@ static int
 check_memory(const struct aflite *aflite, const struct filter_options *options, struct portolan_error *error)
 {
 	const struct input *input = &aflite->input;
-	uint64_t needed =
-	        filter_bytes(options, input->count, input->source.array->header.shape[1], input->labels.class_count);
+	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
+	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
 	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : available_memory();
 	char examples[NUMBER_ROOM];
 
@@ -77,6 +77,9 @@ report_input(const struct aflite *aflite)
 		        "%s: %zu of %llu columns are constant, the first of them %zu (from 0): they say nothing",
 		        aflite->request->features, input->source.constant_columns,
 		        (unsigned long long)input->source.array->header.shape[1], input->source.first_constant);
+	if (input->labels.class_count > input->count / 2)
+		message_warning("%zu labels for %zu examples: are they ids? So many classes take long",
+		                input->labels.class_count, input->count);
 	if (gap >= 0)
 		message_warning("the labels skip numbers, the first of them %lld: taken as %zu classes", (long long)gap,
 		                input->labels.class_count);

@@ -80,7 +80,7 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	const struct filter_options *options = &filter->options;
 	json_t *manifest = aflite->input.has_run
 	                           ? manifest_new("aflite", &aflite->input.dynamics, request->options.common.store)
-	                           : manifest_new_plain("aflite");
+	                           : manifest_new_without_run("aflite");
 	char digest[17];
 	int failed = !manifest;
 

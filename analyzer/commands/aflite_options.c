@@ -6,6 +6,7 @@
 #include "program/parallel.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	KEY_FEATURES = OPTION_KEY,
@@ -176,6 +177,33 @@ aflite_take_option(struct aflite_request *request, const struct command *command
 	return take_number(request, command, key, text);
 }
 
+/* One output over another, or over what is read, would be lost without a word; devices can take several. */
+static int
+check_files(const struct aflite_request *request, const struct command *command)
+{
+	const struct {
+		const char *option, *path;
+	} files[] = {{"--features", request->features},
+	             {"--labels", request->labels},
+	             {"--feature-ids", request->feature_ids},
+	             {"--groups", request->groups},
+	             {"--log", request->log},
+	             {"--scores", request->scores},
+	             {"--baseline", request->baseline},
+	             {"--plot", request->plot},
+	             {"--output", request->options.common.output}};
+	const size_t inputs = 4, count = sizeof(files) / sizeof(files[0]);
+	struct stat status;
+
+	for (size_t b = inputs; b < count; b++)
+		for (size_t a = 0; a < b && files[b].path; a++)
+			if (files[a].path && strcmp(files[a].path, files[b].path) == 0 &&
+			    (stat(files[b].path, &status) != 0 || S_ISREG(status.st_mode)))
+				return options_wrong(command, "%s and %s are both %s", files[a].option, files[b].option,
+				                     files[b].path);
+	return 0;
+}
+
 int
 aflite_check_options(struct aflite_request *request, const struct command *command)
 {
@@ -200,7 +228,7 @@ aflite_check_options(struct aflite_request *request, const struct command *comma
 		                     request->target);
 	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, &error) < 0)
 		return options_wrong(command, "%s", error.message);
-	return 0;
+	return check_files(request, command);
 }
 
 /* Of the rows, rounded half up; at least 1. */

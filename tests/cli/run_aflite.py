@@ -275,6 +275,8 @@ def refused():
     with open("y.jsonl", "w", encoding="utf-8") as file:
         file.writelines('{"gold": 1}\n' if i % 2 else '{"gold": 0}\n' for i in range(199))
         file.write('{"other": 0}\n')
+    with open("list.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"gold": [1]}\n')
     X_of = lambda name: ("--features", f"{name}.npy", *data[2:])  # noqa: E731
     y_of = lambda name, *more: (*data[:2], "--labels", name, *more)  # noqa: E731
     failures = [
@@ -291,6 +293,7 @@ def refused():
         (y_of("matrix_y.npy"), "must have one: a label for each row"),
         (y_of("missing.txt"), "cannot read missing.txt"),
         (y_of("y.jsonl", "--label-field", "gold"), "y.jsonl: line 200 has no field 'gold'"),
+        (y_of("list.jsonl", "--label-field", "gold"), "list.jsonl: line 1: field 'gold' is neither text, number nor truth value"),
         ((*data, "--train-size", 200), "--train-size 200: there are 200 examples"),
         ((*data, "--train-size", 150, "--target-size", 200), "there are 200 examples, nothing to remove"),
         ((*data, "--target-size", 15), "--train-size 20 must be below --target-size 15"),
@@ -317,6 +320,8 @@ def refused():
         ((*data, "--group-field", "x"), "--group-field goes with --groups"), ((*data, "extra"), "'extra' is one word too many"),
         ((*data, "--feature-ids", "x"), "--feature-ids goes with --run"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
         ((*data, "--max-memory", "lots"), "say a size"),
+        ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log and --scores are both a.csv"),
+        ((*data, "-o", "data_X.npy"), "--features and --output are both data_X.npy"),
     ]
     for cases, status in ((failures, 1), (usage, 2)):
         for words, expected in cases:
@@ -331,8 +336,21 @@ def refused():
     done = aflite(*y_of("gap_y.npy"), "-o", "kept.txt")
     assert "the labels skip numbers, the first of them 1: taken as 2 classes" in done.stderr
     assert read("plain.txt") == read("kept.txt")
-    aflite(*y_of("bool_y.npy"), "-o", "kept.txt")
-    assert read("plain.txt") == read("kept.txt")
+    with open("bool_y.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"gold": bool(label)}) + "\n" for label in y)
+    for labels in (["bool_y.npy"], ["bool_y.jsonl", "--label-field", "gold"]):
+        aflite(*y_of(*labels), "-o", "kept.txt")
+        assert read("plain.txt") == read("kept.txt")
+    far = np.concatenate([X.astype("f8") + 1e9, np.full((200, 1), 1e9)], axis=1)  # single precision cannot tell its rows apart
+    np.save("far.npy", far)
+    done = aflite(*X_of("far"), "--log", "/dev/null", "--scores", "/dev/null", "-o", "kept.txt")
+    assert "far.npy: 1 of 5 columns are constant, the first of them 4 (from 0)" in done.stderr, done.stderr
+    np.save("ids_y.npy", np.arange(200))
+    done = aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt")
+    assert "200 labels for 200 examples: are they ids?" in done.stderr, done.stderr
+    np.save("ids_y.npy", np.arange(200) // 2 * 2)
+    assert "are they ids?" not in aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt").stderr
+    aflite(*data, "--slice", 2**32 - 1, "--max-memory", "1M", "-o", "kept.txt")  # no slice is larger than what there is
     rare = y.copy()
     rare[:3] = 2
     np.save("rare_y.npy", rare)

@@ -233,6 +233,7 @@ test_damage(void **state)
 		bytes[i] ^= 0x10;
 		assert_int_equal(checkpoint_parse(&filter, bytes, i, path, "seed=4", &error), PORTOLAN_E_INVALID);
 	}
+	assert_int_equal(checkpoint_parse(&filter, NULL, 0, path, "seed=4", &error), PORTOLAN_E_INVALID);
 	assert_int_equal(filter.phases, 0);
 	load(&filter, data);
 	go_on(&filter, 3);

@@ -113,6 +113,29 @@ test_draw_groups(void **state)
 	training_free(&training);
 }
 
+/* However many groups are too large, the one that is not is found. */
+static void
+test_draw_the_small_group(void **state)
+{
+	enum { GROUPS = 400, ROWS = 3 * GROUPS - 2 };
+	uint32_t group[ROWS], members[GROUPS] = {0}, order[GROUPS];
+	uint8_t chosen[GROUPS];
+	struct training training;
+	struct portolan_error error;
+
+	(void)state;
+	for (size_t row = 0; row < ROWS; row++)
+		members[group[row] = (uint32_t)(row / 3)]++;
+	assert_int_equal(members[GROUPS - 1], 1);
+	assert_int_equal(training_init(&training, 1, ROWS, 2, &error), 0);
+	for (uint64_t phase = 0; phase < 20; phase++) {
+		training_draw_groups(&training, 0, 3, phase, 2, group, members, GROUPS, order, chosen);
+		assert_int_equal(training.sizes[0], 1);
+		assert_true(has(&training, 0, ROWS - 1));
+	}
+	training_free(&training);
+}
+
 static void
 test_survey_classes(void **state)
 {
@@ -360,11 +383,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_draw),         cmocka_unit_test(test_draw_evenly),
-	        cmocka_unit_test(test_draw_groups),  cmocka_unit_test(test_survey_classes),
-	        cmocka_unit_test(test_slice),        cmocka_unit_test(test_slice_hash),
-	        cmocka_unit_test(test_slice_sample), cmocka_unit_test(test_factors),
-	        cmocka_unit_test(test_eigen),        cmocka_unit_test(test_labels),
+	        cmocka_unit_test(test_draw),           cmocka_unit_test(test_draw_evenly),
+	        cmocka_unit_test(test_draw_groups),    cmocka_unit_test(test_draw_the_small_group),
+	        cmocka_unit_test(test_survey_classes), cmocka_unit_test(test_slice),
+	        cmocka_unit_test(test_slice_hash),     cmocka_unit_test(test_slice_sample),
+	        cmocka_unit_test(test_factors),        cmocka_unit_test(test_eigen),
+	        cmocka_unit_test(test_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
