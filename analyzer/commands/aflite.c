@@ -44,6 +44,7 @@ check_memory(const struct aflite *aflite, const struct filter_options *options, 
 	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
 	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
 	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : available_memory();
+	char examples[NUMBER_ROOM];
 
 	if (most > 0 && needed > most)
 		return error_set(
@@ -51,7 +52,8 @@ check_memory(const struct aflite *aflite, const struct filter_options *options, 
 		        "it would take %.2f GiB of memory, and %s %.2f: say fewer --partitions, or fewer features",
 		        (double)needed / 0x1p30, aflite->request->max_memory ? "--max-memory is" : "there are",
 		        (double)most / 0x1p30);
-	message_note("aflite: %zu examples, %llu features, %zu classes; takes about %.2f GiB of memory", input->count,
+	number_print_grouped(input->count, examples);
+	message_note("aflite: %s examples, %llu features, %zu classes; takes about %.2f GiB of memory", examples,
 	             (unsigned long long)input->source.array->header.shape[1], input->labels.class_count,
 	             (double)needed / 0x1p30);
 	return 0;
