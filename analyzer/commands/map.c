@@ -256,11 +256,16 @@ complete(struct map_line *line)
 	struct map_request *request = &line->request;
 	struct map_source_request *source = &request->source;
 
+	bool animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+
 	request->run = request->from ? NULL : line->options.operands[0];
 	request->other = line->beside ? line->beside : line->shift;
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
 	source->plain = request->path_count > 0;
+	source->held = request->path_count > 0;
+	source->sample = request->options.sample;
+	source->maps = animated ? 0 : request->other ? 2 : 1;
 	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)
 		source->colour = NULL;
 }
