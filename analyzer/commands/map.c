@@ -380,6 +380,8 @@ const struct command map_command = {
                 "--colour name. Correctness may be a count of epochs: the highest, or the column epochs, then says how "
                 "many "
                 "there were.\n\n"
+                "A run is read some times instead of being held, so memory does not grow with it, but with --sample; "
+                "--path and --colour-file hold it.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY,
