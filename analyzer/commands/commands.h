@@ -5,6 +5,7 @@
 #include "program/command.h"
 
 extern const struct command runs_command;
+extern const struct command artifacts_command;
 extern const struct command backup_command;
 extern const struct command check_command;
 extern const struct command metrics_command;
@@ -13,9 +14,11 @@ extern const struct command select_command;
 extern const struct command noise_command;
 extern const struct command compare_command;
 extern const struct command groups_command;
+extern const struct command aflite_command;
 extern const struct command watch_command;
 extern const struct command import_command;
 extern const struct command rm_command;
 extern const struct command keygen_command;
+extern const struct command upsample_command;
 
 #endif

@@ -43,6 +43,24 @@ enum records_json_kind {
 };
 long records_json_value(const struct record *record, const char *name, enum records_json_kind *kind, char *text);
 
+/* Several members in one pass over the record, as they stand in it: their values begin at `at`, strings with their
+ * quotes. `text` has room as above, for keys with escapes. Answers 0, or -2: not well-formed. */
+struct records_name {
+	const char *text;
+	size_t length;
+};
+struct records_member {
+	const char *at; /* NULL: the record has none */
+	size_t size;
+	enum records_json_kind kind; /* NONE: null as well */
+};
+int records_json_members(const struct record *record, const struct records_name *names, size_t count, char *text,
+                         struct records_member *found);
+
+/* What a JSON string stands for, which lies there with its quotes, in `size` bytes; as many will do for `text`. Returns
+ * its length, -2: it is none. */
+long records_json_decode(const char *from, size_t size, char *text);
+
 /* How many fields a record of CSV or TSV has; at least 1. */
 size_t records_count_fields(enum records_format format, const struct record *record);
 

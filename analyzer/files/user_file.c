@@ -125,15 +125,22 @@ make_room(struct user_record *record)
 	return record->text ? 0 : -1;
 }
 
-/* Blank lines between JSON lines are no records. */
-static bool
-is_blank(enum records_format format, const struct record *record)
+bool
+user_file_is_blank(enum records_format format, const struct record *record)
 {
 	size_t at = 0;
 
 	while (format == RECORDS_JSONL && at < record->length && strchr(" \t\r", record->at[at]) && record->at[at])
 		at++;
 	return at == record->length;
+}
+
+int
+user_file_unclosed(const struct user_file *file, uint64_t line, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s: line %llu has a quote that is never closed, and swallows the rest of the file",
+	                 file->path, (unsigned long long)line);
 }
 
 static uint64_t
@@ -144,6 +151,12 @@ count_lines(const char *text, size_t size)
 	for (const char *end = text + size; text && (text = memchr(text, '\n', (size_t)(end - text))); text++)
 		lines++;
 	return lines;
+}
+
+uint64_t
+user_file_line(const struct user_file *file, const char *at)
+{
+	return 1 + count_lines(file->text, (size_t)(at - file->text));
 }
 
 int
@@ -160,13 +173,10 @@ user_file_next(const struct user_file *file, struct user_record *record, struct 
 		record->next_line +=
 		        file->format == RECORDS_CSV ? count_lines(record->record.at, record->record.next) : 1;
 		record->at += record->record.next;
-		if (is_blank(file->format, &record->record))
+		if (user_file_is_blank(file->format, &record->record))
 			continue;
 		if (record->record.unclosed)
-			return error_set(
-			        error, PORTOLAN_E_INVALID,
-			        "%s: line %llu has a quote that is never closed, and swallows the rest of the file",
-			        file->path, (unsigned long long)record->line);
+			return user_file_unclosed(file, record->line, error);
 		if (make_room(record) < 0)
 			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", file->path);
 		return 1;

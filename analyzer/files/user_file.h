@@ -54,6 +54,36 @@ struct user_record {
 int user_file_next(const struct user_file *file, struct user_record *record, struct portolan_error *error);
 void user_record_end(struct user_record *record);
 
+/* Blank lines between JSON lines are no records. */
+bool user_file_is_blank(enum records_format format, const struct record *record);
+int user_file_unclosed(const struct user_file *file, uint64_t line, struct portolan_error *error); /* that error */
+
+/* The line on which a byte of the file stands, from 1; takes a look at all before it. */
+uint64_t user_file_line(const struct user_file *file, const char *at);
+
+/*
+ * The records of a part of the file, for who goes through several at once: bytes cuts[p] … cuts[p+1] are whole records.
+ * How it is cut depends on the file alone.
+ *
+ *     struct user_part part = user_file_part(&file, &parts, p);
+ *     while ((code = user_part_next(&part, &error)) > 0)
+ *             … part.record …
+ */
+struct user_parts {
+	size_t *cuts; /* count + 1 */
+	size_t count;
+};
+int user_file_cut(const struct user_file *file, struct user_parts *parts, struct portolan_error *error);
+void user_parts_free(struct user_parts *parts);
+
+struct user_part {
+	struct record record;
+	const struct user_file *file;
+	size_t at, end;
+};
+struct user_part user_file_part(const struct user_file *file, const struct user_parts *parts, size_t p);
+int user_part_next(struct user_part *part, struct portolan_error *error); /* as user_file_next() */
+
 /* The error for a record that is not well-formed; PORTOLAN_E_INVALID. */
 int user_file_malformed(const struct user_file *file, const struct user_record *record, struct portolan_error *error);
 

@@ -6,6 +6,8 @@
  */
 #include "chart.h"
 
+#include "chart_notes.h"
+
 #include "gnuplot.h"
 #include "picture.h"
 
@@ -29,7 +31,9 @@
 #define LABEL_EM 14.7
 
 /* Okabe and Ito's, and the maps' ink. */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#33363d"};
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#33363d", "#a9adb5"};
+
+#define FEW 100 /* so many dots may be larger */
 
 static double
 width_of(const struct chart *chart)
@@ -97,6 +101,10 @@ write_series(FILE *stream, const char *data_file, const struct chart_series *ser
 	case CHART_BARS:
 		fprintf(stream, "with boxes linecolor rgb '%s' fillstyle transparent solid 0.35 border", colour);
 		break;
+	case CHART_DOTS:
+		fprintf(stream, "with points pointtype 7 pointsize %s linecolor rgb '%s'",
+		        series->n > FEW ? "0.35" : "0.8", colour);
+		break;
 	}
 	fputs(" title ", stream);
 	plot_quote(stream, series->name, 20, gnuplot_has_glyph);
@@ -113,6 +121,8 @@ write_panel(FILE *stream, const struct chart *chart, size_t index, size_t block,
 	        (left + step - PANEL_RIGHT) / width);
 	fprintf(stream, "set bmargin at screen %.5f\nset tmargin at screen %.5f\n", PANEL_BOTTOM / HEIGHT,
 	        1 - PANEL_TOP / HEIGHT);
+	if (panel->x_log)
+		fputs("set logscale x\n", stream);
 	write_range(stream, 'x', panel->x_min, panel->x_max);
 	write_range(stream, 'y', panel->y_min, panel->y_max);
 	fputs("set xlabel ", stream);
@@ -125,10 +135,15 @@ write_panel(FILE *stream, const struct chart *chart, size_t index, size_t block,
 		plot_quote(stream, panel->title, (step - PANEL_LEFT - PANEL_RIGHT) / LABEL_EM, gnuplot_has_glyph);
 		fputs(" noenhanced offset 0,-0.5 textcolor rgb '" PLOT_INK "'\n", stream);
 	}
+	chart_notes_write(stream, panel, step - PANEL_LEFT - PANEL_RIGHT, HEIGHT - PANEL_TOP - PANEL_BOTTOM);
 	fprintf(stream, "set key %s\nplot \\\n", panel->key_below ? "bottom right" : "top left");
 	for (size_t s = 0; s < panel->series_count; s++)
 		write_series(stream, data_file, &panel->series[s], block + s, s + 1 == panel->series_count);
 	fputs("unset for [i=101:102] label i\n", stream);
+	if (panel->note_count)
+		fputs("unset label\n", stream);
+	if (panel->x_log)
+		fputs("unset logscale x\n", stream);
 }
 
 static void

@@ -1,6 +1,6 @@
 /*
- * chart.h: curves and histograms in one or two panels, as data, script and picture. Beside FILE.svg stand FILE.gp and
- * FILE.chart-data, from which gnuplot draws the same picture again.
+ * chart.h: curves, histograms and scatters in one or two panels, as data, script and picture. Beside FILE.svg stand
+ * FILE.gp and FILE.chart-data, from which gnuplot draws the same picture again.
  */
 #ifndef CHART_H
 #define CHART_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum chart_style { CHART_LINE, CHART_POINTS, /* a line with its points */ CHART_BARS };
+enum chart_style { CHART_LINE, CHART_POINTS, /* a line with its points */ CHART_BARS, CHART_DOTS };
 
 #define CHART_SERIES_MAX 4
 #define CHART_PANELS_MAX 2
@@ -20,14 +20,24 @@ struct chart_series {
 	const double *x, *y; /* bars: x is their middle, and they touch. Values that are not finite are left out */
 	size_t n;
 	enum chart_style style;
-	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink: told apart by colour-blind readers as well */
+	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink: told apart by colour-blind readers as well; 4 pale */
 };
+
+/* A text beside a point of the data, if there is room that no other has taken; the first come first. */
+struct chart_note {
+	double x, y;
+	const char *text; /* any */
+};
+#define CHART_NOTES_MAX 64
 
 struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
 	double x_min, x_max, y_min, y_max;     /* min = max: as the data are */
 	struct chart_series series[CHART_SERIES_MAX];
 	size_t series_count;
+	bool x_log;                     /* x > 0 then */
+	const struct chart_note *notes; /* the ranges must be given then */
+	size_t note_count;
 	bool key_below; /* the key in the bottom right corner; else in the top left */
 };
 

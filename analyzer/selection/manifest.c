@@ -75,6 +75,12 @@ epoch_numbers(const struct dynamics *dynamics)
 }
 
 json_t *
+manifest_new_without_run(const char *command)
+{
+	return json_pack("{s:s, s:s, s:o}", "portolan", PORTOLAN_VERSION, "command", command, "created", date(now()));
+}
+
+json_t *
 manifest_new(const char *command, const struct dynamics *dynamics, const char *store)
 {
 	char *path = realpath(store, NULL);

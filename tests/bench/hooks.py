@@ -16,7 +16,8 @@ def run(report, programs, repeats):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, os.path.join(ROOT, "tools", "demo_words.py"), folder, "--per-language", "4000"],
                        check=True, stdout=subprocess.DEVNULL)
-        environment = dict(os.environ, PYTHONPATH=os.path.join(os.path.dirname(os.path.dirname(programs["portolan"])), "python"), PORTOLAND=programs["portoland"])
+        package = os.path.join(os.path.dirname(os.path.dirname(programs["portolan"])), "python")
+        environment = dict(os.environ, PYTHONPATH=package, PORTOLAND=programs["portoland"])
         out = subprocess.run([programs["frameworks"], os.path.join(HERE, "hooks_training.py"), folder, str(repeats)],
                              check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
     figures = json.loads(out)

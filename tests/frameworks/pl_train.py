@@ -56,7 +56,8 @@ def fit(folder, callbacks, module=None, loaders=None, ckpt_path=None, **options)
     module = module or Module()
     trainer = L.Trainer(max_epochs=EPOCHS, accelerator="cpu", logger=False, enable_progress_bar=False, enable_model_summary=False,
                         default_root_dir=folder, callbacks=callbacks, **{"devices": 1, **options})
-    trainer.fit(module, loaders if loaders is not None else loader(), loader() if options.get("num_sanity_val_steps", 2) else None, ckpt_path=ckpt_path)
+    validation = loader() if options.get("num_sanity_val_steps", 2) else None
+    trainer.fit(module, loaders if loaders is not None else loader(), validation, ckpt_path=ckpt_path)
     return module
 
 

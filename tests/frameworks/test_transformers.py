@@ -169,7 +169,8 @@ def test_multiple_choice(store, tmp_path):
 
 def test_tokens(store, tmp_path):
     """An id per token that has a label; -100, and padding, have none."""
-    examples = [{"id": i, "input_ids": [2] + [4 + (i + k) % 30 for k in range(2 + i % 4)], "labels": [-100] + [k % 3 for k in range(2 + i % 4)]} for i in range(12)]
+    examples = [{"id": i, "input_ids": [2] + [4 + (i + k) % 30 for k in range(2 + i % 4)], "labels": [-100] + [k % 3 for k in range(2 + i % 4)]}
+                for i in range(12)]
 
     def collate_tokens(batch):
         width = max(len(e["input_ids"]) for e in batch)
@@ -189,7 +190,8 @@ def test_tokens(store, tmp_path):
 
 
 def test_a_causal_model_is_shifted_by_one(store, tmp_path):
-    examples = [{"id": i, "input_ids": [4 + (i * k) % 30 for k in range(1, 7)], "labels": [-100, -100] + [4 + (i * k) % 30 for k in range(3, 7)]} for i in range(8)]
+    examples = [{"id": i, "input_ids": [4 + (i * k) % 30 for k in range(1, 7)], "labels": [-100, -100] + [4 + (i * k) % 30 for k in range(3, 7)]}
+                for i in range(8)]
 
     def collate_text(batch):
         return {name: torch.tensor([e[name] for e in batch]) for name in ("input_ids", "labels")}
@@ -205,7 +207,8 @@ def test_a_causal_model_is_shifted_by_one(store, tmp_path):
 
 
 def test_spans_with_a_function_of_ones_own(store, tmp_path):
-    examples = [{"id": i, "input_ids": [4 + (i + k) % 30 for k in range(6)], "start_positions": i % 6, "end_positions": i % 6} for i in range(12)]
+    examples = [{"id": i, "input_ids": [4 + (i + k) % 30 for k in range(6)], "start_positions": i % 6, "end_positions": i % 6}
+                for i in range(12)]
 
     def collate_spans(batch):
         return {name: torch.tensor([e[name] for e in batch]) for name in ("input_ids", "start_positions", "end_positions")}

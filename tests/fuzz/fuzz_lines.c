@@ -9,6 +9,7 @@
 #include "fuzz.h"
 
 #include <files/attributes.h>
+#include <files/fields.h>
 #include <files/join.h>
 
 #include <math.h>
@@ -42,6 +43,78 @@ check_fields(enum records_format format, const struct record *record)
 		require(first >= -1 && first <= (long)i && (length < 0 || first >= 0));
 	}
 	free(text);
+}
+
+static struct user_file
+file_of(enum records_format format, const char *text, size_t size)
+{
+	struct user_file file = {.path = "lines", .text = text, .size = size, .format = format};
+
+	if (format != RECORDS_JSONL) {
+		file.header = records_next(format, text, size);
+		file.begin = file.header.next;
+	}
+	return file;
+}
+
+/* Several fields at once are what each is alone. */
+static void
+compare_fields(const struct fields *fields, const struct record *record, struct fields_room *room, char *text)
+{
+	struct portolan_error error = {0};
+	struct field found[FIELDS];
+	int code = fields_take(fields, record, room, found, &error);
+
+	if (code < 0)
+		require_line(&error, code);
+	for (size_t i = 0; i < fields->count && code == 0; i++) {
+		enum records_json_kind kind = RECORDS_JSON_STRING;
+		long length = fields->file->format == RECORDS_JSONL
+		                      ? records_json_value(record, names[i], &kind, text)
+		                      : records_field(fields->file->format, record, fields->columns[i], text);
+
+		require(length != -2);
+		if (length < 0)
+			require(!found[i].at || kind != RECORDS_JSON_STRING);
+		else
+			require(found[i].at && found[i].length == (size_t)length &&
+			        memcmp(found[i].at, text, (size_t)length) == 0);
+	}
+}
+
+/* The file in parts is the file. */
+static void
+check_parts(enum records_format format, const char *text, size_t size)
+{
+	struct user_file file = file_of(format, text, size);
+	struct fields fields = {
+	        .file = &file, .count = format == RECORDS_JSONL ? FIELDS : 3, .columns = {2, 0, 2}, .last = 2};
+	struct user_record record = {0};
+	struct portolan_error error = {0};
+	struct fields_room room = {0};
+	struct user_parts parts;
+	int code, other = 0;
+
+	for (size_t i = 0; i < fields.count; i++)
+		fields.names[i] = format == RECORDS_JSONL ? (struct records_name){names[i], strlen(names[i])}
+		                                          : (struct records_name){&"abc"[fields.columns[i]], 1};
+	require(user_file_cut(&file, &parts, NULL) == 0);
+	for (size_t p = 0; p < parts.count && other >= 0; p++) {
+		struct user_part part = user_file_part(&file, &parts, p);
+
+		while ((other = user_part_next(&part, &error)) > 0) {
+			code = user_file_next(&file, &record, &error);
+			require(code == 1 && record.record.at == part.record.at &&
+			        record.record.length == part.record.length);
+			require(user_file_line(&file, part.record.at) == record.line);
+			compare_fields(&fields, &part.record, &room, record.text);
+		}
+	}
+	code = user_file_next(&file, &record, &error);
+	require(code == other && code <= 0);
+	user_record_end(&record);
+	fields_room_free(&room);
+	user_parts_free(&parts);
 }
 
 static void
@@ -150,17 +223,13 @@ read_attributes(unsigned variant, const char *text, size_t size)
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	const char *columns[] = {names[(variant / 8 + 1) % count], names[(variant / 8 + 2) % count]};
 	const char *const options[] = {"--x", "--y"};
-	struct user_file file = {.path = "lines", .text = text, .size = size, .format = variant / 2 % 3};
+	struct user_file file = file_of(variant / 2 % 3, text, size);
 	struct attributes_request request = {&file, names[variant / 8 % count], columns, options, 2};
 	struct ids ids = make_ids(variant & 1);
 	struct portolan_error error = {0};
 	struct attributes attributes;
 	int code;
 
-	if (file.format != RECORDS_JSONL) {
-		file.header = records_next(file.format, text, size);
-		file.begin = file.header.next;
-	}
 	code = attributes_read(&attributes, &request, &ids, chosen, 8, &error);
 	if (code == 0)
 		check_attributes(&attributes, 8);
@@ -187,6 +256,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
 		check_records((enum records_format)format, text, input.size);
+	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
+		check_parts((enum records_format)format, text, input.size);
 	join_file(variant, text, input.size);
 	read_attributes(variant, text, input.size);
 	return 0;

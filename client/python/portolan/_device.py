@@ -1,9 +1,9 @@
 """Logits on an accelerator: what is logged is derived there, and comes over in one small copy that nothing waits for.
 
 Rows of many classes become their six signals on the device (the formulas of client/signals.c, float32, the maximum
-subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels and ids, where they are on the device,
-travel in the same block. The copy goes to pinned memory behind the work that is queued already; it is logged by a later call, when it has
-arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
+subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels and ids that are on the
+device travel in the same block. The copy goes to pinned memory, behind the work that is queued already; it is logged by a later
+call, when it has arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
 
 Only called with torch tensors, so torch is imported already.
 """
@@ -29,7 +29,7 @@ Deliver = Callable[[int, int, Any, Any, Any], None]  # epoch, kind, ids, scores,
 
 
 def is_remote(values: Any) -> bool:
-    """A torch tensor on an accelerator that has streams and events. What is elsewhere (mps, xla) is copied as a whole, which always works."""
+    """A torch tensor on an accelerator with streams and events. What is elsewhere (mps, xla) is copied whole, which always works."""
     return getattr(getattr(values, "device", None), "type", None) in _WITH_STREAMS
 
 

@@ -253,9 +253,9 @@ def to_device(values: Any, device: Any) -> Any:
 
 @contextlib.contextmanager
 def evaluating(model: Any, loader: Any = None, run: Run | None = None) -> Iterator[None]:
-    """Eval mode, and no gradients; at the end every submodule's mode is as it was, and so are the random numbers of torch, of this model's
-    device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: what a module caches meanwhile must be of use in training.)
-    Of a run that several processes share, all have to do this at the same time: see _buffers_of_rank_0()."""
+    """Eval mode, and no gradients; at the end every submodule's mode is as it was, and so are the random numbers of torch, of this
+    model's device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: what a module caches meanwhile must be of use
+    in training.) Of a run that several processes share, all have to do this at the same time: see _buffers_of_rank_0()."""
     training = model.training
     modes = [(module, module.training) for module in model.modules()]
     shared = run is not None and run.is_shared
@@ -274,8 +274,8 @@ def evaluating(model: Any, loader: Any = None, run: Run | None = None) -> Iterat
 
 @contextlib.contextmanager
 def _buffers_of_rank_0(model: Any) -> Iterator[None]:
-    """The running averages of batch normalisation differ from rank to rank until the next step evens them out. What is recorded is one model,
-    rank 0's, the one that goes into checkpoints; afterwards each rank has its own again."""
+    """The running averages of batch normalisation differ from rank to rank until the next step evens them out. What is recorded is
+    one model, rank 0's, the one that goes into checkpoints; afterwards each rank has its own again."""
     distributed = torch.distributed
     kinds: dict[Any, list[Any]] = {}
     if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1:

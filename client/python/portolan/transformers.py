@@ -67,7 +67,8 @@ class PortolanCallback(TrainerCallback):
     ) -> None:
         columns = getattr(dataset, "column_names", None)
         if id_column is not None and columns is not None and id_column not in columns:
-            raise ValueError(f"the dataset has no column {id_column!r}; it has {', '.join(columns)}. id_column=None takes the positions as ids")
+            has = ", ".join(columns)
+            raise ValueError(f"the dataset has no column {id_column!r}; it has {has}. id_column=None takes the positions as ids")
         if not hasattr(dataset, "__len__"):
             raise TypeError("PortolanCallback passes over the dataset, so it needs one with a length: for a stream use PortolanMixin")
         self.dataset, self.id_column, self.batch_size, self.observations = dataset, id_column, batch_size, observations
@@ -288,17 +289,18 @@ def _label_names(args: Any, model: Any) -> list[str]:
 def _label_name(args: Any, model: Any) -> str:
     names = _label_names(args, model)
     config = getattr(model, "config", None)
-    problem = getattr(config, "problem_type", None)
-    if problem is None and type(_base_model(model)).__name__.endswith("ForSequenceClassification") and getattr(config, "num_labels", 0) == 1:
+    problem, classifies = getattr(config, "problem_type", None), type(_base_model(model)).__name__.endswith("ForSequenceClassification")
+    if problem is None and classifies and getattr(config, "num_labels", 0) == 1:
         problem = "regression"  # what such a model takes itself for, at its first batch
     if problem in ("multi_label_classification", "regression"):
         raise ValueError(
-            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Multi-label: log each label as "
-            'a binary example of its own, with observations= and ids such as f"{id}/{label}"'
+            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Multi-label: log each "
+            'label as a binary example of its own, with observations= and ids such as f"{id}/{label}"'
         )
     if len(names) > 1:
         raise ValueError(
-            f"the model has the labels {', '.join(names)}: give observations=f(ids, inputs, outputs) -> (ids, logits, gold), for one of them"
+            f"the model has the labels {', '.join(names)}: give observations=f(ids, inputs, outputs) -> (ids, logits, gold), for one of "
+            "them"
         )
     return names[0]
 

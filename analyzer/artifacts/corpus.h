@@ -1,0 +1,72 @@
+/*
+ * corpus.h: a user's file of labelled texts, gone through part by part in several threads; as often as needed, as it
+ * stays in memory (or mapped).
+ *
+ *     corpus_open() → corpus_pass(), any number of times → corpus_close()
+ */
+#ifndef CORPUS_H
+#define CORPUS_H
+
+#include "files/fields.h"
+#include "tokenizer.h"
+
+#define CORPUS_TEXTS_MAX 16
+#define CORPUS_LABELS_MAX 1000 /* more are no labels */
+
+struct corpus_request {
+	const char *path;
+	const char *texts[CORPUS_TEXTS_MAX];
+	size_t text_count;
+	const char *label, *id; /* id NULL: not needed */
+	const char *stop_words; /* NULL: English; "none"; or a file, a word a line */
+	const char
+	        *tokens; /* a file of the tokens to look at, one a line, which are kept whatever they are; NULL: all */
+	size_t min_length;
+	unsigned ngrams;
+	bool per_field; /* tokens of different fields differ: field:token */
+	unsigned threads;
+	size_t keep; /* bytes that may be taken so as not to read the file twice; 0: none */
+};
+
+struct corpus {
+	struct corpus_request request;
+	struct user_file file;
+	struct user_parts parts;
+	struct fields fields; /* texts, label, id */
+	struct names stop_words, tokens;
+	struct token_rules rules;
+	char *prefixes[CORPUS_TEXTS_MAX]; /* "field:", or "" */
+};
+
+int corpus_open(struct corpus *corpus, const struct corpus_request *request, struct portolan_error *error);
+void corpus_close(struct corpus *corpus); /* may be called twice */
+
+/* A thread's record, while it goes through a part. */
+struct corpus_reader {
+	const struct corpus *corpus;
+	struct record record;
+	const char *label, *id; /* NULL: no id asked for */
+	size_t label_length, id_length;
+	/* private */
+	struct user_part part;
+	struct field fields[FIELDS_MAX];
+	struct fields_room room;
+	struct tokenizer tokenizer;
+	size_t next_text; /* the field whose tokens come next */
+};
+
+/* `rules`: the corpus's own, or others. */
+void corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus, const struct token_rules *rules);
+void corpus_reader_free(struct corpus_reader *reader);
+
+/* Goes to the beginning of part p, then from record to record, then from token to token of a record, of which some come
+ * more than once: 1, 0 for no more, or an error, which names file, line and field. */
+void corpus_reader_begin(struct corpus_reader *reader, size_t part);
+int corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error);
+int corpus_reader_token(struct corpus_reader *reader, struct token *token, struct portolan_error *error);
+
+/* An error about the record's field: "FILE: line 3: the field 'label' WHAT". */
+int corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const char *what,
+                        struct portolan_error *error);
+
+#endif

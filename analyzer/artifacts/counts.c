@@ -1,0 +1,416 @@
+/*
+ * counts.c: a table for each thread, added up at the end: sums do not depend on who made them.
+ *
+ * A row of a table is a token's: the number of the last record of this thread that held it, so that it counts once in
+ * a record, then its records by label. One row is one or two lines of the cache.
+ */
+#include "counts.h"
+
+#include "program/number.h"
+#include "program/parallel.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+	struct corpus_reader reader;
+	struct names tokens, labels;
+	uint32_t *cells; /* rows of 1 + label_room */
+	size_t rows, label_room;
+	uint64_t label_records[CORPUS_LABELS_MAX];
+	uint64_t empty;
+	const char *first_empty; /* in the file */
+	uint32_t stamp;
+	struct kept_part *kept; /* of the part at work; NULL: nothing is kept */
+};
+
+struct pass {
+	const struct corpus *corpus;
+	const uint32_t *weights;
+	const uint64_t *firsts;
+	struct table **tables; /* of each thread; NULL: not needed yet */
+	uint64_t *records;     /* of each part */
+	struct kept *kept;
+};
+
+static int
+no_memory(struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_MEMORY,
+	                 "out of memory for the tokens' counts: --tokens FILE looks at some tokens only, --min-length "
+	                 "leaves out short ones");
+}
+
+static size_t
+stride_of(const struct table *table)
+{
+	return 1 + table->label_room;
+}
+
+/* Room for another row, and for all labels there are. */
+static bool
+make_room(struct table *table)
+{
+	size_t rows = table->rows, labels = table->label_room, from = stride_of(table);
+	uint32_t *cells;
+
+	while (table->tokens.count >= rows)
+		rows = rows ? 2 * rows : 4096;
+	while (table->labels.count > labels)
+		labels = labels < 3 ? 3 : 2 * labels + 1; /* rows of 4, 8, 16 … */
+	if (labels == table->label_room) {
+		cells = realloc(table->cells, rows * from * sizeof(*cells));
+		if (!cells)
+			return false;
+		memset(cells + table->rows * from, 0, (rows - table->rows) * from * sizeof(*cells));
+	} else {
+		cells = calloc(rows * (1 + labels), sizeof(*cells));
+		if (!cells)
+			return false;
+		for (size_t row = 0; row < table->tokens.count; row++)
+			memcpy(cells + row * (1 + labels), table->cells + row * from, from * sizeof(*cells));
+		free(table->cells);
+	}
+	table->cells = cells;
+	table->rows = rows;
+	table->label_room = labels;
+	return true;
+}
+
+/* The number of the record's label in the table. */
+static int
+take_label(struct table *table, uint32_t *label, struct portolan_error *error)
+{
+	const struct corpus_reader *reader = &table->reader;
+	uint64_t hash = names_hash(reader->label, reader->label_length);
+
+	*label = names_add(&table->labels, reader->label, reader->label_length, hash);
+	if (*label == NAMES_NONE || (table->labels.count > table->label_room && !make_room(table)))
+		return no_memory(error);
+	if (table->labels.count > CORPUS_LABELS_MAX)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: the field '%s' has more than %d values: is it the label? (see --label)",
+		                 reader->corpus->file.path, reader->corpus->request.label, CORPUS_LABELS_MAX);
+	return 0;
+}
+
+/* The record, then its tokens; what does not fit is the end of it. */
+static void
+keep_record(struct table *table, struct kept *kept, uint32_t label)
+{
+	const struct record *record = &table->reader.record;
+	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
+
+	if (table->kept && !kept_add_record(kept, table->kept, at, record->next, label))
+		table->kept = NULL;
+}
+
+static void
+keep_token(struct table *table, struct kept *kept, uint32_t row)
+{
+	if (table->kept && !kept_add_token(kept, table->kept, row))
+		table->kept = NULL;
+}
+
+static int
+count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
+{
+	const struct names *only = table->reader.corpus->request.tokens ? &table->reader.corpus->tokens : NULL;
+	struct token token;
+	uint32_t label;
+	bool empty = true;
+	int code = take_label(table, &label, error);
+
+	if (code < 0)
+		return code;
+	table->stamp++;
+	table->label_records[label] += weight;
+	keep_record(table, kept, label);
+	while ((code = corpus_reader_token(&table->reader, &token, error)) > 0) {
+		uint32_t row, *cells;
+
+		empty = false;
+		if (only && names_find(only, token.text, token.length, token.hash) == NAMES_NONE)
+			continue;
+		row = names_add(&table->tokens, token.text, token.length, token.hash);
+		if (row == NAMES_NONE || (row == table->rows && !make_room(table)))
+			return no_memory(error);
+		cells = table->cells + row * stride_of(table);
+		if (cells[0] == table->stamp)
+			continue;
+		cells[0] = table->stamp;
+		cells[1 + label] += weight;
+		keep_token(table, kept, row);
+	}
+	if (empty && (table->empty++ == 0 || table->reader.record.at < table->first_empty))
+		table->first_empty = table->reader.record.at;
+	return code;
+}
+
+static int
+count_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct pass *pass = context;
+	struct table *table = pass->tables[thread];
+	uint64_t records = 0;
+	int code;
+
+	(void)slot;
+	if (!table) {
+		table = pass->tables[thread] = calloc(1, sizeof(*table));
+		if (!table || !make_room(table))
+			return no_memory(error);
+		corpus_reader_init(&table->reader, pass->corpus, &pass->corpus->rules);
+	}
+	corpus_reader_begin(&table->reader, part);
+	table->kept = kept_begin(pass->kept, part, thread);
+	while ((code = corpus_reader_record(&table->reader, error)) > 0) {
+		code = count_record(table, pass->weights ? pass->weights[pass->firsts[part] + records] : 1, pass->kept,
+		                    error);
+		if (code < 0)
+			return code;
+		records++;
+	}
+	pass->records[part] = records;
+	return code;
+}
+
+static void
+table_free(struct table *table)
+{
+	if (!table)
+		return;
+	corpus_reader_free(&table->reader);
+	names_free(&table->tokens);
+	names_free(&table->labels);
+	free(table->cells);
+	free(table);
+}
+
+/* Adds what `from` counted; its labels and tokens have these numbers then. */
+static bool
+merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *tokens)
+{
+	size_t length;
+	const char *text;
+
+	for (uint32_t l = 0; l < from->labels.count; l++) {
+		text = names_text(&from->labels, l, &length);
+		labels[l] = names_add(&into->labels, text, length, names_hash_of(&from->labels, l));
+		if (labels[l] == NAMES_NONE || (into->labels.count > into->label_room && !make_room(into)))
+			return false;
+		if (into->labels.count > CORPUS_LABELS_MAX)
+			return true; /* seen by who asked */
+		into->label_records[labels[l]] += from->label_records[l];
+	}
+	for (uint32_t t = 0; t < from->tokens.count; t++) {
+		const uint32_t *cells = from->cells + t * stride_of(from);
+		uint32_t row;
+
+		text = names_text(&from->tokens, t, &length);
+		row = names_add(&into->tokens, text, length, names_hash_of(&from->tokens, t));
+		if (row == NAMES_NONE || (row == into->rows && !make_room(into)))
+			return false;
+		for (uint32_t l = 0; l < from->labels.count; l++)
+			into->cells[row * stride_of(into) + 1 + labels[l]] += cells[1 + l];
+		tokens[t] = row;
+	}
+	if (from->empty && (!into->empty || from->first_empty < into->first_empty))
+		into->first_empty = from->first_empty;
+	into->empty += from->empty;
+	return true;
+}
+
+struct sorted_label {
+	const struct names *names;
+	uint32_t label;
+	bool is_number;
+	uint64_t number;
+};
+
+static int
+compare_labels(const void *a, const void *b)
+{
+	const struct sorted_label *x = a, *y = b;
+
+	if (x->is_number && x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return names_compare(x->names, x->label, y->label);
+}
+
+static bool
+sort_labels(struct token_counts *counts)
+{
+	struct sorted_label *list = calloc(counts->label_count + 1, sizeof(*list));
+	bool numbers = true;
+
+	counts->order = malloc((counts->label_count + 1) * sizeof(*counts->order));
+	counts->places = malloc((counts->label_count + 1) * sizeof(*counts->places));
+	for (uint32_t l = 0; list && l < counts->label_count; l++) {
+		size_t length;
+		const char *text = names_text(&counts->labels, l, &length);
+
+		list[l] = (struct sorted_label){.names = &counts->labels, .label = l};
+		numbers = numbers && number_parse_u64(text, length, &list[l].number);
+	}
+	for (size_t i = 0; list && i < counts->label_count; i++)
+		list[i].is_number = numbers;
+	if (!list || !counts->order || !counts->places) {
+		free(list);
+		return false;
+	}
+	qsort(list, counts->label_count, sizeof(*list), compare_labels);
+	for (uint32_t i = 0; i < counts->label_count; i++) {
+		counts->order[i] = list[i].label;
+		counts->places[list[i].label] = i;
+	}
+	free(list);
+	return true;
+}
+
+/* Takes the table's names and cells over, its labels put into order. */
+static bool
+take_table(struct token_counts *counts, struct table *table)
+{
+	uint32_t row[CORPUS_LABELS_MAX];
+	size_t labels = table->labels.count;
+
+	counts->tokens = table->tokens;
+	counts->labels = table->labels;
+	counts->label_count = labels;
+	counts->counts = table->cells;
+	counts->empty = table->empty;
+	table->tokens = table->labels = (struct names){0};
+	table->cells = NULL;
+	counts->label_records = calloc(labels + 1, sizeof(*counts->label_records));
+	if (!counts->label_records || !sort_labels(counts))
+		return false;
+	for (size_t l = 0; l < labels; l++)
+		counts->label_records[l] = table->label_records[counts->order[l]];
+	for (size_t t = 0; t < counts->tokens.count; t++) {
+		const uint32_t *cells = counts->counts + t * stride_of(table) + 1;
+
+		for (size_t l = 0; l < labels; l++)
+			row[l] = cells[counts->order[l]];
+		memcpy(counts->counts + t * labels, row, labels * sizeof(*row));
+	}
+	return true;
+}
+
+static int
+check_labels(const struct corpus *corpus, const struct token_counts *counts, struct portolan_error *error)
+{
+	const struct corpus_request *request = &corpus->request;
+	size_t length;
+	const char *only;
+
+	if (counts->records == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s holds no records", request->path);
+	if (counts->label_count > 1)
+		return 0;
+	only = counts_label(counts, 0, &length);
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s: every record has the label '%.*s' in '%s': there is nothing that a token could give away",
+	                 request->path, (int)(length < 60 ? length : 60), only, request->label);
+}
+
+/* Adds all tables to the first there is; NULL in *all: there is none. */
+static bool
+merge_all(const struct pass *pass, unsigned threads, struct table **all)
+{
+	struct kept *kept = pass->kept;
+
+	*all = NULL;
+	for (unsigned t = 0; t < threads; t++) {
+		const struct table *table = pass->tables[t];
+
+		if (table && *all) {
+			kept->labels[t] = malloc(((size_t)table->labels.count + 1) * sizeof(uint32_t));
+			kept->tokens[t] = malloc(((size_t)table->tokens.count + 1) * sizeof(uint32_t));
+			if (!kept->labels[t] || !kept->tokens[t] ||
+			    !merge(*all, table, kept->labels[t], kept->tokens[t]))
+				return false;
+		}
+		*all = *all ? *all : pass->tables[t];
+	}
+	return true;
+}
+
+static int
+finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct portolan_error *error)
+{
+	struct table *all;
+
+	if (!merge_all(pass, threads, &all))
+		return no_memory(error);
+	if (!kept_finish(pass->kept))
+		kept_free(pass->kept);
+	counts->firsts = pass->records;
+	pass->records = NULL;
+	for (size_t p = 0; p <= pass->corpus->parts.count; p++) { /* counts become sums of those before */
+		uint64_t records = counts->firsts[p];
+
+		counts->firsts[p] = counts->records;
+		counts->records += records;
+	}
+	if (all && all->labels.count > CORPUS_LABELS_MAX)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: the field '%s' has more than %d values: is it the label? (see --label)",
+		                 pass->corpus->file.path, pass->corpus->request.label, CORPUS_LABELS_MAX);
+	if (counts->records >= UINT32_MAX)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: more than 4,294,967,294 records",
+		                 pass->corpus->file.path);
+	if (all && all->empty)
+		counts->empty_line = user_file_line(&pass->corpus->file, all->first_empty);
+	if (all && !take_table(counts, all))
+		return no_memory(error);
+	return check_labels(pass->corpus, counts, error);
+}
+
+int
+counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts, struct token_counts *counts,
+            struct portolan_error *error)
+{
+	unsigned threads = parallel_threads(corpus->request.threads);
+	struct pass pass = {.corpus = corpus, .weights = weights, .firsts = firsts, .kept = &counts->kept};
+	struct parallel parallel = {.threads = threads,
+	                            .count = corpus->parts.count,
+	                            .what = "counting",
+	                            .context = &pass,
+	                            .work = count_part};
+	int code = 0;
+
+	*counts = (struct token_counts){0};
+	pass.tables = calloc(threads, sizeof(struct table *));
+	pass.records = calloc(corpus->parts.count + 1, sizeof(*pass.records));
+	if (!pass.tables || !pass.records ||
+	    !kept_init(&counts->kept, corpus->parts.count, threads, weights ? 0 : corpus->request.keep))
+		code = no_memory(error);
+	if (code >= 0)
+		code = parallel_run(&parallel, error);
+	if (code >= 0)
+		code = finish(&pass, threads, counts, error);
+	for (unsigned t = 0; pass.tables && t < threads; t++)
+		table_free(pass.tables[t]);
+	free(pass.tables);
+	free(pass.records);
+	if (code < 0)
+		counts_free(counts);
+	return code;
+}
+
+void
+counts_free(struct token_counts *counts)
+{
+	names_free(&counts->tokens);
+	names_free(&counts->labels);
+	free(counts->order);
+	free(counts->places);
+	free(counts->counts);
+	free(counts->label_records);
+	free(counts->firsts);
+	kept_free(&counts->kept);
+	*counts = (struct token_counts){0};
+}

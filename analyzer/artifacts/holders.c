@@ -1,0 +1,387 @@
+/*
+ * holders.c: a second pass over the corpus, in which a token is only looked for among a few, so that memory grows with
+ * the records that hold one; or over what the first pass kept, where it did. Both find the same.
+ */
+#include "holders.h"
+
+#include "program/parallel.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a part brings: records, and behind one another their keys. */
+struct found {
+	struct holder *list; /* group: the length of its key in words of 16 bits */
+	uint16_t *keys;
+	size_t count, room, key_count, key_room;
+};
+
+struct search {
+	const struct holders_request *request;
+	struct holders *holders;
+	struct names tokens; /* those looked for */
+	uint16_t *places; /* by number of the counts' tokens: place among those looked for, + 1; where records were kept
+	                   */
+	struct token_rules rules;
+	struct corpus_reader *readers; /* of each thread */
+	bool *begun;
+	struct found *slots;
+};
+
+static int
+no_memory(struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the records that hold one of the top tokens");
+}
+
+void
+holders_free(struct holders *holders)
+{
+	free(holders->list);
+	free(holders->groups);
+	free(holders->members);
+	free(holders->tokens);
+	names_free(&holders->keys);
+	*holders = (struct holders){0};
+}
+
+/* Room for one more record with any key. */
+static bool
+make_room(struct found *found, size_t key)
+{
+	if (found->count == found->room) {
+		size_t room = found->room ? 2 * found->room : 1024;
+		struct holder *grown = realloc(found->list, room * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		found->list = grown;
+		found->room = room;
+	}
+	if (found->key_count + key > found->key_room) {
+		size_t room = 2 * (found->key_count + key);
+		uint16_t *grown = realloc(found->keys, room * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		found->keys = grown;
+		found->key_room = room;
+	}
+	return true;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The tokens of the record that are looked for, each once, ascending; their number. */
+static int
+take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list, struct portolan_error *error)
+{
+	uint64_t seen[HOLDERS_TOKENS_MAX / 64 + 1] = {0};
+	struct token token;
+	int count = 0, code;
+
+	while ((code = corpus_reader_token(reader, &token, error)) > 0) {
+		uint32_t name;
+
+		if (!names_may_have(&search->tokens, token.text, token.length))
+			continue;
+		name = names_find(&search->tokens, token.text, token.length, names_hash(token.text, token.length));
+		if (name == NAMES_NONE || seen[name / 64] >> name % 64 & 1)
+			continue;
+		seen[name / 64] |= UINT64_C(1) << name % 64;
+		list[count++] = (uint16_t)name;
+	}
+	if (count > 1)
+		qsort(list, (size_t)count, sizeof(*list), compare_numbers);
+	return code < 0 ? code : count;
+}
+
+/* The place of the record's label, which the first pass has seen. */
+static int
+take_place(const struct search *search, const struct corpus_reader *reader, uint16_t *place,
+           struct portolan_error *error)
+{
+	const struct token_counts *counts = search->request->counts;
+	uint32_t label = names_find(&counts->labels, reader->label, reader->label_length,
+	                            names_hash(reader->label, reader->label_length));
+
+	if (label == NAMES_NONE)
+		return error_set(error, PORTOLAN_E_INVALID, "%s was changed while it was being read",
+		                 reader->corpus->file.path);
+	*place = (uint16_t)counts->places[label];
+	return 0;
+}
+
+static int
+take_record(const struct search *search, struct corpus_reader *reader, uint32_t record, struct found *found,
+            struct portolan_error *error)
+{
+	const struct ids_index *index = search->request->index;
+	int64_t example = -1;
+	uint16_t *key;
+	int count, code;
+
+	if (!make_room(found, 1 + HOLDERS_TOKENS_MAX))
+		return no_memory(error);
+	key = found->keys + found->key_count;
+	count = take_tokens(search, reader, key + 1, error);
+	if (count <= 0)
+		return count;
+	code = take_place(search, reader, &key[0], error);
+	if (code < 0)
+		return code;
+	if (reader->record.next > UINT32_MAX)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu is over 4 GB long",
+		                 reader->corpus->file.path,
+		                 (unsigned long long)user_file_line(&reader->corpus->file, reader->record.at));
+	if (index)
+		example = ids_index_find(index, reader->id, reader->id_length);
+	found->list[found->count++] = (struct holder){.at = (uint64_t)(reader->record.at - reader->corpus->file.text),
+	                                              .size = (uint32_t)reader->record.next,
+	                                              .record = record,
+	                                              .group = (uint32_t)count + 1,
+	                                              .example = example < 0 ? UINT32_MAX : (uint32_t)example};
+	found->key_count += (size_t)count + 1;
+	return 0;
+}
+
+/* As search_part(), in what was kept. */
+static int
+search_kept(const struct search *search, size_t p, struct found *found, struct portolan_error *error)
+{
+	const struct token_counts *counts = search->request->counts;
+	const struct kept *kept = &counts->kept;
+	const struct kept_part *part = &kept->parts[p];
+	const uint32_t *row = part->rows;
+
+	for (size_t i = 0; i < part->record_count; i++) {
+		const struct kept_record *record = &part->records[i];
+		uint32_t count = 0;
+		uint16_t *key;
+
+		if (!make_room(found, 1 + HOLDERS_TOKENS_MAX))
+			return no_memory(error);
+		key = found->keys + found->key_count;
+		for (uint32_t t = 0; t < record->tokens; t++) {
+			uint16_t place = search->places[kept_token(kept, part, *row++)];
+
+			if (place)
+				key[++count] = (uint16_t)(place - 1);
+		}
+		if (count == 0)
+			continue;
+		key[0] = (uint16_t)counts->places[kept_label(kept, part, record->label)];
+		qsort(key + 1, count, sizeof(*key), compare_numbers);
+		found->list[found->count++] = (struct holder){.at = record->at,
+		                                              .size = record->size,
+		                                              .record = (uint32_t)(counts->firsts[p] + i),
+		                                              .group = count + 1,
+		                                              .example = UINT32_MAX};
+		found->key_count += count + 1;
+	}
+	return 0;
+}
+
+static int
+search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct search *search = context;
+	struct corpus_reader *reader = &search->readers[thread];
+	struct found *found = &search->slots[slot];
+	uint64_t record = search->request->counts->firsts[part];
+	int code;
+
+	found->count = found->key_count = 0;
+	if (search->places)
+		return search_kept(search, part, found, error);
+	if (!search->begun[thread])
+		corpus_reader_init(reader, search->request->corpus, &search->rules);
+	search->begun[thread] = true;
+	corpus_reader_begin(reader, part);
+	while ((code = corpus_reader_record(reader, error)) > 0) {
+		code = take_record(search, reader, (uint32_t)record++, found, error);
+		if (code < 0)
+			return code;
+	}
+	return code;
+}
+
+/* In the order of the file, so that groups are numbered the same whoever found them. */
+static int
+take_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	struct search *search = context;
+	struct holders *holders = search->holders;
+	struct found *found = &search->slots[slot];
+	const uint16_t *key = found->keys;
+
+	(void)part;
+	if (holders->count + found->count > holders->room) {
+		size_t room = 2 * (holders->count + found->count);
+		struct holder *grown = realloc(holders->list, room * sizeof(*grown));
+
+		if (!grown)
+			return no_memory(error);
+		holders->list = grown;
+		holders->room = room;
+	}
+	for (size_t i = 0; i < found->count; i++) {
+		struct holder *holder = &found->list[i];
+		size_t size = holder->group * sizeof(*key);
+		const char *text = (const char *)key;
+
+		key += holder->group;
+		holder->group = names_add(&holders->keys, text, size, names_hash(text, size));
+		if (holder->group == NAMES_NONE)
+			return no_memory(error);
+		holders->list[holders->count++] = *holder;
+	}
+	return 0;
+}
+
+/* Groups from their keys, and the holders by group. */
+static bool
+make_groups(struct holders *holders)
+{
+	size_t words = 0, first = 0;
+
+	holders->group_count = holders->keys.count;
+	for (uint32_t g = 0; g < holders->keys.count; g++) {
+		size_t length;
+
+		names_text(&holders->keys, g, &length);
+		words += length / sizeof(uint16_t);
+	}
+	holders->groups = calloc(holders->group_count + 1, sizeof(*holders->groups));
+	holders->members = malloc((holders->count + 1) * sizeof(*holders->members));
+	holders->tokens = malloc((words + 1) * sizeof(*holders->tokens));
+	if (!holders->groups || !holders->members || !holders->tokens)
+		return false;
+	words = 0;
+	for (uint32_t g = 0; g < holders->keys.count; g++) {
+		struct holder_group *group = &holders->groups[g];
+		size_t length;
+		const char *text = names_text(&holders->keys, g, &length);
+
+		memcpy(holders->tokens + words, text, length);
+		group->label = holders->tokens[words];
+		group->tokens = holders->tokens + words + 1;
+		group->token_count = (uint16_t)(length / sizeof(uint16_t) - 1);
+		words += length / sizeof(uint16_t);
+	}
+	for (size_t i = 0; i < holders->count; i++)
+		holders->groups[holders->list[i].group].count++;
+	for (size_t g = 0; g < holders->group_count; g++) {
+		holders->groups[g].first = first;
+		first += holders->groups[g].count;
+		holders->groups[g].count = 0;
+	}
+	for (uint32_t i = 0; i < holders->count; i++) {
+		struct holder_group *group = &holders->groups[holders->list[i].group];
+
+		holders->members[group->first + group->count++] = i;
+	}
+	return true;
+}
+
+static int
+name_tokens(struct search *search, struct portolan_error *error)
+{
+	const struct holders_request *request = search->request;
+
+	for (size_t i = 0; i < request->token_count; i++) {
+		const struct names *names = &request->counts->tokens;
+		size_t length;
+		const char *text = names_text(names, request->tokens[i].token, &length);
+
+		if (names_add(&search->tokens, text, length, names_hash_of(names, request->tokens[i].token)) ==
+		    NAMES_NONE)
+			return no_memory(error);
+	}
+	return 0;
+}
+
+/* Ids are not kept. */
+static int
+use_kept(struct search *search, struct portolan_error *error)
+{
+	const struct holders_request *request = search->request;
+
+	if (request->index || !request->counts->kept.whole)
+		return 0;
+	search->places = calloc((size_t)request->counts->tokens.count + 1, sizeof(*search->places));
+	if (!search->places)
+		return no_memory(error);
+	for (size_t i = 0; i < request->token_count; i++)
+		search->places[request->tokens[i].token] = (uint16_t)(i + 1);
+	return 0;
+}
+
+/* What is looked for has passed all rules: of single words no others need to be left out before. */
+static struct token_rules
+fewer_rules(const struct token_rules *rules)
+{
+	struct token_rules fewer = *rules;
+
+	fewer.no_hashes = true;
+	if (rules->ngrams == 1) {
+		fewer.stop_words = NULL;
+		fewer.min_length = 1;
+	}
+	return fewer;
+}
+
+static void
+search_free(struct search *search, unsigned threads, unsigned slots)
+{
+	for (unsigned t = 0; search->readers && search->begun && t < threads; t++)
+		if (search->begun[t])
+			corpus_reader_free(&search->readers[t]);
+	for (unsigned s = 0; search->slots && s < slots; s++) {
+		free(search->slots[s].list);
+		free(search->slots[s].keys);
+	}
+	names_free(&search->tokens);
+	free(search->places);
+	free(search->readers);
+	free(search->begun);
+	free(search->slots);
+}
+
+int
+holders_find(const struct holders_request *request, struct holders *holders, struct portolan_error *error)
+{
+	unsigned threads = parallel_threads(request->corpus->request.threads), slots = parallel_slots(threads);
+	struct search search = {.request = request, .holders = holders, .rules = fewer_rules(&request->corpus->rules)};
+	struct parallel parallel = {.threads = threads,
+	                            .count = request->corpus->parts.count,
+	                            .what = "looking for tokens",
+	                            .context = &search,
+	                            .work = search_part,
+	                            .deliver = take_part};
+	int code;
+
+	*holders = (struct holders){0};
+	search.readers = calloc(threads, sizeof(*search.readers));
+	search.begun = calloc(threads, sizeof(*search.begun));
+	search.slots = calloc(slots, sizeof(*search.slots));
+	code = search.readers && search.begun && search.slots ? name_tokens(&search, error) : no_memory(error);
+	if (code >= 0)
+		code = use_kept(&search, error);
+	if (code >= 0)
+		code = parallel_run(&parallel, error);
+	if (code >= 0 && !make_groups(holders))
+		code = no_memory(error);
+	search_free(&search, threads, slots);
+	if (code < 0)
+		holders_free(holders);
+	return code;
+}

@@ -1,0 +1,107 @@
+/* kept.c: see kept.h. Memory is counted as it is asked for; the first thread that meets the limit stops them all. */
+#include "kept.h"
+
+#include <stdlib.h>
+
+#define FIRST_ROOM 4096
+
+bool
+kept_init(struct kept *kept, size_t parts, unsigned threads, size_t limit)
+{
+	*kept = (struct kept){.part_count = parts, .threads = threads, .limit = limit};
+	kept->parts = calloc(parts + 1, sizeof(*kept->parts));
+	kept->tokens = calloc(threads, sizeof(*kept->tokens));
+	kept->labels = calloc(threads, sizeof(*kept->labels));
+	return kept->parts && kept->tokens && kept->labels;
+}
+
+void
+kept_free(struct kept *kept)
+{
+	for (size_t p = 0; kept->parts && p < kept->part_count; p++) {
+		free(kept->parts[p].records);
+		free(kept->parts[p].rows);
+	}
+	for (unsigned t = 0; t < kept->threads; t++) {
+		if (kept->tokens)
+			free(kept->tokens[t]);
+		if (kept->labels)
+			free(kept->labels[t]);
+	}
+	free(kept->parts);
+	free(kept->tokens);
+	free(kept->labels);
+	*kept = (struct kept){0};
+}
+
+struct kept_part *
+kept_begin(struct kept *kept, size_t part, unsigned thread)
+{
+	if (atomic_load_explicit(&kept->bytes, memory_order_relaxed) >= kept->limit)
+		return NULL;
+	kept->parts[part].thread = thread;
+	return &kept->parts[part];
+}
+
+/* It is over the limit, and stays so. */
+static void
+give_up(struct kept *kept)
+{
+	atomic_store_explicit(&kept->bytes, SIZE_MAX / 2, memory_order_relaxed);
+}
+
+/* The list with twice the room for items of so many bytes; NULL: that does not fit. */
+static void *
+grow(struct kept *kept, void *list, size_t *room, size_t item)
+{
+	size_t more = *room ? *room : FIRST_ROOM;
+	void *grown = NULL;
+
+	if (atomic_fetch_add_explicit(&kept->bytes, more * item, memory_order_relaxed) + more * item <= kept->limit)
+		grown = realloc(list, (*room + more) * item);
+	if (grown)
+		*room += more;
+	else
+		give_up(kept);
+	return grown;
+}
+
+bool
+kept_add_record(struct kept *kept, struct kept_part *part, uint64_t at, size_t size, uint32_t label)
+{
+	if (size > UINT32_MAX) {
+		give_up(kept);
+		return false;
+	}
+	if (part->record_count == part->record_room) {
+		struct kept_record *grown = grow(kept, part->records, &part->record_room, sizeof(*grown));
+
+		if (!grown)
+			return false;
+		part->records = grown;
+	}
+	part->records[part->record_count++] = (struct kept_record){.at = at, .size = (uint32_t)size, .label = label};
+	return true;
+}
+
+bool
+kept_add_token(struct kept *kept, struct kept_part *part, uint32_t row)
+{
+	if (part->row_count == part->row_room) {
+		uint32_t *grown = grow(kept, part->rows, &part->row_room, sizeof(*grown));
+
+		if (!grown)
+			return false;
+		part->rows = grown;
+	}
+	part->rows[part->row_count++] = row;
+	part->records[part->record_count - 1].tokens++;
+	return true;
+}
+
+bool
+kept_finish(struct kept *kept)
+{
+	kept->whole = kept->limit > 0 && atomic_load_explicit(&kept->bytes, memory_order_relaxed) <= kept->limit;
+	return kept->whole;
+}

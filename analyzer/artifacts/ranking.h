@@ -1,0 +1,29 @@
+/* ranking.h: tokens in the order in which they give the label away. */
+#ifndef RANKING_H
+#define RANKING_H
+
+#include "counts.h"
+#include "token_statistics.h"
+
+struct ranked_token {
+	uint32_t token;
+	struct token_statistic statistic;
+};
+
+struct ranking {
+	struct ranked_token *list; /* z* descending; ties: n descending, then bytewise */
+	size_t count;
+	double *priors; /* of the labels, in order */
+	uint64_t most;  /* records that the most frequent token stands in, whatever the limits */
+};
+
+struct ranking_request {
+	uint64_t min_count, max_count; /* records a token stands in; max 0: no limit */
+	bool share;                    /* priors: the labels' shares; else 1/C */
+};
+
+int ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking,
+                 struct portolan_error *error);
+void ranking_free(struct ranking *ranking); /* may be called twice */
+
+#endif

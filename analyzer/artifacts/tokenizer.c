@@ -1,0 +1,259 @@
+/*
+ * tokenizer.c: see tokenizer.h.
+ *
+ * Pieces of ASCII, which most are, take a path of their own, which says of ASCII what the rules of Annex 29 say:
+ * letters, digits and _ stay together; so do letters around one of : . ' and digits around one of , ; . '. All others
+ * are libunistring's (tokenizer_unicode.c); a test compares the two.
+ */
+#include "tokenizer.h"
+
+#include "tokenizer_unicode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LETTER = 1, /* the bit that lower-cases, five places lower */
+	DIGIT = 2,
+	JOINS = 4,      /* _ */
+	IN_LETTERS = 8, /* between two letters */
+	IN_DIGITS = 16, /* between two digits */
+	SPACE = 32,     /* between pieces */
+	BEYOND = 64,    /* beyond ASCII */
+	WORD = LETTER | DIGIT | JOINS,
+};
+
+static const uint8_t kinds[256] = {
+        [0 ... ' '] = SPACE,
+        [0x7f] = SPACE,
+        ['0' ... '9'] = DIGIT,
+        ['A' ... 'Z'] = LETTER,
+        ['a' ... 'z'] = LETTER,
+        ['_'] = JOINS,
+        [':'] = IN_LETTERS,
+        ['.'] = IN_LETTERS | IN_DIGITS,
+        ['\''] = IN_LETTERS | IN_DIGITS,
+        [','] = IN_DIGITS,
+        [';'] = IN_DIGITS,
+        [0x80 ... 0xff] = BEYOND,
+};
+
+static uint8_t
+kind_of(char c)
+{
+	return kinds[(unsigned char)c];
+}
+
+void
+tokenizer_init(struct tokenizer *tokenizer, const struct token_rules *rules)
+{
+	*tokenizer = (struct tokenizer){.rules = *rules};
+}
+
+void
+tokenizer_free(struct tokenizer *tokenizer)
+{
+	free(tokenizer->pieces.breaks);
+	tokenizer->pieces = (struct tokenizer_pieces){0};
+}
+
+void
+tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, const char *prefix)
+{
+	tokenizer->at = text;
+	tokenizer->end = text + length;
+	tokenizer->piece = NULL;
+	tokenizer->prefix = prefix;
+	tokenizer->prefix_length = strlen(prefix);
+	tokenizer->history_length = 0;
+	tokenizer->words = tokenizer->pending = 0;
+}
+
+/* The run of ASCII that begins at `at` with a word's character and cannot be parted: its end, and lower-cased, its text
+ * and length; length 0: it is no word, or too long. NULL: what is beyond ASCII has a say in where it ends. */
+static const char *
+take_ascii(const char *at, const char *end, char *word, long *length)
+{
+	const char *from = at;
+	unsigned all = 0, kind = 0, next, around;
+	size_t used = 0;
+
+	for (;;) {
+		for (; at < end && (kind = kind_of(*at)) & WORD; at++) {
+			all |= kind;
+			word[used] = (char)(*at | (kind & LETTER) << 5);
+			used += used < TOKEN_MAX;
+		}
+		if (at == end)
+			break;
+		if (kind & BEYOND)
+			return NULL;
+		around = (kind & IN_LETTERS ? LETTER : 0u) | (kind & IN_DIGITS ? DIGIT : 0u);
+		if (!around)
+			break;
+		next = at + 1 < end ? kind_of(at[1]) : SPACE;
+		if (next & BEYOND)
+			return NULL;
+		if (!(kind_of(at[-1]) & next & around))
+			break;
+		word[used] = *at++;
+		used += used < TOKEN_MAX;
+	}
+	*length = all & (LETTER | DIGIT) && at - from <= (long)TOKEN_MAX ? (long)used : 0;
+	return at;
+}
+
+/* The end of the piece that has the byte at `at`. */
+static const char *
+piece_end(const char *at, const char *end)
+{
+	while (at < end && !(kind_of(*at) & SPACE))
+		at++;
+	return at;
+}
+
+/* The next word of the piece beyond ASCII; its length, 0: it has no more, or an error. */
+static long
+next_of_piece(struct tokenizer *tokenizer)
+{
+	while (tokenizer->at < tokenizer->piece_end) {
+		const char *from = tokenizer->at, *end = from + 1;
+		long length;
+
+		while (end < tokenizer->piece_end && !tokenizer->pieces.breaks[end - tokenizer->piece])
+			end++;
+		tokenizer->at = end;
+		length = tokenizer_unicode_word(from, (size_t)(end - from), tokenizer->word);
+		if (length != 0)
+			return length;
+	}
+	tokenizer->piece = NULL;
+	return 0;
+}
+
+/* From here on, where a word begins or none goes on, the rest of the piece is libunistring's. */
+static int
+begin_piece(struct tokenizer *tokenizer)
+{
+	const char *at = tokenizer->at;
+
+	tokenizer->piece = at;
+	tokenizer->piece_end = piece_end(at, tokenizer->end);
+	return tokenizer_unicode_breaks(&tokenizer->pieces, at, (size_t)(tokenizer->piece_end - at));
+}
+
+/* The next word, whatever it is, into tokenizer->word: its length; 0: no more; or an error. */
+static long
+next_word(struct tokenizer *tokenizer)
+{
+	const char *end = tokenizer->end;
+	long length = 0;
+
+	while (length == 0) {
+		const char *at = tokenizer->at, *behind = NULL;
+
+		if (tokenizer->piece) {
+			length = next_of_piece(tokenizer);
+			continue;
+		}
+		while (at < end && !(kind_of(*at) & (WORD | BEYOND)))
+			at++;
+		tokenizer->at = at;
+		if (at == end)
+			return 0;
+		if (kind_of(*at) & WORD)
+			behind = take_ascii(at, end, tokenizer->word, &length);
+		if (behind)
+			tokenizer->at = behind;
+		else
+			length = begin_piece(tokenizer);
+	}
+	return length;
+}
+
+/* Beyond ASCII, bytes that go on with a character are no beginnings. */
+static size_t
+count_characters(const char *word, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += ((unsigned char)word[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* The next word that stays. */
+static long
+next_kept(struct tokenizer *tokenizer)
+{
+	const struct token_rules *rules = &tokenizer->rules;
+	long length;
+
+	while ((length = next_word(tokenizer)) > 0) {
+		if (rules->min_length > 1 && count_characters(tokenizer->word, (size_t)length) < rules->min_length)
+			continue;
+		if (!rules->stop_words || !names_may_have(rules->stop_words, tokenizer->word, (size_t)length))
+			break;
+		if (names_find(rules->stop_words, tokenizer->word, (size_t)length,
+		               names_hash(tokenizer->word, (size_t)length)) == NAMES_NONE)
+			break;
+	}
+	return length;
+}
+
+/* Puts the word behind those in the history, of which the first goes when there are enough. */
+static void
+remember(struct tokenizer *tokenizer, size_t length)
+{
+	if (tokenizer->words == tokenizer->rules.ngrams) {
+		size_t gone = tokenizer->words > 1 ? tokenizer->starts[1] : tokenizer->history_length;
+
+		memmove(tokenizer->history, tokenizer->history + gone, tokenizer->history_length - gone);
+		tokenizer->history_length -= gone;
+		for (unsigned w = 1; w < tokenizer->words; w++)
+			tokenizer->starts[w - 1] = tokenizer->starts[w] - gone;
+		tokenizer->words--;
+	}
+	if (tokenizer->words > 0)
+		tokenizer->history[tokenizer->history_length++] = ' ';
+	else
+		tokenizer->history_length = 0;
+	tokenizer->starts[tokenizer->words++] = tokenizer->history_length;
+	memcpy(tokenizer->history + tokenizer->history_length, tokenizer->word, length);
+	tokenizer->history_length += length;
+	tokenizer->pending = tokenizer->words;
+}
+
+/* The shortest of the n-grams that end with the last word and were not answered yet. */
+static void
+take_gram(struct tokenizer *tokenizer, struct token *token)
+{
+	size_t start = tokenizer->starts[--tokenizer->pending], length = tokenizer->history_length - start;
+
+	memcpy(tokenizer->gram, tokenizer->prefix, tokenizer->prefix_length);
+	memcpy(tokenizer->gram + tokenizer->prefix_length, tokenizer->history + start, length);
+	token->text = tokenizer->gram;
+	token->length = tokenizer->prefix_length + length;
+	token->hash = tokenizer->rules.no_hashes ? 0 : names_hash(token->text, token->length);
+}
+
+int
+tokenizer_next(struct tokenizer *tokenizer, struct token *token)
+{
+	long length;
+
+	if (tokenizer->pending == 0) {
+		length = next_kept(tokenizer);
+		if (length <= 0)
+			return (int)length;
+		if (tokenizer->rules.ngrams == 1 && tokenizer->prefix_length == 0) {
+			token->text = tokenizer->word;
+			token->length = (size_t)length;
+			token->hash = tokenizer->rules.no_hashes ? 0 : names_hash(token->text, token->length);
+			return 1;
+		}
+		remember(tokenizer, (size_t)length);
+	}
+	take_gram(tokenizer, token);
+	return 1;
+}

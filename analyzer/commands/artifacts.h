@@ -1,0 +1,34 @@
+/* artifacts.h: portolan artifacts: what it was asked for, and what came of it. */
+#ifndef ARTIFACTS_H
+#define ARTIFACTS_H
+
+#include "artifacts/sides.h"
+#include "corpus_options.h"
+#include "output/output.h"
+#include "plot/picture.h"
+
+struct artifacts {
+	struct options options;
+	struct corpus_options corpus_options;
+	const char *plot, *run, *by_epoch, *plot_epochs;
+	struct picture picture, epochs_picture;
+	/* and then */
+	struct corpus corpus;
+	struct token_counts counts;
+	struct ranking ranking;
+	size_t rows;              /* of the ranking, that the table has */
+	struct dynamics dynamics; /* of the run, as the sides below */
+	struct sides sides;
+};
+
+/* The columns that --run adds to the table, and a token's; each begins with a tab. */
+void artifacts_sides_header(struct output *output, const struct artifacts *artifacts);
+void artifacts_sides_row(struct output *output, const struct artifacts *artifacts, size_t token);
+
+/* Loads the run, looks for the records of the tokens in it, and writes what --by-epoch and --plot-epochs ask for. A
+ * status, or an error; artifacts_sides_free() then. */
+int artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error);
+int artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error);
+void artifacts_sides_free(struct artifacts *artifacts);
+
+#endif

@@ -1,0 +1,202 @@
+/* artifacts_sides.c: portolan artifacts --run: how a model did where a token says the label, and where it does not. */
+#include "artifacts.h"
+
+#include "output/text.h"
+#include "plot/chart.h"
+#include "program/message.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const names[SIDES] = {"majority", "minority"};
+
+void
+artifacts_sides_header(struct output *output, const struct artifacts *artifacts)
+{
+	for (int side = 0; side < SIDES; side++)
+		output_printf(output, "\t%s_n\t%s_accuracy", names[side], names[side]);
+	for (size_t c = 0; c < artifacts->dynamics.column_count; c++)
+		for (int side = 0; side < SIDES; side++)
+			if (artifacts->dynamics.columns[c].measure != MEASURE_EPOCHS)
+				output_printf(output, "\t%s_%s", names[side], artifacts->dynamics.columns[c].name);
+}
+
+/* Empty where there is none. */
+static void
+write_value(struct output *output, double value)
+{
+	output_text(output, "\t");
+	if (isfinite(value))
+		text_number(output, value);
+}
+
+void
+artifacts_sides_row(struct output *output, const struct artifacts *artifacts, size_t token)
+{
+	const struct side *sides = artifacts->sides.tokens[token];
+
+	for (int side = 0; side < SIDES; side++) {
+		output_text(output, "\t");
+		text_integer(output, sides[side].n);
+		write_value(output, side_accuracy(&sides[side], artifacts->sides.epoch_count - 1));
+	}
+	for (size_t c = 0; c < artifacts->dynamics.column_count; c++)
+		for (int side = 0; side < SIDES; side++)
+			if (artifacts->dynamics.columns[c].measure != MEASURE_EPOCHS)
+				write_value(output, sides[side].means[c]);
+}
+
+static int
+write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
+{
+	const struct token_counts *counts = &artifacts->counts;
+	struct output output;
+	int code = output_open(&output, artifacts->by_epoch, error);
+
+	if (code < 0)
+		return code;
+	output_text(&output, "token\tlabel\tepoch\tmajority_n\tmajority_accuracy\tminority_n\tminority_accuracy\n");
+	for (size_t i = 0; i < artifacts->rows; i++) {
+		const struct ranked_token *row = &artifacts->ranking.list[i];
+		size_t length, label_length;
+		const char *text = names_text(&counts->tokens, row->token, &length);
+		const char *label = counts_label(counts, row->statistic.label, &label_length);
+
+		for (size_t e = 0; e < artifacts->sides.epoch_count; e++) {
+			output_bytes(&output, text, length);
+			output_text(&output, "\t");
+			output_bytes(&output, label, label_length);
+			output_printf(&output, "\t%u", artifacts->dynamics.epochs[e]);
+			for (int side = 0; side < SIDES; side++) {
+				output_text(&output, "\t");
+				text_integer(&output, artifacts->sides.tokens[i][side].seen[e]);
+				write_value(&output, side_accuracy(&artifacts->sides.tokens[i][side], e));
+			}
+			output_text(&output, "\n");
+		}
+	}
+	return output_finish(&output, error);
+}
+
+/* The mean of the tokens' accuracies, of those that have one. */
+static double
+mean_accuracy(const struct sides *sides, int side, size_t epoch)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < sides->token_count; i++) {
+		double accuracy = side_accuracy(&sides->tokens[i][side], epoch);
+
+		sum += isnan(accuracy) ? 0 : accuracy;
+		count += !isnan(accuracy);
+	}
+	return count ? sum / (double)count : NAN;
+}
+
+static int
+draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
+{
+	size_t epochs = artifacts->sides.epoch_count;
+	double *x = calloc(3 * epochs, sizeof(*x));
+	char caption[120];
+	struct chart chart = {.title = artifacts->run,
+	                      .caption = caption,
+	                      .panel_count = 1,
+	                      .panels[0] = {.x_label = "epoch",
+	                                    .y_label = "accuracy, mean of the tokens",
+	                                    .y_max = 1.02,
+	                                    .series_count = SIDES,
+	                                    .key_below = true}};
+	int code;
+
+	if (!x)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	for (size_t e = 0; e < epochs; e++) {
+		x[e] = artifacts->dynamics.epochs[e];
+		x[epochs + e] = mean_accuracy(&artifacts->sides, SIDE_MAJORITY, e);
+		x[2 * epochs + e] = mean_accuracy(&artifacts->sides, SIDE_MINORITY, e);
+	}
+	chart.panels[0].series[0] =
+	        (struct chart_series){"the token's leading label", x, x + epochs, epochs, CHART_POINTS, 0};
+	chart.panels[0].series[1] = (struct chart_series){"another label", x, x + 2 * epochs, epochs, CHART_POINTS, 1};
+	snprintf(caption, sizeof(caption), "records that hold one of the %zu tokens, by their label", artifacts->rows);
+	code = chart_draw(&chart, &artifacts->epochs_picture, error);
+	free(x);
+	return code;
+}
+
+static int
+find_records(struct artifacts *artifacts, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &artifacts->dynamics;
+	struct holders_request request = {.corpus = &artifacts->corpus,
+	                                  .counts = &artifacts->counts,
+	                                  .tokens = artifacts->ranking.list,
+	                                  .token_count = artifacts->rows};
+	struct holders holders;
+	struct ids_index index;
+	int code = ids_index_init(&index, &dynamics->ids, dynamics->order, dynamics->count, error);
+
+	if (code < 0)
+		return code;
+	request.index = &index;
+	code = holders_find(&request, &holders, error);
+	ids_index_free(&index);
+	if (code < 0)
+		return code;
+	code = sides_make(&artifacts->sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
+	if (code >= 0 && holders.count > 0 && artifacts->sides.unmatched == holders.count)
+		code = error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%s: no record that holds one of the tokens has the id of an example of run '%s' in its "
+		        "field '%s' (see --id-field)",
+		        artifacts->corpus.file.path, artifacts->run, artifacts->corpus_options.request.id);
+	holders_free(&holders);
+	return code;
+}
+
+int
+artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
+{
+	const struct dynamics_request request = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY) |
+	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
+	                    MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N),
+	        .gold = true};
+	int code = dynamics_load(&artifacts->dynamics, &artifacts->options.common, artifacts->run, &request, error);
+
+	return code < 0 ? code : find_records(artifacts, error);
+}
+
+int
+artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error)
+{
+	bool strict = artifacts->options.common.strict;
+	char unmatched[NUMBER_ROOM];
+	int code = artifacts->plot_epochs ? draw_epochs(artifacts, error) : 0, gaps;
+
+	if (code >= 0 && artifacts->by_epoch)
+		code = write_by_epoch(artifacts, error);
+	if (code < 0)
+		return code;
+	gaps = dynamics_report_gaps(&artifacts->dynamics, strict);
+	if (artifacts->sides.unmatched == 0)
+		return gaps;
+	number_print_grouped(artifacts->sides.unmatched, unmatched);
+	message_warning("%s: records that hold one of the tokens, and are no examples of run '%s': %s",
+	                artifacts->corpus.file.path, artifacts->run, unmatched);
+	return strict ? STATUS_INCOMPLETE : gaps;
+}
+
+void
+artifacts_sides_free(struct artifacts *artifacts)
+{
+	if (!artifacts->run)
+		return;
+	sides_free(&artifacts->sides);
+	dynamics_free(&artifacts->dynamics);
+}

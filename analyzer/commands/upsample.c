@@ -1,0 +1,301 @@
+/* upsample.c: portolan upsample: repeats the records that contradict what tokens give away. */
+#include "commands.h"
+
+#include "plot/chart.h"
+#include "program/message.h"
+#include "program/number.h"
+#include "selection/manifest.h"
+#include "upsample.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STATUS_STOPPED 1000 /* no exit status: the options have theirs */
+#define TOP 10
+#define STEP 0.2
+#define ITERATIONS 50
+#define ITERATIONS_MAX 100000
+#define KEEP_SHARE 4 /* of --max-memory, for what would have to be read again */
+
+enum {
+	KEY_STEP = OPTION_KEY,
+	KEY_ITERATIONS,
+	KEY_PICK,
+	KEY_MAX_MULTIPLICITY,
+	KEY_SEED,
+	KEY_WEIGHTS,
+	KEY_PLOT,
+};
+
+static int
+take_choice(const struct command *command, int key, const char *text, struct upsample *upsample)
+{
+	static const char *const picks[] = {"conflict-free", "uniform"}, *const weights[] = {"count", "share"};
+	int choice = key == KEY_PICK ? options_choice(command, "pick", text, picks, 2)
+	                             : options_choice(command, "weight", text, weights, 2);
+
+	if (choice < 0)
+		return STATUS_USAGE;
+	if (key == KEY_PICK)
+		upsample->pick = choice ? BALANCE_UNIFORM : BALANCE_CONFLICT_FREE;
+	else
+		upsample->weights = choice ? UPSAMPLE_SHARES : UPSAMPLE_COUNTS;
+	return 0;
+}
+
+/* Takes one option; its status when it is wrong, else 0. */
+static int
+take_option(struct upsample *upsample, const struct command *command, int key, const char *text)
+{
+	switch (key) {
+	case KEY_STEP:
+		if (!number_parse(text, &upsample->step) || !(upsample->step > 0 && upsample->step <= 1))
+			return options_wrong(command, "--step %s: a number above 0, up to 1", text);
+		return 0;
+	case KEY_ITERATIONS:
+		return corpus_options_number(command, "--iterations", text, 1, ITERATIONS_MAX, &upsample->iterations);
+	case KEY_MAX_MULTIPLICITY:
+		return corpus_options_number(command, "--max-multiplicity", text, 1, UINT32_MAX,
+		                             &upsample->max_multiplicity);
+	case KEY_SEED:
+		return corpus_options_number(command, "--seed", text, 0, INT64_MAX, &upsample->seed);
+	case KEY_PICK:
+	case KEY_WEIGHTS:
+		return take_choice(command, key, text, upsample);
+	case KEY_PLOT:
+		upsample->plot = text;
+		return 0;
+	default:
+		return corpus_options_take(&upsample->corpus_options, command, key, text);
+	}
+}
+
+static int
+check_options(struct upsample *upsample, const struct command *command)
+{
+	const char *output = upsample->options.common.output;
+	struct portolan_error error;
+	int status = corpus_options_check(&upsample->corpus_options, &upsample->options);
+
+	if (status != 0)
+		return status;
+	upsample->corpus_options.request.keep = upsample->options.common.max_memory / KEEP_SHARE;
+	if (!output)
+		return options_wrong(command, "where to? -o FILE (the report goes to standard output)");
+	if (upsample->options.common.json && strcmp(output, "-") == 0)
+		return options_wrong(command, "--json and the data cannot both go to standard output: give -o a file");
+	if (upsample->corpus_options.top > HOLDERS_TOKENS_MAX)
+		return options_wrong(command, "--top %llu: at most %d",
+		                     (unsigned long long)upsample->corpus_options.top, HOLDERS_TOKENS_MAX);
+	if (upsample->plot && picture_init(&upsample->picture, "--plot", upsample->plot, CHART_DATA_ENDING, &error) < 0)
+		return options_wrong(command, "%s", error.message);
+	return 0;
+}
+
+/* The labels' shares as they are now; or 1/C, which stays. */
+static int
+make_priors(struct upsample *upsample, struct portolan_error *error)
+{
+	const struct token_counts *counts = &upsample->counts;
+	double all = (double)(counts->records + upsample->balance.added);
+
+	upsample->priors_after = calloc(counts->label_count + 1, sizeof(double));
+	if (!upsample->priors_after)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t l = 0; l < counts->label_count; l++)
+		upsample->priors_after[l] = upsample->corpus_options.ranking.share
+		                                    ? (double)counts->label_records[l] / all
+		                                    : upsample->ranking.priors[l];
+	for (size_t i = 0; i < upsample->holders.count && upsample->corpus_options.ranking.share; i++)
+		upsample->priors_after[upsample->holders.groups[upsample->holders.list[i].group].label] +=
+		        upsample->balance.repeats[i] / all;
+	return 0;
+}
+
+static int
+balance_tokens(struct upsample *upsample, struct portolan_error *error)
+{
+	const struct holders_request search = {.corpus = &upsample->corpus,
+	                                       .counts = &upsample->counts,
+	                                       .tokens = upsample->ranking.list,
+	                                       .token_count = upsample->token_count};
+	struct balance_request request = {.holders = &upsample->holders,
+	                                  .token_count = upsample->token_count,
+	                                  .label_count = upsample->counts.label_count,
+	                                  .step = upsample->step,
+	                                  .iterations = (unsigned)upsample->iterations,
+	                                  .pick = upsample->pick,
+	                                  .max_multiplicity = (uint32_t)upsample->max_multiplicity,
+	                                  .seed = upsample->seed};
+	int code = holders_find(&search, &upsample->holders, error);
+
+	if (code >= 0)
+		code = balance_make(&request, &upsample->balance, error);
+	if (code >= 0)
+		code = make_priors(upsample, error);
+	return code;
+}
+
+static int
+write_manifest(const struct upsample *upsample, struct portolan_error *error)
+{
+	json_t *manifest = manifest_new_without_run("upsample");
+
+	json_object_set_new(manifest, "request", upsample_request_json(upsample));
+	json_object_set_new(manifest, "report", upsample_report_json(upsample));
+	return manifest_write(manifest, upsample->options.common.output, error);
+}
+
+static int
+check_plot(const struct upsample *upsample, struct portolan_error *error)
+{
+	return upsample->plot ? picture_check(&upsample->picture, error) : 0;
+}
+
+/* Everything that can fail comes before the data is written; the report last. */
+static int
+do_upsample(struct upsample *upsample, struct portolan_error *error)
+{
+	const struct corpus_options *options = &upsample->corpus_options;
+	bool manifest = manifest_is_possible(upsample->options.common.output);
+	int code = check_plot(upsample, error);
+
+	if (code >= 0)
+		code = corpus_open(&upsample->corpus, &options->request, error);
+	if (code >= 0)
+		code = counts_make(&upsample->corpus, NULL, NULL, &upsample->counts, error);
+	if (code >= 0)
+		code = ranking_make(&upsample->counts, &options->ranking, &upsample->ranking, error);
+	if (code < 0)
+		return code;
+	upsample->token_count = options->top < upsample->ranking.count ? (size_t)options->top : upsample->ranking.count;
+	code = balance_tokens(upsample, error);
+	if (code >= 0 && upsample->plot)
+		code = upsample_draw(upsample, error);
+	if (code >= 0)
+		code = upsample_write(upsample, error);
+	if (code >= 0 && manifest)
+		code = write_manifest(upsample, error);
+	if (code >= 0 && strcmp(upsample->options.common.output, "-") != 0)
+		code = upsample_report(upsample, error);
+	return code;
+}
+
+/* What is said at the end, and the status. */
+static int
+finish(const struct upsample *upsample)
+{
+	const struct balance *balance = &upsample->balance;
+	bool strict = upsample->options.common.strict;
+	int status = corpus_options_report(&upsample->corpus_options, &upsample->counts, &upsample->ranking, strict);
+
+	if (balance->imbalance[balance->iterations] == 0)
+		return status;
+	message_warning(
+	        "%s is not balanced: %s", upsample->corpus.file.path,
+	        balance->imbalance[balance->iterations] > balance->imbalance[0]
+	                ? "less so than before, as the tokens pull against each other: take fewer (--top), or see "
+	                  "--pick and --max-multiplicity"
+	                : "the report says which tokens, and why (see also --iterations and "
+	                  "--max-multiplicity)");
+	return strict ? STATUS_INCOMPLETE : status;
+}
+
+static void
+release(struct upsample *upsample)
+{
+	free(upsample->priors_after);
+	balance_free(&upsample->balance);
+	holders_free(&upsample->holders);
+	ranking_free(&upsample->ranking);
+	counts_free(&upsample->counts);
+	corpus_close(&upsample->corpus);
+	corpus_options_free(&upsample->corpus_options);
+}
+
+static int
+run(const struct command *command, int argc, char **argv)
+{
+	struct upsample upsample = {.corpus_options = corpus_options_default(), .step = STEP, .iterations = ITERATIONS};
+	struct portolan_error error;
+	int key, code = 0;
+
+	upsample.corpus_options.top = TOP;
+	options_begin(&upsample.options, command, argc, argv);
+	while (code == 0 && (key = options_next(&upsample.options)) > 0)
+		code = take_option(&upsample, command, key, upsample.options.argument);
+	if (code == 0)
+		code = key == OPTIONS_END ? check_options(&upsample, command) : STATUS_STOPPED;
+	if (code == 0) {
+		code = do_upsample(&upsample, &error);
+		if (code < 0) {
+			message_error("%s", error.message);
+			code = STATUS_FAILED;
+		} else {
+			code = finish(&upsample);
+		}
+	}
+	release(&upsample);
+	return code == STATUS_STOPPED ? upsample.options.status : code;
+}
+
+static const struct command_option options[] = {
+        CORPUS_OPTIONS_FIELDS,
+        {"top", KEY_TOP, "K", "Balance the K tokens that give the label away most, by z*. Default: 10."},
+        CORPUS_OPTIONS_TOKENS,
+        {"step", KEY_STEP, "F",
+         "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
+        {"iterations", KEY_ITERATIONS, "N", "Iterations at most. Default: 50."},
+        {"pick", KEY_PICK, "conflict-free|uniform",
+         "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
+        {"max-multiplicity", KEY_MAX_MULTIPLICITY, "M",
+         "A record stands in the result at most M times, itself included. Default: no limit."},
+        {"seed", KEY_SEED, "N", "For the draws. Default: 0."},
+        {"weights", KEY_WEIGHTS, "count|share",
+         "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share "
+         "of "
+         "the result, to sample with."},
+        {"plot", KEY_PLOT, "FILE",
+         "Draw the imbalance by iteration, and p* of the tokens before and after; .png, .svg or .pdf."},
+        {0},
+};
+
+const struct command upsample_command = {
+        .name = "upsample",
+        .operands = "DATA",
+        .summary = "repeat the records that contradict such words",
+        .examples = "repeat records until the ten worst words say nothing about the label any more\n"
+                    "portolan upsample train.jsonl --text premise,hypothesis --label gold_label -o balanced.jsonl\n"
+                    "no record more than 20 times; how far does that lead?\n"
+                    "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --max-multiplicity 20 "
+                    "--plot "
+                    "balanced.svg -o balanced.jsonl\n"
+                    "leave the file alone, and write how often to draw each of its records\n"
+                    "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --weights count -o "
+                    "weights.txt\n",
+        .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them stands in "
+                "equally "
+                "many records of every label (Chen, No More Distractions, Algorithm 1). In each iteration, for each "
+                "token "
+                "and each label of which it has fewer records than of its most frequent one, a share (--step) of what "
+                "it lacks is drawn, with replacement, from the records of DATA that hold the token and have the label. "
+                "A "
+                "record may hold several of the tokens, and repeating it for one can set back another; unless told "
+                "otherwise, those that set back the fewest are drawn. The same seed draws the same records.\n\n"
+                "FILE gets DATA as it is, then the repeats, byte for byte, in the order of DATA; FILE.manifest.json "
+                "beside it says how it was made. The report goes to standard output: growth, how often records stand, "
+                "p* "
+                "and z* before and after, and what could not be balanced, and why: no record has token and label, "
+                "--max-multiplicity was reached, or the iterations were up. With -o - the data goes to standard "
+                "output, "
+                "and the report nowhere.\n\n"
+                "Where few records contradict a token, each of these is repeated often, and its other words become "
+                "hints "
+                "in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
+                "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
+        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT,
+        .options = options,
+        .run = run,
+};

@@ -1,0 +1,48 @@
+/* upsample.h: portolan upsample: what it was asked for, and what came of it. */
+#ifndef UPSAMPLE_H
+#define UPSAMPLE_H
+
+#include "artifacts/balance.h"
+#include "corpus_options.h"
+#include "plot/picture.h"
+
+#include <jansson.h>
+
+enum upsample_weights { UPSAMPLE_RECORDS, UPSAMPLE_COUNTS, UPSAMPLE_SHARES };
+
+struct upsample {
+	struct options options;
+	struct corpus_options corpus_options;
+	enum upsample_weights weights;
+	double step;
+	uint64_t iterations, max_multiplicity, seed;
+	enum balance_pick pick;
+	const char *plot;
+	struct picture picture;
+	/* and then */
+	struct corpus corpus;
+	struct token_counts counts;
+	struct ranking ranking;
+	size_t token_count; /* the first of the ranking: S */
+	struct holders holders;
+	struct balance balance;
+	double *priors_after; /* of the labels, as the ranking's */
+};
+
+/* The up-sampled data, or the weights, as options.common.output says. */
+int upsample_write(const struct upsample *upsample, struct portolan_error *error);
+
+/* The report on standard output, as text or JSON. */
+int upsample_report(const struct upsample *upsample, struct portolan_error *error);
+
+/* Of token s of S, before or after. */
+struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
+
+/* The report, and for the manifest, what was asked for; NULL: out of memory. */
+json_t *upsample_report_json(const struct upsample *upsample);
+json_t *upsample_request_json(const struct upsample *upsample);
+
+/* The picture that --plot asked for. */
+int upsample_draw(const struct upsample *upsample, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,335 @@
+"""portolan artifacts and portolan upsample beside NumPy and collections: a corpus counted by hand, random ones, a planted one; and bad input.
+
+    run_artifacts.py PORTOLAN MAKE_STORE
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+import numpy as np
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *path) for path in ((), ("..", "bench"))]
+import stores  # noqa: E402
+from planted import write_planted  # noqa: E402
+
+PORTOLAN = ""
+STOP = {"the", "a", "of"}
+
+
+def portolan(*words, status=0, input=None):
+    done = subprocess.run([PORTOLAN, *map(str, words)], capture_output=True, input=input)
+    assert done.returncode == status, done
+    return done
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text.decode()), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+
+
+def check_by_hand():
+    """The word no: 3 of 4 records are of con, 1 of pro: p* = 3/4, z* = (3/4 − 1/2) / √(1/4 / 4) = 1. cat: 1 of 2, z* = 0."""
+    write("hand.csv", 'id,text,more,label\n1,No! The cat,,con\n2,"no, no, ""NO""",dog,con\n3,"say\nno",,con\n4,Cat?,no,pro\n')
+    rows = table(portolan("artifacts", "hand.csv", "--text", "text,more", "--label", "label", "--min-count", 1).stdout)
+    got = {row["token"]: row for row in rows}
+    assert [row["token"] for row in rows] == ["no", "dog", "say", "cat"], rows
+    assert got["no"] == {"token": "no", "n": "4", "label": "con", "p_star": "0.75", "z_star": "1", "con": "3", "pro": "1"}, got
+    assert got["dog"] == {"token": "dog", "n": "1", "label": "con", "p_star": "1", "z_star": "1", "con": "1", "pro": "0"}, got
+    assert (got["cat"]["p_star"], got["cat"]["z_star"]) == ("0.5", "0"), got
+    rows = table(portolan("artifacts", "hand.csv", "--text", "text", "--label", "label", "--min-count", 1, "--per-field", "--ngrams", 2,
+                          "--stop-words", "none", "--min-length", 3).stdout)
+    assert {row["token"] for row in rows} == {"text:the", "text:cat", "text:the cat", "text:say"}, rows
+    write("some.txt", "Cat\nthe\n\nnot there\n")
+    rows = table(portolan("artifacts", "hand.csv", "--text", "text", "--label", "label", "--min-count", 1, "--tokens", "some.txt").stdout)
+    assert [(row["token"], row["n"]) for row in rows] == [("the", "1"), ("cat", "2")], rows
+
+
+def random_corpus(rng, form):
+    """Texts with punctuation, case, other scripts and escapes; labels that are numbers, so that 10 comes after 2."""
+    words = ["cat", "Dog", "the", "naïve", "Über", "don't", "3.5", "x", "中文", "say \"so\"", "of", "tab\\slash", "snow_man", "ДОМ", "a"]
+    records = [(" ".join(rng.choice(words, rng.integers(0, 12))) + rng.choice([".", "", " !", ", ok"]), rng.choice(["", "Cat dog", "x—y"]),
+                str(rng.choice([1, 2, 10], p=[0.5, 0.3, 0.2]))) for _ in range(700)]
+    path = f"random.{form}"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        if form == "jsonl":
+            for one, two, label in records:
+                row = {"other": [{"one": 1}], "one": one, "label": int(label), "two": two}
+                file.write(json.dumps(row, ensure_ascii=bool(rng.integers(2))) + rng.choice(["\n", "\r\n", "\n\n"]))
+        else:
+            writer = csv.writer(file, delimiter="," if form == "csv" else "\t", quoting=csv.QUOTE_MINIMAL if form == "csv" else csv.QUOTE_NONE,
+                                quotechar='"' if form == "csv" else None, lineterminator="\r\n")
+            writer.writerow(["label", "one", "two"])
+            writer.writerows((label, one, two) for one, two, label in records)
+    return path, records
+
+
+def plain_tokens(*texts):
+    """The same words, for these texts: numbers and apostrophes within words stay, characters of Chinese stand alone."""
+    words = (word for text in texts for word in re.findall(r"3\.5|don't|[中文]|\w+", text.lower()))
+    return {word for word in words if word not in STOP}
+
+
+def reference(records, prior):
+    labels = sorted({label for _, _, label in records}, key=int)
+    sizes = Counter(label for _, _, label in records)
+    counts = {}
+    for one, two, label in records:
+        for word in plain_tokens(one, two):
+            counts.setdefault(word, Counter())[label] += 1
+    rows = []
+    for word, by in counts.items():
+        n = np.array([by[label] for label in labels], float)
+        p0 = n * 0 + 1 / len(labels) if prior == "uniform" else np.array([sizes[label] for label in labels]) / len(records)
+        z = (n / n.sum() - p0) / np.sqrt(p0 * (1 - p0) / n.sum())
+        rows.append((-z.max(), -n.sum(), word.encode(), int(n.sum()), labels[int(z.argmax())], (n / n.sum()).max(), z.max(), n.astype(int)))
+    return labels, sorted(rows, key=lambda row: row[:3])
+
+
+def check_random(seed):
+    rng = np.random.default_rng(seed)
+    for form in ("jsonl", "csv", "tsv"):
+        path, records = random_corpus(rng, form)
+        write("stop.txt", "\n".join(STOP))
+        for prior in ("uniform", "share"):
+            labels, want = reference(records, prior)
+            texts = [portolan("artifacts", path, "--text", "one,two", "--label", "label", "--min-count", 2, "--stop-words", "stop.txt", "--prior",
+                              prior, "--threads", threads).stdout for threads in (1, 3)]
+            assert texts[0] == texts[1]
+            got = table(texts[0])
+            want = [row for row in want if row[3] >= 2]
+            assert list(got[0])[5:] == labels == ["1", "2", "10"]
+            assert len(got) == len(want), (len(got), len(want), {r["token"] for r in got} ^ {r[2].decode() for r in want})
+            assert {row["token"] for row in got} == {row[2].decode() for row in want}
+            by_token = {row["token"]: row for row in got}
+            for _, _, word, n, label, p, z, counts in want:
+                row = by_token[word.decode()]
+                assert (int(row["n"]), row["label"]) == (n, label), (row, n, label)
+                assert abs(float(row["p_star"]) - p) < 1e-9 and abs(float(row["z_star"]) - z) < 1e-9, (row, p, z)
+                assert [int(row[name]) for name in labels] == list(counts), row
+            ranks = [float(row["z_star"]) for row in got]
+            assert ranks == sorted(ranks, reverse=True)
+
+
+def repeats_of(path, out):
+    """The lines that upsample added, after the originals, byte for byte."""
+    with open(path, "rb") as file:
+        before = file.read()
+    with open(out, "rb") as file:
+        after = file.read()
+    assert after.startswith(before)
+    return after[len(before):]
+
+
+def check_planted():
+    write_planted("planted.jsonl", 20_000, seed=3, words=500, rate=0.1)
+    words = ["planted.jsonl", "--text", "premise,hypothesis", "--label", "label", "--min-count", 400]
+    rows = table(portolan("artifacts", *words, "--top", 10).stdout)
+    assert {row["token"] for row in rows} == {f"plant{i}" for i in range(10)}, rows
+    reports = {}
+    for pick in ("conflict-free", "uniform"):
+        for seed in (0, 1):
+            done = portolan("upsample", *words, "-o", "out.jsonl", "--seed", seed, "--pick", pick, "--json", "--threads", 1 + seed)
+            reports[pick, seed] = json.loads(done.stdout)
+            if seed == 0 and pick == "conflict-free":
+                check_result(words, reports[pick, seed], done)
+    assert reports["conflict-free", 0]["multiplicities"] != reports["conflict-free", 1]["multiplicities"]
+    assert all(reports["conflict-free", seed]["growth"] < reports["uniform", seed]["growth"] for seed in (0, 1))
+    again = portolan("upsample", *words, "-o", "again.jsonl", "--threads", 2).stdout
+    assert again == portolan("upsample", *words, "-o", "again2.jsonl", "--threads", 1).stdout
+    with open("again.jsonl", "rb") as one, open("again2.jsonl", "rb") as two, open("first.jsonl", "rb") as three:
+        assert one.read() == two.read() == three.read(), "the same seed, the same records"
+    check_weights(words)
+    check_capped(words)
+    check_reading_twice()
+
+
+def check_result(words, report, done):
+    assert report["imbalance"][-1] == 0 and report["iterations"] <= 40 and not done.stderr, (report, done.stderr)
+    assert len(report["imbalance"]) == report["iterations"] + 1
+    assert report["growth"] == report["repeats"] / report["records"] and 0 < report["growth"] < 1
+    assert sum(report["multiplicities"]) == report["records"]
+    assert sum(i * many for i, many in enumerate(report["multiplicities"])) == report["repeats"]
+    os.replace("out.jsonl", "first.jsonl")
+    lines = repeats_of("planted.jsonl", "first.jsonl").splitlines()
+    with open("planted.jsonl", "rb") as file:
+        places = {line.rstrip(b"\n"): i for i, line in enumerate(file)}
+    assert len(lines) == report["repeats"] and [places[line] for line in lines] == sorted(places[line] for line in lines)
+    after = {row["token"]: row for row in table(portolan("artifacts", "first.jsonl", *words[1:]).stdout)}
+    for token in report["tokens"]:
+        row = after[token["token"]]
+        assert token["not_balanced"] == [] and token["after"]["n"] == int(row["n"]), (token, row)
+        assert abs(float(row["p_star"]) - 1 / 3) < 1e-12 and abs(float(row["z_star"])) < 1e-9, row
+    with open("out.jsonl.manifest.json", encoding="utf-8") as file:
+        manifest = json.load(file)
+    assert manifest["report"]["repeats"] == report["repeats"] and manifest["request"]["seed"] == 0
+    assert manifest["output"]["bytes"] == os.path.getsize("first.jsonl")
+
+
+def check_reading_twice():
+    """More than may be kept of the first pass: the second reads the file again, and finds the same."""
+    write_planted("many.jsonl", 60_000, seed=4, words=300)
+    words = ["many.jsonl", "--text", "premise,hypothesis", "--label", "label", "--ngrams", 2, "--min-length", 2, "--json"]
+    reports = [portolan("upsample", *words, "-o", f"many{memory}.jsonl", "--max-memory", memory, "--threads", threads).stdout
+               for memory, threads in (("1G", 1), ("16M", 1), ("16M", 3))]
+    assert reports[0] == reports[1] == reports[2]
+    with open("many1G.jsonl", "rb") as one, open("many16M.jsonl", "rb") as two:
+        assert one.read() == two.read()
+
+
+def check_weights(words):
+    portolan("upsample", *words, "-o", "counts.txt", "--weights", "count")
+    portolan("upsample", *words, "-o", "shares.txt", "--weights", "share")
+    counts, shares = np.loadtxt("counts.txt", int), np.loadtxt("shares.txt")
+    lines = Counter(repeats_of("planted.jsonl", "first.jsonl").splitlines())
+    with open("planted.jsonl", "rb") as file:
+        assert [1 + lines[line.rstrip(b"\n")] for line in file] == list(counts)
+    assert np.allclose(shares, counts / counts.sum(), rtol=1e-12, atol=0)
+
+
+def check_capped(words):
+    done = portolan("upsample", *words, "-o", "capped.jsonl", "--max-multiplicity", 3, "--json", "--strict", status=3)
+    report = json.loads(done.stdout)
+    assert len(report["multiplicities"]) == 3 and report["imbalance"][-1] > 0
+    open_ones = [entry for token in report["tokens"] for entry in token["not_balanced"]]
+    assert sum(entry["lacks"] for entry in open_ones) == report["imbalance"][-1]
+    assert any("--max-multiplicity" in entry["why"] for entry in open_ones), open_ones
+    assert b"not balanced" in done.stderr
+
+
+def check_formats():
+    """Repeats of records with line ends in quotes, of a last line without an end, of lines that end with \\r\\n."""
+    options = ["--text", "t", "--label", "l", "--min-count", 1, "--top", 1, "--stop-words", "none"]
+    write("a.csv", b'\xef\xbb\xbft,l\r\n"x\r\ny",1\r\nx,1\r\nx z,1\r\n"x, ""q""\r\nw",2')
+    portolan("upsample", "a.csv", *options, "-o", "b.csv")
+    added = repeats_of("a.csv", "b.csv")
+    assert added == b"\r\n" + 2 * b'"x, ""q""\r\nw",2\r\n', added
+    write("a.tsv", b"l\tt\n1\tx\n1\tx\n2\tx\n2\t!\n")
+    portolan("upsample", "a.tsv", *options, "-o", "b.tsv")
+    assert repeats_of("a.tsv", "b.tsv") == b"2\tx\n"
+    write("a.jsonl", b'{"t": "x", "l": true}\n\n{"t": "x", "l": true}\n{"l": false, "t": "X"}')
+    portolan("upsample", "a.jsonl", *options, "-o", "b.jsonl")
+    assert repeats_of("a.jsonl", "b.jsonl") == b'\n{"l": false, "t": "X"}\n'
+    done = portolan("upsample", "-", *options, "-o", "-", input=b't,l\nx,1\nx,1\nx,2\n')
+    assert done.stdout == b't,l\nx,1\nx,1\nx,2\nx,2\n' and not os.path.exists("-"), done
+    write("a.tsv", b"l\tt\n1\tx\n2\tx\n2\ty\n")
+    report = portolan("upsample", "a.tsv", "--text", "t", "--label", "l", "--min-count", 1, "-o", "c.tsv").stdout.decode()
+    assert "not balanced: 'y' lacks 1 of '1': no record has both" in report, report
+
+
+BAD = {  # content, what is said; the rest of the line is ours
+    "not-utf8.jsonl": (b'{"t": "a", "l": 1}\n{"t": "caf\xe9", "l": 2}\n', "not-utf8.jsonl: line 2: the field 't' is not UTF-8"),
+    "label-not-utf8.tsv": (b"t\tl\na\t\xff\n", "line 2: the field 'l' is not UTF-8"),
+    "missing.jsonl": (b'{"t": "a", "l": 1}\n\n{"l": 2}\n', "missing.jsonl: line 3 has no field 't'"),
+    "null.jsonl": (b'{"t": "a", "l": 1}\n{"t": "b", "l": null}\n', "line 2 has no field 'l'"),
+    "short.csv": (b't,x,l\n"a\nb",1,2\na,1\n', "short.csv: line 4 has no field 'l'"),
+    "object.jsonl": (b'{"t": {"a": 1}, "l": 1}\n', "line 1: the field 't' is no text"),
+    "list.jsonl": (b'{"t": "a", "l": [1]}\n', "line 1: the field 'l' is neither text nor number"),
+    "empty-label.csv": (b"t,l\na,\n", "line 2: the field 'l' is empty"),
+    "tab.jsonl": (b'{"t": "a", "l": "x\\ty"}\n', "line 1: the field 'l' holds a tab"),
+    "one-label.csv": (b"t,l\na,yes\nb,yes\n", "every record has the label 'yes' in 'l'"),
+    "empty.csv": (b"", "empty.csv holds no records"),
+    "header.csv": (b"t,l\n", "header.csv holds no records"),
+    "no-column.csv": (b"text,l\na,1\n", "no-column.csv has no column 't'"),
+    "cut.jsonl": (b'{"t": "a", "l": 1}\n{"t": "b", "l"', "cut.jsonl: line 2 is not well-formed"),
+    "array.jsonl": (b'[{"t": "a", "l": 1}]\n', "is a JSON array"),
+    "unclosed.csv": (b't,l\na,1\n"b,2\n', "unclosed.csv: line 3 has a quote that is never closed"),
+    "many.tsv": (b"t\tl\n" + b"".join(b"a\t%d\n" % i for i in range(1001)), "more than 1000 values"),
+}
+
+
+def check_bad_input():
+    for name, (content, message) in BAD.items():
+        write(name, content)
+        for command in (["artifacts"], ["upsample", "-o", "never"]):
+            done = portolan(*command, name, "--text", "t", "--label", "l", status=1)
+            said = done.stderr.decode().splitlines()
+            assert len(said) == 1 and message in said[0] and said[0].startswith("portolan: "), (name, said)
+            assert not done.stdout and not os.path.exists("never"), name
+    write("nothing.csv", b't,l\na,1\n"",2\n?!,1\n')
+    done = portolan("artifacts", "nothing.csv", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none", "--strict", status=3)
+    assert b"records without any token: 2, the first on line 3" in done.stderr, done
+    done = portolan("artifacts", "nothing.csv", "--text", "t", "--label", "l", "--stop-words", "none")
+    assert b"no token stands in 1,000 records, the most frequent in 1: see --min-count" in done.stderr, done
+
+
+def check_sides(maker):
+    """Accuracy and means of both sides, at the last epoch and over epochs, of a run that did not see everything."""
+    rng = np.random.default_rng(5)
+    n, epochs = 900, 4
+    labels = rng.integers(0, 2, n)
+    texts = [[word for word in "uvwxyz" if rng.random() < (0.3 if (word in "uvw") == bool(label) else 0.1)] for label in labels]
+    probability = rng.random((epochs, n)).astype("f4")
+    correct = probability > 0.4
+    seen = rng.random((epochs, n)) < 0.9
+    seen[:, rng.random(n) < 0.05] = False
+    ids = np.arange(n) * 3
+    stores.make_store(maker, "store", [stores.run("r", [
+        stores.batch(e, ids[seen[e]], probability[e, seen[e]], correct[e, seen[e]], labels[seen[e]]) for e in range(epochs)])])
+    write("sides.tsv", "t\tid\tl\n" + "".join(f"{' '.join(texts[i])}\t{ids[i]}\t{'ab'[labels[i]]}\n" for i in rng.permutation(n)))
+    words = ["sides.tsv", "--text", "t", "--label", "l", "--min-count", 1, "--run", "r", "--id-field", "id", "--store", "store"]
+    rows = table(portolan("artifacts", *words, "--by-epoch", "epochs.tsv", "--plot-epochs", "sides.svg").stdout)
+    with open("epochs.tsv", "rb") as file:
+        by_epoch = table(file.read())
+    assert len(rows) == 6 and len(by_epoch) == 24 and os.path.exists("sides.svg")
+    hold = {word: np.array([word in text for text in texts]) for word in "uvwxyz"}
+    for row in rows:
+        for side, leads in (("majority", True), ("minority", False)):
+            part = hold[row["token"]] & (("ab".index(row["label"]) == labels) == leads) & seen.any(0)
+            last = part & seen[-1]
+            p = np.where(seen, probability.astype("f8"), np.nan)[:, part]
+            assert int(row[f"{side}_n"]) == part.sum(), row
+            assert abs(float(row[f"{side}_accuracy"]) - correct[-1, last].mean()) < 1e-12, row
+            assert abs(float(row[f"{side}_confidence"]) - np.nanmean(p, 0).mean()) < 1e-9, row
+            assert abs(float(row[f"{side}_variability"]) - np.nanstd(p, 0).mean()) < 1e-9, row
+            for e, other in enumerate(r for r in by_epoch if r["token"] == row["token"]):
+                now = part & seen[e]
+                assert int(other["epoch"]) == e and int(other[f"{side}_n"]) == now.sum(), other
+                assert abs(float(other[f"{side}_accuracy"]) - correct[e, now].mean()) < 1e-12, other
+    early, = table(portolan("artifacts", *words, "--epochs", ":2", "--top", 1).stdout)
+    assert early["majority_accuracy"] == [r for r in by_epoch if r["token"] == early["token"]][1]["majority_accuracy"]
+    done = portolan("artifacts", *words, "--strict", status=3)
+    assert b"are no examples of run 'r': " in done.stderr, done
+    words[words.index("id")] = "l"
+    assert b"has the id of an example of run 'r' in its field 'l'" in portolan("artifacts", *words, status=1).stderr
+
+
+def check_long_line():
+    """100 MB in one line: of words, then of one word."""
+    for text in ("some words " * (100_000_000 // 11), "x" * 100_000_000, "ж" * 10_000_000):
+        write("long.jsonl", '{"t": "short words", "l": 1}\n{"l": 2, "t": "' + text + '"}\n')
+        rows = table(portolan("artifacts", "long.jsonl", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none").stdout)
+        assert {row["token"]: int(row["n"]) for row in rows}["short"] == 1 and len(rows) <= 3, rows
+    os.remove("long.jsonl")
+
+
+def main():
+    global PORTOLAN
+    PORTOLAN, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_by_hand()
+        for seed in range(3):
+            check_random(seed)
+        check_planted()
+        check_formats()
+        check_bad_input()
+        check_sides(maker)
+        check_long_line()
+        os.chdir("/")
+    print("counts and statistics as NumPy and collections have them; planted tokens found and balanced; bad input refused")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+/*
+ * fuzz_tokens: a text, as tokens; piece by piece they must be what libunistring alone makes of it, which is asked for
+ * every piece, those of ASCII included. Then with n-grams, stop words and a prefix: tokens are UTF-8, not empty and no
+ * longer than said.
+ *
+ * Byte 0: the rules; the rest is the text.
+ */
+#include "fuzz.h"
+
+#include <artifacts/tokenizer.h>
+#include <artifacts/tokenizer_unicode.h>
+
+#include <unistr.h>
+
+static bool
+is_space(char c)
+{
+	return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+/* The next token of the tokenizer must be this one. */
+static void
+expect(struct tokenizer *tokenizer, const char *word, size_t length)
+{
+	struct token token;
+
+	require(tokenizer_next(tokenizer, &token) == 1);
+	require(token.length == length && memcmp(token.text, word, length) == 0);
+	require(token.hash == names_hash(word, length));
+}
+
+/* Goes through a piece by the library; false: it is not UTF-8. */
+static bool
+compare_piece(struct tokenizer *tokenizer, struct tokenizer_pieces *pieces, const char *piece, size_t size)
+{
+	char word[TOKEN_MAX];
+	size_t from = 0;
+
+	if (tokenizer_unicode_breaks(pieces, piece, size) < 0)
+		return false;
+	for (size_t to = 1; to <= size; to++) {
+		long length;
+
+		if (to < size && !pieces->breaks[to])
+			continue;
+		length = tokenizer_unicode_word(piece + from, to - from, word);
+		require(length >= 0 && length <= (long)TOKEN_MAX);
+		if (length > 0)
+			expect(tokenizer, word, (size_t)length);
+		from = to;
+	}
+	return true;
+}
+
+static void
+compare(const char *text, size_t size)
+{
+	static const struct token_rules rules = {.min_length = 1, .ngrams = 1};
+	struct tokenizer_pieces pieces = {0};
+	struct tokenizer tokenizer;
+	struct token token;
+	bool valid = true;
+
+	tokenizer_init(&tokenizer, &rules);
+	tokenizer_begin(&tokenizer, text, size, "");
+	for (size_t at = 0, end; at < size && valid; at = end + 1) {
+		for (end = at; end < size && !is_space(text[end]);)
+			end++;
+		if (end > at)
+			valid = compare_piece(&tokenizer, &pieces, text + at, end - at);
+	}
+	if (valid)
+		require(tokenizer_next(&tokenizer, &token) == 0);
+	free(pieces.breaks);
+	tokenizer_free(&tokenizer);
+}
+
+static void
+take_all(unsigned variant, const char *text, size_t size)
+{
+	struct names stop_words = {0};
+	struct token_rules rules = {.min_length = 1 + variant / 8 % 4, .ngrams = 1 + variant % NGRAMS_MAX};
+	size_t most = rules.ngrams * (TOKEN_MAX + 1) + 2;
+	struct tokenizer tokenizer;
+	struct token token;
+	int code;
+
+	require(names_add(&stop_words, "a", 1, names_hash("a", 1)) == 0);
+	rules.stop_words = variant & 64 ? &stop_words : NULL;
+	rules.no_hashes = variant & 128;
+	tokenizer_init(&tokenizer, &rules);
+	tokenizer_begin(&tokenizer, text, size, variant & 32 ? "t:" : "");
+	while ((code = tokenizer_next(&tokenizer, &token)) > 0) {
+		require(token.length > 0 && token.length <= most);
+		require(!u8_check((const uint8_t *)token.text, token.length));
+	}
+	require(code == 0 || u8_check((const uint8_t *)text, size));
+	require(code == 0 || code == TOKENIZER_NOT_UTF8);
+	tokenizer_free(&tokenizer);
+	names_free(&stop_words);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+	unsigned variant = input_u8(&input);
+	size_t length = input.size;
+	char *text = input_text(&input, length);
+
+	compare(text, length);
+	take_all(variant, text, length);
+	free(text);
+	return 0;
+}

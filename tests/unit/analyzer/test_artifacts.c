@@ -1,0 +1,320 @@
+/* test_artifacts.c: tokens, their statistics, fields taken several at once, and up-sampling, by hand. */
+#include "unit.h"
+
+#include "artifacts/balance.h"
+#include "artifacts/tokenizer.h"
+#include "artifacts/tokenizer_unicode.h"
+#include "files/fields.h"
+
+#include <unistr.h>
+
+/* The tokens of a text, joined by |. */
+static const char *
+tokens_by(const struct token_rules *rules, const char *text, size_t size, const char *prefix)
+{
+	static char joined[4096];
+	struct tokenizer tokenizer;
+	struct token token;
+	size_t used = 0;
+	int code;
+
+	tokenizer_init(&tokenizer, rules);
+	tokenizer_begin(&tokenizer, text, size, prefix);
+	while ((code = tokenizer_next(&tokenizer, &token)) > 0) {
+		assert_true(used + token.length + 2 < sizeof(joined));
+		assert_true(token.hash == names_hash(token.text, token.length));
+		memcpy(joined + used, token.text, token.length);
+		joined[used + token.length] = '|';
+		used += token.length + 1;
+	}
+	tokenizer_free(&tokenizer);
+	joined[used ? used - 1 : 0] = '\0';
+	return code == TOKENIZER_NOT_UTF8 ? "not UTF-8" : joined;
+}
+
+static const struct token_rules plain = {.min_length = 1, .ngrams = 1};
+
+static const char *
+tokens_of(const char *text)
+{
+	return tokens_by(&plain, text, strlen(text), "");
+}
+
+static void
+test_tokens(void **state)
+{
+	(void)state;
+	assert_string_equal(tokens_of(""), "");
+	assert_string_equal(tokens_of(" ... -- !? "), "");
+	assert_string_equal(tokens_of("A man, a PLAN: a canal."), "a|man|a|plan|a|canal");
+	assert_string_equal(tokens_of("don't stop 'quoted' rock'n'roll'"), "don't|stop|quoted|rock'n'roll");
+	assert_string_equal(tokens_of("3.14 1,000 1,a a,1 e.g. x.1 v2 snake_case __ _"),
+	                    "3.14|1,000|1|a|a|1|e.g|x|1|v2|snake_case");
+	assert_string_equal(tokens_of("well-known and/or\tone\ntwo\x01three"), "well|known|and|or|one|two|three");
+	/* beyond ASCII: case, composition, apostrophe, marks, scripts without spaces, final sigma */
+	assert_string_equal(tokens_of("\xc3\x84RGER \xc3\xbc"
+	                              "ber"),
+	                    "\xc3\xa4rger|\xc3\xbc"
+	                    "ber");
+	assert_string_equal(tokens_of("cafe\xcc\x81 caf\xc3\xa9"), "caf\xc3\xa9|caf\xc3\xa9");
+	assert_string_equal(tokens_of("don\xe2\x80\x99t \xe2\x80\x9cso\xe2\x80\x9d"), "don't|so");
+	assert_string_equal(tokens_of("foo-na\xc3\xafve a.\xc3\xa9 x"), "foo|na\xc3\xafve|a.\xc3\xa9|x");
+	assert_string_equal(tokens_of("\xe4\xb8\xad\xe6\x96\x87"), "\xe4\xb8\xad|\xe6\x96\x87");
+	assert_string_equal(tokens_of("\xce\x9f\xce\x94\xce\x9f\xce\xa3"), "\xce\xbf\xce\xb4\xce\xbf\xcf\x82");
+	assert_string_equal(tokens_of("\xf0\x9f\x98\x80 ok \xe2\x80\x94"), "ok");
+	assert_string_equal(tokens_of("fine caf\xe9"), "not UTF-8");
+	assert_string_equal(tokens_of("\xc3"), "not UTF-8");
+}
+
+static void
+test_rules(void **state)
+{
+	struct token_rules rules = {.min_length = 2, .ngrams = 3};
+	struct names stop = {0};
+	char text[600];
+
+	(void)state;
+	assert_int_equal(names_add(&stop, "the", 3, names_hash("the", 3)), 0);
+	rules.stop_words = &stop;
+	assert_string_equal(tokens_by(&rules, "The big x red dog \xc3\xa9 sat", 24, ""),
+	                    "big|red|big red|dog|red dog|big red dog|sat|dog sat|red dog sat");
+	rules = (struct token_rules){.min_length = 1, .ngrams = 1};
+	assert_string_equal(tokens_by(&rules, "a b", 3, "text:"), "text:a|text:b");
+	names_free(&stop);
+	memset(text, 'a', sizeof(text));
+	assert_string_equal(tokens_by(&rules, text, TOKEN_MAX + 1, ""), ""); /* too long */
+	assert_int_equal(strlen(tokens_by(&rules, text, TOKEN_MAX, "")), TOKEN_MAX);
+}
+
+/* What libunistring alone makes of a piece. */
+static void
+tokens_by_library(const char *piece, size_t size, char *joined)
+{
+	struct tokenizer_pieces pieces = {0};
+	size_t from = 0, used = 0;
+	char word[TOKEN_MAX];
+
+	assert_int_equal(tokenizer_unicode_breaks(&pieces, piece, size), 0);
+	for (size_t to = 1; to <= size; to++) {
+		long length;
+
+		if (to < size && !pieces.breaks[to])
+			continue;
+		length = tokenizer_unicode_word(piece + from, to - from, word);
+		assert_true(length >= 0);
+		memcpy(joined + used, word, (size_t)length);
+		used += (size_t)length;
+		if (length)
+			joined[used++] = '|';
+		from = to;
+	}
+	joined[used ? used - 1 : 0] = '\0';
+	free(pieces.breaks);
+}
+
+/* Every piece of up to five of these characters: one for each thing that the rules tell apart, and some beyond ASCII.
+ */
+static void
+test_ascii_is_as_the_library(void **state)
+{
+	static const char *const characters[] = {"a", "B", "7", "_",  ":",        ".",        "'",
+	                                         ",", ";", "-", "\"", "\xc3\xa9", "\xcc\x81", "\xd7\x90"};
+	enum { COUNT = sizeof(characters) / sizeof(characters[0]) };
+	char piece[16], expected[64];
+
+	(void)state;
+	for (unsigned length = 1, all = COUNT; length <= 5; length++, all *= COUNT) {
+		for (unsigned number = 0; number < all; number++) {
+			unsigned rest = number;
+			size_t size = 0;
+
+			for (unsigned i = 0; i < length; i++, rest /= COUNT) {
+				const char *character = characters[rest % COUNT];
+
+				memcpy(piece + size, character, strlen(character));
+				size += strlen(character);
+			}
+			piece[size] = '\0';
+			tokens_by_library(piece, size, expected);
+			assert_string_equal(tokens_of(piece), expected);
+		}
+	}
+}
+
+/* Ten records of s, of three labels 7, 2, 1: p* = 0.7, z* = (0.7 − 1/3) / √(2/9 / 10) = 2.4596747752497686. */
+static void
+test_statistics(void **state)
+{
+	const uint64_t counts[] = {2, 7, 1}, even[] = {5, 5, 5}, none[] = {0, 0, 0};
+	const double uniform[] = {1.0 / 3, 1.0 / 3, 1.0 / 3}, shares[] = {0.1, 0.8, 0.1};
+	struct token_statistic statistic = token_statistic(counts, uniform, 3);
+
+	(void)state;
+	assert_int_equal(statistic.n, 10);
+	assert_int_equal(statistic.label, 1);
+	assert_close(statistic.p_star, 0.7, 1e-15);
+	assert_close(statistic.z_star, 2.4596747752497686, 1e-12);
+	statistic = token_statistic(counts, shares, 3); /* z: 0.1 / √0.009 = 1.0540925533894598 for the first */
+	assert_int_equal(statistic.label, 0);
+	assert_close(statistic.p_star, 0.7, 1e-15);
+	assert_close(statistic.z_star, 1.0540925533894598, 1e-12);
+	statistic = token_statistic(even, uniform, 3);
+	assert_int_equal(statistic.label, 0);
+	assert_close(statistic.z_star, 0, 1e-12);
+	assert_true(isnan(token_statistic(none, uniform, 3).p_star));
+	/* scipy.stats.norm.isf */
+	assert_close(normal_upper_quantile(0.5), 0, 1e-12);
+	assert_close(normal_upper_quantile(0.025), 1.959963984540054, 1e-12);
+	assert_close(bonferroni_z(0.01, 28000), 4.957438691126415, 1e-9);
+}
+
+static void
+take(const struct user_file *file, const char *const *names, size_t count, const char *const *expected)
+{
+	static const char *const options[] = {"--a", "--b", "--c", "--d"};
+	struct record record = records_next(file->format, file->text + file->begin, file->size - file->begin);
+	struct fields_room room = {0};
+	struct field found[4];
+	struct fields fields;
+
+	assert_int_equal(fields_init(&fields, file, names, options, count, NULL), 0);
+	assert_int_equal(fields_take(&fields, &record, &room, found, NULL), 0);
+	for (size_t i = 0; i < count; i++) {
+		if (!expected[i]) {
+			assert_null(found[i].at);
+			continue;
+		}
+		assert_int_equal(found[i].length, strlen(expected[i]));
+		assert_memory_equal(found[i].at, expected[i], found[i].length);
+	}
+	fields_room_free(&room);
+}
+
+static struct user_file
+file_of(enum records_format format, const char *text)
+{
+	struct user_file file = {.path = "file", .format = format, .text = text, .size = strlen(text)};
+
+	if (format != RECORDS_JSONL) {
+		file.header = records_next(format, text, file.size);
+		file.begin = file.header.next;
+	}
+	return file;
+}
+
+static void
+test_fields(void **state)
+{
+	const char *const names[] = {"c", "a", "a"}, *const wanted[] = {"x, \"y\"\nz", "1", "1"};
+	const char *const missing[] = {NULL, "1", "1"}, *const odd[] = {"bc", "", ""};
+	struct user_file file =
+	        file_of(RECORDS_JSONL, "{\"a\": 1, \"b\": [{\"c\": 2}], \"\\u0063\": \"x, \\\"y\\\"\\nz\"}\n");
+
+	(void)state;
+	take(&file, names, 3, wanted);
+	file = file_of(RECORDS_JSONL, "{\"c\": null, \"a\": 1, \"a\": 2}");
+	take(&file, names, 3, missing);
+	file = file_of(RECORDS_CSV, "a,b,c\n1,\"5\"\" disk\",\"x, \"\"y\"\"\nz\"\n");
+	take(&file, names, 3, wanted);
+	file = file_of(RECORDS_CSV, "c,a\n\"b\"c,\n");
+	take(&file, names, 3, odd);
+	file = file_of(RECORDS_CSV, "a,b,c\n1,2\n");
+	take(&file, names, 3, missing);
+	file = file_of(RECORDS_TSV, "a\tb\tc\n1\t2\n");
+	take(&file, names, 3, missing);
+}
+
+/* Token 0: 4 records of label 0, 1 of label 1; token 1 has 2 of label 1 only, one of which holds both. */
+static struct holder list[7];
+static uint32_t members[7] = {0, 1, 2, 3, 4, 5, 6};
+static const uint16_t first[] = {0}, second[] = {1}, both[] = {0, 1};
+static struct holder_group groups[] = {
+        {.label = 0, .count = 4, .tokens = first, .token_count = 1, .first = 0},
+        {.label = 1, .count = 1, .tokens = both, .token_count = 2, .first = 4},
+        {.label = 1, .count = 1, .tokens = first, .token_count = 1, .first = 5},
+        {.label = 0, .count = 1, .tokens = second, .token_count = 1, .first = 6},
+};
+static const struct holders holders = {
+        .list = list, .count = 7, .groups = groups, .group_count = 4, .members = members};
+
+static void
+test_balance(void **state)
+{
+	struct balance_request request = {
+	        .holders = &holders, .token_count = 2, .label_count = 2, .step = 1, .iterations = 50};
+	struct balance balance;
+
+	/* Token 0 has 4 and 2, token 1 has 1 and 1: ΣD = 2. Drawing what holds both would set token 1 back, so record 5
+	 * is drawn twice. */
+	(void)state;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.imbalance[0], 2);
+	assert_int_equal(balance.iterations, 1);
+	assert_int_equal(balance.imbalance[1], 0);
+	assert_int_equal(balance.repeats[5], 2);
+	assert_int_equal(balance.added, 2);
+	assert_int_equal(balance.before[1], 2);
+	assert_int_equal(balance.after[1], 4);
+	assert_int_equal(balance.reasons[1], BALANCE_DONE);
+	balance_free(&balance);
+	/* A record may stand twice at most: after record 5, what holds both is all there is; token 1 is then evened by
+	 * record 6. */
+	request.max_multiplicity = 2;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.repeats[5], 1);
+	assert_int_equal(balance.repeats[4], 1);
+	assert_int_equal(balance.repeats[6], 1);
+	assert_int_equal(balance.imbalance[balance.iterations], 0);
+	balance_free(&balance);
+	request.max_multiplicity = 1;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.iterations, 0);
+	assert_int_equal(balance.added, 0);
+	assert_int_equal(balance.reasons[1], BALANCE_CAPPED);
+	balance_free(&balance);
+}
+
+/* Token 1 is never seen with label 1. */
+static void
+test_what_cannot_be_balanced(void **state)
+{
+	static struct holder_group some[] = {
+	        {.label = 0, .count = 2, .tokens = first, .token_count = 1, .first = 0},
+	        {.label = 1, .count = 1, .tokens = first, .token_count = 1, .first = 2},
+	        {.label = 0, .count = 3, .tokens = second, .token_count = 1, .first = 3},
+	};
+	const struct holders few = {.list = list, .count = 6, .groups = some, .group_count = 3, .members = members};
+	struct balance_request request = {.holders = &few,
+	                                  .token_count = 2,
+	                                  .label_count = 2,
+	                                  .step = 0.2,
+	                                  .iterations = 50,
+	                                  .pick = BALANCE_UNIFORM};
+	struct balance balance;
+
+	(void)state;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.repeats[2], 1);
+	assert_int_equal(balance.added, 1);
+	assert_int_equal(balance.iterations, 1); /* and no more, as there is nothing to draw */
+	assert_int_equal(balance.imbalance[1], 3);
+	assert_int_equal(balance.reasons[0], BALANCE_DONE);
+	assert_int_equal(balance.reasons[3], BALANCE_NO_RECORD);
+	balance_free(&balance);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_tokens),
+	        cmocka_unit_test(test_rules),
+	        cmocka_unit_test(test_statistics),
+	        cmocka_unit_test(test_ascii_is_as_the_library),
+	        cmocka_unit_test(test_fields),
+	        cmocka_unit_test(test_balance),
+	        cmocka_unit_test(test_what_cannot_be_balanced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
