@@ -1,8 +1,10 @@
 /*
  * intake.c: when records leave the ring, and where to.
  *
- * While the collector keeps up they become frames that are sent at once. The ring takes up its pauses; beyond that
- * frames go to the spool, and once they do, all go there until it is drained. Whatever fails is tried again.
+ * While the collector keeps up they become frames that are sent at once, but for a few small ones, which wait for more:
+ * each frame costs both sides ten times what its rows do, and the training loop may need the processors. The ring takes
+ * up the collector's pauses; beyond that frames go to the spool, and once they do, all go there until it is drained.
+ * Whatever fails is tried again.
  */
 #include "intake.h"
 
@@ -13,6 +15,8 @@
 #define SPOOL_BLOCKED_MS 100 /* a ring that is a quarter full is not waited with for longer */
 #define SPOOL_SILENCE_MS 10000
 #define SPOOL_RETRY_MS 1000
+#define GATHER_MS 20
+#define GATHER_ENOUGH (64u << 10) /* bytes, or an eighth of the ring: worth a frame at once */
 
 /* Reads records into `gather` up to one that does not belong there; *end_epoch is one that stands first. */
 static void
@@ -125,6 +129,15 @@ may_take(struct io *io)
 	return !io->session.closing && needs_spool(io) && spill(io);
 }
 
+static bool
+is_worth_a_frame(const struct io *io, int64_t now)
+{
+	size_t used = ring_used(io->ring);
+
+	return io->hurried || now - io->taken_at >= GATHER_MS || used >= GATHER_ENOUGH || used >= io->ring->size / 8 ||
+	       atomic_load(&io->command) != COMMAND_RUN;
+}
+
 /* A loop that fills the ring as fast as it is emptied must not keep the thread from what comes in. */
 #define ROUND_MS 20
 
@@ -134,6 +147,8 @@ intake_frames(struct io *io)
 	int64_t began = clock_ms();
 	bool any = false;
 
+	if (!is_worth_a_frame(io, began))
+		return false;
 	while (clock_ms() - began < ROUND_MS && may_take(io)) {
 		bool spooling = session_is_spooling(&io->session);
 		struct portolan_error error;
@@ -141,6 +156,10 @@ intake_frames(struct io *io)
 
 		if (spooling && status != 0 && status != PORTOLAN_E_MEMORY)
 			note_spool(io, status, &error);
+		if (status == 0) {
+			io->taken_at = began;
+			io->hurried = false;
+		}
 		if (status <= 0)
 			break;
 		io_send_frames(io);

@@ -244,7 +244,10 @@ sleep_a_little(struct io *io, int timeout)
 	uint64_t count;
 
 	zmq_poll(items, 2, timeout);
-	if (items[1].revents && read(io->wake, &count, sizeof(count)) < 0)
+	if (!items[1].revents)
+		return;
+	io->hurried = true;
+	if (read(io->wake, &count, sizeof(count)) < 0)
 		return; /* somebody else's wake-up; the next round looks anyway */
 }
 

@@ -35,6 +35,8 @@ struct io {
 	int64_t revived, reviving_since;
 	int64_t blocked_since; /* nothing could be taken from the ring, nor was acknowledged; 0: not so */
 	int64_t spool_again;   /* not before: writing to the spool has failed */
+	int64_t taken_at;      /* when the ring was last emptied */
+	bool hurried;          /* somebody waits for what is in the ring */
 	int64_t closed_at;     /* 0: not yet */
 	int spool_trouble;     /* its code, already said; 0: none */
 	int complained;        /* code of the complaint already passed on */

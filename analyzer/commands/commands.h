@@ -14,6 +14,7 @@ extern const struct command select_command;
 extern const struct command noise_command;
 extern const struct command compare_command;
 extern const struct command groups_command;
+extern const struct command aflite_command;
 extern const struct command watch_command;
 extern const struct command import_command;
 extern const struct command rm_command;

@@ -48,7 +48,7 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 		return status;
 	lists = report_lists(request, dynamics);
 	if (request->features)
-		status = features_open(&features, request->features, request->feature_ids, dynamics, error);
+		status = features_open(&features, request->features, request->feature_ids, dynamics, false, error);
 	if (status >= 0) {
 		struct selection_source source = {
 		        .dynamics = dynamics,

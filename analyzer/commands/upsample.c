@@ -156,7 +156,7 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 static int
 write_manifest(const struct upsample *upsample, struct portolan_error *error)
 {
-	json_t *manifest = manifest_new_plain("upsample");
+	json_t *manifest = manifest_new_without_run("upsample");
 
 	json_object_set_new(manifest, "request", upsample_request_json(upsample));
 	json_object_set_new(manifest, "report", upsample_report_json(upsample));

@@ -298,15 +298,6 @@ dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
 }
 
 static int
-load_run(struct dynamics *dynamics, const struct common_options *common, const char *run,
-         const struct dynamics_request *request, struct portolan_error *error)
-{
-	int code = open_run(dynamics, common, run, request, error);
-
-	return code < 0 ? code : dynamics_hold(dynamics, error);
-}
-
-static int
 open_store(struct dynamics *dynamics, const struct common_options *common, struct portolan_error *error)
 {
 	*dynamics = (struct dynamics){0};
@@ -326,17 +317,26 @@ int
 dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
               const struct dynamics_request *request, struct portolan_error *error)
 {
-	int code = open_store(dynamics, common, error);
+	int code = dynamics_open(dynamics, common, run, request, error);
 
-	return code < 0 ? code : load_run(dynamics, common, run, request, error);
+	return code < 0 ? code : dynamics_hold(dynamics, error);
+}
+
+int
+dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+                     const char *run, const struct dynamics_request *request, struct portolan_error *error)
+{
+	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true, .beside = first->beside};
+	return open_run(dynamics, common, run, request, error);
 }
 
 int
 dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                      const char *run, const struct dynamics_request *request, struct portolan_error *error)
 {
-	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true, .beside = first->beside};
-	return load_run(dynamics, common, run, request, error);
+	int code = dynamics_open_beside(dynamics, first, common, run, request, error);
+
+	return code < 0 ? code : dynamics_hold(dynamics, error);
 }
 
 const struct dynamics_column *

@@ -94,9 +94,12 @@ double *dynamics_allocate_values(size_t rows);
 /* The error for a run without observations in the range: says which there are. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
-/* As dynamics_load(), from the store that `first` has open (a process opens a store once), which must be freed later
+/* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which must be freed later
  * than this. */
 int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+                         const char *run, const struct dynamics_request *request, struct portolan_error *error);
+
+int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
 /* NULL: not asked for, or the run has no signals for it. */

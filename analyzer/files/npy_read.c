@@ -304,8 +304,8 @@ npy_open(struct npy_array *array, const char *path, struct portolan_error *error
 	return 0;
 }
 
-int
-npy_check_matrix(const struct npy_array *array, struct portolan_error *error)
+static int
+check_matrix(const struct npy_array *array, bool half, struct portolan_error *error)
 {
 	const struct npy_header *header = &array->header;
 	struct scan scan = {.path = array->path, .error = error};
@@ -315,11 +315,26 @@ npy_check_matrix(const struct npy_array *array, struct portolan_error *error)
 		             "has not two dimensions: one row for each example, one column for each feature");
 	if (header->shape[1] == 0)
 		return wrong(&scan, "shape", "has no columns");
-	if (header->kind != 'f' || (header->item_size != 4 && header->item_size != 8))
-		return wrong(&scan, "descr", "is neither float32 nor float64: save X.astype('f4')");
+	if (header->kind != 'f' ||
+	    (header->item_size != 4 && header->item_size != 8 && !(half && header->item_size == 2)))
+		return wrong(&scan, "descr",
+		             half ? "is none of float16, float32 and float64: save X.astype('f4')"
+		                  : "is neither float32 nor float64: save X.astype('f4')");
 	if (header->is_fortran && header->shape[0] > 1 && header->shape[1] > 1)
 		return wrong(&scan, "fortran_order", "is True: save numpy.ascontiguousarray(X)");
 	return 0;
+}
+
+int
+npy_check_matrix(const struct npy_array *array, struct portolan_error *error)
+{
+	return check_matrix(array, false, error);
+}
+
+int
+npy_check_matrix_or_half(const struct npy_array *array, struct portolan_error *error)
+{
+	return check_matrix(array, true, error);
 }
 
 int

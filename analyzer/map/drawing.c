@@ -1,14 +1,11 @@
 /*
  * drawing.c: what is drawn, from its sources; see drawing.h.
  *
- * Whatever shares a picture, or an animation, shares its axes: ranges are taken over all of it before anything is
- * drawn. An animation therefore measures the run twice after each epoch; it shows the same sample all along, and the
- * regions' labels where the last map has them.
+ * Whatever shares a picture shares its axes: ranges are taken over all of it before anything is drawn.
  */
 #include "drawing.h"
 
 #include "dynamics/trace.h"
-#include "program/progress.h"
 
 #include <portolan/error.h>
 
@@ -26,8 +23,8 @@ drop_grids(struct map_input *input, const struct map_input *other)
 }
 
 /* What the map of source `index` shows: a copy, for what is changed in it. */
-static struct map_input
-input_of(const struct map_drawing *drawing, size_t index)
+struct map_input
+map_drawing_input(const struct map_drawing *drawing, size_t index)
 {
 	const struct map_source *sources = drawing->sources;
 	struct map_input input = sources[index].input;
@@ -40,27 +37,6 @@ input_of(const struct map_drawing *drawing, size_t index)
 	input.labelled = input.colouring != MAP_PLAIN || drawing->path_count == 0;
 	if (map_drawing_style(drawing->request) == MAP_SHIFT)
 		input.labelled = false;
-	return input;
-}
-
-/* The same of the one source after fewer epochs, or, without a trace, after all. */
-static struct map_input
-input_after(const struct map_drawing *drawing, const struct trace *trace)
-{
-	struct map_input input = input_of(drawing, 0);
-
-	/* The steps of correctness are other ones after each epoch. */
-	input.epochs = input.epochs > 1 ? MAP_LEVELS_MAX : input.epochs;
-	input.x.grid = input.x.kind == MAP_SHARE ? 0 : input.x.grid;
-	input.y.grid = input.y.kind == MAP_SHARE ? 0 : input.y.grid;
-	input.colour.grid = input.colour.kind == MAP_SHARE ? 0 : input.colour.grid;
-	if (!trace)
-		return input;
-	input.regions = false;
-	input.x.values = trace_values(trace, input.x.name);
-	input.y.values = trace_values(trace, input.y.name);
-	if (input.colouring != MAP_PLAIN && !drawing->request->source.colour_file)
-		input.colour.values = trace_values(trace, input.colour.name);
 	return input;
 }
 
@@ -149,14 +125,14 @@ static int
 make_maps(struct map_drawing *drawing, struct portolan_error *error)
 {
 	struct map_ranges ranges = MAP_RANGES_EMPTY;
-	struct map_input first = input_of(drawing, 0);
+	struct map_input first = map_drawing_input(drawing, 0);
 	size_t fewest = SIZE_MAX;
 	int code = 0;
 
 	for (size_t s = 0; s < drawing->source_count; s++) {
-		struct map_input input = input_of(drawing, s);
+		struct map_input input = map_drawing_input(drawing, s);
 
-		map_ranges_add(&ranges, &input);
+		map_ranges_join(&ranges, &drawing->sources[s].ranges);
 		fewest = input.n < fewest ? input.n : fewest;
 	}
 	for (size_t p = 0; p < drawing->path_count; p++) {
@@ -169,84 +145,11 @@ make_maps(struct map_drawing *drawing, struct portolan_error *error)
 	map_axes_make(&drawing->axes, &first, &ranges,
 	              map_drawing_style(drawing->request) == MAP_SHIFT ? fewest / 16 : fewest);
 	for (size_t s = 0; s < drawing->source_count && code >= 0; s++, drawing->map_count++) {
-		struct map_input input = input_of(drawing, s);
+		struct map_input input = map_drawing_input(drawing, s);
 
-		code = map_data_make(&input, &drawing->axes, &drawing->request->options, &drawing->maps[s], error);
+		code = map_source_map(&drawing->sources[s], &input, &drawing->axes, &drawing->request->options,
+		                      &drawing->maps[s], NULL, error);
 	}
-	return code;
-}
-
-/* Calls `visit` with the input after each epoch. */
-static int
-trace_epochs(struct map_drawing *drawing, struct trace *trace, const char *what,
-             int (*visit)(struct map_drawing *drawing, const struct map_input *input, size_t epoch, void *context,
-                          struct portolan_error *error),
-             void *context, struct portolan_error *error)
-{
-	size_t count = drawing->sources[0].dynamics.epoch_count;
-	struct progress progress;
-	int code = 0;
-
-	progress_begin(&progress, what, count);
-	for (size_t e = 0; e < count && code >= 0; e++) {
-		code = trace_all(trace, e + 1, error);
-		if (code >= 0) {
-			struct map_input input = input_after(drawing, trace);
-
-			code = visit(drawing, &input, e, context, error);
-		}
-		progress_update(&progress, e + 1);
-	}
-	progress_end(&progress);
-	return code;
-}
-
-static int
-visit_ranges(struct map_drawing *drawing, const struct map_input *input, size_t epoch, void *context,
-             struct portolan_error *error)
-{
-	(void)drawing;
-	(void)epoch;
-	(void)error;
-	map_ranges_add(context, input);
-	return 0;
-}
-
-static int
-visit_map(struct map_drawing *drawing, const struct map_input *input, size_t epoch, void *context,
-          struct portolan_error *error)
-{
-	const struct map_data *last = context;
-	struct map_data *map = &drawing->maps[epoch];
-	int code = map_data_make(input, &drawing->axes, &drawing->request->options, map, error);
-
-	memcpy(map->labels, last->labels, sizeof(map->labels));
-	drawing->map_count += code >= 0;
-	return code;
-}
-
-/* Maps of one run after each of its epochs. */
-static int
-make_epochs(struct map_drawing *drawing, struct portolan_error *error)
-{
-	const struct dynamics *dynamics = &drawing->sources[0].dynamics;
-	struct map_ranges ranges = MAP_RANGES_EMPTY;
-	struct map_input all = input_after(drawing, NULL);
-	struct map_data last = {0};
-	struct trace trace;
-	int code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
-
-	if (code < 0)
-		return code;
-	code = trace_epochs(drawing, &trace, "measuring", visit_ranges, &ranges, error);
-	if (code >= 0) {
-		map_axes_make(&drawing->axes, &all, &ranges, all.n);
-		code = map_data_make(&all, &drawing->axes, &drawing->request->options, &last, error);
-	}
-	if (code >= 0)
-		code = trace_epochs(drawing, &trace, "mapping", visit_map, &last, error);
-	map_data_free(&last);
-	trace_free(&trace);
 	return code;
 }
 
@@ -267,7 +170,7 @@ map_drawing_load(struct map_drawing *drawing, const struct map_request *request,
 		if (!drawing->maps)
 			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu maps", most);
 		else
-			code = drawing->is_animation ? make_epochs(drawing, error) : make_maps(drawing, error);
+			code = drawing->is_animation ? map_drawing_epochs(drawing, error) : make_maps(drawing, error);
 	}
 	if (code < 0)
 		map_drawing_free(drawing);

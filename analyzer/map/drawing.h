@@ -46,6 +46,10 @@ int map_drawing_load(struct map_drawing *drawing, const struct map_request *requ
 int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);
 void map_drawing_free(struct map_drawing *drawing); /* may be called twice */
 
+/* Of drawing.c and drawing_epochs.c: what the map of source `index` shows; the maps after each epoch. */
+struct map_input map_drawing_input(const struct map_drawing *drawing, size_t index);
+int map_drawing_epochs(struct map_drawing *drawing, struct portolan_error *error);
+
 /* The name of the picture after the epoch that is `index`-th of the run, in the folder for them. */
 #define MAP_FRAME_NAME_ROOM 32
 void map_frame_name(const struct map_drawing *drawing, size_t index, char name[MAP_FRAME_NAME_ROOM]);

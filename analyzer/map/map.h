@@ -1,7 +1,7 @@
 /*
- * map.h: the map of a run: what is drawn (map_data.c), where the regions' labels go (map_labels.c), its markers
- * (map_markers.c), and the gnuplot script that draws it (map_script.c, map_panels.c). Everything but the functions that
- * can fail, for lack of memory, is pure; nothing here starts gnuplot.
+ * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels go (map_labels.c), its
+ * markers (map_markers.c), and the gnuplot script that draws it (map_script.c, map_panels.c). Everything but the
+ * functions that can fail, for lack of memory, is pure; nothing here starts gnuplot.
  *
  * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
  * another are moved by MAP_BESIDE.
@@ -69,8 +69,8 @@ struct map_options {
 	uint64_t sample, seed;
 };
 
-/* Columns are by index; `order` lists n examples by ascending id that have an x and a y (after fewer epochs some may
- * have none: these are left out). */
+/* Examples to be drawn, or a part of them. Columns are by row; `order` lists n rows by ascending id that have an x and
+ * a y (after fewer epochs some may have none: these are left out). Row r is example first + r, or indices[r]. */
 struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
@@ -79,6 +79,8 @@ struct map_input {
 	bool labelled; /* and named */
 	const uint32_t *order;
 	size_t n;
+	uint32_t first;
+	const uint32_t *indices; /* NULL: first counts */
 };
 
 /* What maps share that are laid side by side. */
@@ -92,6 +94,7 @@ struct map_ranges {
 };
 #define MAP_RANGES_EMPTY ((struct map_ranges){MAP_RANGE_EMPTY, MAP_RANGE_EMPTY, MAP_RANGE_EMPTY})
 void map_ranges_add(struct map_ranges *ranges, const struct map_input *input);
+void map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others);
 
 /* `n`: the fewest examples a map has; cells are fewer, and larger, where they are few. */
 void map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n);

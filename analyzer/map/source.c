@@ -41,11 +41,18 @@ map_source_is_data_map(const struct map_source_request *request)
 	return strcmp(request->x, "variability") == 0 && strcmp(request->y, "confidence") == 0;
 }
 
-static bool
-is_drawable(const struct map_input *input, uint32_t row)
+bool
+map_source_is_drawable(const struct map_input *input, uint32_t row)
 {
 	return isfinite(input->x.values[row]) && isfinite(input->y.values[row]) &&
 	       (input->colouring != MAP_BY_CORRECTNESS || isfinite(input->colour.values[row]));
+}
+
+int
+map_source_nobody(const struct map_source *source, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
+	                 source->input.x.name, source->input.y.name);
 }
 
 int
@@ -53,19 +60,20 @@ map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 {
 	size_t n = 0;
 
+	source->ranges = MAP_RANGES_EMPTY;
 	source->drawn = malloc((source->count + 1) * sizeof(*source->drawn));
 	if (!source->drawn)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", source->count);
 	for (size_t i = 0; i < source->count; i++)
-		if (is_drawable(&source->input, source->order[i]))
+		if (map_source_is_drawable(&source->input, source->order[i]))
 			source->drawn[n++] = source->order[i];
 	source->without_place = source->count - n;
 	source->input.order = source->drawn;
 	source->input.n = n;
+	map_ranges_add(&source->ranges, &source->input);
 	if (n == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
-		                 source->input.x.name, source->input.y.name);
-	return 0;
+		return map_source_nobody(source, error);
+	return source->input.regions ? map_find_cuts(&source->input, &source->cuts, error) : 0;
 }
 
 /* What the source has, for an error about what it has not. */
@@ -95,17 +103,13 @@ take_column(const struct dynamics *dynamics, const char *option, const char *nam
             struct portolan_error *error)
 {
 	const struct dynamics_column *found = dynamics_column(dynamics, name);
-	bool has_steps = dynamics->gaps == 0 && dynamics->epoch_count <= MAP_SOURCE_GRID_MOST;
 
 	if (!found)
 		return unknown_column(dynamics, option, name, error);
 	*column = (struct map_column){
 	        .name = found->name,
-	        .values = found->values,
 	        .kind = measure_of(name) >= 0 ? map_source_kind(name) : MAP_ANY,
-	        .grid = found->integer                                 ? 1
-	                : map_source_is_correctness(name) && has_steps ? 1 / (double)dynamics->epoch_count
-	                                                               : 0,
+	        .grid = found->integer ? 1 : 0,
 	};
 	return 0;
 }
@@ -128,30 +132,68 @@ map_source_colouring(const struct map_source_request *request)
 	return request->plain ? MAP_PLAIN : request->colour ? MAP_BY_VALUE : MAP_BY_CORRECTNESS;
 }
 
+/* What it is made of, by name; without values. */
 static int
-fill_from_run(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
+describe(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &source->dynamics;
 	struct map_input *input = &source->input;
 	int code = take_column(dynamics, "--x", request->x, &input->x, error);
 
-	source->is_run = true;
-	source->ids = &dynamics->ids;
-	source->order = dynamics->order;
-	source->count = dynamics->count;
 	snprintf(source->name, sizeof(source->name), "%s", dynamics->info->name);
 	input->colouring = map_source_colouring(request);
 	input->regions = map_source_is_data_map(request);
-	/* Steps of 1/epochs mean something only where every example has that many. */
-	input->epochs = dynamics->gaps ? MAP_LEVELS_MAX : dynamics->epoch_count;
 	if (code >= 0)
 		code = take_column(dynamics, "--y", request->y, &input->y, error);
-	if (code >= 0 && request->colour_file)
-		return map_source_read_colour(source, request, error);
-	if (code >= 0 && input->colouring != MAP_PLAIN)
+	if (code >= 0 && input->colouring != MAP_PLAIN && !request->colour_file)
 		code = take_column(dynamics, "--colour", request->colour ? request->colour : "correctness",
 		                   &input->colour, error);
 	return code;
+}
+
+static void
+set_step(const struct dynamics *dynamics, struct map_column *column)
+{
+	if (column->kind == MAP_SHARE && map_source_is_correctness(column->name) && dynamics->gaps == 0 &&
+	    dynamics->epoch_count <= MAP_SOURCE_GRID_MOST)
+		column->grid = 1 / (double)dynamics->epoch_count;
+}
+
+void
+map_source_set_steps(struct map_source *source)
+{
+	const struct dynamics *dynamics = &source->dynamics;
+	struct map_input *input = &source->input;
+
+	/* Steps of 1/epochs mean something only where every example has that many. */
+	input->epochs = dynamics->gaps ? MAP_LEVELS_MAX : dynamics->epoch_count;
+	set_step(dynamics, &input->x);
+	set_step(dynamics, &input->y);
+	if (input->colour.name)
+		set_step(dynamics, &input->colour);
+	source->count = dynamics->count;
+}
+
+static int
+hold(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
+{
+	struct dynamics *dynamics = &source->dynamics;
+	struct map_input *input = &source->input;
+	int code = dynamics_hold(dynamics, error);
+
+	if (code < 0)
+		return code;
+	source->is_held = true;
+	source->ids = &dynamics->ids;
+	source->order = dynamics->order;
+	map_source_set_steps(source);
+	input->x.values = dynamics_column(dynamics, input->x.name)->values;
+	input->y.values = dynamics_column(dynamics, input->y.name)->values;
+	if (request->colour_file)
+		code = map_source_read_colour(source, request, error);
+	else if (input->colouring != MAP_PLAIN)
+		input->colour.values = dynamics_column(dynamics, input->colour.name)->values;
+	return code < 0 ? code : map_source_list_drawn(source, error);
 }
 
 int
@@ -161,7 +203,7 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 	struct dynamics_request wanted = {.row_bytes = ROW_BYTES};
 	int code;
 
-	*source = (struct map_source){0};
+	*source = (struct map_source){.is_run = true};
 	want(&wanted, request->x);
 	want(&wanted, request->y);
 	if (map_source_colouring(request) == MAP_BY_CORRECTNESS)
@@ -169,14 +211,15 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 	else if (request->colour && !request->colour_file)
 		want(&wanted, request->colour);
 	if (first && first->is_run)
-		code = dynamics_load_beside(&source->dynamics, &first->dynamics, common, run, &wanted, error);
+		code = dynamics_open_beside(&source->dynamics, &first->dynamics, common, run, &wanted, error);
 	else
-		code = dynamics_load(&source->dynamics, common, run, &wanted, error);
+		code = dynamics_open(&source->dynamics, common, run, &wanted, error);
 	if (code < 0)
 		return code;
-	code = fill_from_run(source, request, error);
+	code = describe(source, request, error);
 	if (code >= 0)
-		code = map_source_list_drawn(source, error);
+		code = request->held || request->colour_file ? hold(source, request, error)
+		                                             : map_source_measure(source, request, error);
 	if (code < 0)
 		map_source_free(source);
 	return code;

@@ -171,7 +171,7 @@ map_source_file(struct map_source *source, const char *path, const struct map_so
 	struct user_file file;
 	int code;
 
-	*source = (struct map_source){0};
+	*source = (struct map_source){.is_held = true};
 	snprintf(source->name, sizeof(source->name), "%s",
 	         strcmp(path, "-") == 0 ? "examples"
 	         : slash                ? slash + 1

@@ -7,10 +7,23 @@
 #include <string.h>
 
 const struct command *const command_table[] = {
-        &runs_command,      &check_command,    &metrics_command, &map_command,
-        &select_command,    &noise_command,    &compare_command, &groups_command,
-        &artifacts_command, &upsample_command, &watch_command,   &import_command,
-        &rm_command,        &backup_command,   &keygen_command,  NULL,
+        &runs_command,
+        &check_command,
+        &metrics_command,
+        &map_command,
+        &select_command,
+        &noise_command,
+        &compare_command,
+        &groups_command,
+        &aflite_command,
+        &artifacts_command,
+        &upsample_command,
+        &watch_command,
+        &import_command,
+        &rm_command,
+        &backup_command,
+        &keygen_command,
+        NULL,
 };
 
 #define COMMANDS (sizeof(command_table) / sizeof(command_table[0]) - 1)

@@ -8,15 +8,16 @@
 #define FEATURES_NO_ROW UINT32_MAX
 
 struct features {
-	struct npy_array array; /* rows × features, finite */
+	struct npy_array array; /* rows × features, finite unless `half` was said */
 	uint32_t *rows;         /* by dense index; FEATURES_NO_ROW: none */
 };
 
 /* `ids_path` lists the ids of the rows, see id_list.h; NULL: the row's number, from 0, is the id. Rows of examples that
- * the run does not have are let pass. PORTOLAN_E_INVALID: no such matrix, another number of ids than rows, an id twice.
+ * the run does not have are let pass. `half`: float16 is taken too, and the values are not looked at.
+ * PORTOLAN_E_INVALID: no such matrix, another number of ids than rows, an id twice.
  */
 int features_open(struct features *features, const char *path, const char *ids_path, const struct dynamics *dynamics,
-                  struct portolan_error *error);
+                  bool half, struct portolan_error *error);
 void features_close(struct features *features); /* may be called twice */
 
 #endif

@@ -75,7 +75,7 @@ epoch_numbers(const struct dynamics *dynamics)
 }
 
 json_t *
-manifest_new_plain(const char *command)
+manifest_new_without_run(const char *command)
 {
 	return json_pack("{s:s, s:s, s:o}", "portolan", PORTOLAN_VERSION, "command", command, "created", date(now()));
 }

@@ -22,9 +22,7 @@ bool manifest_is_possible(const char *output);
 
 /* NULL: out of memory. */
 json_t *manifest_new(const char *command, const struct dynamics *dynamics, const char *store);
-
-/* Of what no run has a part in: without store, run, epochs and observed. */
-json_t *manifest_new_plain(const char *command);
+json_t *manifest_new_without_run(const char *command); /* without the members from store to observed */
 
 /* [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …] of the classes, those without label as null; JSON null
  * where the run has no labels; NULL: out of memory. Needs dynamics->gold. */

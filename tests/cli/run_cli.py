@@ -36,6 +36,7 @@ CASES = {
     "help-noise": "help noise",
     "help-compare": "help compare",
     "help-groups": "help groups",
+    "help-aflite": "help aflite",
     "groups-numbers": "groups small --attributes agree.csv --id-field id --by ambiguous --count 3 --replicates 200",
     "groups-json": "groups strings --attributes pairs.jsonl --id-field guid --by confidence:asc --count 1 --json --replicates 0",
     "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",

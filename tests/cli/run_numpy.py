@@ -203,6 +203,32 @@ def check_passes(portolan):
     assert refused.returncode == 1 and b"say --max-memory" in refused.stderr and not refused.stdout, refused.stderr
 
 
+def check_maps(portolan):
+    """Maps of runs that there is no memory to hold: the same points, cells and regions, in as little memory."""
+    limit = 80 << 20  # gnuplot's, which inherits it, included
+
+    def draw(words, name, **more):
+        return subprocess.run([portolan, "map", *words, "--json", "-o", name], capture_output=True, check=False, **more)
+
+    for run in ("large", "large-strings", "large-gaps"):
+        for words, ending in ((["--sample", "5000"], "svg"), (["--density", "--colour", "confidence"], "svg"),
+                              (["--sample", "3000", "--seed", "4", "--x", "confidence", "--y", "first_learned"], "svg"),
+                              (["--shift", "large-gaps" if run == "large" else "large"], "svg"), (["--sample", "200"], "gif")):
+            done = [draw([run, *words], f"whole.{ending}"),
+                    draw([run, *words, "--max-memory", "20M", "--threads", "1"], f"part.{ending}",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))]
+            assert [d.returncode for d in done] == [0, 0], f"{run} {words}: {[d.stderr for d in done]}"
+            reports = [json.loads(d.stdout) for d in done]
+            files = []
+            for report in reports:
+                with open(report.pop("files")[2], "rb") as file:
+                    files.append(file.read())
+            assert reports[0] == reports[1], f"map of {run} {words}: {reports}"
+            assert files[0] and files[0] == files[1], f"map of {run} {words}: other points in little memory"
+    refused = draw(["large", "--sample", "100000", "--max-memory", "16M"], "part.svg")
+    assert refused.returncode == 1 and b"say --max-memory" in refused.stderr and not refused.stdout, refused.stderr
+
+
 def large_run(name, n, seed, strings=False):
     """One epoch of shuffled ids: more than fits into little memory at a time."""
     random = np.random.default_rng(seed)
@@ -252,6 +278,7 @@ def main():
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
         check_large(portolan)
         check_passes(portolan)
+        check_maps(portolan)
         os.chdir("/")
     print(f"{checker.checks} comparisons; largest difference {checker.worst:.2g}")
     return 0

@@ -219,6 +219,59 @@ def test_multiple_choice_with_options_missing(store):
     assert_trajectories(store, 2, {one: [p, p] for one, p in zip("abc", expected)})
 
 
+def test_ids_among_the_inputs_do_not_reach_the_model(store):
+    x, y = data().tensors
+    rows = [{"x": x[i], "labels": y[i], "guid": f"g{i}"} for i in range(len(x))]
+    model = Model()
+    with portolan.Run("run", store=store) as run:
+        assert portolan.torch.observe(run, model, DataLoader(portolan.torch.WithIds(rows, ids="guid"), batch_size=50), 0) == len(x)
+    by_number = by_hand([model.state_dict()], data())
+    assert_trajectories(store, 1, {f"g{i}": p for i, p in by_number.items()})
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_a_model_that_squeezes_a_last_batch_of_one(store, classes):
+    torch.manual_seed(0)
+    linear = nn.Linear(8, classes)
+    x, y = torch.randn(7, 8), torch.arange(7) % 2
+    model = nn.Sequential(linear, Squeeze())
+    with portolan.Run("run", store=store) as run:
+        assert portolan.torch.observe(run, model, DataLoader(portolan.torch.WithIds(TensorDataset(x, y)), batch_size=3), 0) == 7
+    logits = linear(x).detach().numpy()
+    if classes == 1:
+        logits = np.concatenate([np.zeros_like(logits), logits], 1)
+    assert_trajectories(store, 1, dict(enumerate(gold_probs(logits, y)[:, None].tolist())))
+
+
+class Squeeze(nn.Module):
+    def forward(self, x):
+        return x.squeeze()
+
+
+def test_a_loader_that_is_used_up_is_said_once(store, capfd):
+    batches = iter(DataLoader(portolan.torch.WithIds(data()), batch_size=50))
+    with portolan.Run("run", store=store) as run:
+        assert [portolan.torch.observe(run, Model(), batches, epoch) for epoch in range(3)] == [120, 0, 0]
+    assert capfd.readouterr().err.count("epoch 1: the loader had no examples; is it an iterator, and used up?") == 1
+
+
+def test_what_compiled_and_parallel_models_have_inside():
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        model = Model()
+        compiled = torch.compile(nn.parallel.DistributedDataParallel(model), backend="eager")
+        assert portolan.torch._unwrapped(compiled) is model, "its forward pass may wait for ranks with fewer batches"
+        for one in (model, compiled, torch.compile(model, backend="eager")):
+            assert portolan.torch.describe(one)["model"] == "Model"
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def test_a_function_is_no_model(store):
+    with portolan.Run("run", store=store) as run, pytest.raises(TypeError, match="must be a torch.nn.Module, not a function.*forward="):
+        portolan.torch.observe(run, lambda x: x, [], 0)
+
+
 def test_tokens(store):
     logits, gold = torch.randn(2, 5, 3), torch.tensor([[-100, 0, 1, 2, -100], [-100, 2, -100, -100, -100]])
 
@@ -242,7 +295,7 @@ def test_with_ids():
     assert sorted(both) == list(range(10)), "positions in the whole, not in the part"
     assert portolan.torch.WithIds(dataset)[-1][0] == 9
     named = portolan.torch.WithIds([{"guid": "a", "x": 1}, {"guid": "b", "x": 2}], ids="guid")
-    assert named[1] == {"guid": "b", "x": 2, "id": "b"}
+    assert named[1] == {"x": 2, "id": "b"} and named.id_of(1) == "b"
     assert portolan.torch.WithIds(["only"])[0] == (0, "only")
 
 

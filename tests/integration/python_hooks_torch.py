@@ -97,7 +97,7 @@ def drive(callback, model, args, epochs=2, state=None):
     state = state or types.SimpleNamespace(epoch=0, global_step=0)
     control = types.SimpleNamespace(should_save=False)
     train = types.SimpleNamespace(collate_fn=collate)
-    callback.on_train_begin(args, state, control, model=model)
+    callback.on_train_begin(args, state, control, model=model, train_dataloader=train)
     first = int(state.epoch)
     for epoch in range(first, first + epochs):
         callback.on_epoch_begin(args, state, control, model=model)
@@ -151,6 +151,10 @@ def test_each_process_passes_over_its_share(store):
 def test_what_transformers_cannot_be_asked(store):
     with pytest.raises(KeyError, match="example 0 has no entry 'guid'; it has id, input_ids, labels, text"):
         drive(portolan.transformers.PortolanCallback(EXAMPLES, "guid", "run", store=store), make_model(), Arguments())
+    other = Arguments(label_names=["gold"])
+    with pytest.raises(KeyError, match="no gold labels as 'gold'; it has input_ids, labels. .*label_names"):
+        portolan.transformers.PortolanCallback(EXAMPLES, "id", "other", store=store).on_train_begin(
+            other, types.SimpleNamespace(epoch=0, global_step=0), None, make_model(), types.SimpleNamespace(collate_fn=collate))
     model = make_model()
     model.config = types.SimpleNamespace(problem_type="regression")
     with pytest.raises(ValueError, match="problem_type is regression"):

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 
 import portolan
@@ -126,6 +126,11 @@ def test_lists_and_columns(store):
     X, gold = data(2)
     portolan.sklearn.track(MLPClassifier((4,), random_state=1), X.tolist(), gold[:, None].astype(float), "run", 2, batch_size=64, store=store)
     assert (portolan.measures("run", store=store).epochs == 2).all()
+
+
+def test_a_single_class_is_certain(store):
+    portolan.sklearn.track(GaussianNB(), data(2)[0], np.zeros(len(data(2)[1])), "run", 2, store=store)
+    assert (portolan.measures("run", store=store).confidence == 1).all()
 
 
 def test_training_that_goes_on(store):

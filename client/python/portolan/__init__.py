@@ -47,7 +47,8 @@ __all__ = [
     "report",
 ]
 
-# One module per framework. None of them, and no framework, is imported before it is used.
+# One module per framework. None of them, and no framework, is imported before it is used. So dir() does not name them: help() and
+# inspect.getmembers() get whatever it names, and would import them all, or fail.
 _HOOKS = ("keras", "lightning", "skorch", "sklearn", "torch", "transformers")
 
 
@@ -55,7 +56,3 @@ def __getattr__(name: str) -> _Any:
     if name in _HOOKS:
         return _import_module(f"portolan.{name}")
     raise AttributeError(f"module 'portolan' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOOKS})

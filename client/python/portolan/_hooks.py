@@ -38,7 +38,7 @@ class Recorder:
         self.hook, self.mode = hook, mode
         self.options = dict(options or {})
         self._given, self.run = run, run if isinstance(run, Run) else None
-        self._lost, self._opened = False, 0
+        self._lost, self._opened, self._rows, self._said_empty = False, 0, 0, False
         if self.run is not None and self.options:
             raise TypeError(f"{hook}: {', '.join(sorted(self.options))} cannot be given with an open run: pass them to portolan.Run")
         if self.run is not None:
@@ -78,19 +78,27 @@ class Recorder:
 
     def log_logits(self, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
         """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
+        self._rows += len(ids)
         self._guarded(log_batch, self.run, epoch, ids, logits, gold)
 
     def log_probs(self, epoch: int, ids: Any, probs: Any, gold: Any) -> None:
+        self._rows += len(ids)
         if self.run is not None:
             self._guarded(self.run.log_probs, epoch, *_shapes.without_ignored(*_shapes.as_rows(ids, probs, gold)))
 
     def log_gold(self, epoch: int, ids: Any, gold_probs: Any, correct: Any, gold: Any) -> None:
+        self._rows += len(ids)
         if self.run is not None:
             self._guarded(self.run.log_gold, epoch, ids, gold_probs, correct, gold)
 
     def end_epoch(self, epoch: int) -> None:
-        if self.run is not None:
-            self._guarded(self.run.end_epoch, epoch)
+        if self.run is None:
+            return
+        if self._rows == 0 and not self.run.is_shared and not self._said_empty:  # of a shared run this process may have no share
+            self._said_empty = True
+            warn(f"{self.hook}: nothing was recorded in epoch {epoch}: no batch came by, or none with outputs")
+        self._rows = 0
+        self._guarded(self.run.end_epoch, epoch)
 
     def flush(self) -> None:
         """Before a checkpoint is written: what it has seen is then on disk."""

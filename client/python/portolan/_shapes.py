@@ -47,6 +47,8 @@ def as_rows(ids: Any, scores: Any, gold: Any) -> tuple[Any, Any, Any]:
     shape, gold_shape = shape_of(scores), shape_of(gold)
     if shape is None or gold_shape is None:
         return ids, scores, gold
+    if gold_shape in ((1,), (1, 1)) and (shape == () or len(shape) == 1 and shape[0] > 1):
+        scores, shape = scores.reshape(1, -1), (1, *(shape or (1,)))  # one example, and a model that squeezes
     if len(shape) == 3 and gold_shape == shape[:2]:
         return TokenIds(ids, shape[1]), scores.reshape(-1, shape[2]), gold.reshape(-1)
     if len(shape) > 2:

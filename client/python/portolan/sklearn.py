@@ -129,6 +129,8 @@ class _Observations:
         self.recorder.end_epoch(epoch)
 
     def add(self, epoch: int, part: slice, probs: Any) -> None:
+        if probs.shape[1] == 1:  # one class alone: no probability of a class 1
+            probs = np.column_stack((probs, np.zeros(len(probs))))
         self.recorder.log_probs(epoch, self.ids[part], probs, self.gold[part])
 
 

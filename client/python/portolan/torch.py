@@ -47,7 +47,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
         ids: one id per example, integers or strings; or, for examples that are dicts, the name of the entry that holds the id.
             Default: the position in the dataset; of a Subset (random_split), the position in what it is a subset of.
 
-    An example ``(x, y)`` becomes ``(id, x, y)``; a dict gets the entry ``"id"``; anything else becomes ``(id, example)``.
+    An example ``(x, y)`` becomes ``(id, x, y)``; a dict gets the entry ``"id"`` (in the place of the named one, which a model called as
+    ``model(**batch)`` does not take); anything else becomes ``(id, example)``.
     """
 
     def __init__(self, dataset: Any, ids: Sequence[Any] | str | None = None) -> None:
@@ -71,7 +72,9 @@ class WithIds(Dataset):  # type: ignore[type-arg]
         return [self._with_id(index, example) for index, example in zip(indices, examples)]
 
     def id_of(self, index: int) -> Any:
-        """The id of the example at `index`, where it does not come with the example."""
+        """The id of the example at `index`."""
+        if isinstance(self._ids, str):
+            return _entry(self.dataset[index], self._ids)
         if self._ids is not None:
             return self._ids[index]
         dataset, index = self.dataset, index % len(self)
@@ -82,7 +85,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
     def _with_id(self, index: int, example: Any) -> Any:
         if isinstance(example, Mapping):
             if isinstance(self._ids, str):
-                return {**example, "id": _entry(example, self._ids)}
+                one = _entry(example, self._ids)
+                return {**{name: value for name, value in example.items() if name != self._ids}, "id": one}
             if "id" in example:
                 raise ValueError('the examples have an entry "id" already: WithIds(dataset, ids="id") uses it')
             return {**example, "id": self.id_of(index)}
@@ -102,7 +106,7 @@ def describe(model: Any, **parameters: Any) -> dict[str, Any]:
 
     Example: ``portolan.Run("words", config=portolan.torch.describe(model, lr=1e-3))``
     """
-    return _hooks.record(_unwrapped(model), _hooks.versions_of("torch"), torch.initial_seed(), parameters)
+    return _hooks.record(_uncompiled(_unwrapped(model)), _hooks.versions_of("torch"), torch.initial_seed(), parameters)
 
 
 def open_run(name: str, model: Any = None, **options: Any) -> Run:
@@ -182,8 +186,10 @@ def observe(
         How many examples were seen, by this process.
     """
     _hooks.check_mode(run, "epoch-end", "portolan.torch.observe")
+    if not callable(getattr(model, "modules", None)):
+        raise TypeError(f"the model must be a torch.nn.Module, not a {type(model).__name__}: give the module, and forward= for what is called")
     if getattr(loader, "drop_last", False):
-        _warn_once(run, "the loader has drop_last=True: its last examples are not observed in every epoch")
+        _warn_once(run, "drop_last", "the loader has drop_last=True: its last examples are not observed in every epoch")
     model = _unwrapped(model)
     device = _device_of(model)
     seen = 0
@@ -196,6 +202,8 @@ def observe(
                 logits = logits_of(_call(model, to_device(inputs, device)))
             _hooks.log_batch(run, epoch, names, logits, labels)
             seen += len(names)
+    if seen == 0 and not run.is_shared:  # of a shared one this process may have no share
+        _warn_once(run, "empty", f"epoch {epoch}: the loader had no examples; is it an iterator, and used up?")
     if end_epoch:
         run.end_epoch(epoch)
     return seen
@@ -326,7 +334,12 @@ def _generators(loader: Any) -> list[Any]:
 def _unwrapped(model: Any) -> Any:
     """The forward pass of DistributedDataParallel may speak to the other ranks, which have other numbers of batches."""
     parallel = torch.nn.parallel.DistributedDataParallel
-    return model.module if isinstance(model, parallel) else model
+    inside = _uncompiled(model)
+    return inside.module if isinstance(inside, parallel) else model
+
+
+def _uncompiled(model: Any) -> Any:
+    return getattr(model, "_orig_mod", model)  # of torch.compile
 
 
 def _device_of(model: Any) -> Any:
@@ -340,7 +353,8 @@ def _call(model: Any, inputs: Any) -> Any:
     return model(**inputs) if isinstance(inputs, Mapping) else model(*inputs)
 
 
-def _warn_once(run: Run, text: str) -> None:
-    if not getattr(run, "_warned_loader", False):
-        run._warned_loader = True  # type: ignore[attr-defined]
+def _warn_once(run: Run, kind: str, text: str) -> None:
+    said = run.__dict__.setdefault("_said_of_loader", set())
+    if kind not in said:
+        said.add(kind)
         _hooks.warn(f"run {run.name}: {text}")

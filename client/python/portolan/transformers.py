@@ -80,9 +80,15 @@ class PortolanCallback(TrainerCallback):
         """The run that is recorded; None before training begins."""
         return self._recorder.run
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
+    def on_train_begin(
+        self, args: Any, state: Any, control: Any, model: Any = None, train_dataloader: Any = None, **kwargs: Any
+    ) -> None:
         if self.observations is None:
-            _label_name(args, model)
+            label = _label_name(args, model)
+            if train_dataloader is not None and len(self.dataset) > 0:  # what is missing is said now, not after an epoch
+                loader = self._loader(args, model, train_dataloader)
+                with evaluating(model):
+                    _labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
         _open(self._recorder, args, state, model)
         self._epochs.begin(state)
 
@@ -266,15 +272,22 @@ class _Observations:
         self.shifts = type(_base_model(model)).__name__ in names.values()
 
     def __call__(self, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> tuple[Any, Any, Any]:
-        gold = inputs.get(self.label)
-        if gold is None:
-            raise KeyError(f"the batch has no gold labels as {self.label!r}; it has {', '.join(inputs)}")
+        gold = _labels_of(inputs, self.label)
         if isinstance(outputs, tuple):  # return_dict=False: the loss comes first
             outputs = outputs[1:]
         logits = logits_of(outputs)
         if self.shifts:  # the scores at a token are of the next one
             return ids, logits[:, :-1], gold[:, 1:]
         return ids, logits, gold
+
+
+def _labels_of(inputs: Mapping[str, Any], name: str) -> Any:
+    gold = inputs.get(name)
+    if gold is None:
+        raise KeyError(
+            f"the batch has no gold labels as {name!r}; it has {', '.join(inputs)}. Labels of another name: TrainingArguments(label_names=[...])"
+        )
+    return gold
 
 
 def _base_model(model: Any) -> Any:
@@ -292,10 +305,12 @@ def _label_name(args: Any, model: Any) -> str:
     problem, classifies = getattr(config, "problem_type", None), type(_base_model(model)).__name__.endswith("ForSequenceClassification")
     if problem is None and classifies and getattr(config, "num_labels", 0) == 1:
         problem = "regression"  # what such a model takes itself for, at its first batch
-    if problem in ("multi_label_classification", "regression"):
+    if problem == "regression":
+        raise ValueError("the model's problem_type is regression: an example has no gold label, so no gold probability")
+    if problem == "multi_label_classification":
         raise ValueError(
-            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Multi-label: log each "
-            'label as a binary example of its own, with observations= and ids such as f"{id}/{label}"'
+            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Log each label as "
+            'a binary example of its own, with observations= and ids such as f"{id}/{label}"'
         )
     if len(names) > 1:
         raise ValueError(

@@ -1,7 +1,8 @@
-/* test_map.c: levels, axes, bins, cells, labels and the script's quoting. */
+/* test_map.c: samples, levels, axes, bins, cells, labels and the script's quoting. */
 #include "unit.h"
 
 #include "map/map.h"
+#include "map/map_sample.h"
 #include "statistics/random.h"
 
 static bool
@@ -398,6 +399,42 @@ test_labels(void **state)
 	free(bell);
 }
 
+/* Without a list, and as from one. */
+static void
+test_sample(void **state)
+{
+	static const size_t sizes[][2] = {{0, 5},       {1, 1},      {7, 7},      {7, 3},
+	                                  {1000, 1000}, {1000, 999}, {1000, 400}, {100000, 50}};
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		size_t n = sizes[s][0], count = sizes[s][1] < n ? sizes[s][1] : n;
+		uint32_t *list = malloc((n + 1) * sizeof(*list)), *indices = malloc((count + 1) * sizeof(*indices));
+		struct random_state random;
+		struct map_sample sample;
+
+		for (size_t i = 0; i < n; i++)
+			list[i] = (uint32_t)i;
+		random_seed(&random, 11 + s);
+		random_sample(&random, list, n, count);
+		assert_int_equal(map_sample_draw(&sample, n, sizes[s][1], 11 + s, NULL), 0);
+		assert_int_equal(sample.count, count);
+		for (size_t k = 0; k < count; k++) {
+			assert_int_equal(sample.items[k].key, list[sample.items[k].value]);
+			assert_true(k == 0 || sample.items[k].key > sample.items[k - 1].key);
+			indices[k] = (uint32_t)(n - sample.items[k].key);
+		}
+		assert_int_equal(map_sample_index(&sample, indices, NULL), 0);
+		for (size_t k = 0; k < count; k++) {
+			assert_int_equal(n - sample.items[k].key, list[sample.items[k].value]);
+			assert_true(k == 0 || sample.items[k].key > sample.items[k - 1].key);
+		}
+		map_sample_free(&sample);
+		free(indices);
+		free(list);
+	}
+}
+
 int
 main(void)
 {
@@ -405,6 +442,7 @@ main(void)
 	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_levels), cmocka_unit_test(test_data),
 	        cmocka_unit_test(test_hidden), cmocka_unit_test(test_labels), cmocka_unit_test(test_values),
 	        cmocka_unit_test(test_shift),  cmocka_unit_test(test_axes),   cmocka_unit_test(test_palette),
+	        cmocka_unit_test(test_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

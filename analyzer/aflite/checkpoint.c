@@ -1,0 +1,309 @@
+/*
+ * checkpoint.c: one list of pieces of memory, which is written in its order and read in its order, so that the two
+ * cannot disagree. Sizes follow from the filter, so nothing in the file is believed about them.
+ */
+#include "checkpoint.h"
+
+#include "files/content.h"
+#include "output/output.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define MAGIC "portolan aflite checkpoint 1\n"
+#define NAME "aflite.checkpoint"
+
+struct head {
+	uint64_t parameters; /* bytes of text that follow */
+	uint64_t phases, left, curved;
+	uint64_t finished, has_start;
+};
+
+struct piece {
+	void *at;
+	size_t size;
+};
+#define PIECES 10
+
+/* What follows head and parameters, for so many rows that are left. */
+static size_t
+list_pieces(const struct filter *filter, const struct head *head, struct piece pieces[PIECES])
+{
+	size_t total = filter->total, left = head->left, count = 0;
+
+	pieces[count++] = (struct piece){filter->examples, left * sizeof(uint32_t)};
+	pieces[count++] = (struct piece){filter->scores.removed, total * sizeof(uint32_t)};
+	pieces[count++] = (struct piece){filter->scores.made, total * sizeof(uint32_t)};
+	pieces[count++] = (struct piece){filter->scores.correct, total * sizeof(uint32_t)};
+	pieces[count++] = (struct piece){filter->scores.margins, total * sizeof(float)};
+	pieces[count++] = (struct piece){filter->log, head->phases * sizeof(*filter->log)};
+	pieces[count++] = (struct piece){filter->start, (filter->classes - 1) * filter->matrix.stride * sizeof(float)};
+	if (head->curved > 0) {
+		const struct curvature *curvature = &filter->curvature;
+
+		pieces[count++] = (struct piece){curvature->factors, curvature_length(curvature) * sizeof(float)};
+		pieces[count++] =
+		        (struct piece){curvature->transform, curvature->columns * curvature->columns * sizeof(double)};
+	}
+	return count;
+}
+
+char *
+checkpoint_parameters(const struct filter_options *options, uint64_t features, uint64_t labels, uint64_t groups)
+{
+	char *text;
+
+	if (asprintf(&text,
+	             "features=%016llx labels=%016llx groups=%016llx target-size=%zu partitions=%zu train-size=%zu "
+	             "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu",
+	             (unsigned long long)features, (unsigned long long)labels, (unsigned long long)groups,
+	             options->target, options->partitions, options->train, options->slice, options->threshold,
+	             slice_heuristic_names[options->heuristic], slice_ties_names[options->ties],
+	             (unsigned long long)options->seed) < 0)
+		return NULL;
+	return text;
+}
+
+static char *
+name_of(const char *directory)
+{
+	char *path;
+
+	return asprintf(&path, "%s/" NAME, directory) < 0 ? NULL : path;
+}
+
+int
+checkpoint_prepare(const char *directory, struct portolan_error *error)
+{
+	struct stat status;
+
+	if (mkdir(directory, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make %s: %s", directory, strerror(errno));
+	if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
+		return error_set(error, PORTOLAN_E_INVALID, "%s is no directory, as --checkpoint needs one", directory);
+	return 0;
+}
+
+/* Names the first word that differs. */
+static int
+refuse_parameters(const char *path, const char *found, size_t length, const char *wanted, struct portolan_error *error)
+{
+	const char *end = found + length;
+
+	while (found < end && *wanted) {
+		size_t one = strcspn(wanted, " "), other = 0;
+
+		while (found + other < end && found[other] != ' ')
+			other++;
+		if (one != other || memcmp(found, wanted, one) != 0)
+			return error_set(
+			        error, PORTOLAN_E_INVALID,
+			        "%s was made with %.*s, and this is %.*s: remove it, or say another --checkpoint", path,
+			        (int)(other < 80 ? other : 80), found, (int)one, wanted);
+		wanted += one + (wanted[one] == ' ');
+		found += other + (found + other < end);
+	}
+	return error_set(error, PORTOLAN_E_INVALID, "%s was made by another version: remove it", path);
+}
+
+static int
+not_whole(const char *path, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID, "%s is damaged, or of other data: remove it to begin anew", path);
+}
+
+/* Every example is left once, or was removed in a phase there was; labels and groups follow. */
+static bool
+take_order(struct filter *filter, const struct head *head)
+{
+	uint16_t *labels = malloc(head->left * sizeof(*labels) + 1);
+	uint32_t *groups = malloc(head->left * sizeof(*groups) + 1);
+	uint8_t *seen = calloc(filter->total, 1);
+	bool good = labels && groups && seen;
+	size_t kept = 0;
+
+	for (size_t example = 0; good && example < filter->total; example++) {
+		kept += filter->scores.removed[example] == 0;
+		good = filter->scores.removed[example] <= head->phases &&
+		       filter->scores.correct[example] <= filter->scores.made[example] &&
+		       filter->scores.made[example] <= filter->options.partitions;
+	}
+	good = good && kept == head->left;
+	for (size_t row = 0; good && row < head->left; row++) {
+		uint32_t example = filter->examples[row];
+
+		good = example < filter->total && !filter->scores.removed[example] && !seen[example];
+		if (!good)
+			break;
+		seen[example] = 1;
+		labels[row] = filter->labels[example]; /* still in the examples' order */
+		groups[row] = filter->groups ? filter->groups[example] : 0;
+	}
+	if (good) {
+		memcpy(filter->labels, labels, head->left * sizeof(*labels));
+		if (filter->groups)
+			memcpy(filter->groups, groups, head->left * sizeof(*groups));
+	}
+	free(labels);
+	free(groups);
+	free(seen);
+	return good;
+}
+
+/* As filter_init() left it, but for labels and groups, which were not touched. */
+static void
+reset(struct filter *filter)
+{
+	for (size_t i = 0; i < filter->total; i++)
+		filter->examples[i] = (uint32_t)i;
+	memset(filter->scores.removed, 0, filter->total * sizeof(uint32_t));
+	memset(filter->scores.made, 0, filter->total * sizeof(uint32_t));
+	memset(filter->scores.correct, 0, filter->total * sizeof(uint32_t));
+	memset(filter->scores.margins, 0, filter->total * sizeof(float));
+	memset(filter->start, 0, (filter->classes - 1) * filter->matrix.stride * sizeof(float));
+	free(filter->log);
+	filter->log = NULL;
+}
+
+static int
+take_pieces(struct filter *filter, const struct head *head, const char *at, const char *end, const char *path,
+            struct portolan_error *error)
+{
+	struct piece pieces[PIECES];
+	size_t count, size = 0;
+
+	if (head->left > filter->total || head->left < filter->options.target || head->phases > UINT32_MAX ||
+	    head->phases == 0 || (head->curved > 0 && !filter->curvature.factors))
+		return not_whole(path, error);
+	count = list_pieces(filter, head, pieces);
+	for (size_t i = 0; i < count; i++)
+		size += pieces[i].size;
+	if (size != (size_t)(end - at))
+		return not_whole(path, error);
+	filter->log = malloc(head->phases * sizeof(*filter->log));
+	if (!filter->log)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s", path);
+	count = list_pieces(filter, head, pieces);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(pieces[i].at, at, pieces[i].size);
+		at += pieces[i].size;
+	}
+	if (!take_order(filter, head)) {
+		reset(filter);
+		return not_whole(path, error);
+	}
+	filter->phases = head->phases;
+	filter->curved = head->curved;
+	filter->finished = head->finished;
+	filter->has_start = head->has_start;
+	filter->matrix.rows = head->left;
+	return 1;
+}
+
+int
+checkpoint_parse(struct filter *filter, const void *bytes, size_t size, const char *path, const char *parameters,
+                 struct portolan_error *error)
+{
+	const char *at = bytes, *end;
+	size_t fixed = strlen(MAGIC) + sizeof(struct head);
+	XXH64_hash_t hash;
+	struct head head;
+
+	if (size < fixed + sizeof(hash) || memcmp(at, MAGIC, strlen(MAGIC)) != 0)
+		return not_whole(path, error);
+	end = at + size - sizeof(hash);
+	memcpy(&hash, end, sizeof(hash));
+	memcpy(&head, at + strlen(MAGIC), sizeof(head));
+	at += fixed;
+	if (hash != XXH3_64bits(bytes, size - sizeof(hash)) || head.parameters > (size_t)(end - at))
+		return not_whole(path, error);
+	if (head.parameters != strlen(parameters) || memcmp(at, parameters, head.parameters) != 0)
+		return refuse_parameters(path, at, head.parameters, parameters, error);
+	return take_pieces(filter, &head, at + head.parameters, end, path, error);
+}
+
+int
+checkpoint_read(struct filter *filter, const char *directory, const char *parameters, struct portolan_error *error)
+{
+	struct content content;
+	char *path = name_of(directory);
+	int code;
+
+	if (!path)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the checkpoint");
+	if (access(path, F_OK) != 0 && errno == ENOENT) {
+		free(path);
+		return 0;
+	}
+	code = content_open(&content, path, error);
+	if (code >= 0) {
+		code = checkpoint_parse(filter, content.bytes, content.size, path, parameters, error);
+		content_close(&content);
+	}
+	free(path);
+	return code;
+}
+
+static void
+write_piece(struct output *output, XXH3_state_t *state, const void *at, size_t size)
+{
+	output_bytes(output, at, size);
+	XXH3_64bits_update(state, at, size);
+}
+
+int
+checkpoint_write(const struct filter *filter, const char *directory, const char *parameters,
+                 struct portolan_error *error)
+{
+	struct head head = {.parameters = strlen(parameters),
+	                    .phases = filter->phases,
+	                    .left = filter_left(filter),
+	                    .curved = filter->curved,
+	                    .finished = filter->finished,
+	                    .has_start = filter->has_start};
+	XXH3_state_t *state = XXH3_createState();
+	char *path = name_of(directory);
+	struct piece pieces[PIECES];
+	struct output output;
+	XXH64_hash_t hash;
+	size_t count;
+	int code = state && path ? output_open(&output, path, error)
+	                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the checkpoint");
+
+	if (code >= 0) {
+		XXH3_64bits_reset(state);
+		write_piece(&output, state, MAGIC, strlen(MAGIC));
+		write_piece(&output, state, &head, sizeof(head));
+		write_piece(&output, state, parameters, head.parameters);
+		count = list_pieces(filter, &head, pieces);
+		for (size_t i = 0; i < count; i++)
+			write_piece(&output, state, pieces[i].at, pieces[i].size);
+		hash = XXH3_64bits_digest(state);
+		output_bytes(&output, &hash, sizeof(hash));
+		code = output_finish(&output, error);
+	}
+	XXH3_freeState(state);
+	free(path);
+	return code;
+}
+
+void
+checkpoint_remove(const char *directory)
+{
+	char *path = name_of(directory);
+
+	if (path)
+		unlink(path);
+	free(path);
+	rmdir(directory); /* if nothing else is in there */
+}

@@ -1,0 +1,34 @@
+/* input.h: what aflite works on: features, labels and groups of the examples, from files or by the ids of a run. */
+#ifndef AFLITE_INPUT_H
+#define AFLITE_INPUT_H
+
+#include "labels.h"
+#include "matrix.h"
+#include "selection/features.h"
+
+struct input_request {
+	const struct common_options *common;
+	const char *features, *labels, *label_field, *groups, *group_field;
+	const char *run, *feature_ids; /* run NULL: labels from the file */
+	const struct kernels *kernels;
+	unsigned threads;
+};
+
+struct input {
+	struct features features; /* its array; with a run, whose row is whose */
+	struct labels labels, groups;
+	bool has_groups;
+	size_t count;
+	/* with a run */
+	struct dynamics dynamics;
+	bool has_run;
+	uint32_t *examples, *rows;         /* by example: dense index, and row of the array */
+	size_t without_row, without_label; /* examples of the run that are left out */
+	struct matrix_source source;
+};
+
+/* Reads labels and groups and looks at all features. PORTOLAN_E_INVALID: they are not as many, or not finite. */
+int input_open(struct input *input, const struct input_request *request, struct portolan_error *error);
+void input_close(struct input *input); /* may be called twice */
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * kernels.c: one source for the loops (kernels_body.h), compiled for three kinds of processor; the best that this one
+ * understands is chosen when the program runs.
+ */
+#include "kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WITH_WIDE
+#include <immintrin.h>
+#endif
+
+/* Half to single by integer arithmetic: the exponent is moved over, and a product sets right what is subnormal. */
+static float
+half_value(const uint8_t *bytes)
+{
+	uint32_t half = bytes[0] | (uint32_t)bytes[1] << 8, bits = (half & 0x7fff) << 13;
+	float value;
+
+	if ((half & 0x7c00) == 0x7c00) {
+		bits |= 0x7f800000;
+		memcpy(&value, &bits, sizeof(value));
+	} else {
+		memcpy(&value, &bits, sizeof(value));
+		value *= 0x1p112f;
+	}
+	return half & 0x8000 ? -value : value;
+}
+
+#define TILE_FLOATS 8192 /* of rows that are to stay in the first-level cache: 32 KiB */
+
+/* Of 2 LANES values in groups of 2 h: the places of each group's first half; its second is h further. */
+#define PLACE(i, h) ((i) / (h)*2 * (h) + (i) % (h))
+#define PLACES_4(i, h, o) PLACE(i, h) + (o), PLACE((i) + 1, h) + (o), PLACE((i) + 2, h) + (o), PLACE((i) + 3, h) + (o)
+
+#define KERNEL(name) plain_##name
+#define LANES 4
+#define ROWS 4
+#define TALL 4
+#define PLACES(h, o) PLACES_4(0, h, o)
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define KEEP(x) (void)(x)
+#include "kernels_body.h"
+#undef KERNEL
+#undef LANES
+#undef TALL
+#undef PLACES
+#undef MULTIPLY_ADD
+#undef KEEP
+
+#ifdef WITH_WIDE
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,popcnt")
+#define KERNEL(name) avx2_##name
+#define LANES 8
+#define TALL 6
+#define PLACES(h, o) PLACES_4(0, h, o), PLACES_4(4, h, o)
+#define MULTIPLY_ADD(a, b, c) ((KERNEL(floats))_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define KEEP(x) __asm__("" : "+x"(x))
+#include "kernels_body.h"
+#undef KERNEL
+#undef LANES
+#undef ROWS
+#undef TALL
+#undef PLACES
+#undef MULTIPLY_ADD
+#undef KEEP
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,fma,f16c,popcnt")
+#define KERNEL(name) avx512_##name
+#define LANES 16
+#define ROWS 8
+#define TALL 12
+#define PLACES(h, o) PLACES_4(0, h, o), PLACES_4(4, h, o), PLACES_4(8, h, o), PLACES_4(12, h, o)
+#define MULTIPLY_ADD(a, b, c) ((KERNEL(floats))_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define KEEP(x) __asm__("" : "+v"(x))
+#include "kernels_body.h"
+#undef KERNEL
+#pragma GCC pop_options
+#endif
+
+const struct kernels *
+kernels_named(const char *name)
+{
+	if (strcmp(name, "plain") == 0)
+		return &plain_all_kernels;
+#ifdef WITH_WIDE
+	if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	    __builtin_cpu_supports("f16c"))
+		return &avx2_all_kernels;
+	if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		return &avx512_all_kernels;
+#endif
+	return NULL;
+}
+
+const struct kernels *
+kernels_best(void)
+{
+	const struct kernels *kernels = kernels_named("avx512");
+
+	if (!kernels)
+		kernels = kernels_named("avx2");
+	return kernels ? kernels : kernels_named("plain");
+}

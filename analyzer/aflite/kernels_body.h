@@ -1,0 +1,454 @@
+/*
+ * kernels_body.h: the loops of kernels.c; included there once for each kind of processor, with
+ *
+ *     KERNEL(name)          this kind's name of a function or type
+ *     LANES                 floats in one register
+ *     ROWS                  rows that a thin product takes at once; LANES or fewer
+ *     TALL                  rows that a large product takes at once, by two registers of columns
+ *     PLACES(h, o)          LANES times PLACE(), plus o
+ *     MULTIPLY_ADD(a, b, c) a b + c of registers
+ *     KEEP(x)               x is to be in a register, though it is used from memory only
+ *
+ * A training set of one partition is a thin and irregular part of a block of rows. So a product takes ROWS rows and up
+ * to three columns at a time, each in a register of partial sums, and the gradient is taken while the rows are still in
+ * the first-level cache: a row comes from there twice, but from further away once.
+ */
+typedef float KERNEL(floats) __attribute__((vector_size(4 * LANES), may_alias));
+typedef int32_t KERNEL(integers) __attribute__((vector_size(4 * LANES), may_alias));
+#define FLOATS KERNEL(floats)
+#define INTEGERS KERNEL(integers)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE FLOATS
+KERNEL(load)(const float *from)
+{
+	return *(const FLOATS *)from; /* aligned */
+}
+
+INLINE void
+KERNEL(store)(float *to, FLOATS values)
+{
+	*(FLOATS *)to = values;
+}
+
+INLINE FLOATS
+KERNEL(all)(float value)
+{
+	return value - (FLOATS){0};
+}
+
+INLINE FLOATS
+KERNEL(choose)(INTEGERS condition, FLOATS yes, FLOATS no)
+{
+	return (FLOATS)((condition & (INTEGERS)yes) | (~condition & (INTEGERS)no));
+}
+
+INLINE FLOATS
+KERNEL(larger)(FLOATS a, FLOATS b)
+{
+	return KERNEL(choose)(a > b, a, b);
+}
+
+/* Adds the two halves of each group of 2 h lanes of both, and puts the results beside one another. */
+#define FOLD(a, b, h) (__builtin_shufflevector(a, b, PLACES(h, 0)) + __builtin_shufflevector(a, b, PLACES(h, h)))
+
+/* The sum of each of ROWS registers, in the first ROWS lanes. */
+INLINE FLOATS
+KERNEL(sums)(FLOATS *part)
+{
+	unsigned count = ROWS;
+
+#if LANES == 16
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < count; i += 2)
+		part[i / 2] = FOLD(part[i], part[i + 1], 8);
+	count /= 2;
+#endif
+#if LANES >= 8
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < count; i += 2)
+		part[i / 2] = count > 1 ? FOLD(part[i], part[i + 1], 4) : FOLD(part[0], part[0], 4);
+	count = count > 1 ? count / 2 : 1;
+#endif
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < count; i += 2)
+		part[i / 2] = count > 1 ? FOLD(part[i], part[i + 1], 2) : FOLD(part[0], part[0], 2);
+	count = count > 1 ? count / 2 : 1;
+	return count > 1 ? FOLD(part[0], part[1], 1) : FOLD(part[0], part[0], 1);
+}
+
+/* z[k][i] = row i · weights k, of `count` ≤ ROWS rows and `columns` ≤ 3 weight vectors. */
+INLINE void
+KERNEL(dots)(const float *const *rows, const float *weights, size_t stride, const unsigned count,
+             const unsigned columns, float *z)
+{
+	FLOATS part[3][ROWS] = {0};
+
+	for (size_t f = 0; f < stride; f += LANES) {
+		FLOATS weight[3];
+
+#pragma GCC unroll 3
+		for (unsigned k = 0; k < columns; k++)
+			weight[k] = KERNEL(load)(weights + k * stride + f);
+#pragma GCC unroll 8
+		for (unsigned r = 0; r < count; r++) {
+			FLOATS x = KERNEL(load)(rows[r] + f);
+
+			KEEP(x);
+#pragma GCC unroll 3
+			for (unsigned k = 0; k < columns; k++)
+				part[k][r] = MULTIPLY_ADD(x, weight[k], part[k][r]);
+		}
+	}
+#pragma GCC unroll 3
+	for (unsigned k = 0; k < columns; k++) {
+		FLOATS sum = KERNEL(sums)(part[k]);
+
+		memcpy(z + k * KERNELS_TILE, &sum, ROWS * sizeof(float));
+	}
+}
+
+/* gradient k += Σ residual[k][i] row i, for `width` registers of features from f on. */
+INLINE void
+KERNEL(spread)(const float *const *rows, size_t count, const float *residual, size_t stride, const unsigned columns,
+               size_t f, const unsigned width, float *gradient)
+{
+	FLOATS sum[3][5];
+
+#pragma GCC unroll 3
+	for (unsigned k = 0; k < columns; k++)
+#pragma GCC unroll 5
+		for (unsigned v = 0; v < width; v++)
+			sum[k][v] = KERNEL(load)(gradient + k * stride + f + v * LANES);
+	for (size_t i = 0; i < count; i++) {
+#pragma GCC unroll 5
+		for (unsigned v = 0; v < width; v++) {
+			FLOATS x = KERNEL(load)(rows[i] + f + v * LANES);
+
+			KEEP(x);
+#pragma GCC unroll 3
+			for (unsigned k = 0; k < columns; k++)
+				sum[k][v] = MULTIPLY_ADD(x, KERNEL(all)(residual[k * KERNELS_TILE + i]), sum[k][v]);
+		}
+	}
+#pragma GCC unroll 3
+	for (unsigned k = 0; k < columns; k++)
+#pragma GCC unroll 5
+		for (unsigned v = 0; v < width; v++)
+			KERNEL(store)(gradient + k * stride + f + v * LANES, sum[k][v]);
+}
+
+/* In steps of up to five registers: one alone would wait for itself. */
+INLINE void
+KERNEL(spread_all)(const float *const *rows, size_t count, const float *residual, size_t stride, const unsigned columns,
+                   float *gradient)
+{
+	for (size_t f = 0; f < stride;) {
+		size_t left = (stride - f) / LANES, width = left >= 8 ? 4 : left > 5 ? (left + 1) / 2 : left;
+
+		if (width == 4)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 4, gradient);
+		else if (width == 5)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 5, gradient);
+		else if (width == 3)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 3, gradient);
+		else if (width == 2)
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 2, gradient);
+		else
+			KERNEL(spread)(rows, count, residual, stride, columns, f, 1, gradient);
+		f += width * LANES;
+	}
+}
+
+/* A piece of a large product: `rows` ≤ TALL rows by `width` registers of columns, from b and c on. */
+INLINE void
+KERNEL(multiply_piece)(const struct kernels_product *product, const float *a, const float *b, float *c,
+                       const unsigned rows, const unsigned width)
+{
+	FLOATS sum[TALL][2];
+
+#pragma GCC unroll 16
+	for (unsigned r = 0; r < rows; r++)
+#pragma GCC unroll 2
+		for (unsigned v = 0; v < width; v++)
+			sum[r][v] = product->add ? KERNEL(load)(c + r * product->c_stride + v * LANES) : (FLOATS){0};
+	for (size_t k = 0; k < product->depth; k++) {
+		FLOATS right[2];
+
+#pragma GCC unroll 2
+		for (unsigned v = 0; v < width; v++)
+			right[v] = KERNEL(load)(b + k * product->b_stride + v * LANES);
+#pragma GCC unroll 16
+		for (unsigned r = 0; r < rows; r++) {
+			FLOATS left = KERNEL(all)(a[r * product->a_stride + k]);
+
+#pragma GCC unroll 2
+			for (unsigned v = 0; v < width; v++)
+				sum[r][v] = MULTIPLY_ADD(left, right[v], sum[r][v]);
+		}
+	}
+#pragma GCC unroll 16
+	for (unsigned r = 0; r < rows; r++)
+#pragma GCC unroll 2
+		for (unsigned v = 0; v < width; v++)
+			KERNEL(store)(c + r * product->c_stride + v * LANES, sum[r][v]);
+}
+
+static void
+KERNEL(multiply)(const struct kernels_product *product)
+{
+	for (size_t j = 0; j < product->columns;) {
+		unsigned width = j + 2 * LANES <= product->columns ? 2 : 1;
+
+		for (size_t r = 0; r < product->rows;) {
+			const float *a = product->a + r * product->a_stride, *b = product->b + j;
+			float *c = product->c + r * product->c_stride + j;
+			size_t left = product->rows - r;
+
+			if (width == 2 && left >= TALL)
+				KERNEL(multiply_piece)(product, a, b, c, TALL, 2);
+			else if (width == 2 && left >= 4)
+				KERNEL(multiply_piece)(product, a, b, c, 4, 2);
+			else if (width == 2)
+				KERNEL(multiply_piece)(product, a, b, c, 1, 2);
+			else if (left >= TALL)
+				KERNEL(multiply_piece)(product, a, b, c, TALL, 1);
+			else
+				KERNEL(multiply_piece)(product, a, b, c, 1, 1);
+			r += left >= TALL ? TALL : width == 2 && left >= 4 ? 4 : 1;
+		}
+		j += width * LANES;
+	}
+}
+
+/* e^x for x ≤ 0; to about 1e-7 of it, and 0 from −87 down. */
+INLINE FLOATS
+KERNEL(exponential)(FLOATS x)
+{
+	const float round = 12582912.0f; /* 1.5 · 2^23: what is added to it is rounded to a whole number */
+	FLOATS above = KERNEL(larger)(x, KERNEL(all)(-87.0f));
+	FLOATS shifted = above * 1.44269504f + round, n = shifted - round, r, p;
+
+	r = above - n * 0.693145752f;
+	r = r - n * 1.42860677e-6f;
+	p = r * 1.3888889e-3f + 8.3333333e-3f;
+	p = p * r + 4.1666667e-2f;
+	p = p * r + 1.6666667e-1f;
+	p = p * r + 0.5f;
+	p = p * r + 1.0f;
+	p = p * r + 1.0f;
+	return (FLOATS)(((INTEGERS)p + ((INTEGERS)shifted << 23)) & (x > -87.0f));
+}
+
+/* z[k][i] becomes p_k(i) − [k is gold]; sums[i] = Σ e^(z − max z), over[i] = max z − z_gold. */
+INLINE void
+KERNEL(residuals)(float *z, size_t columns, const uint8_t *absent, const int32_t *slots, size_t count, float *sums,
+                  float *over)
+{
+	for (size_t i = 0; i < count; i += LANES) {
+		FLOATS top = {0}, gold = {0}, sum;
+		INTEGERS slot;
+
+		memcpy(&slot, slots + i, sizeof(slot));
+		for (size_t k = 0; k < columns; k++) {
+			FLOATS value = KERNEL(load)(z + k * KERNELS_TILE + i);
+
+			if (absent && absent[k + 1])
+				KERNEL(store)(z + k * KERNELS_TILE + i, value = KERNEL(all)(-1e30f));
+			top = KERNEL(larger)(value, top);
+			gold = KERNEL(choose)(slot == (int32_t)(k + 1), value, gold);
+		}
+		sum = KERNEL(exponential)(-top);
+		for (size_t k = 0; k < columns; k++) {
+			FLOATS part = KERNEL(exponential)(KERNEL(load)(z + k * KERNELS_TILE + i) - top);
+
+			sum += part;
+			KERNEL(store)(z + k * KERNELS_TILE + i, part);
+		}
+		KERNEL(store)(sums + i, sum);
+		KERNEL(store)(over + i, top - gold);
+		sum = 1.0f / sum;
+		for (size_t k = 0; k < columns; k++) {
+			FLOATS p = KERNEL(load)(z + k * KERNELS_TILE + i) * sum;
+
+			KERNEL(store)(z + k * KERNELS_TILE + i, KERNEL(choose)(slot == (int32_t)(k + 1), p - 1.0f, p));
+		}
+	}
+}
+
+/* Σ over[i] + ln sums[i]: one logarithm of the product does, as each factor is at least 1 and not much more than there
+ * are classes; four products, so that one need not wait for another. */
+INLINE double
+KERNEL(losses)(const float *sums, const float *over, size_t count)
+{
+	double loss[4] = {0}, product[4] = {1, 1, 1, 1};
+
+	for (size_t i = 0; i < count; i++) {
+		loss[i % 4] += over[i];
+		product[i % 4] *= sums[i];
+	}
+	return ((loss[0] + loss[1]) + (loss[2] + loss[3])) + log(product[0] * product[1]) +
+	       log(product[2] * product[3]);
+}
+
+/* Half as many rows at once where half are enough. */
+INLINE void
+KERNEL(dots_all)(const float *const *rows, size_t count, const float *weights, size_t stride, const unsigned columns,
+                 float *z)
+{
+	for (size_t r = 0; r < count; r += ROWS)
+		if (count - r > ROWS / 2)
+			KERNEL(dots)(rows + r, weights, stride, ROWS, columns, z + r);
+		else
+			KERNEL(dots)(rows + r, weights, stride, ROWS / 2, columns, z + r);
+}
+
+static double
+KERNEL(fit_tile)(const struct kernels_fit *fit, const float *const *rows, const int32_t *slots, size_t count)
+{
+	float *z = fit->scratch, *sums = z + fit->columns * KERNELS_TILE, *over = sums + KERNELS_TILE;
+	size_t stride = fit->stride;
+
+	for (size_t k = 0; k < fit->columns;) {
+		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
+		const float *weights = fit->weights + k * stride;
+
+		if (take == 3)
+			KERNEL(dots_all)(rows, count, weights, stride, 3, z + k * KERNELS_TILE);
+		else if (take == 2)
+			KERNEL(dots_all)(rows, count, weights, stride, 2, z + k * KERNELS_TILE);
+		else
+			KERNEL(dots_all)(rows, count, weights, stride, 1, z + k * KERNELS_TILE);
+		k += take;
+	}
+	KERNEL(residuals)(z, fit->columns, fit->absent, slots, count, sums, over);
+	for (size_t k = 0; k < fit->columns;) {
+		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
+		float *gradient = fit->gradient + k * stride;
+
+		if (take == 3)
+			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 3, gradient);
+		else if (take == 2)
+			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 2, gradient);
+		else
+			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 1, gradient);
+		k += take;
+	}
+	return KERNEL(losses)(sums, over, count);
+}
+
+static double
+KERNEL(fit)(const struct kernels_fit *fit, const float *const *rows, const int32_t *slots, size_t count)
+{
+	size_t most = TILE_FLOATS / fit->stride / 8 * 8;
+	double loss = 0;
+
+	most = most < 8 ? 8 : most > KERNELS_TILE ? KERNELS_TILE : most;
+	for (size_t at = 0; at < count; at += most)
+		loss += KERNEL(fit_tile)(fit, rows + at, slots + at, count - at < most ? count - at : most);
+	return loss;
+}
+
+/* Ties go to the lowest class: gold must be above those before it, and not below those after it. */
+static unsigned
+KERNEL(judge)(const struct kernels_judged *judged, float *margin)
+{
+	FLOATS total = {0};
+	INTEGERS right = {0}, bit;
+	float sum = 0;
+	int32_t count = 0;
+
+	for (int i = 0; i < LANES; i++)
+		bit[i] = 1 << i;
+	for (size_t j = 0; j < judged->lanes; j += LANES) {
+		const float *z = judged->z + j;
+		uint32_t bits = (uint32_t)(judged->held_out[j / 64] >> j % 64 & ((UINT64_C(1) << LANES) - 1));
+		INTEGERS held = (((INTEGERS){0} + (int32_t)bits) & bit) != 0;
+		FLOATS gold = {0}, before = KERNEL(all)(-INFINITY), after = before, room;
+
+		if (judged->gold > 0) {
+			gold = KERNEL(load)(z + (judged->gold - 1) * judged->lanes);
+			before = (FLOATS){0};
+		}
+		for (size_t k = 1; k <= judged->columns; k++) {
+			FLOATS value = KERNEL(load)(z + (k - 1) * judged->lanes);
+
+			if (k < judged->gold)
+				before = KERNEL(larger)(value, before);
+			else if (k > judged->gold)
+				after = KERNEL(larger)(value, after);
+		}
+		room = gold - KERNEL(larger)(before, after);
+		right -= held & (gold > before) & (gold >= after);
+		total += (FLOATS)((INTEGERS)room & held);
+	}
+	for (int i = 0; i < LANES; i++) {
+		sum += total[i];
+		count += right[i];
+	}
+	*margin = sum;
+	return (unsigned)count;
+}
+
+static void
+KERNEL(widen)(const void *halves, float *to, size_t count)
+{
+	const uint8_t *from = halves;
+	size_t i = 0;
+
+#if defined(__F16C__) && LANES > 4
+	for (; i + 8 <= count; i += 8)
+		_mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + 2 * i))));
+#endif
+	for (; i < count; i++)
+		to[i] = half_value(from + 2 * i);
+}
+
+static bool
+KERNEL(survey)(const float *row, size_t stride, float *sums, float *lowest, float *highest)
+{
+	INTEGERS finite = ~(INTEGERS){0};
+	bool all = true;
+
+	for (size_t f = 0; f < stride; f += LANES) {
+		FLOATS x, low = KERNEL(load)(lowest + f), high = KERNEL(load)(highest + f);
+
+		memcpy(&x, row + f, sizeof(x));
+		finite &= x - x == (FLOATS){0};
+		KERNEL(store)(sums + f, KERNEL(load)(sums + f) + x);
+		KERNEL(store)(lowest + f, KERNEL(choose)(x < low, x, low));
+		KERNEL(store)(highest + f, KERNEL(choose)(x > high, x, high));
+	}
+	for (int i = 0; i < LANES; i++)
+		all &= finite[i] != 0;
+	return all;
+}
+
+static void
+KERNEL(subtract)(const float *from, const float *less, float *to, size_t count)
+{
+	size_t f = 0;
+
+	for (; f + LANES <= count; f += LANES) {
+		FLOATS x;
+
+		memcpy(&x, from + f, sizeof(x));
+		KERNEL(store)(to + f, x - KERNEL(load)(less + f));
+	}
+	for (; f < count; f++)
+		to[f] = from[f] - less[f];
+}
+
+static const struct kernels KERNEL(all_kernels) = {
+        .fit = KERNEL(fit),
+        .judge = KERNEL(judge),
+        .multiply = KERNEL(multiply),
+        .widen = KERNEL(widen),
+        .survey = KERNEL(survey),
+        .subtract = KERNEL(subtract),
+};
+
+#undef FLOATS
+#undef INTEGERS
+#undef INLINE
+#undef FOLD

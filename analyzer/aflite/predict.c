@@ -1,0 +1,215 @@
+/*
+ * predict.c: blocks of rows times all weights, and then row by row what each classifier makes of it.
+ *
+ * All rows are multiplied with all classifiers: the share that was trained on is small, and a dense product is several
+ * times faster than one that leaves it out. Products lie by slot and classifier, so that a register holds one row's
+ * distances of several classifiers. A class that a training set lacked has no distance: its examples are wrong there,
+ * and have the lowest distance of those that have one.
+ */
+#include "predict.h"
+
+#include "program/parallel.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 256 /* rows */
+
+struct predicting {
+	const struct problem *problem;
+	const struct training *training;
+	const struct predictions *predictions;
+	size_t columns, lanes, words; /* lanes: sets, and what fills up a register; words of a row's bits */
+	float *weights;               /* stride × (columns × lanes) */
+	float *products;              /* by parallel's slot: BLOCK × columns × lanes */
+	uint64_t *held_out;
+	bool irregular; /* sets that lack classes there are */
+};
+
+size_t
+predict_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
+{
+	size_t lanes = (sets + KERNELS_STRIDE - 1) / KERNELS_STRIDE * KERNELS_STRIDE;
+
+	return columns * lanes * (stride + parallel_slots(threads) * BLOCK) * sizeof(float);
+}
+
+/* Transposes 64 × 64 bits: bit c of row r becomes bit r of row c. */
+static void
+transpose(uint64_t rows[64])
+{
+	uint64_t mask = UINT64_C(0x00000000ffffffff);
+
+	for (unsigned width = 32; width > 0; width /= 2, mask ^= mask << width)
+		for (unsigned r = 0; r < 64; r = (r + width + 1) & ~width) {
+			uint64_t swap = (rows[r] >> width ^ rows[r + width]) & mask;
+
+			rows[r] ^= swap << width;
+			rows[r + width] ^= swap;
+		}
+}
+
+/* held_out[r][w]: the sets 64 w … that row `first` + r is not in, for 64 rows. */
+static void
+list_held_out(const struct predicting *predicting, size_t first, uint64_t *held_out)
+{
+	const struct training *training = predicting->training;
+	size_t words = predicting->words;
+
+	for (size_t w = 0; w < words; w++) {
+		uint64_t bits[64];
+
+		for (size_t i = 0; i < 64; i++)
+			bits[i] = w * 64 + i < training->count
+			                  ? ~training->bits[(w * 64 + i) * training->words + first / 64]
+			                  : 0;
+		transpose(bits);
+		for (size_t r = 0; r < 64; r++)
+			held_out[r * words + w] = bits[r];
+	}
+}
+
+/* One classifier that lacks classes; its margin, and whether it is right. */
+static float
+judge_irregular(const struct predicting *predicting, size_t set, const float *z, unsigned label, bool *right)
+{
+	const struct training *training = predicting->training;
+	const uint16_t *slots = training->slots + set * training->classes;
+	const uint8_t *absent = training->absent + set * training->classes;
+	float gold = 0, before = -INFINITY, after = -INFINITY, lowest = INFINITY;
+
+	for (unsigned class = 0; class < training->classes; class ++) {
+		unsigned slot = slots[class];
+		float value = slot == 0 ? 0 : z[(slot - 1) * predicting->lanes + set];
+
+		if (absent[slot])
+			continue;
+		lowest = fminf(lowest, value);
+		if (class == label)
+			gold = value;
+		else if (class < label)
+			before = fmaxf(before, value);
+		else
+			after = fmaxf(after, value);
+	}
+	if (absent[slots[label]])
+		gold = lowest;
+	*right = !absent[slots[label]] && gold > before && gold >= after;
+	return training->present[set] > 1 ? gold - fmaxf(before, after) : 0;
+}
+
+static void
+judge_row(const struct predicting *predicting, size_t row, const float *z, uint64_t *held_out)
+{
+	const struct predictions *to = predicting->predictions;
+	const struct training *training = predicting->training;
+	unsigned label = predicting->problem->labels[row], made = 0, correct = 0;
+	struct kernels_judged judged = {.z = z,
+	                                .columns = predicting->columns,
+	                                .lanes = predicting->lanes,
+	                                .held_out = held_out,
+	                                .gold = label};
+	float margins = 0, margin;
+
+	for (size_t w = 0; w < predicting->words; w++)
+		made += (unsigned)__builtin_popcountll(held_out[w]);
+	for (size_t set = 0; predicting->irregular && set < training->count; set++) {
+		uint64_t bit = UINT64_C(1) << set % 64;
+		bool right;
+
+		if (!(held_out[set / 64] & bit) || !training_lacks_classes(training, set))
+			continue;
+		held_out[set / 64] &= ~bit;
+		margins += judge_irregular(predicting, set, z, label, &right);
+		correct += right;
+	}
+	correct += predicting->problem->kernels->judge(&judged, &margin);
+	to->made[row] = made;
+	to->correct[row] = correct;
+	to->margins[row] = made ? (margins + margin) / (float)made : 0;
+}
+
+static int
+predict_block(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct predicting *predicting = context;
+	const struct matrix *matrix = predicting->problem->matrix;
+	size_t width = predicting->columns * predicting->lanes, words = predicting->words, first = part * BLOCK;
+	size_t rows = matrix->rows - first < BLOCK ? matrix->rows - first : BLOCK;
+	float *products = predicting->products + slot * BLOCK * width;
+	uint64_t *held_out = predicting->held_out + slot * 64 * words;
+	struct kernels_product product = {.a = matrix_row(matrix, first),
+	                                  .a_stride = matrix->stride,
+	                                  .b = predicting->weights,
+	                                  .b_stride = width,
+	                                  .c = products,
+	                                  .c_stride = width,
+	                                  .rows = rows,
+	                                  .depth = matrix->features + 1,
+	                                  .columns = width};
+
+	(void)thread;
+	(void)error;
+	predicting->problem->kernels->multiply(&product);
+	for (size_t row = 0; row < rows; row++) {
+		if (row % 64 == 0)
+			list_held_out(predicting, first + row, held_out);
+		judge_row(predicting, first + row, products + row * width, held_out + row % 64 * words);
+	}
+	return 0;
+}
+
+/* By set and slot they come; they go by feature, then slot and set. What fills up the lanes is zero. */
+static void
+arrange(struct predicting *predicting, const float *weights)
+{
+	size_t stride = predicting->problem->matrix->stride, columns = predicting->columns;
+	size_t width = columns * predicting->lanes;
+
+	memset(predicting->weights, 0, stride * width * sizeof(float));
+	for (size_t set = 0; set < predicting->training->count; set++)
+		for (size_t k = 0; k < columns; k++)
+			for (size_t f = 0; f < stride; f++)
+				predicting->weights[f * width + k * predicting->lanes + set] =
+				        weights[(set * columns + k) * stride + f];
+}
+
+int
+predict_all(const struct problem *problem, const struct training *training, const float *weights,
+            const struct predictions *predictions, struct portolan_error *error)
+{
+	struct predicting predicting = {.problem = problem,
+	                                .training = training,
+	                                .predictions = predictions,
+	                                .columns = problem->classes - 1,
+	                                .lanes = (training->count + KERNELS_STRIDE - 1) / KERNELS_STRIDE *
+	                                         KERNELS_STRIDE,
+	                                .words = (training->count + 63) / 64};
+	unsigned slots = parallel_slots(problem->threads);
+	size_t width = predicting.columns * predicting.lanes, stride = problem->matrix->stride;
+	struct parallel parallel = {.threads = problem->threads,
+	                            .count = (training->rows + BLOCK - 1) / BLOCK,
+	                            .context = &predicting,
+	                            .work = predict_block};
+	int code;
+
+	predicting.weights = aligned_alloc(64, width * stride * sizeof(float));
+	predicting.products = aligned_alloc(64, slots * BLOCK * width * sizeof(float));
+	predicting.held_out = malloc(slots * 64 * predicting.words * sizeof(uint64_t));
+	for (size_t set = 0; set < training->count; set++)
+		predicting.irregular |= training_lacks_classes(training, set);
+	if (predicting.weights && predicting.products && predicting.held_out) {
+		arrange(&predicting, weights);
+		code = parallel_run(&parallel, error);
+	} else {
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the predictions of %zu classifiers",
+		                 training->count);
+	}
+	free(predicting.weights);
+	free(predicting.products);
+	free(predicting.held_out);
+	return code;
+}

@@ -1,0 +1,314 @@
+/*
+ * map_maker.c: what a map shows: a sample of the points, or cells with counts and means; histograms of all examples.
+ *
+ * Only the scatter is a sample: bins, cells and regions count everything. Points have their place as soon as the sample
+ * is drawn, whenever their examples come; sums are added in the order of the parts.
+ */
+#include "map_maker.h"
+
+#include "statistics/random.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct map_cell {
+	double sum;
+	uint64_t examples, valued;
+};
+
+static bool
+is_there(const struct map_input *input, uint32_t row)
+{
+	return isfinite(input->x.values[row]) && isfinite(input->y.values[row]);
+}
+
+static void
+add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value)
+{
+	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)]++;
+}
+
+static void
+count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
+{
+	for (size_t i = 0; i < input->n; i++) {
+		uint32_t row = input->order[i];
+
+		if (!is_there(input, row))
+			continue;
+		data->examples++;
+		add_bin(data->x_bins, &data->axes.x, input->x.values[row]);
+		add_bin(data->y_bins, &data->axes.y, input->y.values[row]);
+		if (data->colouring == MAP_BY_CORRECTNESS)
+			data->levels[map_level_of(input->colour.values[row], epochs)].examples++;
+		else if (data->colouring == MAP_BY_VALUE && isfinite(input->colour.values[row]))
+			add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row]);
+		else if (data->colouring == MAP_BY_VALUE)
+			data->without_colour++;
+	}
+}
+
+static size_t
+cell_of(const struct map_input *input, const struct map_axes *axes, uint32_t row)
+{
+	unsigned x = map_bin(input->x.values[row], axes->x.from, axes->x.to, axes->cells_x);
+	unsigned y = map_bin(input->y.values[row], axes->y.from, axes->y.to, axes->cells_y);
+
+	return (size_t)y * axes->cells_x + x;
+}
+
+static void
+count_cells(const struct map_input *input, struct map_cell *cells, const struct map_axes *axes)
+{
+	for (size_t i = 0; i < input->n; i++) {
+		uint32_t row = input->order[i];
+		double value = input->colour.values ? input->colour.values[row] : NAN;
+		struct map_cell *cell;
+
+		if (!is_there(input, row))
+			continue;
+		cell = &cells[cell_of(input, axes, row)];
+		cell->examples++;
+		if (!isfinite(value))
+			continue;
+		cell->sum += value;
+		cell->valued++;
+	}
+}
+
+static void
+finish_cells(const struct map_cell *cells, struct map_data *data)
+{
+	size_t count = (size_t)data->axes.cells_x * data->axes.cells_y;
+
+	data->least_mean = INFINITY;
+	data->most_mean = -INFINITY;
+	for (size_t c = 0; c < count; c++) {
+		double mean = cells[c].valued ? cells[c].sum / (double)cells[c].valued : NAN;
+
+		data->counts[c] = cells[c].examples ? (float)cells[c].examples : NAN;
+		data->means[c] = (float)mean;
+		data->most_per_cell = fmax(data->most_per_cell, (double)cells[c].examples);
+		data->least_mean = fmin(data->least_mean, mean);
+		data->most_mean = fmax(data->most_mean, mean);
+	}
+}
+
+/* Examples on a grid would hide one another: they are spread around its points, each example always the same way. */
+static double
+spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
+{
+	struct random_state random;
+
+	if (!(grid > 0))
+		return 0;
+	random_seed(&random, seed ^ ((uint64_t)index << 1 | axis));
+	return 0.6 * grid * ((double)random_below(&random, 1 << 20) / (1 << 20) - 0.5);
+}
+
+static uint32_t
+index_of(const struct map_input *part, uint32_t row)
+{
+	return part->indices ? part->indices[row] : part->first + row;
+}
+
+static void
+add_point(const struct map_maker *maker, const struct map_input *part, uint32_t row)
+{
+	struct map_data *data = maker->data;
+	uint64_t seed = maker->options->seed;
+	uint32_t index = index_of(part, row);
+	struct map_point *point = &data->points[2 * (size_t)maker->sample->items[maker->next].value];
+
+	if (maker->indices)
+		maker->indices[maker->next] = index;
+	if (!is_there(part, row))
+		return;
+	*point = (struct map_point){
+	        .x = (float)(part->x.values[row] + spread(data->axes.x.grid, seed, index, 0)),
+	        .y = (float)(part->y.values[row] + spread(data->axes.y.grid, seed, index, 1)),
+	};
+	if (data->colouring == MAP_BY_CORRECTNESS)
+		point->value = (float)map_level_of(part->colour.values[row], maker->epochs);
+	else if (data->colouring == MAP_BY_VALUE)
+		point->value = isfinite(part->colour.values[row]) ? (float)part->colour.values[row] : NAN;
+	point[1] = point[0];
+	point->edge = 1;
+}
+
+/* Those of the part that the sample has. */
+static void
+add_points(struct map_maker *maker, const struct map_input *part)
+{
+	const struct map_sample *sample = maker->sample;
+
+	if (!maker->by_index) {
+		for (; maker->next < sample->count && sample->items[maker->next].key < maker->place + part->n;
+		     maker->next++)
+			add_point(maker, part, part->order[sample->items[maker->next].key - maker->place]);
+		return;
+	}
+	for (size_t i = 0; i < part->n && maker->next < sample->count; i++) {
+		uint32_t index = index_of(part, part->order[i]);
+
+		while (maker->next < sample->count && sample->items[maker->next].key < index)
+			maker->next++;
+		if (maker->next < sample->count && sample->items[maker->next].key == index)
+			add_point(maker, part, part->order[i]);
+	}
+}
+
+/* Those that are there, in drawing order; the others were never set, and have no edge. */
+static void
+close_gaps(struct map_data *data, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (data->points[2 * i].edge == 0)
+			continue;
+		data->points[data->point_count++] = data->points[2 * i];
+		data->points[data->point_count++] = data->points[2 * i + 1];
+		data->shown++;
+	}
+}
+
+/* Where the regions lie, and so their labels: the middle of easy- and of hard-to-learn; the ambiguous ones spread
+ * widest, and their label belongs where they are most so, in the middle of the top tenth. */
+static void
+add_regions(struct map_maker *maker, const struct map_input *part)
+{
+	for (size_t i = 0; i < part->n; i++) {
+		uint32_t row = part->order[i];
+		double x = part->x.values[row], y = part->y.values[row];
+		enum region region = region_of(x, y, &maker->cuts->regions);
+
+		maker->data->region_examples[region]++;
+		if (region == REGION_AMBIGUOUS && x < maker->cuts->tip)
+			continue;
+		maker->sums[region][0] += x;
+		maker->sums[region][1] += y;
+		maker->counts[region]++;
+	}
+}
+
+static void
+finish_regions(struct map_maker *maker)
+{
+	struct map_data *data = maker->data;
+	double centres[REGION_COUNT][2] = {{0}};
+
+	data->regions = true;
+	data->cuts = maker->cuts->regions;
+	for (unsigned r = 0; r < REGION_COUNT; r++) {
+		data->labels[r].shown = maker->labelled && maker->counts[r] > 0;
+		if (maker->counts[r] == 0)
+			continue;
+		centres[r][0] = map_x(&data->axes, maker->sums[r][0] / (double)maker->counts[r]);
+		centres[r][1] = map_y(&data->axes, maker->sums[r][1] / (double)maker->counts[r]);
+	}
+	if (maker->labelled)
+		map_place_labels(data, centres);
+}
+
+void
+map_data_free(struct map_data *data)
+{
+	free(data->points);
+	free(data->counts);
+	free(data->means);
+	*data = (struct map_data){0};
+}
+
+int
+map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
+                struct map_data *data, struct portolan_error *error)
+{
+	size_t cell_count = (size_t)axes->cells_x * axes->cells_y;
+
+	*data = (struct map_data){.axes = *axes, .colouring = input->colouring};
+	maker->data = data;
+	maker->labelled = input->labelled;
+	maker->epochs = input->epochs;
+	maker->cells = calloc(cell_count, sizeof(*maker->cells));
+	data->points = calloc(2 * maker->sample->count + 1, sizeof(*data->points));
+	data->counts = malloc(cell_count * sizeof(*data->counts));
+	data->means = malloc(cell_count * sizeof(*data->means));
+	if (input->colouring == MAP_BY_CORRECTNESS)
+		data->level_count = map_levels(input->epochs, data->levels);
+	if (maker->cells && data->points && data->counts && data->means)
+		return 0;
+	map_data_free(data);
+	free(maker->cells);
+	maker->cells = NULL;
+	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a map of %zu points", maker->sample->count);
+}
+
+void
+map_maker_add(struct map_maker *maker, const struct map_input *part)
+{
+	count_bins(part, maker->data, maker->epochs);
+	count_cells(part, maker->cells, &maker->data->axes);
+	add_points(maker, part);
+	if (maker->cuts)
+		add_regions(maker, part);
+	maker->place += part->n;
+}
+
+void
+map_maker_end(struct map_maker *maker)
+{
+	if (!maker->cells)
+		return;
+	finish_cells(maker->cells, maker->data);
+	close_gaps(maker->data, maker->sample->count);
+	if (maker->cuts)
+		finish_regions(maker);
+	free(maker->cells);
+	maker->cells = NULL;
+}
+
+int
+map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct portolan_error *error)
+{
+	struct sort_item *items = malloc(2 * input->n * sizeof(*items));
+	double *descending = malloc(input->n * sizeof(*descending));
+	bool done = items && descending;
+
+	for (size_t i = 0; i < input->n && done; i++)
+		items[i] = (struct sort_item){sort_key_descending(input->x.values[input->order[i]]), input->order[i]};
+	if (done) {
+		sort_by_key(items, items + input->n, input->n);
+		for (size_t i = 0; i < input->n; i++)
+			descending[i] = input->x.values[items[i].value];
+		cuts->regions = regions_default_cuts(descending, input->n);
+		cuts->tip = descending[input->n / 10];
+	}
+	free(items);
+	free(descending);
+	return done ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory to map %zu examples", input->n);
+}
+
+int
+map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
+              struct map_data *data, struct portolan_error *error)
+{
+	struct map_cuts cuts;
+	struct map_sample sample;
+	struct map_maker maker = {.options = options, .sample = &sample};
+	int code = map_sample_draw(&sample, input->n, options->sample, options->seed, error);
+
+	*data = (struct map_data){0};
+	if (code >= 0 && input->regions && input->n > 0) {
+		maker.cuts = &cuts;
+		code = map_find_cuts(input, &cuts, error);
+	}
+	if (code >= 0)
+		code = map_maker_begin(&maker, input, axes, data, error);
+	if (code >= 0)
+		map_maker_add(&maker, input);
+	map_maker_end(&maker);
+	map_sample_free(&sample);
+	return code;
+}

@@ -1,0 +1,54 @@
+/*
+ * map_maker.h: a map made of its examples part by part, so that its memory does not grow with their number.
+ *
+ *     map_maker_begin() → map_maker_add(), for each part → map_maker_end()
+ *
+ * A maker is one thread's at a time.
+ */
+#ifndef MAP_MAKER_H
+#define MAP_MAKER_H
+
+#include "map.h"
+#include "map_sample.h"
+
+struct map_cell;
+
+struct map_cuts {
+	struct region_cuts regions;
+	double tip; /* variability of whoever stands after a tenth of the examples: the middle of the most ambiguous */
+};
+
+struct map_maker {
+	struct map_data *data;
+	const struct map_options *options;
+	const struct map_sample *sample;
+	bool by_index; /* the sample's keys are indices, and parts ascend by these; else places, as parts do by id */
+	uint32_t *indices;           /* of the sample's items, as they are met; NULL: not wanted */
+	const struct map_cuts *cuts; /* NULL: no regions */
+	struct map_cell *cells;
+	uint64_t place; /* examples so far */
+	size_t next;    /* of the sample */
+	double sums[REGION_COUNT][2];
+	size_t counts[REGION_COUNT];
+	bool labelled;
+	size_t epochs;
+};
+
+/* Where the regions are cut: sorts n ≥ 1 examples, which a map of parts cannot. PORTOLAN_E_MEMORY. */
+int map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct portolan_error *error);
+
+/* What a map takes but for its points, and for each point, in bytes. */
+#define MAP_MAKER_BYTES (UINT64_C(1) << 20)
+#define MAP_POINT_BYTES (2 * sizeof(struct map_point))
+
+/*
+ * `input` describes all examples: its columns need no values, and n and order do not matter. What stands in *maker as
+ * `options`, `sample`, `by_index`, `indices` and `cuts` is the caller's, and kept. *data is the caller's to
+ * map_data_free(). Fails for lack of memory only.
+ */
+int map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
+                    struct map_data *data, struct portolan_error *error);
+void map_maker_add(struct map_maker *maker, const struct map_input *part);
+void map_maker_end(struct map_maker *maker); /* also after a failure; may be called twice */
+
+#endif

@@ -1,0 +1,123 @@
+"""One phase of portolan aflite against scikit-learn's classifiers on the same training sets, one core each.
+
+100,000 × 256 features in single precision, 3 classes, 64 classifiers of 10,000 examples. scikit-learn fits and predicts a few of the
+64 in each turn, and its time is scaled to all of them; ours is the whole command, with reading the file and writing the result.
+OPENBLAS_CORETYPE is unset for both; where OpenBLAS then does not know the processor, scikit-learn gets a second chance with it
+set.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import harness
+
+ROWS, FEATURES, CLASSES, PARTITIONS, TRAIN, SLICE = 100_000, 256, 3, 64, 10_000, 2_000
+TURNS = 5  # at most: scikit-learn takes its time
+SAMPLE = 1  # classifiers of scikit-learn in a turn
+
+PEER = """
+import sys, time, warnings
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+warnings.simplefilter("ignore")
+folder, iterations, first, count, train = sys.argv[1], *map(int, sys.argv[2:])
+X, y = np.load(folder + "/X.npy"), np.load(folder + "/y.npy")
+steps, began = 0, time.process_time()
+for number in range(first, first + count):
+    rows = np.random.default_rng(number).permutation(len(X))
+    model = LogisticRegression(max_iter=iterations).fit(X[rows[:train]], y[rows[:train]])
+    z = model.decision_function(X[rows[train:]])
+    z.argmax(axis=1)
+    steps += int(model.n_iter_.max())
+print(time.process_time() - began, steps / count)
+"""
+
+
+def hidden_layer(rows, features, classes, seed, dtype="f4"):
+    """Features as networks make them: correlated, of a spectrum that falls off, columns of different size and mean, a few of them
+    larger than the rest (as the outlier dimensions of BERT-like models); most examples easy, some in between, some hopeless, some
+    mislabelled."""
+    rng = np.random.default_rng(seed)
+    inner = 64
+    y = rng.integers(0, classes, rows)
+    centres = (0.7 * rng.normal(size=(classes, inner))).astype("f4")
+    scale = (1 / np.sqrt(np.arange(1, inner + 1))).astype("f4")
+    mixing = (rng.normal(size=(inner, features)) / np.sqrt(inner)).astype("f4")
+    size = np.exp(0.3 * rng.normal(size=features)).astype("f4")
+    size[rng.choice(features, max(1, features // 100), replace=False)] *= 3
+    offset = size * rng.normal(size=features).astype("f4")
+    strength = np.choose(rng.choice(3, rows, p=(0.6, 0.25, 0.15)), (1.6, 0.7, 0.0)).astype("f4")
+    X = np.empty((rows, features), dtype)
+    for at in range(0, rows, 50_000):
+        part = slice(at, min(at + 50_000, rows))
+        n = part.stop - at
+        Z = (2 * rng.standard_normal((n, inner), dtype="f4") + centres[y[part]] * strength[part, None]) * scale
+        noise = rng.standard_normal((n, features), dtype="f4")
+        hidden = np.tanh(Z @ mixing + 0.1 * noise) + 0.3 * rng.standard_normal((n, features), dtype="f4")
+        X[part] = hidden * size + offset
+    wrong = rng.random(rows) < 0.05
+    y[wrong] = rng.integers(0, classes, wrong.sum())
+    return X, y
+
+
+def environment(**more):
+    kept = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_VERBOSE")}
+    return {**kept, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **more}
+
+
+def core_type():
+    """What to set OPENBLAS_CORETYPE to where OpenBLAS by itself takes an older processor's kernels; else None."""
+    with open("/proc/cpuinfo", encoding="ascii") as info:
+        flags = next((line for line in info if line.startswith("flags")), "").split()
+    code = "import ctypes, ctypes.util as u; f = ctypes.CDLL(u.find_library('openblas')).openblas_get_corename; " \
+           "f.restype = ctypes.c_char_p; print(f().decode())"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
+    best = "SkylakeX" if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(flags) else "Haswell" if "avx2" in flags else None
+    old = done.stdout.strip() in ("Prescott", "Core2", "Nehalem", "Sandybridge", "generic", "Generic") or \
+        (best == "SkylakeX" and done.stdout.strip() in ("Haswell", "Zen"))
+    return best if best and old else None
+
+
+def peer_seconds(folder, iterations, first, env):
+    command = [sys.executable, "-c", PEER, folder, str(iterations), str(first), str(SAMPLE), str(TRAIN)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    seconds, steps = map(float, done.stdout.split())
+    return seconds * PARTITIONS / SAMPLE, steps
+
+
+def run(report, programs, repeats):
+    folder = tempfile.mkdtemp(prefix="portolan-bench-")
+    try:
+        X, y = hidden_layer(ROWS, FEATURES, CLASSES, 1)
+        np.save(os.path.join(folder, "X.npy"), X)
+        np.save(os.path.join(folder, "y.npy"), y)
+        command = [programs["portolan"], "aflite", "--features", f"{folder}/X.npy", "--labels", f"{folder}/y.npy", "--partitions",
+                   str(PARTITIONS), "--train-size", str(TRAIN), "--slice", str(SLICE), "--target-size", str(ROWS - SLICE), "--threads",
+                   "1", "-o", f"{folder}/kept.txt"]
+        peers = {"default (100 iterations)": (100, {}, "≥ 150"), "converged": (5000, {}, "≥ 300")}
+        core = core_type()
+        if core:
+            peers.update({f"{name}, OPENBLAS_CORETYPE={core}": (iterations, {"OPENBLAS_CORETYPE": core}, None)
+                          for name, (iterations, _, _) in list(peers.items())})
+        ratios, steps, ours_all = {name: [] for name in peers}, {name: [] for name in peers}, []
+        for turn in range(min(repeats, TURNS) + 1):
+            ours, _ = harness.child_seconds(command, stderr=subprocess.DEVNULL, env=environment())
+            theirs = {name: peer_seconds(folder, iterations, turn * SAMPLE, environment(**more))
+                      for name, (iterations, more, _) in peers.items()}
+            if turn == 0:
+                continue  # the warm-up
+            ours_all.append(ours)
+            for name, (seconds, taken) in theirs.items():
+                ratios[name].append(seconds / ours)
+                steps[name].append(taken)
+        for name, (_, _, aim) in peers.items():
+            report.ratio(f"aflite, 100,000 × 256, one phase: scikit-learn {name} / ours", ratios[name], aim=aim,
+                         note=f"processor time; ours {harness.spread(ours_all)[0]:.2f} s; scikit-learn {harness.spread(steps[name])[0]:.0f} "
+                              f"iterations for a classifier, {SAMPLE} of {PARTITIONS} timed in a turn and scaled")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,383 @@
+"""portolan aflite beside scikit-learn, beside itself (threads, checkpoints), and given what it must refuse.
+
+    run_aflite.py PORTOLAN MAKE_STORE
+"""
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import aflite_reference as reference  # noqa: E402
+import stores  # noqa: E402
+
+PORTOLAN, MAKER = (os.path.abspath(path) for path in sys.argv[1:3])
+SMALL = ("--partitions", "16", "--train-size", "150", "--slice", "40", "--target-size", "300")
+
+
+def aflite(*words, status=0):
+    done = subprocess.run([PORTOLAN, "aflite", *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    return done
+
+
+def save(X, y, name="data"):
+    np.save(f"{name}_X.npy", X)
+    np.save(f"{name}_y.npy", y)
+    return "--features", f"{name}_X.npy", "--labels", f"{name}_y.npy"
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return [int(line) for line in file]
+
+
+def read(*paths):
+    return [open(path, "rb").read() for path in paths]
+
+
+def scores_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    return {name: np.array([float(row[name]) if row[name] else np.nan for row in table])
+            for name in ("phase_removed", "p", "margin", "predictions")}
+
+
+def one_phase(X, y, partitions, size, slice_size):
+    """Scores and removed rows of the first phase."""
+    aflite(*save(X, y), "--partitions", partitions, "--train-size", size, "--slice", slice_size, "--target-size",
+           len(X) - slice_size, "--threshold", "0", "--scores", "scores.csv", "-o", "kept.txt")
+    scores = scores_of("scores.csv")
+    removed = np.flatnonzero(scores["phase_removed"] == 1)
+    assert len(removed) == slice_size and rows_of("kept.txt") == np.setdiff1d(np.arange(len(X)), removed).tolist()
+    return scores, removed
+
+
+def as_scikit_learn():
+    """Small and large problems, two classes and more, classes that are missing from training sets, more features than rows."""
+    cases = [(3000, 6, 2, 3, 150), (3000, 6, 3, 3, 300), (3000, 40, 2, 3, 400), (3000, 40, 3, 3, 400), (3000, 30, 6, 5, 400),
+             (1500, 200, 3, 6, 100), (2000, 40, 3, 40, 400)]
+    for rows, features, classes, apart, size in cases:
+        X, y = reference.clouds(rows, features, classes, apart, seed=rows + features)
+        if classes == 6:
+            y[(y == 0) & (np.arange(rows) > 60)] = 1  # ten or so of class 0: some training sets have none
+        scores, removed = one_phase(X, y, 12, size, 200)
+        made, correct, margin = reference.score(X.astype("f8"), y, 0, 0, 12, size)
+        p = correct / np.maximum(made, 1)
+        case = (rows, features, classes)
+        assert (made == scores["predictions"]).all(), case
+        assert np.abs(p - scores["p"]).mean() <= 0.001, (case, np.abs(p - scores["p"]).mean())
+        assert np.abs(margin - scores["margin"]).max() <= 0.01 * np.abs(margin).max(), case
+        ranked = np.lexsort((np.arange(rows), -margin, -p))[:200]
+        assert reference.jaccard(ranked, removed) >= 0.99, (case, reference.jaccard(ranked, removed))
+
+
+def as_scikit_learn_for_phases():
+    """Kept sets agree as scikit-learn's do with themselves under another seed, or better."""
+    X, y = reference.clouds(1200, 24, 3, 3, seed=5)
+    options = dict(target=500, partitions=12, size=200, slice_size=100)
+    words = ("--target-size", 500, "--partitions", 12, "--train-size", 200, "--slice", 100)
+    theirs, others = (reference.filter_rows(X.astype("f8"), y, seed=seed, **options) for seed in (0, 1))
+    aflite(*save(X, y), *words, "-o", "kept.txt")
+    ours = reference.jaccard(rows_of("kept.txt"), theirs)
+    assert ours >= reference.jaccard(theirs, others) - 0.02, (ours, reference.jaccard(theirs, others))
+    assert ours >= 0.97, ours
+
+
+def nothing_to_learn():
+    """Labels that were shuffled are guessed: what searches began with does not leak."""
+    for classes in (2, 3):
+        X, y = reference.clouds(60000, 20, classes, 3, seed=classes)
+        y = np.random.default_rng(1).permutation(y)
+        aflite(*save(X, y), "--partitions", 8, "--train-size", 3000, "--target-size", 59000, "--slice", 1000, "--log", "log.csv",
+               "-o", "kept.txt")
+        with open("log.csv", encoding="utf-8", newline="") as file:
+            first = next(csv.DictReader(file))
+        assert abs(float(first["mean_p"]) - 1 / classes) <= 0.005, first
+
+
+def all_files(X_words, name, *words, **options):
+    return [f"{name}.{part}" for part in ("kept", "scores", "log", "base")], aflite(
+        *X_words, *words, "--log", f"{name}.log", "--scores", f"{name}.scores", "--baseline", f"{name}.base", "-o", f"{name}.kept",
+        **options)
+
+
+def threads():
+    """The same bytes for any number of threads, in any form of the data."""
+    X, y = reference.clouds(2500, 40, 3, 3, seed=9)
+    X = X.astype("f2")
+    plain, _ = all_files(save(X, y), "one", *SMALL, "--threads", 1)
+    for number in (2, 3, 8):
+        more, _ = all_files(save(X, y), "more", *SMALL, "--threads", number)
+        assert read(*more) == read(*plain), number
+    for kind in ("f4", "f8"):
+        same, _ = all_files(save(X.astype(kind), y), "kind", *SMALL)
+        assert read(*same)[:2] == read(*plain)[:2], kind
+    with open("y.txt", "w", encoding="utf-8") as file:
+        file.writelines(f"{label}\n" for label in y)
+    with open("y.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"text": "é", "gold": int(label)}) + "\n" for label in y)
+    with open("y.csv", "w", encoding="utf-8") as file:
+        file.writelines(["id,gold\n"] + [f"{i},{label}\n" for i, label in enumerate(y)])
+    for labels in (["y.txt"], ["y.jsonl", "--label-field", "gold"], ["y.csv", "--label-field", "gold"]):
+        same, _ = all_files(("--features", "data_X.npy", "--labels", *labels), "labels", *SMALL)
+        assert read(*same)[:2] == read(*plain)[:2], labels
+    X, y = reference.clouds(900, 5, 2, 3, seed=9)  # Newton's method
+    small = ("--partitions", "16", "--train-size", "60", "--slice", "40")
+    plain, _ = all_files(save(X, y), "one", *small, "--threads", 1)
+    more, _ = all_files(save(X, y), "more", *small, "--threads", 3)
+    assert read(*more) == read(*plain)
+
+
+def killed():
+    """Killed again and again at any moment, and taken up: the same bytes as of one that was left alone."""
+    X, y = reference.clouds(4000, 40, 3, 3, seed=2)
+    words = (*save(X, y), "--partitions", "16", "--train-size", "300", "--slice", "60", "--seed", "5")
+    whole, _ = all_files(words, "whole")
+    started = time.monotonic()
+    all_files(words, "timed", "--checkpoint", "state")
+    length = time.monotonic() - started
+    assert not os.path.exists("state")
+    again = [f"again.{part}" for part in ("kept", "scores", "log", "base")]
+    command = [PORTOLAN, "aflite", *words, "--checkpoint", "state", "--log", again[2], "--scores", again[1], "--baseline", again[3],
+               "-o", again[0]]
+    chance, kills, taken_up = random.Random(4), 0, 0
+    for _ in range(200):
+        child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            _, said = child.communicate(timeout=length * chance.uniform(0.05, 0.6) if kills < 12 else 120)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            kills += 1
+            _, said = child.communicate()
+        taken_up += "going on after phase" in said
+        if child.returncode == 0:
+            break
+    assert child.returncode == 0 and kills > 2 and taken_up > 1, (kills, taken_up)
+    assert read(*again) == read(*whole)
+    os.mkdir("state2")
+    child = subprocess.Popen([*command[:-6], "--checkpoint", "state2", "-o", "x.kept"], stderr=subprocess.DEVNULL)
+    while child.poll() is None and not os.path.exists("state2/aflite.checkpoint"):
+        time.sleep(0.001)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    if os.path.exists("state2/aflite.checkpoint"):
+        done = aflite(*words[:-1], "6", "--checkpoint", "state2", status=1)
+        assert "was made with seed=5, and this is seed=6" in done.stderr, done.stderr
+        np.save("data_y.npy", 1 - np.minimum(y, 1))
+        assert "was made with labels=" in aflite(*words, "--checkpoint", "state2", status=1).stderr
+
+
+def choices():
+    """Heuristics, ties, thresholds, groups, a baseline, and what is told."""
+    X, y = reference.clouds(1500, 30, 2, 6, seed=3, hard=0.2)
+    data = save(X, y)
+    one = (*data, "--partitions", 10, "--train-size", 200, "--target-size", 1400, "--slice", 100, "--scores", "scores.csv")
+    tied = {}
+    for ties in ("margin", "hash", "index"):
+        aflite(*one, "--ties", ties, "-o", "kept.txt", "--seed", 3)
+        scores = scores_of("scores.csv")
+        removed = scores["phase_removed"] == 1
+        assert removed.sum() == 100 and scores["p"][removed].min() >= scores["p"][~removed].max() == 1, ties
+        tied[ties] = set(np.flatnonzero(removed))
+        if ties == "margin":
+            assert scores["margin"][removed].min() >= scores["margin"][~removed & (scores["p"] == 1)].max()
+        if ties == "index":
+            assert np.flatnonzero(removed).max() < np.flatnonzero(~removed & (scores["p"] == 1)).min()
+    assert len({frozenset(s) for s in tied.values()}) == 3
+    aflite(*one, "--heuristic", "sample", "-o", "kept.txt")
+    sampled = scores_of("scores.csv")
+    assert (sampled["phase_removed"] == 1).sum() == 100 and sampled["p"][sampled["phase_removed"] == 1].min() < 1
+    aflite(*data, "--partitions", 10, "--train-size", 200, "--target-size", 1497, "--heuristic", "greedy", "--log", "log.csv", "-o",
+           "kept.txt")
+    assert len(rows_of("kept.txt")) == 1497 and len(open("log.csv", encoding="utf-8").readlines()) == 4
+    done = aflite(*data, *SMALL, "--threshold", 1, "--log", "log.csv", "--baseline", "base.txt", "-o", "kept.txt")
+    assert "fewer than a slice were predictable enough" in done.stderr
+    with open("log.csv", encoding="utf-8", newline="") as file:
+        log = list(csv.DictReader(file))
+    kept, base = rows_of("kept.txt"), rows_of("base.txt")
+    assert 1500 - sum(int(row["removed"]) for row in log) == len(kept) == len(base)
+    assert int(log[-1]["qualified"]) == int(log[-1]["removed"]) < 40 and all(int(row["removed"]) == 40 for row in log[:-1])
+    assert sorted(set(base)) == base and base != kept and base[-1] < 1500
+    manifest = json.load(open("kept.txt.manifest.json", encoding="utf-8"))
+    assert manifest["kept"] == len(kept) and manifest["parameters"]["train_size"] == 150
+    assert sum(c["kept"] for c in manifest["classes"]) == len(kept)
+    with open("groups.txt", "w", encoding="utf-8") as file:
+        file.writelines(f"g{i // 5}\n" for i in range(1500))
+    aflite(*one, "--groups", "groups.txt", "-o", "kept.txt")
+    made = scores_of("scores.csv")["predictions"].reshape(-1, 5)
+    assert (made == made[:, :1]).all() and made.min() < made.max()
+    few = aflite(*data, "--partitions", 1, "--train-size", 750, "--target-size", 1400, "--slice", 500, "-o", "kept.txt")
+    assert "750 examples were never predicted in the last phase and are kept" in few.stderr
+    aflite(*data, *SMALL, "--plot", "phases.svg", "-o", "kept.txt")
+    assert b"</svg>" in read("phases.svg")[0]
+    assert aflite(*data, *SMALL).stdout == "".join(f"{row}\n" for row in rows_of("kept.txt"))
+
+
+def of_a_run():
+    """Labels and ids of a run, integers and strings; rows in another order than ids; examples without a row."""
+    rng = np.random.default_rng(0)
+    X, y = reference.clouds(600, 12, 2, 4, seed=8)
+    order = rng.permutation(600)
+    batches = [stores.batch(epoch, order.tolist(), np.full(600, 0.5), np.ones(600), gold=y[order]) for epoch in range(2)]
+    names = [f"example {i:03}" for i in range(600)]
+    strings = [stores.batch(0, [names[i] for i in order[:500]], np.full(500, 0.5), np.ones(500), gold=y[order[:500]])]
+    stores.make_store(MAKER, "store", [stores.run("integers", batches, labels=["no", "yes"]), stores.run("strings", strings)])
+    data = save(X, y)
+    size = ("--partitions", 8, "--train-size", 60, "--slice", 20)
+    aflite(*data, *size, "-o", "rows.txt")
+    aflite(*data[:2], "--run", "integers", "--store", "store", *size, "-o", "ids.txt", "--scores", "scores.csv")
+    assert read("rows.txt") == read("ids.txt")
+    assert open("scores.csv", encoding="utf-8").readlines()[1].startswith(f"0,{['no', 'yes'][y[0]]},")
+    manifest = json.load(open("ids.txt.manifest.json", encoding="utf-8"))
+    assert manifest["run"] == "integers" and manifest["parameters"]["labels"] is None
+    with open("names.txt", "w", encoding="utf-8") as file:
+        file.writelines(names[i] + "\n" for i in order[:450])
+    np.save("some_X.npy", X[order[:450]])
+    words = ("--features", "some_X.npy", "--feature-ids", "names.txt", "--run", "strings", "--store", "store", *size)
+    done = aflite(*words, "-o", "ids.txt")
+    assert "50 examples of run 'strings' have no row in some_X.npy and take no part" in done.stderr
+    joined = subprocess.run([PORTOLAN, "select", "strings", "--store", "store", "--by", "confidence:asc", "--only", "ids.txt"],
+                            capture_output=True, text=True, check=True).stdout
+    assert sorted(joined.split("\n")) == sorted(open("ids.txt", encoding="utf-8").read().split("\n"))
+    known = np.sort(order[:450])
+    aflite(*save(X[known], y[known]), *size, "-o", "rows.txt")  # by ascending id it is the same problem
+    assert open("ids.txt", encoding="utf-8").read() == "".join(names[known[row]] + "\n" for row in rows_of("rows.txt"))
+
+
+def refused():
+    """What cannot be done is said in one line that names the thing."""
+    X, y = reference.clouds(200, 4, 2, 3)
+    data = save(X, y)
+    bad = {"nan": X.copy(), "inf": X.copy(), "huge": X.astype("f8"), "one": X[:, 0], "i": X.astype("i4")}
+    bad["nan"][17, 2] = np.nan
+    bad["inf"][0, 3] = -np.inf
+    bad["huge"][5, 1] = 1e300
+    for name, values in bad.items():
+        np.save(f"{name}.npy", values)
+    np.save("constant.npy", np.concatenate([X, np.full((200, 1), 7.5, "f4")], axis=1))
+    with open("cut.npy", "wb") as file:
+        file.write(read("data_X.npy")[0][:-9])
+    np.save("short_y.npy", y[:-1])
+    np.save("float_y.npy", y.astype("f4"))
+    np.save("same_y.npy", np.zeros(200, int))
+    np.save("gap_y.npy", y * 2)
+    np.save("bool_y.npy", y.astype(bool))
+    np.save("matrix_y.npy", y.reshape(100, 2))
+    with open("y.jsonl", "w", encoding="utf-8") as file:
+        file.writelines('{"gold": 1}\n' if i % 2 else '{"gold": 0}\n' for i in range(199))
+        file.write('{"other": 0}\n')
+    with open("list.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"gold": [1]}\n')
+    X_of = lambda name: ("--features", f"{name}.npy", *data[2:])  # noqa: E731
+    y_of = lambda name, *more: (*data[:2], "--labels", name, *more)  # noqa: E731
+    failures = [
+        (X_of("nan"), "nan.npy: row 17, column 2 (from 0) is NaN"),
+        (X_of("inf"), "inf.npy: row 0, column 3 (from 0) is infinite"),
+        (X_of("huge"), "row 5, column 1 (from 0) is infinite, or too large for single precision"),
+        (X_of("one"), "has not two dimensions"),
+        (X_of("i"), "is none of float16, float32 and float64"),
+        (X_of("cut"), "cut.npy is cut short"),
+        (X_of("missing"), "cannot read missing.npy"),
+        (y_of("short_y.npy"), "short_y.npy has 199 labels, and data_X.npy has 200 rows"),
+        (y_of("float_y.npy"), "save y.astype('i8')"),
+        (y_of("same_y.npy"), "all examples have the same label"),
+        (y_of("matrix_y.npy"), "must have one: a label for each row"),
+        (y_of("missing.txt"), "cannot read missing.txt"),
+        (y_of("y.jsonl", "--label-field", "gold"), "y.jsonl: line 200 has no field 'gold'"),
+        (y_of("list.jsonl", "--label-field", "gold"), "list.jsonl: line 1: field 'gold' is neither text, number nor truth value"),
+        ((*data, "--train-size", 200), "--train-size 200: there are 200 examples"),
+        ((*data, "--train-size", 150, "--target-size", 200), "there are 200 examples, nothing to remove"),
+        ((*data, "--target-size", 15), "--train-size 20 must be below --target-size 15"),
+        ((*data, "--groups", "short_y.npy"), "short_y.npy has 199 groups, and data_X.npy has 200 rows"),
+        ((*data, "--groups", "same_y.npy"), "no group has 20 examples or fewer"),
+        ((*data, "--max-memory", "1K"), "--max-memory is 0.00"),
+        ((*data, "--checkpoint", "data_X.npy"), "data_X.npy is no directory"),
+        ((*data, "--plot", "nowhere/x.png"), "nowhere"),
+        ((*data, "--log", "nowhere/x.csv"), "cannot write nowhere/x.csv"),
+        ((*data, "-o", "/dev/full"), "cannot write /dev/full"),
+        ((*data, "--scores", "/dev/full"), "cannot write /dev/full"),
+        (("--features", "data_X.npy", "--run", "nobody", "--store", "nowhere"), "nowhere"),
+    ]
+    usage = [
+        ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "one of --labels FILE and --run RUN"),
+        ((*data, "--partitions", 0), "--partitions 0: a whole number from 1"),
+        ((*data, "--partitions", 1.5), "--partitions 1.5"), ((*data, "--train-size", 0), "--train-size 0"),
+        ((*data, "--slice", 0), "--slice 0"), ((*data, "--threshold", 1.01), "--threshold 1.01: a number from 0 to 1"),
+        ((*data, "--threshold", -0.1), "--threshold -0.1"), ((*data, "--threshold", "nan"), "--threshold nan"),
+        ((*data, "--train-size", 50, "--target-size", 50), "--train-size 50 must be below --target-size 50"),
+        ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "there are: margin, hash, index"),
+        ((*data, "--heuristic", "greedy", "--slice", 2), "leave out --slice"), ((*data, "--plot", "x.gif"), ".png, .svg or .pdf"),
+        ((*data, "--label-field"), "needs an argument"), (("--features", "x", "--run", "r", "--label-field", "x"), "goes with --labels"),
+        ((*data, "--group-field", "x"), "--group-field goes with --groups"), ((*data, "extra"), "'extra' is one word too many"),
+        ((*data, "--feature-ids", "x"), "--feature-ids goes with --run"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
+        ((*data, "--max-memory", "lots"), "say a size"),
+        ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log and --scores are both a.csv"),
+        ((*data, "-o", "data_X.npy"), "--features and --output are both data_X.npy"),
+    ]
+    for cases, status in ((failures, 1), (usage, 2)):
+        for words, expected in cases:
+            done = aflite(*words, status=status)
+            lines = [line for line in done.stderr.splitlines() if "takes about" not in line]
+            assert len(lines) == 1 and expected in lines[0] and lines[0].startswith("portolan: "), (words, done.stderr)
+            assert done.stdout == "", words
+    done = aflite(*X_of("constant"), "-o", "kept.txt")
+    assert "constant.npy: 1 of 5 columns are constant, the first of them 4 (from 0)" in done.stderr
+    aflite(*data, "-o", "plain.txt")
+    assert read("plain.txt") == read("kept.txt")
+    done = aflite(*y_of("gap_y.npy"), "-o", "kept.txt")
+    assert "the labels skip numbers, the first of them 1: taken as 2 classes" in done.stderr
+    assert read("plain.txt") == read("kept.txt")
+    with open("bool_y.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"gold": bool(label)}) + "\n" for label in y)
+    for labels in (["bool_y.npy"], ["bool_y.jsonl", "--label-field", "gold"]):
+        aflite(*y_of(*labels), "-o", "kept.txt")
+        assert read("plain.txt") == read("kept.txt")
+    far = np.concatenate([X.astype("f8") + 1e9, np.full((200, 1), 1e9)], axis=1)  # single precision cannot tell its rows apart
+    np.save("far.npy", far)
+    done = aflite(*X_of("far"), "--log", "/dev/null", "--scores", "/dev/null", "-o", "kept.txt")
+    assert "far.npy: 1 of 5 columns are constant, the first of them 4 (from 0)" in done.stderr, done.stderr
+    np.save("ids_y.npy", np.arange(200))
+    done = aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt")
+    assert "200 labels for 200 examples: are they ids?" in done.stderr, done.stderr
+    np.save("ids_y.npy", np.arange(200) // 2 * 2)
+    assert "are they ids?" not in aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt").stderr
+    aflite(*data, "--slice", 2**32 - 1, "--max-memory", "1M", "-o", "kept.txt")  # no slice is larger than what there is
+    rare = y.copy()
+    rare[:3] = 2
+    np.save("rare_y.npy", rare)
+    assert "training sets lacked a class" in aflite(*y_of("rare_y.npy"), "-o", "kept.txt").stderr
+
+
+def circles():
+    """The paper's synthetic experiment: what lines can use is gone afterwards, and the circles are still there."""
+    for separation, least_svm, kept_range in ((0.8, 78, (0.33, 0.49)), (0.6, 76, (0.54, 0.68))):
+        X, y = reference.circles(separation, 0)
+        aflite(*save(X, y), *reference.CIRCLES, "-o", "kept.txt")
+        kept = np.array(rows_of("kept.txt"))
+        before, after = reference.accuracies(X, y), reference.accuracies(X[kept], y[kept])
+        assert before[0] >= 72 and 40 <= after[0] <= 60 and after[1] >= least_svm, (separation, before, after)
+        assert kept_range[0] <= len(kept) / 800 <= kept_range[1], len(kept)
+
+
+def main():
+    for part in (as_scikit_learn, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, of_a_run, refused, circles):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            began = time.monotonic()
+            part()
+            print(f"{part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+            os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
