@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -135,7 +136,8 @@ class Process(CollectorTest):
         client.batch(1, 0, [1], [0.5], [True])
         client.wait_for(1)
         other = {"user": 65534, "group": 65534, "umask": 0o077, "capture_output": True, "text": True}
-        runs = [os.environ["PORTOLAN"], "runs", "--store", self.store]
+        program = shutil.copy(os.environ["PORTOLAN"], self.directory)  # where others may run it, wherever it was built
+        runs = [program, "runs", "--store", self.store]
         self.assertNotEqual(subprocess.run(runs, extra_groups=[], **other).returncode, 0)
         done = subprocess.run(runs, extra_groups=[54321], **other)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
