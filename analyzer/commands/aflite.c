@@ -49,13 +49,13 @@ check_memory(const struct aflite *aflite, const struct filter_options *options, 
 	if (most > 0 && needed > most)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
-		        "it would take %.2f GiB of memory, and %s %.2f: say fewer --partitions, or fewer features",
-		        (double)needed / 0x1p30, aflite->request->max_memory ? "--max-memory is" : "there are",
-		        (double)most / 0x1p30);
+		        "it would take %.0f MiB of memory, and %s %.0f MiB: say fewer --partitions, or fewer features",
+		        ceil((double)needed / 0x1p20), aflite->request->max_memory ? "--max-memory is" : "there are",
+		        floor((double)most / 0x1p20));
 	number_print_grouped(input->count, examples);
-	message_note("aflite: %s examples, %llu features, %zu classes; takes about %.2f GiB of memory", examples,
+	message_note("aflite: %s examples, %llu features, %zu classes; takes about %.0f MiB of memory", examples,
 	             (unsigned long long)input->source.array->header.shape[1], input->labels.class_count,
-	             (double)needed / 0x1p30);
+	             ceil((double)needed / 0x1p20));
 	return 0;
 }
 

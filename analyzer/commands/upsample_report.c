@@ -250,8 +250,8 @@ write_text(const struct upsample *upsample, struct output *output)
 	output_printf(output, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
 	              show(&n, 0, records), show(&n, 1, balance->added),
 	              100 * (double)balance->added / (double)records);
-	output_printf(output, "imbalance of %zu tokens, sum of D: %s, after %u iterations %s\n", upsample->token_count,
-	              show(&n, 0, balance->imbalance[0]), balance->iterations,
+	output_printf(output, "imbalance of %zu token%s, sum of D: %s, after %u iterations %s\n", upsample->token_count,
+	              upsample->token_count == 1 ? "" : "s", show(&n, 0, balance->imbalance[0]), balance->iterations,
 	              show(&n, 1, balance->imbalance[balance->iterations]));
 	if (balance->tried > balance->iterations)
 		output_printf(output, "taken back, as the sum rose: %u more iterations\n",

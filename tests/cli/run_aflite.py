@@ -299,7 +299,7 @@ def refused():
         ((*data, "--target-size", 15), "--train-size 20 must be below --target-size 15"),
         ((*data, "--groups", "short_y.npy"), "short_y.npy has 199 groups, and data_X.npy has 200 rows"),
         ((*data, "--groups", "same_y.npy"), "no group has 20 examples or fewer"),
-        ((*data, "--max-memory", "1K"), "--max-memory is 0.00"),
+        ((*data, "--max-memory", "1K"), "would take 1 MiB of memory, and --max-memory is"),
         ((*data, "--checkpoint", "data_X.npy"), "data_X.npy is no directory"),
         ((*data, "--plot", "nowhere/x.png"), "nowhere"),
         ((*data, "--log", "nowhere/x.csv"), "cannot write nowhere/x.csv"),
