@@ -148,7 +148,7 @@ intake_frames(struct io *io)
 	bool any = false;
 
 	if (!is_worth_a_frame(io, began))
-		return false;
+		return ring_used(io->ring) > 0; /* looked at again soon: a fast loop fills it in no time */
 	while (clock_ms() - began < ROUND_MS && may_take(io)) {
 		bool spooling = session_is_spooling(&io->session);
 		struct portolan_error error;

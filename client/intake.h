@@ -4,7 +4,8 @@
 
 #include "io_loop.h"
 
-/* Turns records into frames while they can be sent, or go to the spool; true: there were some. */
+/* Turns records into frames while they can be sent, or go to the spool; true: there were some, or a few wait for more.
+ */
 bool intake_frames(struct io *io);
 
 /* Adds `close` once the ring is empty. */
