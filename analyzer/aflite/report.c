@@ -37,22 +37,6 @@ report_ids(struct output *output, const struct report_names *names, const uint32
 	}
 }
 
-/* Nothing where there is no number. */
-static void
-write_number(struct output *output, double value)
-{
-	output_bytes(output, ",", 1);
-	if (isfinite(value))
-		text_number(output, value);
-}
-
-static void
-write_count(struct output *output, uint64_t value)
-{
-	output_bytes(output, ",", 1);
-	text_integer(output, value);
-}
-
 void
 report_log(struct output *output, const struct filter *filter)
 {
@@ -62,19 +46,19 @@ report_log(struct output *output, const struct filter *filter)
 		const struct filter_log *log = &filter->log[phase];
 
 		text_integer(output, phase + 1);
-		write_count(output, log->left);
-		write_count(output, log->trained);
-		write_number(output, log->mean_p);
-		write_number(output, log->accuracy);
-		write_count(output, log->qualified);
-		write_count(output, log->removed);
-		write_number(output, log->lowest);
-		write_count(output, log->tied);
-		write_count(output, log->tied_removed);
-		write_count(output, log->unpredicted);
-		write_count(output, log->lacking);
-		write_count(output, log->unfinished);
-		write_count(output, log->evaluations);
+		text_next_integer(output, log->left);
+		text_next_integer(output, log->trained);
+		text_next_number(output, log->mean_p);
+		text_next_number(output, log->accuracy);
+		text_next_integer(output, log->qualified);
+		text_next_integer(output, log->removed);
+		text_next_number(output, log->lowest);
+		text_next_integer(output, log->tied);
+		text_next_integer(output, log->tied_removed);
+		text_next_integer(output, log->unpredicted);
+		text_next_integer(output, log->lacking);
+		text_next_integer(output, log->unfinished);
+		text_next_integer(output, log->evaluations);
 		output_bytes(output, "\n", 1);
 	}
 }
@@ -97,9 +81,9 @@ report_scores(struct output *output, const struct filter *filter, const struct r
 		output_bytes(output, ",", 1);
 		if (scores->removed[example])
 			text_integer(output, scores->removed[example]);
-		write_number(output, made ? scores->correct[example] / (double)made : NAN);
-		write_number(output, made ? scores->margins[example] : NAN);
-		write_count(output, made);
+		text_next_number(output, made ? scores->correct[example] / (double)made : NAN);
+		text_next_number(output, made ? scores->margins[example] : NAN);
+		text_next_integer(output, made);
 		output_bytes(output, "\n", 1);
 	}
 }

@@ -8,21 +8,6 @@
 #include <string.h>
 
 static void
-write_number(struct output *output, double value)
-{
-	output_bytes(output, ",", 1);
-	if (isfinite(value))
-		text_number(output, value);
-}
-
-static void
-write_count(struct output *output, uint64_t value)
-{
-	output_bytes(output, ",", 1);
-	text_integer(output, value);
-}
-
-static void
 write_runs(struct output *output, const struct compare_pair *pair)
 {
 	text_csv(output, pair->run_a, strlen(pair->run_a));
@@ -105,9 +90,9 @@ compare_write_correlations(struct output *output, const struct compare_result *r
 			text_csv(output, line->measure, strlen(line->measure));
 			output_bytes(output, ",", 1);
 			write_runs(output, &result->pairs[p]);
-			write_count(output, line->examples);
-			write_number(output, line->pearson);
-			write_number(output, line->spearman);
+			text_next_integer(output, line->examples);
+			text_next_number(output, line->pearson);
+			text_next_number(output, line->spearman);
 			output_bytes(output, "\n", 1);
 		}
 	}
@@ -116,9 +101,9 @@ compare_write_correlations(struct output *output, const struct compare_result *r
 
 		text_csv(output, measure, strlen(measure));
 		output_text(output, ",,");
-		write_count(output, average.examples);
-		write_number(output, average.pearson);
-		write_number(output, average.spearman);
+		text_next_integer(output, average.examples);
+		text_next_number(output, average.pearson);
+		text_next_number(output, average.spearman);
 		output_bytes(output, "\n", 1);
 	}
 }
@@ -132,7 +117,7 @@ compare_write_regions(struct output *output, const struct compare_result *result
 			for (unsigned to = 0; to < REGION_COUNT; to++) {
 				write_runs(output, &result->pairs[p]);
 				output_printf(output, ",%s,%s", region_names[from], region_names[to]);
-				write_count(output, result->pairs[p].moves[from][to]);
+				text_next_integer(output, result->pairs[p].moves[from][to]);
 				output_bytes(output, "\n", 1);
 			}
 		}
@@ -171,13 +156,13 @@ compare_write_selections(struct output *output, const struct compare_result *res
 		write_runs(output, pair);
 		output_bytes(output, ",", 1);
 		text_csv(output, result->rule, strlen(result->rule));
-		write_count(output, pair->examples);
-		write_count(output, pair->overlap.in_a);
-		write_count(output, pair->overlap.in_b);
-		write_count(output, pair->overlap.both);
-		write_number(output, overlap_share(pair));
-		write_number(output, jaccard(pair));
-		write_number(output, share_by_chance(pair));
+		text_next_integer(output, pair->examples);
+		text_next_integer(output, pair->overlap.in_a);
+		text_next_integer(output, pair->overlap.in_b);
+		text_next_integer(output, pair->overlap.both);
+		text_next_number(output, overlap_share(pair));
+		text_next_number(output, jaccard(pair));
+		text_next_number(output, share_by_chance(pair));
 		output_bytes(output, "\n", 1);
 	}
 }
@@ -191,11 +176,11 @@ compare_write_epochs(struct output *output, const struct compare_result *result)
 		const struct early_epoch *row = &result->epochs[e];
 
 		text_integer(output, row->epoch);
-		write_count(output, row->examples);
-		write_number(output, row->confidence_pearson);
-		write_number(output, row->confidence_spearman);
-		write_number(output, row->variability_pearson);
-		write_number(output, row->variability_spearman);
+		text_next_integer(output, row->examples);
+		text_next_number(output, row->confidence_pearson);
+		text_next_number(output, row->confidence_spearman);
+		text_next_number(output, row->variability_pearson);
+		text_next_number(output, row->variability_spearman);
 		output_bytes(output, "\n", 1);
 	}
 }
@@ -269,8 +254,8 @@ pairs_json(const struct compare_result *result, json_t *pairs, json_t *regions, 
 		                  pair->run_b, "rule", result->rule, "examples", (json_int_t)pair->examples,
 		                  "selected_a", (json_int_t)pair->overlap.in_a, "selected_b",
 		                  (json_int_t)pair->overlap.in_b, "both", (json_int_t)pair->overlap.both, "overlap",
-		                  report_number(overlap_share(pair)), "jaccard", report_number(jaccard(pair)), "by_chance",
-		                  report_number(share_by_chance(pair))));
+		                  report_number(overlap_share(pair)), "jaccard", report_number(jaccard(pair)),
+		                  "by_chance", report_number(share_by_chance(pair))));
 	}
 }
 

@@ -24,19 +24,6 @@ corpus_options_free(struct corpus_options *options)
 	options->texts = NULL;
 }
 
-int
-corpus_options_number(const struct command *command, const char *option, const char *text, uint64_t least,
-                      uint64_t most, uint64_t *number)
-{
-	if (number_parse_u64(text, strlen(text), number) && *number >= least && *number <= most)
-		return 0;
-	if (most == UINT64_MAX)
-		return options_wrong(command, "%s %s: a whole number from %llu", option, text,
-		                     (unsigned long long)least);
-	return options_wrong(command, "%s %s: a whole number from %llu to %llu", option, text,
-	                     (unsigned long long)least, (unsigned long long)most);
-}
-
 /* A,B,C: different names. */
 static int
 take_texts(struct corpus_options *options, const struct command *command, const char *text)
@@ -76,7 +63,7 @@ static int
 take_ngrams(struct corpus_options *options, const struct command *command, const char *text)
 {
 	uint64_t ngrams;
-	int status = corpus_options_number(command, "--ngrams", text, 1, NGRAMS_MAX, &ngrams);
+	int status = options_number(command, "--ngrams", text, 1, NGRAMS_MAX, &ngrams);
 
 	options->request.ngrams = status ? 1 : (unsigned)ngrams;
 	return status;
@@ -94,18 +81,18 @@ corpus_options_take(struct corpus_options *options, const struct command *comman
 		request->label = text;
 		return 0;
 	case KEY_MIN_COUNT:
-		return corpus_options_number(command, "--min-count", text, 0, UINT64_MAX, &options->ranking.min_count);
+		return options_number(command, "--min-count", text, 0, UINT64_MAX, &options->ranking.min_count);
 	case KEY_MAX_COUNT:
-		return corpus_options_number(command, "--max-count", text, 0, UINT64_MAX, &options->ranking.max_count);
+		return options_number(command, "--max-count", text, 0, UINT64_MAX, &options->ranking.max_count);
 	case KEY_TOP:
-		return corpus_options_number(command, "--top", text, 1, TOP_MAX, &options->top);
+		return options_number(command, "--top", text, 1, TOP_MAX, &options->top);
 	case KEY_PRIOR:
 		return take_prior(options, command, text);
 	case KEY_STOP_WORDS:
 		request->stop_words = text;
 		return 0;
 	case KEY_MIN_LENGTH:
-		return corpus_options_number(command, "--min-length", text, 1, TOKEN_MAX, &request->min_length);
+		return options_number(command, "--min-length", text, 1, TOKEN_MAX, &request->min_length);
 	case KEY_NGRAMS:
 		return take_ngrams(options, command, text);
 	case KEY_PER_FIELD:

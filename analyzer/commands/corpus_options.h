@@ -70,10 +70,6 @@ int corpus_options_check(struct corpus_options *options, const struct options *g
 int corpus_options_check_output(const struct corpus_options *options, const struct command *command, const char *option,
                                 const char *output);
 
-/* A whole number from `least` to `most`, or options_wrong(): its status, else 0. */
-int corpus_options_number(const struct command *command, const char *option, const char *text, uint64_t least,
-                          uint64_t most, uint64_t *number);
-
 /* Warns of records without tokens, and of a table without any; STATUS_INCOMPLETE under `strict` if there was one, else
  * STATUS_DONE. */
 int corpus_options_report(const struct corpus_options *options, const struct token_counts *counts,

@@ -70,19 +70,6 @@ take_rule(struct groups *groups, const struct command *command, const char *text
 	return STATUS_USAGE;
 }
 
-static int
-take_number(const struct command *command, const char *option, const char *text, uint64_t least, uint64_t most,
-            uint64_t *number)
-{
-	if (number_parse_u64(text, strlen(text), number) && *number >= least && *number <= most)
-		return 0;
-	if (most == UINT64_MAX)
-		return options_wrong(command, "%s %s: a whole number from %llu", option, text,
-		                     (unsigned long long)least);
-	return options_wrong(command, "%s %s: a whole number from %llu to %llu", option, text,
-	                     (unsigned long long)least, (unsigned long long)most);
-}
-
 /* An option that the other answer would pass over is wrong, not ignored. */
 static void
 note_option(struct groups *groups, const struct command *command, int key)
@@ -118,9 +105,9 @@ take_option(struct groups *groups, const struct command *command, int key, const
 			return options_wrong(command, "--fraction %s: a number above 0, up to 1", text);
 		return 0;
 	case KEY_COUNT:
-		return take_number(command, "--count", text, 1, UINT64_MAX, &groups->count);
+		return options_number(command, "--count", text, 1, UINT64_MAX, &groups->count);
 	case KEY_SEED:
-		return take_number(command, "--seed", text, 0, INT64_MAX, &groups->seed); /* JSON has no more */
+		return options_number(command, "--seed", text, 0, INT64_MAX, &groups->seed); /* JSON has no more */
 	case KEY_TEXT_PAIR:
 		if (split(text, 2, &groups->text_names, columns->texts) != 2)
 			return options_wrong(command, "--text-pair %s: say A,B, the fields of the two texts", text);
@@ -129,7 +116,7 @@ take_option(struct groups *groups, const struct command *command, int key, const
 		columns->words = text;
 		return 0;
 	case KEY_REPLICATES:
-		return take_number(command, "--replicates", text, 0, REPLICATES_MAX, &groups->replicates);
+		return options_number(command, "--replicates", text, 0, REPLICATES_MAX, &groups->replicates);
 	case KEY_LEVEL:
 		if (!number_parse(text, &groups->level) || !(groups->level > 0 && groups->level < 1))
 			return options_wrong(command, "--level %s: a number between 0 and 1", text);

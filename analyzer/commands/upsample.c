@@ -58,14 +58,13 @@ take_option(struct upsample *upsample, const struct command *command, int key, c
 			return options_wrong(command, "--step %s: a number above 0, up to 1", text);
 		return 0;
 	case KEY_ITERATIONS:
-		return corpus_options_number(command, "--iterations", text, 1, ITERATIONS_MAX, &upsample->iterations);
+		return options_number(command, "--iterations", text, 1, ITERATIONS_MAX, &upsample->iterations);
 	case KEY_PATIENCE:
-		return corpus_options_number(command, "--patience", text, 0, ITERATIONS_MAX, &upsample->patience);
+		return options_number(command, "--patience", text, 0, ITERATIONS_MAX, &upsample->patience);
 	case KEY_MAX_MULTIPLICITY:
-		return corpus_options_number(command, "--max-multiplicity", text, 1, UINT32_MAX,
-		                             &upsample->max_multiplicity);
+		return options_number(command, "--max-multiplicity", text, 1, UINT32_MAX, &upsample->max_multiplicity);
 	case KEY_SEED:
-		return corpus_options_number(command, "--seed", text, 0, INT64_MAX, &upsample->seed);
+		return options_number(command, "--seed", text, 0, INT64_MAX, &upsample->seed);
 	case KEY_PICK:
 	case KEY_WEIGHTS:
 		return take_choice(command, key, text, upsample);

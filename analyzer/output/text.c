@@ -3,6 +3,7 @@
 
 #include "program/number.h"
 
+#include <math.h>
 #include <string.h>
 
 void
@@ -61,4 +62,19 @@ text_integer(struct output *output, uint64_t value)
 	char *at = output_reserve(output, NUMBER_ROOM);
 
 	output_commit(output, at + number_print_u64(value, at));
+}
+
+void
+text_next_number(struct output *output, double value)
+{
+	output_bytes(output, ",", 1);
+	if (isfinite(value))
+		text_number(output, value);
+}
+
+void
+text_next_integer(struct output *output, uint64_t value)
+{
+	output_bytes(output, ",", 1);
+	text_integer(output, value);
 }

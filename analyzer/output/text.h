@@ -11,5 +11,8 @@ void text_json(struct output *output, const char *text, size_t length);
 /* A finite number, the shortest that reads back the same. */
 void text_number(struct output *output, double value);
 void text_integer(struct output *output, uint64_t value);
+/* A comma, and the field: nothing where there is no finite number. */
+void text_next_number(struct output *output, double value);
+void text_next_integer(struct output *output, uint64_t value);
 
 #endif

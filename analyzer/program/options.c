@@ -281,3 +281,16 @@ options_choice(const struct command *command, const char *what, const char *text
 		options_wrong(command, "no %s '%s'; there are: %s", what, text, all);
 	return -1;
 }
+
+int
+options_number(const struct command *command, const char *option, const char *text, uint64_t least, uint64_t most,
+               uint64_t *number)
+{
+	if (number_parse_u64(text, strlen(text), number) && *number >= least && *number <= most)
+		return 0;
+	if (most == UINT64_MAX)
+		return options_wrong(command, "%s %s: a whole number from %llu", option, text,
+		                     (unsigned long long)least);
+	return options_wrong(command, "%s %s: a whole number from %llu to %llu", option, text,
+	                     (unsigned long long)least, (unsigned long long)most);
+}

@@ -62,6 +62,10 @@ __attribute__((format(printf, 2, 3))) int options_wrong(const struct command *co
 /* Exactly one operand, or options_wrong(): its status, else 0. `what`: "run". */
 int options_one_operand(const struct options *options, const char *what);
 
+/* The whole number that the text of `option` is, within least … most; else options_wrong(): its status. */
+int options_number(const struct command *command, const char *option, const char *text, uint64_t least, uint64_t most,
+                   uint64_t *number);
+
 /* The number of `text` among `names`; else options_wrong() with the nearest, and -1. */
 int options_choice(const struct command *command, const char *what, const char *text, const char *const *names,
                    size_t count);
