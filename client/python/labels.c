@@ -4,8 +4,8 @@
  */
 #include "labels.h"
 
-#include "../arrays.h"
-#include "../batch.h"
+#include "../library/arrays.h"
+#include "../library/batch.h"
 
 #include <string.h>
 

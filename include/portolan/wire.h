@@ -1,6 +1,6 @@
 /*
  * wire.h: frames between client and collector: limits, version, and the codec's interface. Private.
- * The protocol itself is described in client/WIRE.md; the codec is client/wire_*.c, the only files that include msgpack.
+ * The protocol itself is described in client/WIRE.md; the codec is client/wire/wire_*.c, the only files that include msgpack.
  *
  * Thread rule: no shared state; one encoder or decoder per thread.
  */

@@ -319,7 +319,7 @@ def test_what_the_client_left_out_is_known(nobody, spool, store):  # noqa: F811
 
 
 def checksum(head, frame):
-    """As client/spool.c has it."""
+    """As client/spool/spool.c has it."""
     most = (1 << 64) - 1
     value = (0xCBF29CE484222325 ^ len(frame)) * 0x100000001B3 & most
     for part in (head, frame):

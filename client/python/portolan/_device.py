@@ -1,6 +1,6 @@
 """Logits on an accelerator: what is logged is derived there, and comes over in one small copy that nothing waits for.
 
-Rows of many classes become their six signals on the device (the formulas of client/signals.c, float32, the maximum
+Rows of many classes become their six signals on the device (the formulas of client/signals/signals.c, float32, the maximum
 subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels and ids that are on the
 device travel in the same block. The copy goes to pinned memory, behind the work that is queued already; it is logged by a later
 call, when it has arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
