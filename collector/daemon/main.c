@@ -78,11 +78,11 @@ serve(const struct options *options)
 static int
 import_file(const struct import_options *import)
 {
-	struct import_spool_report report;
+	struct import_spool_report report = {0};
 	struct portolan_error error = {0};
 
 	if (import_spool(import, &report, &error) < 0)
-		return fail(EXIT_FAILED, &error);
+		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	visible_line(report.run, sizeof(report.run)); /* it comes out of a file */
 	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
 	if (report.known)
@@ -150,12 +150,14 @@ remove_run(const struct options *options)
 {
 	struct portolan_error error = {0};
 	struct channel *channel = NULL;
-	int result = channel_open(options->store, false, &channel, &error);
+	int interrupted, result = channel_open(options->store, false, &channel, &error);
 
 	if (result == 0)
 		result = channel_remove(channel, options->run, &error);
-	channel_close(channel);
-	return result < 0 ? fail(EXIT_FAILED, &error) : EXIT_DONE;
+	interrupted = channel_close(channel);
+	if (result < 0 && interrupted)
+		error_set(&error, result, "interrupted; `portolan runs` tells whether the run is still there");
+	return result == 0 ? EXIT_DONE : fail(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
 }
 
 static int
@@ -170,7 +172,8 @@ make_keys(const struct options *options)
 	if (client)
 		printf("Keys of the client %s are in %s/%s: move that directory to where it runs, and give it as "
 		       "keys=.\n"
-		       "To let it in no longer: rm %s/clients/%s.pub; if it is connected, it goes on until that ends, so\n"
+		       "To let it in no longer: rm %s/clients/%s.pub; if it is connected, it goes on until that ends, "
+		       "so\n"
 		       "restart the collector as well: other clients connect again, and lose nothing.\n",
 		       client, directory, client, directory, client);
 	else

@@ -3,42 +3,131 @@
  *
  * It sends within its credit, and waits for answers when that is used up. Once a session has begun it repeats nothing:
  * when the collector goes away, or cannot store what it is given, the session fails and the caller says so. Before that
- * it does: a collector that is leaving answers no `open`, and then either the store is free, or another collector
- * comes.
+ * it does: a collector that is leaving answers no `open`, and then either the store is free, and a collector is started
+ * for it, or another one comes.
  */
 #include "channel.h"
 
-#include "carrier.h"
 #include "interrupt.h"
-#include "store/write.h"
+#include "serving.h"
 
+#include <endpoint.h>
 #include <portolan/error.h>
+#include <portolan/store.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <zmq.h>
 
 #define OPEN_MS 1000      /* without an answer for so long an `open` is repeated */
 #define SILENCE_MS 30000  /* without an answer for so long the collector is given up */
 #define UNDERWAY_MAX 4096 /* frames */
 
 struct channel {
-	struct carrier *carrier;
 	const char *store;
+	struct interrupt interrupt;
+	struct serving serving;
+	struct endpoint endpoint;
+	void *context, *dealer;
+	wire_encoder *encoder;
+	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent, acknowledged; /* sequence numbers */
-	uint64_t begun_at;           /* what `opened` acknowledged */
 	uint64_t credit, underway;   /* bytes */
 	size_t sizes[UNDERWAY_MAX];  /* of the frames under way, by sequence number */
 	struct channel_totals totals;
 	bool opened, answered, closing;
-	bool remote; /* the carrier goes to a collector */
-	int failed;  /* the first error, kept in failure */
+	bool done;  /* nothing was asked for that has not been answered: a collector may take its time to leave */
+	int failed; /* the first error, kept in failure */
 	struct portolan_error failure;
 };
+
+static bool
+store_exists(const char *store)
+{
+	struct stat status;
+	char path[4096];
+	int length = snprintf(path, sizeof(path), "%s/data.mdb", store);
+
+	return length > 0 && (size_t)length < sizeof(path) && stat(path, &status) == 0;
+}
+
+static void
+disconnect(struct channel *channel)
+{
+	if (channel->dealer)
+		zmq_close(channel->dealer);
+	channel->dealer = NULL;
+	endpoint_close(&channel->endpoint);
+}
+
+static int
+connect_dealer(struct channel *channel, struct portolan_error *error)
+{
+	int linger = 0, timeout = SILENCE_MS, result;
+
+	disconnect(channel);
+	result = endpoint_open(channel->store, &channel->endpoint, error);
+	if (result < 0)
+		return result;
+	channel->dealer = zmq_socket(channel->context, ZMQ_DEALER);
+	if (!channel->dealer || zmq_setsockopt(channel->dealer, ZMQ_LINGER, &linger, sizeof(linger)) ||
+	    zmq_setsockopt(channel->dealer, ZMQ_SNDTIMEO, &timeout, sizeof(timeout)) ||
+	    zmq_connect(channel->dealer, channel->endpoint.text))
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot connect to %s: %s", channel->endpoint.text,
+		                 zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+int
+channel_open(const char *store, bool create, struct channel **channel, struct portolan_error *error)
+{
+	struct channel *opened;
+	int result;
+
+	if (!create && !store_exists(store))
+		return error_set(error, STORE_E_NO_STORE, "there is no store at %s; give its directory with --store",
+		                 store);
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	*opened = (struct channel){.store = store, .serving.process = -1, .endpoint.directory = -1};
+	interrupt_begin(&opened->interrupt); /* before libzmq makes threads */
+	opened->encoder = wire_encoder_new();
+	opened->decoder = wire_decoder_new();
+	opened->context = zmq_ctx_new();
+	if (!opened->encoder || !opened->decoder || !opened->context)
+		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	else if ((result = serving_begin(&opened->serving, store, error)) >= 0)
+		result = connect_dealer(opened, error);
+	if (result < 0)
+		channel_close(opened);
+	else
+		*channel = opened;
+	return result;
+}
+
+int
+channel_close(struct channel *channel)
+{
+	int arrived;
+
+	if (!channel)
+		return 0;
+	disconnect(channel);
+	if (channel->context)
+		zmq_ctx_term(channel->context);
+	serving_end(&channel->serving, !channel->done);
+	wire_encoder_free(channel->encoder);
+	wire_decoder_free(channel->decoder);
+	arrived = interrupt_arrived();
+	interrupt_end(&channel->interrupt);
+	free(channel);
+	return arrived;
+}
 
 static int
 fail(struct channel *channel, int code, struct wire_bytes message)
@@ -68,17 +157,16 @@ is_mine(const struct channel *channel, const struct wire_frame *frame)
 }
 
 static void
-take_answer(void *context, const struct wire_frame *frame)
+take_answer(struct channel *channel, const struct wire_frame *frame)
 {
-	struct channel *channel = context;
-
 	if (!is_mine(channel, frame))
 		return;
 	channel->answered = true;
 	switch (frame->kind) {
-	case WIRE_OPENED:
+	case WIRE_OPENED: /* again, where `open` was repeated: nothing was sent before the first one came */
+		if (!channel->opened)
+			channel->sent = channel->acknowledged = frame->opened.acknowledged;
 		channel->opened = true;
-		channel->begun_at = frame->opened.acknowledged;
 		take_acknowledged(channel, frame->opened.acknowledged, frame->opened.credit);
 		break;
 	case WIRE_ACK:
@@ -95,117 +183,78 @@ take_answer(void *context, const struct wire_frame *frame)
 	}
 }
 
-static bool
-store_exists(const char *store)
-{
-	struct stat status;
-	char path[4096];
-	int length = snprintf(path, sizeof(path), "%s/data.mdb", store);
-
-	return length > 0 && (size_t)length < sizeof(path) && stat(path, &status) == 0;
-}
-
-/* Whoever can lock the store is its collector. STORE_E_LOCKED: somebody else is. */
+/* Takes the answers there are; waits for the first one for at most `timeout_ms`. */
 static int
-carry_locally(struct channel *channel, struct portolan_error *error)
+receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 {
-	struct carrier *carrier;
-	int result = carrier_local_new(channel->store, &carrier, error);
+	zmq_pollitem_t item = {.socket = channel->dealer, .events = ZMQ_POLLIN};
+	struct wire_frame frame;
+	zmq_msg_t message;
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	if (channel->carrier)
-		channel->carrier->free(channel->carrier);
-	carrier->answer = take_answer;
-	carrier->context = channel;
-	channel->carrier = carrier;
-	channel->remote = false;
-	return 0;
-}
-
-static int
-carry_remotely(struct channel *channel, struct portolan_error *error)
-{
-	int result = carrier_remote_new(channel->store, &channel->carrier, error);
-
-	if (result < 0)
-		return result;
-	channel->carrier->answer = take_answer;
-	channel->carrier->context = channel;
-	channel->remote = true;
-	return 0;
-}
-
-int
-channel_open(const char *store, bool create, struct channel **channel, struct portolan_error *error)
-{
-	struct channel *opened;
-	int result;
-
-	if (!create && !store_exists(store))
-		return error_set(error, STORE_E_NO_STORE, "there is no store at %s; give its directory with --store",
-		                 store);
-	opened = calloc(1, sizeof(*opened));
-	if (!opened)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	opened->store = store;
-	result = carry_locally(opened, error);
-	if (result == STORE_E_LOCKED)
-		result = carry_remotely(opened, error);
-	if (result < 0)
-		free(opened);
-	else
-		*channel = opened;
+	if (zmq_poll(&item, 1, timeout_ms) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for the collector: %s",
+		                 zmq_strerror(zmq_errno()));
+	zmq_msg_init(&message);
+	while (result == 0 && zmq_msg_recv(&message, channel->dealer, ZMQ_DONTWAIT) >= 0) {
+		result = wire_decode(channel->decoder, zmq_msg_data(&message), zmq_msg_size(&message), &frame, NULL,
+		                     error);
+		if (result == 0)
+			take_answer(channel, &frame);
+	}
+	zmq_msg_close(&message);
 	return result;
 }
 
-void
-channel_close(struct channel *channel)
+static int
+send_message(struct channel *channel, zmq_msg_t *message, struct portolan_error *error)
 {
-	if (!channel)
-		return;
-	channel->carrier->free(channel->carrier);
-	free(channel);
+	if (zmq_msg_send(message, channel->dealer, 0) >= 0)
+		return 0;
+	zmq_msg_close(message);
+	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot send to the collector of this store: %s",
+	                 zmq_strerror(zmq_errno()));
 }
 
+/* Encodes a frame of this session into *message, which is the caller's to send or close. */
 static int
-put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
+encode(struct channel *channel, struct wire_frame *frame, zmq_msg_t *message, struct portolan_error *error)
 {
-	uint64_t next = channel->sent + 1;
-	size_t size;
+	struct wire_bytes bytes;
 	int result;
 
 	memcpy(frame->session, channel->session, WIRE_SESSION_SIZE);
-	channel->answered = false;
-	if (frame->kind == WIRE_BATCH)
-		frame->batch.sequence = next;
-	else if (frame->kind == WIRE_END_EPOCH)
-		frame->end_epoch.sequence = next;
-	else if (frame->kind == WIRE_CLOSE)
-		frame->close.sequence = next;
-	else
-		return channel->carrier->send(channel->carrier, frame, &size, error);
-	/* Before sending: the local carrier may answer within the call. */
-	channel->sent = next;
-	channel->sizes[next % UNDERWAY_MAX] = 0;
-	result = channel->carrier->send(channel->carrier, frame, &size, error);
-	if (result == 0 && channel->acknowledged < next) {
-		channel->sizes[next % UNDERWAY_MAX] = size;
-		channel->underway += size;
-	}
-	return result;
+	result = wire_encode(channel->encoder, frame, &bytes, error);
+	if (result < 0)
+		return result;
+	if (zmq_msg_init_size(message, bytes.size) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	memcpy(zmq_msg_data(message), bytes.data, bytes.size);
+	return 0;
 }
 
-/* The first frame of all has had no answer: in this process if the store is free now; or again. A repeated `remove`
- * would not find what the first one has removed. */
+/* Sends a frame that has no number. */
+static int
+put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
+{
+	zmq_msg_t message;
+	int result = encode(channel, frame, &message, error);
+
+	return result < 0 ? result : send_message(channel, &message, error);
+}
+
+/* The first frame of all has had no answer: again, to another collector if the one that had it has left. While that one
+ * is there, `remove` is not repeated: it would not find what the first one has removed. */
 static int
 begin_again(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
-	int result = channel->remote ? carry_locally(channel, error) : STORE_E_LOCKED;
+	int result = serving_begin(&channel->serving, channel->store, error);
 
-	if (result == STORE_E_LOCKED && first->kind == WIRE_REMOVE)
+	if (result == 0 && first->kind == WIRE_REMOVE)
 		return 0;
-	return result == 0 || result == STORE_E_LOCKED ? put(channel, first, error) : result;
+	if (result > 0)
+		result = connect_dealer(channel, error);
+	return result < 0 ? result : put(channel, first, error);
 }
 
 /* Receives once. When it has been quiet for a while it asks with a ping, or, if the session has not begun, sends
@@ -219,7 +268,7 @@ wait_once(struct channel *channel, struct wire_frame *first, int *silence, struc
 	if (!channel->closing && interrupt_arrived())
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->answered = false;
-	result = channel->carrier->receive(channel->carrier, timeout, error);
+	result = receive(channel, timeout, error);
 	if (result == 0 && channel->failed)
 		result = error_set(error, channel->failed, "%s", channel->failure.message);
 	if (result < 0 || channel->answered) {
@@ -235,86 +284,68 @@ wait_once(struct channel *channel, struct wire_frame *first, int *silence, struc
 	return channel->opened ? put(channel, &ping, error) : begin_again(channel, first, error);
 }
 
-static int
-put_numbered(struct channel *channel, struct wire_frame *frame, size_t size, struct portolan_error *error)
+/* A first frame, and with it a new number for what is answered: late answers to an earlier session are not taken. */
+static void
+forget_session(struct channel *channel, const uint8_t session[WIRE_SESSION_SIZE])
 {
-	int silence = 0, result = 0;
-
-	while (result == 0 && channel->sent > channel->acknowledged &&
-	       (channel->underway + size > channel->credit || channel->sent - channel->acknowledged >= UNDERWAY_MAX))
-		result = wait_once(channel, NULL, &silence, error);
-	return result < 0 ? result : put(channel, frame, error);
+	memcpy(channel->session, session, WIRE_SESSION_SIZE);
+	channel->opened = channel->answered = channel->closing = channel->done = false;
+	channel->failed = 0;
+	channel->underway = 0;
 }
 
-static int
-open_session(struct channel *channel, struct wire_frame *open, struct portolan_error *error)
+int
+channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *error)
 {
-	int silence = 0, result = put(channel, open, error);
+	if (getrandom(session, WIRE_SESSION_SIZE, 0) == WIRE_SESSION_SIZE)
+		return 0;
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
+}
 
+int
+channel_begin(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
+              struct portolan_error *error)
+{
+	struct wire_frame frame = *open;
+	int silence = 0, result;
+
+	forget_session(channel, open->session);
+	result = put(channel, &frame, error);
 	while (result == 0 && !channel->opened)
-		result = wait_once(channel, open, &silence, error);
+		result = wait_once(channel, &frame, &silence, error);
+	if (result == 0)
+		*acknowledged = channel->acknowledged;
 	return result;
 }
 
 int
-channel_begin(struct channel *channel, const struct wire_open *open, struct portolan_error *error)
+channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *open};
-	struct timespec now;
+	struct wire_frame numbered = *frame;
+	zmq_msg_t message;
+	int silence = 0, result;
+	size_t size;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	frame.open.started = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	if (getrandom(channel->session, sizeof(channel->session), 0) != sizeof(channel->session))
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
-	return open_session(channel, &frame, error);
-}
-
-int
-channel_continue(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
-                 struct portolan_error *error)
-{
-	struct wire_frame frame = *open;
-	int result;
-
-	memcpy(channel->session, open->session, sizeof(channel->session));
-	channel->opened = false;
-	channel->failed = 0;
-	result = open_session(channel, &frame, error);
+	if (frame->kind == WIRE_BATCH)
+		numbered.batch.sequence = channel->sent + 1;
+	else if (frame->kind == WIRE_END_EPOCH)
+		numbered.end_epoch.sequence = channel->sent + 1;
+	else
+		numbered.close.sequence = channel->sent + 1;
+	result = encode(channel, &numbered, &message, error);
 	if (result < 0)
 		return result;
-	channel->sent = channel->acknowledged = *acknowledged = channel->begun_at;
-	return 0;
-}
-
-int
-channel_frame(struct channel *channel, const struct wire_frame *frame, uint64_t sequence, size_t size,
-              struct portolan_error *error)
-{
-	struct wire_frame copy = *frame;
-
-	if (sequence != channel->sent + 1)
-		return error_set(error, PORTOLAN_E_INVALID, "frame %llu comes where %llu should",
-		                 (unsigned long long)sequence, (unsigned long long)channel->sent + 1);
-	return put_numbered(channel, &copy, size, error);
-}
-
-int
-channel_batch(struct channel *channel, const struct wire_batch *batch, struct portolan_error *error)
-{
-	struct wire_frame frame = {.kind = WIRE_BATCH, .batch = *batch};
-	size_t size = batch->ids.size;
-
-	for (size_t i = 0; i < batch->column_count; i++)
-		size += batch->columns[i].data.size;
-	return put_numbered(channel, &frame, size, error);
-}
-
-int
-channel_end_epoch(struct channel *channel, uint32_t epoch, struct portolan_error *error)
-{
-	struct wire_frame frame = {.kind = WIRE_END_EPOCH, .end_epoch = {.epoch = epoch}};
-
-	return put_numbered(channel, &frame, 0, error);
+	size = zmq_msg_size(&message);
+	while (result == 0 && channel->sent > channel->acknowledged &&
+	       (channel->underway + size > channel->credit || channel->sent - channel->acknowledged >= UNDERWAY_MAX))
+		result = wait_once(channel, NULL, &silence, error);
+	if (result < 0) {
+		zmq_msg_close(&message);
+		return result;
+	}
+	channel->sizes[++channel->sent % UNDERWAY_MAX] = size;
+	channel->underway += size;
+	return send_message(channel, &message, error);
 }
 
 int
@@ -322,35 +353,30 @@ channel_end(struct channel *channel, const struct wire_counts *counts, struct ch
             struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.counts = *counts}};
-	int silence = 0, result = put_numbered(channel, &frame, 0, error);
+	int silence = 0, result = channel_send(channel, &frame, error);
 
 	channel->closing = true;
 	while (result == 0 && channel->acknowledged < channel->sent)
 		result = wait_once(channel, NULL, &silence, error);
-	if (result == 0)
-		result = channel->carrier->settle(channel->carrier, error);
-	if (result == 0)
-		*totals = channel->totals;
-	return result;
+	if (result < 0)
+		return result;
+	channel->done = true;
+	*totals = channel->totals;
+	return 0;
 }
 
 int
 channel_remove(struct channel *channel, const char *run, struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_REMOVE};
-	int silence = 0, result;
+	struct wire_frame frame = {.kind = WIRE_REMOVE, .remove.run = {(const uint8_t *)run, strlen(run)}};
+	int silence = 0, result = channel_new_session(frame.session, error);
 
-	/* A new number, so that late answers to an earlier session are not taken for this one's. */
-	if (getrandom(channel->session, sizeof(channel->session), 0) != sizeof(channel->session))
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
-	channel->failed = 0;
-	channel->opened = false;
-	frame.remove.run.data = (const uint8_t *)run;
-	frame.remove.run.size = strlen(run);
+	if (result < 0)
+		return result;
+	forget_session(channel, frame.session);
 	result = put(channel, &frame, error);
-	while (result == 0 && !channel->failed && !channel->answered)
+	while (result == 0 && !channel->answered)
 		result = wait_once(channel, &frame, &silence, error);
-	if (result == 0 && channel->failed)
-		result = error_set(error, channel->failed, "%s", channel->failure.message);
-	return result < 0 ? result : channel->carrier->settle(channel->carrier, error);
+	channel->done = result == 0;
+	return result;
 }

@@ -1,10 +1,10 @@
 /*
- * channel.h: one session with the ingest of a store, from a program that has nothing else to do meanwhile (import, rm).
- * Where a collector serves the store, frames go to its local endpoint; otherwise the store is locked and the ingest
- * runs in this process. Both ways obey the same rules of the wire.
+ * channel.h: one session with the collector of a store, at its local endpoint, for a program that has nothing else to
+ * do meanwhile (import, rm). Where no collector serves the store, one is started, and has left when the channel is
+ * closed.
  *
- * Every call that fails ends the session: only channel_remove() and channel_close() may follow. So does a signal that
- * interrupt.h makes wait, but not once the end was sent.
+ * While a channel is open, SIGINT, SIGTERM and SIGHUP wait (interrupt.h). Every call that fails ends the session: only
+ * channel_remove() and channel_close() may follow. So does such a signal, but not once the end was sent.
  * Not thread-safe.
  */
 #ifndef COLLECTOR_CHANNEL_H
@@ -16,33 +16,30 @@ struct channel;
 
 /* `create`: make the store when there is none. */
 int channel_open(const char *store, bool create, struct channel **channel, struct portolan_error *error);
-void channel_close(struct channel *channel); /* NULL accepted */
+/* After channel_end() or channel_remove() a collector that was started here first turns epochs into columns. Answers
+ * the signal that came meanwhile, and is forgotten; 0: none. NULL accepted. */
+int channel_close(struct channel *channel);
 
-/* Begins the session; waits for the answer. open->started is filled here. */
-int channel_begin(struct channel *channel, const struct wire_open *open, struct portolan_error *error);
-
-/* Goes on with a session that exists elsewhere: open->session, open->open as it is. *acknowledged: what the store has.
+/* Begins the session that the `open` frame names, or goes on with it. *acknowledged: the last frame that the store has.
  */
-int channel_continue(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
-                     struct portolan_error *error);
-
-/* Sends the frame with this number, which must be the next one, of about `size` bytes. */
-int channel_frame(struct channel *channel, const struct wire_frame *frame, uint64_t sequence, size_t size,
+int channel_begin(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
                   struct portolan_error *error);
 
-/* Sends a batch, numbered here, once there is credit for it. */
-int channel_batch(struct channel *channel, const struct wire_batch *batch, struct portolan_error *error);
-int channel_end_epoch(struct channel *channel, uint32_t epoch, struct portolan_error *error);
+/* Sends a frame of the session once there is credit for it. Its number is given here: the next one. */
+int channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error);
 
 struct channel_totals {
 	uint64_t replaced, refused; /* observations, as the collector counts them */
 };
 
-/* Ends the session, with what its client told of itself; returns when everything is on disk. In this process it then also turns epochs into columns. */
+/* Ends the session, with what its client told of itself; returns when everything is on disk. */
 int channel_end(struct channel *channel, const struct wire_counts *counts, struct channel_totals *totals,
                 struct portolan_error *error);
 
-/* Removes a run; returns when that is on disk. */
+/* Removes a run; returns when that is on disk. STORE_E_NO_RUN. */
 int channel_remove(struct channel *channel, const char *run, struct portolan_error *error);
+
+/* A number for a new session. */
+int channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *error);
 
 #endif

@@ -8,14 +8,15 @@
 #include "import_batch.h"
 #include "interrupt.h"
 #include "progress.h"
-#include "store/write.h"
 
 #include <portolan/error.h>
+#include <portolan/store.h>
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define REPORTED_MOST 10 /* refused lines that are printed */
 
@@ -125,6 +126,7 @@ take_line(struct import *import, size_t size, struct portolan_error *error)
 static int
 read_file(struct import *import, struct portolan_error *error)
 {
+	struct wire_frame end = {.kind = WIRE_END_EPOCH, .end_epoch.epoch = import->file->epoch};
 	FILE *stream = fopen(import->file->path, "re");
 	ssize_t size;
 	int result = 0;
@@ -139,7 +141,7 @@ read_file(struct import *import, struct portolan_error *error)
 	fclose(stream);
 	if (result == 0)
 		result = send_batch(import, error);
-	return result < 0 ? result : channel_end_epoch(import->channel, import->file->epoch, error);
+	return result < 0 ? result : channel_send(import->channel, &end, error);
 }
 
 static int
@@ -166,19 +168,25 @@ read_all(struct import *import, struct portolan_error *error)
 static int
 fill_run(struct import *import, struct import_report *report, struct portolan_error *error)
 {
-	struct wire_open open = {
-	        .run = {(const uint8_t *)import->options->run, strlen(import->options->run)},
-	        .client = {(const uint8_t *)"portoland import", strlen("portoland import")},
-	        .mode = PORTOLAN_EPOCH_END,
-	        .overwrite = import->options->overwrite,
-	        .whole = true,
+	struct wire_frame open = {
+	        .kind = WIRE_OPEN,
+	        .open = {.run = {(const uint8_t *)import->options->run, strlen(import->options->run)},
+	                 .client = {(const uint8_t *)"portoland import", strlen("portoland import")},
+	                 .mode = PORTOLAN_EPOCH_END,
+	                 .overwrite = import->options->overwrite,
+	                 .whole = true},
 	};
 	struct channel_totals totals;
-	int result = channel_begin(import->channel, &open, error);
+	struct timespec now;
+	uint64_t acknowledged;
+	int result = channel_new_session(open.session, error);
 
-	if (result < 0)
-		return result;
-	result = read_all(import, error);
+	clock_gettime(CLOCK_REALTIME, &now);
+	open.open.started = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	if (result == 0)
+		result = channel_begin(import->channel, &open, &acknowledged, error);
+	if (result == 0)
+		result = read_all(import, error);
 	if (result == 0)
 		result = channel_end(import->channel, &(struct wire_counts){0}, &totals, error);
 	if (result < 0)
@@ -238,22 +246,19 @@ int
 import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error)
 {
 	struct import import = {.options = options};
-	struct interrupt interrupt;
 	int result = dynamics_files(options->path, &import.files, &import.file_count, error);
 
 	if (result < 0)
 		return result;
 	*report = (struct import_report){0};
-	interrupt_begin(&interrupt); /* before zmq makes threads */
 	import.batch = import_batch_new();
 	if (!import.batch)
 		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if ((result = channel_open(options->store, true, &import.channel, error)) == 0)
 		result = fill_run(&import, report, error);
-	channel_close(import.channel);
-	if (result < 0 && (report->interrupted = interrupt_arrived()))
+	report->interrupted = channel_close(import.channel);
+	if (result < 0 && report->interrupted)
 		error_set(error, result, "interrupted; nothing was imported");
-	interrupt_end(&interrupt);
 	if (result == 0)
 		result = import_count(options->store, options->run, report, error);
 	if (result == 0)

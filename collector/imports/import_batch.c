@@ -208,7 +208,7 @@ import_batch_send(struct import_batch *batch, struct channel *channel, uint32_t 
                   void (*refused)(void *context, uint64_t line), void *context, uint64_t *sent,
                   struct portolan_error *error)
 {
-	struct wire_batch frame;
+	struct wire_frame frame = {.kind = WIRE_BATCH};
 	size_t rows;
 	int result = 0;
 
@@ -217,8 +217,8 @@ import_batch_send(struct import_batch *batch, struct channel *channel, uint32_t 
 	derive(batch);
 	rows = squeeze(batch, refused, context);
 	if (rows > 0) {
-		fill_frame(batch, rows, epoch, &frame);
-		result = channel_batch(channel, &frame, error);
+		fill_frame(batch, rows, epoch, &frame.batch);
+		result = channel_send(channel, &frame, error);
 	}
 	if (result == 0)
 		*sent += rows;

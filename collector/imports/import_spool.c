@@ -6,9 +6,9 @@
 
 #include "channel.h"
 #include "progress.h"
-#include "store/write.h"
 
 #include <portolan/error.h>
+#include <portolan/store.h>
 #include <spool.h>
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct transfer {
 	struct channel *channel;
 	wire_decoder *decoder;
 	struct progress progress;
-	uint64_t acknowledged; /* by the store, before */
+	uint64_t acknowledged;     /* by the store, before */
 	struct wire_counts counts; /* what the client told of itself at the end */
 };
 
@@ -85,7 +85,7 @@ begin(struct transfer *transfer, struct portolan_error *error)
 			result = 0;
 	}
 	if (result == 0)
-		result = channel_continue(transfer->channel, &frame, &transfer->acknowledged, error);
+		result = channel_begin(transfer->channel, &frame, &transfer->acknowledged, error);
 	if (result == 0 && transfer->acknowledged < frame.open.after)
 		result =
 		        error_set(error, PORTOLAN_E_REFUSED,
@@ -118,7 +118,7 @@ send_next(struct transfer *transfer, struct portolan_error *error)
 	if (frame.kind != WIRE_BATCH && frame.kind != WIRE_END_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "%s holds a frame that does not belong there",
 		                 transfer->options->path);
-	result = channel_frame(transfer->channel, &frame, record.sequence, bytes.size, error);
+	result = channel_send(transfer->channel, &frame, error);
 	if (result == 0)
 		transfer->report->sent += record.observations;
 	return result;
@@ -203,7 +203,10 @@ import_spool(const struct import_options *options, struct import_spool_report *r
 		result = begin(&transfer, error);
 	if (result == 0)
 		result = send_all(&transfer, error);
-	channel_close(transfer.channel);
+	report->interrupted = channel_close(transfer.channel);
+	if (result < 0 && report->interrupted)
+		error_set(error, result, "interrupted; import %s again, and the rest of it comes as well",
+		          options->path);
 	if (result == 0)
 		result = import_count(options->store, report->run, &report->now, error);
 	wire_decoder_free(transfer.decoder);

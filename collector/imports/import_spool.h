@@ -14,6 +14,7 @@ struct import_spool_report {
 	uint64_t replaced, refused; /* of this session, as the collector counts them */
 	struct import_report now;   /* what the run then holds */
 	char damage[504];           /* what cannot be read of the file; empty: nothing */
+	int interrupted;            /* by this signal; 0: not */
 };
 
 /* Sends the file's session, from where the store has it. Again is not twice; a failure can be followed by another

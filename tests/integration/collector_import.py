@@ -13,7 +13,7 @@ import unittest
 import msgpack
 import zmq
 
-from collector_harness import DEADLINE, PORTOLAND, CollectorTest, dump, portoland
+from collector_harness import DEADLINE, PORTOLAND, CollectorTest, dump, is_served, portoland, wait_until
 
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED_DATA = os.environ.get("PORTOLAN_SHARED_DATA", os.path.join(SOURCE_ROOT, "..", "shared", "data"))
@@ -70,6 +70,16 @@ class Import(DynamicsTest):
         expected = self.write_two_epochs()
         self.check_two_epochs(self.run_import(), expected)
         self.assertTrue(os.path.exists(os.path.join(self.store, "data.mdb")))
+        self.assertFalse(is_served(self.store))  # the collector that the import started has left
+
+    def test_what_keeps_a_collector_from_starting_is_said_once(self):
+        self.write_two_epochs()
+        with open(self.store, "w"):
+            pass  # a file where the store should be
+        done = self.run_import()
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^portoland: [^\n]*%s[^\n]*\n$" % self.store)
+        self.assertEqual(done.stderr.count("portoland: "), 1)
 
     def test_through_a_running_collector(self):
         expected = self.write_two_epochs()
@@ -232,7 +242,27 @@ class AllOrNothing(DynamicsTest):
             done = self.run_import("--overwrite")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("nothing was imported", done.stderr)
+            self.assertEqual(is_served(self.store), served)
             self.assert_rows(expected)
+
+    def test_sigkill_leaves_nothing_and_destroys_nothing(self):
+        expected = self.write_two_epochs()
+        self.assertEqual(self.run_import().returncode, 0)
+        logits = [[number / 7, 1.0] for number in range(7)]
+        for epoch in range(2, 12):
+            self.write(epoch, (self.row(epoch, number, logits[number % 7], 1) for number in range(20000)))
+        log = os.path.join(self.store, "portoland.log")
+        before = os.path.getsize(log)
+        process = subprocess.Popen([PORTOLAND, "import", self.dynamics, "--run", "a/b", "--overwrite", "--store", self.store])
+        wait_until(lambda: b"begun" in open(log, "rb").read()[before:], "the import has begun")
+        process.kill()
+        process.wait()
+        self.assert_rows(expected)
+        self.write_two_epochs()
+        for epoch in range(2, 12):
+            os.remove(os.path.join(self.dynamics, "dynamics_epoch_%d.jsonl" % epoch))
+        self.assertEqual(self.run_import("--overwrite").returncode, 0)  # through the collector that the first one started
+        self.assert_rows(expected)
 
     def test_ctrl_c_leaves_nothing_and_destroys_nothing(self):
         def interrupted():  # the signal is there before the first line is read
@@ -274,7 +304,8 @@ class LeavingCollector(DynamicsTest):
         self.context = zmq.Context()
         self.socket = self.context.socket(zmq.ROUTER)
         self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.bind("ipc://" + os.path.join(self.store, "collector.sock"))
+        self.endpoint = "ipc://" + os.path.join(self.store, "collector.sock")
+        self.socket.bind(self.endpoint)
 
     def tearDown(self):
         self.context.destroy()
@@ -293,6 +324,7 @@ class LeavingCollector(DynamicsTest):
     def test_its_store_is_taken_over(self):
         process = self.start()
         self.assertEqual(self.receive()[1]["t"], "open")
+        self.socket.unbind(self.endpoint)  # as a collector does before it gives up the lock
         self.lock.close()
         said, trouble = process.communicate(timeout=DEADLINE)
         self.assertEqual((process.returncode, trouble), (0, ""))
@@ -306,6 +338,15 @@ class LeavingCollector(DynamicsTest):
         self.assertTrue(first[1]["whole"])
         process.send_signal(signal.SIGINT)
         self.assertIn("interrupted", process.communicate(timeout=DEADLINE)[1])
+        self.assertEqual(process.returncode, 130)
+
+    def test_ctrl_c_is_heard_while_a_run_is_removed(self):
+        with open(os.path.join(self.store, "data.mdb"), "wb"):
+            pass
+        process = subprocess.Popen([PORTOLAND, "rm", "a/b", "--store", self.store], stderr=subprocess.PIPE, text=True)
+        self.assertEqual(self.receive()[1]["t"], "remove")
+        process.send_signal(signal.SIGINT)
+        self.assertIn("portolan runs", process.communicate(timeout=DEADLINE)[1])
         self.assertEqual(process.returncode, 130)
 
 

@@ -1,0 +1,24 @@
+/*
+ * serving.h: a collector for a command (import, rm) on a store that nobody serves: this very program, started in the
+ * background. It leaves by itself when no session is live and all is folded.
+ */
+#ifndef COLLECTOR_SERVING_H
+#define COLLECTOR_SERVING_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+
+/* The process of a collector that was started here. */
+struct serving {
+	int process; /* a pidfd; < 0: none was started */
+};
+
+/* Returns when the store has a collector: one that was there already, whatever it is doing, or one started here. An
+ * error is what that one says. Makes the store if there is none. 1: one was started; 0: one was there. */
+int serving_begin(struct serving *serving, const char *store, struct portolan_error *error);
+
+/* Waits until the collector that was started here, if any, has left. `now`: makes it leave without folding. */
+void serving_end(struct serving *serving, bool now);
+
+#endif
