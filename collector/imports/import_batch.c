@@ -1,8 +1,8 @@
 /*
  * import_batch.c: a batch under construction, row-major logits beside its ids, and its way onto the wire.
  *
- * Rows the signals refuse are squeezed out before sending, in place, so that the order of lines is kept: of two lines
- * about one example the later one stays.
+ * Rows that the signals refuse are dropped before sending, in place, so that the order of lines is kept: of two lines
+ * about one example the later one stays. The signals of the others are then derived again, which is rare.
  */
 #include "import_batch.h"
 
@@ -12,22 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS IMPORT_BATCH_ROWS
+#define ROWS 4096u
+#define LOGITS 262144u        /* numbers; a row with more is a batch of its own */
+#define BYTES (252u << 10)    /* of ids and columns in a frame, which has at most 256 KiB */
+#define ROW_BYTES (7 * 4 + 1) /* of the columns, one bit rounded up */
 
 struct import_batch {
-	size_t rows, classes;
+	size_t rows, classes, bytes;
 	bool is_text;
 	double *logits; /* rows × classes */
 	size_t logit_room;
 	uint64_t lines[ROWS];
 	uint64_t integers[ROWS];
-	char *texts[ROWS]; /* owned */
+	char texts[ROWS][WIRE_MAX_NAME + 1];
 	int32_t gold[ROWS];
 	float gold_prob[ROWS], margin[ROWS], other_sq[ROWS], entropy[ROWS], max_prob[ROWS];
 	int32_t predicted[ROWS];
 	uint8_t correct[ROWS], refused[ROWS];
 	uint8_t bits[ROWS / 8];
-	uint8_t text_ids[ROWS * 256];
+	uint8_t text_ids[BYTES];
 };
 
 struct import_batch *
@@ -36,31 +39,26 @@ import_batch_new(void)
 	return calloc(1, sizeof(struct import_batch));
 }
 
-static void
-clear(struct import_batch *batch)
-{
-	for (size_t r = 0; r < batch->rows; r++) {
-		free(batch->texts[r]);
-		batch->texts[r] = NULL;
-	}
-	batch->rows = 0;
-}
-
 void
 import_batch_free(struct import_batch *batch)
 {
-	if (!batch)
-		return;
-	clear(batch);
-	free(batch->logits);
+	if (batch)
+		free(batch->logits);
 	free(batch);
+}
+
+static size_t
+row_bytes(const struct dynamics_row *row)
+{
+	return ROW_BYTES + (row->is_text ? 1 + strlen(row->text) : sizeof(row->integer));
 }
 
 bool
 import_batch_is_full(const struct import_batch *batch, const struct dynamics_row *row)
 {
-	return batch->rows > 0 && (batch->rows == ROWS || batch->classes != row->classes ||
-	                           (batch->rows + 1) * batch->classes > IMPORT_BATCH_LOGITS);
+	return batch->rows > 0 &&
+	       (batch->rows == ROWS || batch->classes != row->classes || (batch->rows + 1) * batch->classes > LOGITS ||
+	        batch->bytes + row_bytes(row) > BYTES);
 }
 
 int
@@ -78,19 +76,21 @@ import_batch_add(struct import_batch *batch, const struct dynamics_row *row, uin
 		batch->logits = logits;
 		batch->logit_room = room;
 	}
-	if (row->is_text && !(batch->texts[r] = strdup(row->text)))
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	memcpy(batch->logits + used, row->logits, row->classes * sizeof(*row->logits));
+	if (row->is_text)
+		strcpy(batch->texts[r], row->text);
 	batch->classes = row->classes;
 	batch->is_text = row->is_text;
 	batch->integers[r] = row->integer;
 	batch->gold[r] = row->gold;
 	batch->lines[r] = line;
+	batch->bytes += row_bytes(row);
 	batch->rows++;
 	return 0;
 }
 
-static void
+/* Answers how many rows are refused. */
+static size_t
 derive(struct import_batch *batch)
 {
 	struct portolan_array logits = {
@@ -109,30 +109,11 @@ derive(struct import_batch *batch)
 	        .correct = batch->correct,
 	};
 
-	signals_from_logits(&logits, batch->rows, batch->classes, batch->gold, &columns, batch->refused);
+	return signals_from_logits(&logits, batch->rows, batch->classes, batch->gold, &columns, batch->refused);
 }
 
 static void
-move_row(struct import_batch *batch, size_t to, size_t from)
-{
-	char *text = batch->texts[to];
-
-	batch->integers[to] = batch->integers[from];
-	batch->texts[to] = batch->texts[from];
-	batch->texts[from] = text;
-	batch->gold[to] = batch->gold[from];
-	batch->gold_prob[to] = batch->gold_prob[from];
-	batch->margin[to] = batch->margin[from];
-	batch->other_sq[to] = batch->other_sq[from];
-	batch->entropy[to] = batch->entropy[from];
-	batch->max_prob[to] = batch->max_prob[from];
-	batch->predicted[to] = batch->predicted[from];
-	batch->correct[to] = batch->correct[from];
-}
-
-/* The rows not refused, to the front; answers how many. */
-static size_t
-squeeze(struct import_batch *batch, void (*refused)(void *context, uint64_t line), void *context)
+drop_refused(struct import_batch *batch, void (*refused)(void *context, uint64_t line), void *context)
 {
 	size_t kept = 0;
 
@@ -141,20 +122,23 @@ squeeze(struct import_batch *batch, void (*refused)(void *context, uint64_t line
 			refused(context, batch->lines[r]);
 			continue;
 		}
-		if (kept != r)
-			move_row(batch, kept, r);
+		memmove(batch->logits + kept * batch->classes, batch->logits + r * batch->classes,
+		        batch->classes * sizeof(*batch->logits));
+		memmove(batch->texts[kept], batch->texts[r], sizeof(*batch->texts));
+		batch->integers[kept] = batch->integers[r];
+		batch->gold[kept] = batch->gold[r];
 		kept++;
 	}
-	return kept;
+	batch->rows = kept;
 }
 
 /* Length bytes, then the strings. */
 static struct wire_bytes
-pack_texts(struct import_batch *batch, size_t rows)
+pack_texts(struct import_batch *batch)
 {
-	size_t used = rows;
+	size_t used = batch->rows;
 
-	for (size_t r = 0; r < rows; r++) {
+	for (size_t r = 0; r < batch->rows; r++) {
 		size_t size = strlen(batch->texts[r]);
 
 		batch->text_ids[r] = (uint8_t)size;
@@ -165,42 +149,38 @@ pack_texts(struct import_batch *batch, size_t rows)
 }
 
 static struct wire_bytes
-pack_bits(struct import_batch *batch, size_t rows)
+pack_bits(struct import_batch *batch)
 {
 	memset(batch->bits, 0, sizeof(batch->bits));
-	for (size_t r = 0; r < rows; r++)
+	for (size_t r = 0; r < batch->rows; r++)
 		batch->bits[r / 8] |= (uint8_t)((batch->correct[r] != 0) << (r % 8));
-	return (struct wire_bytes){batch->bits, (rows + 7) / 8};
+	return (struct wire_bytes){batch->bits, (batch->rows + 7) / 8};
 }
 
 static void
-add_column(struct wire_batch *frame, const char *name, enum wire_type type, const void *data, size_t size)
+add_column(struct wire_batch *frame, const char *name, enum wire_type type, const void *data)
 {
-	frame->columns[frame->column_count++] =
-	        (struct wire_column){.name = {(const uint8_t *)name, strlen(name)}, .type = type, .data = {data, size}};
+	frame->columns[frame->column_count++] = (struct wire_column){
+	        .name = {(const uint8_t *)name, strlen(name)}, .type = type, .data = {data, frame->rows * 4}};
 }
 
 static void
-fill_frame(struct import_batch *batch, size_t rows, uint32_t epoch, struct wire_batch *frame)
+fill_frame(struct import_batch *batch, uint32_t epoch, struct wire_batch *frame)
 {
-	struct wire_bytes bits = pack_bits(batch, rows);
-
-	*frame = (struct wire_batch){.epoch = epoch, .rows = (uint32_t)rows};
-	if (batch->is_text) {
-		frame->id_type = WIRE_STR;
-		frame->ids = pack_texts(batch, rows);
-	} else {
-		frame->id_type = WIRE_U8;
-		frame->ids = (struct wire_bytes){(const uint8_t *)batch->integers, rows * sizeof(uint64_t)};
-	}
-	add_column(frame, "gold_prob", WIRE_F4, batch->gold_prob, rows * sizeof(float));
-	add_column(frame, "correct", WIRE_BIT, bits.data, bits.size);
-	add_column(frame, "margin", WIRE_F4, batch->margin, rows * sizeof(float));
-	add_column(frame, "other_sq", WIRE_F4, batch->other_sq, rows * sizeof(float));
-	add_column(frame, "entropy", WIRE_F4, batch->entropy, rows * sizeof(float));
-	add_column(frame, "max_prob", WIRE_F4, batch->max_prob, rows * sizeof(float));
-	add_column(frame, "predicted", WIRE_I4, batch->predicted, rows * sizeof(int32_t));
-	add_column(frame, "gold", WIRE_I4, batch->gold, rows * sizeof(int32_t));
+	*frame = (struct wire_batch){.epoch = epoch, .rows = (uint32_t)batch->rows};
+	frame->id_type = batch->is_text ? WIRE_STR : WIRE_U8;
+	frame->ids = batch->is_text
+	                     ? pack_texts(batch)
+	                     : (struct wire_bytes){(const uint8_t *)batch->integers, batch->rows * sizeof(uint64_t)};
+	add_column(frame, "gold_prob", WIRE_F4, batch->gold_prob);
+	add_column(frame, "correct", WIRE_BIT, NULL);
+	frame->columns[1].data = pack_bits(batch);
+	add_column(frame, "margin", WIRE_F4, batch->margin);
+	add_column(frame, "other_sq", WIRE_F4, batch->other_sq);
+	add_column(frame, "entropy", WIRE_F4, batch->entropy);
+	add_column(frame, "max_prob", WIRE_F4, batch->max_prob);
+	add_column(frame, "predicted", WIRE_I4, batch->predicted);
+	add_column(frame, "gold", WIRE_I4, batch->gold);
 }
 
 int
@@ -209,19 +189,18 @@ import_batch_send(struct import_batch *batch, struct channel *channel, uint32_t 
                   struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_BATCH};
-	size_t rows;
 	int result = 0;
 
-	if (batch->rows == 0)
-		return 0;
-	derive(batch);
-	rows = squeeze(batch, refused, context);
-	if (rows > 0) {
-		fill_frame(batch, rows, epoch, &frame.batch);
+	if (batch->rows > 0 && derive(batch) > 0) {
+		drop_refused(batch, refused, context);
+		derive(batch);
+	}
+	if (batch->rows > 0) {
+		fill_frame(batch, epoch, &frame.batch);
 		result = channel_send(channel, &frame, error);
 	}
 	if (result == 0)
-		*sent += rows;
-	clear(batch);
+		*sent += batch->rows;
+	batch->rows = batch->bytes = 0;
 	return result;
 }

@@ -7,9 +7,6 @@
 #include "channel.h"
 #include "dynamics.h"
 
-#define IMPORT_BATCH_ROWS 4096u
-#define IMPORT_BATCH_LOGITS 262144u /* numbers; a row with more is a batch of its own */
-
 struct import_batch;
 
 struct import_batch *import_batch_new(void); /* NULL: out of memory */

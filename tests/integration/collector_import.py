@@ -340,6 +340,22 @@ class LeavingCollector(DynamicsTest):
         self.assertIn("interrupted", process.communicate(timeout=DEADLINE)[1])
         self.assertEqual(process.returncode, 130)
 
+    def test_frames_have_at_most_256_kib(self):
+        self.write(0, [self.row(0, "%05d" % number + 250 * "x", [number % 7, 1], 0) for number in range(3000)])
+        process = self.start()
+        peer, first = self.receive()
+        self.socket.send_multipart([peer, msgpack.packb({"v": first["v"], "t": "opened", "s": first["s"], "a": 0, "c": 1 << 30, "ids": "none"})])
+        rows, frame = 0, first
+        while frame["t"] != "end":
+            self.assertTrue(self.socket.poll(DEADLINE * 1000))
+            message = self.socket.recv_multipart()[1]
+            self.assertLessEqual(len(message), 256 << 10)
+            frame = msgpack.unpackb(message)
+            rows += frame.get("n", 0)
+        self.assertEqual(rows, 3000)
+        process.kill()
+        process.communicate()
+
     def test_ctrl_c_is_heard_while_a_run_is_removed(self):
         with open(os.path.join(self.store, "data.mdb"), "wb"):
             pass
