@@ -5,193 +5,207 @@
  */
 #include "dynamics.h"
 
-#include "dynamics_numbers.h"
-#include "dynamics_plain.h"
+#include "json_line.h"
 
 #include <portolan/error.h>
 #include <portolan/wire.h>
 
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct line {
-	json_t *object;
-	bool marked; /* some numbers are strings that begin with DYNAMICS_MARK */
-};
+#define LOGITS_KEY "logits_epoch_"
 
-/* The number as it was written, if it is one that jansson does not read; else NULL. */
-static const char *
-marked_number(const struct line *line, const json_t *value)
-{
-	const char *text = line->marked ? json_string_value(value) : NULL;
-
-	return text && text[0] == DYNAMICS_MARK ? text + 1 : NULL;
-}
+enum member { OTHER = 0, GUID = 1, GOLD = 2, LOGITS = 4 };
 
 static int
-parse_large_guid(const char *digits, struct dynamics_row *row, struct portolan_error *error)
+take_guid(struct json_line *line, struct dynamics_row *row)
 {
-	char *end;
+	struct json_number number;
+	size_t size;
+	int result;
 
-	if (digits[0] == '-' && digits[1] != 'I')
-		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is negative");
-	errno = 0;
-	row->integer = strtoull(digits, &end, 10);
-	if (end == digits || *end)
-		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is neither an integer nor a string");
-	if (errno == ERANGE)
-		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is greater than %" PRIu64, UINT64_MAX);
-	row->is_text = false;
+	row->is_text = json_line_peek(line) == '"';
+	if (row->is_text) {
+		result = json_line_string(line, row->text, sizeof(row->text), &size);
+		if (result < 0 || (size < sizeof(row->text) && wire_name_is_valid(row->text, size, false)))
+			return result;
+		return error_set(line->error, PORTOLAN_E_INVALID,
+		                 "\"guid\" is not 1 to %d bytes of UTF-8 without control characters", WIRE_MAX_NAME);
+	}
+	result = json_line_value(line, &number);
+	if (result < 0)
+		return result;
+	if (result == 0 || !number.is_integer)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is neither an integer nor a string");
+	if (number.is_negative && number.integer > 0)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is negative");
+	if (number.is_large)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is greater than %" PRIu64, UINT64_MAX);
+	row->integer = number.integer;
 	return 0;
 }
 
 static int
-parse_guid(const struct line *line, struct dynamics_row *row, struct portolan_error *error)
+take_gold(struct json_line *line, int64_t *gold)
 {
-	const json_t *guid = json_object_get(line->object, "guid");
-	const char *digits = marked_number(line, guid);
-	size_t size;
+	struct json_number number;
+	int result = json_line_value(line, &number);
 
-	if (!guid)
-		return error_set(error, PORTOLAN_E_INVALID, "no \"guid\"");
-	if (digits)
-		return parse_large_guid(digits, row, error);
-	if (json_is_integer(guid)) {
-		if (json_integer_value(guid) < 0)
-			return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is negative");
-		row->is_text = false;
-		row->integer = (uint64_t)json_integer_value(guid);
-		return 0;
+	if (result < 0)
+		return result;
+	if (result == 0 || !number.is_integer || number.integer > INT64_MAX)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"gold\" is not an integer");
+	*gold = number.is_negative ? -(int64_t)number.integer : (int64_t)number.integer;
+	return 0;
+}
+
+static int
+add_logit(struct dynamics_row *row, double logit, struct portolan_error *error)
+{
+	if (row->classes == row->room) {
+		size_t room = row->room ? 2 * row->room : 16;
+		double *grown = realloc(row->logits, room * sizeof(*grown));
+
+		if (!grown)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+		row->logits = grown;
+		row->room = room;
 	}
-	if (!json_is_string(guid))
-		return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is neither an integer nor a string");
-	size = json_string_length(guid);
-	if (!wire_name_is_valid(json_string_value(guid), size, false))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "\"guid\" is not 1 to %d bytes of UTF-8 without control characters", WIRE_MAX_NAME);
-	row->is_text = true;
-	memcpy(row->text, json_string_value(guid), size + 1);
+	row->logits[row->classes++] = logit;
 	return 0;
 }
 
 /* −∞ is a class that was masked, and may stand off the gold label: the signals decide. */
 static int
-parse_logit(const struct line *line, const json_t *item, const char *key, double *logit, struct portolan_error *error)
+take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 {
-	const char *text = marked_number(line, item);
+	struct json_number number;
+	int result = json_line_value(line, &number);
 
-	if (!json_is_number(item) && !text)
-		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" holds something that is not a number", key);
-	*logit = text ? strtod(text, NULL) : json_number_value(item);
-	if (isnan(*logit) || *logit == INFINITY)
-		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" holds %s", key, text);
-	return 0;
+	if (result < 0)
+		return result;
+	if (result == 0)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" holds something that is not a number", key);
+	if (isnan(number.value) || number.value == INFINITY)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" holds %.*s", key, (int)number.size,
+		                 number.text);
+	if (row->classes == DYNAMICS_CLASSES_MOST)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" has more than %d numbers", key,
+		                 DYNAMICS_CLASSES_MOST);
+	return add_logit(row, number.value, line->error);
 }
 
 static int
-parse_logits(const struct line *line, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
+take_logits(struct json_line *line, const char *key, struct dynamics_row *row)
 {
-	char key[32];
-	const json_t *logits, *item;
-	size_t count, i;
+	struct json_number ignored;
 	int result = 0;
 
-	snprintf(key, sizeof(key), "logits_epoch_%" PRIu32, epoch);
-	logits = json_object_get(line->object, key);
-	if (!json_is_array(logits))
-		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" is %s", key, logits ? "not an array" : "missing");
-	count = json_array_size(logits);
-	if (count == 0 || count > DYNAMICS_CLASSES_MOST)
-		return error_set(error, PORTOLAN_E_INVALID, "\"%s\" has %zu numbers, not 1 to %d", key, count,
+	row->classes = 0;
+	if (json_line_peek(line) != '[') {
+		result = json_line_value(line, &ignored);
+		return result < 0 ? result : error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" is not an array", key);
+	}
+	json_line_take(line, '[');
+	if (json_line_take(line, ']'))
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" has 0 numbers, not 1 to %d", key,
 		                 DYNAMICS_CLASSES_MOST);
-	if (count > row->room) {
-		double *grown = realloc(row->logits, count * sizeof(*grown));
+	do
+		result = take_logit(line, key, row);
+	while (result == 0 && json_line_take(line, ','));
+	return result < 0 || json_line_take(line, ']') ? result : json_line_fail(line, "',' or ']'");
+}
 
-		if (!grown)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-		row->logits = grown;
-		row->room = count;
-	}
-	json_array_foreach(logits, i, item)
-	{
-		if ((result = parse_logit(line, item, key, &row->logits[i], error)) < 0)
-			break;
-	}
-	row->classes = count;
-	return result;
+/* "logits_epoch_12", as printf() writes the number. */
+static bool
+is_logits_key(const char *key, uint32_t epoch)
+{
+	const char *digits = key + strlen(LOGITS_KEY), *c = digits;
+	uint64_t number = 0;
+
+	if (strncmp(key, LOGITS_KEY, strlen(LOGITS_KEY)) != 0)
+		return false;
+	for (; *c >= '0' && *c <= '9' && number <= UINT32_MAX; c++)
+		number = 10 * number + (uint64_t)(*c - '0');
+	return c > digits && *c == '\0' && number == epoch && (*digits != '0' || c == digits + 1);
 }
 
 static int
-parse_gold(const struct line *line, struct dynamics_row *row, struct portolan_error *error)
+take_member(struct json_line *line, uint32_t epoch, unsigned *seen, struct dynamics_row *row, int64_t *gold)
 {
-	const json_t *gold = json_object_get(line->object, "gold");
-	json_int_t most = row->classes == 1 ? 1 : (json_int_t)row->classes - 1;
+	enum member member = OTHER;
+	struct json_number ignored;
+	char key[32];
+	size_t size;
+	int result = json_line_string(line, key, sizeof(key), &size);
 
-	if (!json_is_integer(gold))
-		return error_set(error, PORTOLAN_E_INVALID, "\"gold\" is %s", gold ? "not an integer" : "missing");
-	if (json_integer_value(gold) < 0 || json_integer_value(gold) > most)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "\"gold\" is %" JSON_INTEGER_FORMAT ", not within 0 to %" JSON_INTEGER_FORMAT,
-		                 json_integer_value(gold), most);
-	row->gold = (int32_t)json_integer_value(gold);
+	if (result < 0)
+		return result;
+	if (!json_line_take(line, ':'))
+		return json_line_fail(line, "':'");
+	if (size < sizeof(key))
+		member = strcmp(key, "guid") == 0    ? GUID
+		         : strcmp(key, "gold") == 0  ? GOLD
+		         : is_logits_key(key, epoch) ? LOGITS
+		                                     : OTHER;
+	if (*seen & member)
+		return error_set(line->error, PORTOLAN_E_INVALID, "not JSON: two members are called \"%s\"", key);
+	*seen |= member;
+	if (member == GUID)
+		return take_guid(line, row);
+	if (member == GOLD)
+		return take_gold(line, gold);
+	if (member == LOGITS)
+		return take_logits(line, key, row);
+	result = json_line_value(line, &ignored);
+	return result < 0 ? result : 0;
+}
+
+/* After the last member: whether all are there, and fit together. */
+static int
+check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row, struct portolan_error *error)
+{
+	int64_t most = row->classes == 1 ? 1 : (int64_t)row->classes - 1;
+
+	if (!(seen & GUID))
+		return error_set(error, PORTOLAN_E_INVALID, "no \"guid\"");
+	if (!(seen & LOGITS))
+		return error_set(error, PORTOLAN_E_INVALID, "\"" LOGITS_KEY "%" PRIu32 "\" is missing", epoch);
+	if (!(seen & GOLD))
+		return error_set(error, PORTOLAN_E_INVALID, "\"gold\" is missing");
+	if (gold < 0 || gold > most)
+		return error_set(error, PORTOLAN_E_INVALID, "\"gold\" is %" PRId64 ", not within 0 to %" PRId64, gold,
+		                 most);
+	row->gold = (int32_t)gold;
 	return 0;
-}
-
-/* What the library says quotes the line, whatever is in it. */
-static int
-not_json(json_error_t *json_error, struct portolan_error *error)
-{
-	for (char *c = json_error->text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	return error_set(error, PORTOLAN_E_INVALID, "not JSON: %.120s", json_error->text);
-}
-
-static int
-load(const char *text, size_t size, struct line *line, struct portolan_error *error)
-{
-	json_error_t json_error;
-	size_t marked_size;
-	char *marked;
-	int numbers;
-
-	line->marked = false;
-	line->object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &json_error);
-	if (line->object)
-		return 0;
-	numbers = dynamics_mark_numbers(text, size, &marked, &marked_size);
-	if (numbers < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	if (numbers > 0) {
-		line->marked = true;
-		line->object = json_loadb(marked, marked_size, JSON_REJECT_DUPLICATES, &json_error);
-		free(marked);
-	}
-	return line->object ? 0 : not_json(&json_error, error);
 }
 
 int
 dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
 {
-	struct line line;
-	int result;
+	struct json_line line = {.begin = text, .at = text, .end = text + size, .error = error};
+	unsigned seen = 0;
+	int64_t gold = 0;
+	int result = 0;
 
-	if (dynamics_parse_plain(text, size, epoch, row))
-		return 0;
-	result = load(text, size, &line, error);
-	if (result < 0)
-		return result;
-	if (!json_is_object(line.object))
-		result = error_set(error, PORTOLAN_E_INVALID, "not a JSON object");
-	else if ((result = parse_guid(&line, row, error)) == 0 &&
-	         (result = parse_logits(&line, epoch, row, error)) == 0)
-		result = parse_gold(&line, row, error);
-	json_decref(line.object);
-	return result;
+	if (!json_line_take(&line, '{')) {
+		struct json_number ignored;
+
+		result = json_line_value(&line, &ignored);
+		return result < 0 ? result : error_set(error, PORTOLAN_E_INVALID, "not a JSON object");
+	}
+	if (!json_line_take(&line, '}')) {
+		do
+			result = take_member(&line, epoch, &seen, row, &gold);
+		while (result == 0 && json_line_take(&line, ','));
+		if (result == 0 && !json_line_take(&line, '}'))
+			result = json_line_fail(&line, "',' or '}'");
+	}
+	if (result == 0 && (json_line_peek(&line) != 0 || line.at < line.end))
+		result = json_line_fail(&line, "the end of the line");
+	return result < 0 ? result : check_row(seen, epoch, gold, row, error);
 }
 
 void
