@@ -22,9 +22,8 @@
 #include <sys/stat.h>
 #include <zmq.h>
 
-#define OPEN_MS 1000      /* without an answer for so long an `open` is repeated */
-#define SILENCE_MS 30000  /* without an answer for so long the collector is given up */
-#define UNDERWAY_MAX 4096 /* frames */
+#define OPEN_MS 1000     /* without an answer for so long an `open` is repeated */
+#define SILENCE_MS 30000 /* without an answer for so long the collector is given up */
 
 struct channel {
 	const char *store;
@@ -36,8 +35,7 @@ struct channel {
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent, acknowledged; /* sequence numbers */
-	uint64_t credit, underway;   /* bytes */
-	size_t sizes[UNDERWAY_MAX];  /* of the frames under way, by sequence number */
+	uint64_t credit, underway;   /* bytes; those under way count until all of them are acknowledged */
 	struct channel_totals totals;
 	bool opened, answered, closing;
 	bool done;  /* nothing was asked for that has not been answered: a collector may take its time to leave */
@@ -142,8 +140,9 @@ static void
 take_acknowledged(struct channel *channel, uint64_t acknowledged, uint64_t credit)
 {
 	channel->credit = credit;
-	while (channel->acknowledged < acknowledged && channel->acknowledged < channel->sent)
-		channel->underway -= channel->sizes[++channel->acknowledged % UNDERWAY_MAX];
+	channel->acknowledged = acknowledged < channel->sent ? acknowledged : channel->sent;
+	if (channel->acknowledged == channel->sent)
+		channel->underway = 0;
 }
 
 /* An error about bytes that could not be decoded names no session. */
@@ -336,14 +335,13 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	if (result < 0)
 		return result;
 	size = zmq_msg_size(&message);
-	while (result == 0 && channel->sent > channel->acknowledged &&
-	       (channel->underway + size > channel->credit || channel->sent - channel->acknowledged >= UNDERWAY_MAX))
+	while (result == 0 && channel->underway > 0 && channel->underway + size > channel->credit)
 		result = wait_once(channel, NULL, &silence, error);
 	if (result < 0) {
 		zmq_msg_close(&message);
 		return result;
 	}
-	channel->sizes[++channel->sent % UNDERWAY_MAX] = size;
+	channel->sent++;
 	channel->underway += size;
 	return send_message(channel, &message, error);
 }

@@ -1,9 +1,8 @@
 /*
  * json_line.c: a parser of JSON that goes over the line once.
  *
- * jansson, which builds a tree, takes four times as long for an import (measured with 200 MB of dynamics: 8.6 s and 2.1
- * s of processor time), and reads neither ids of 64 bits nor NaN. A decimal number of at most 2^53 in its digits, over
- * a power of ten up to 10^22, is rounded once, thus correctly (Clinger 1990); strtod() reads the others.
+ * jansson, which builds a tree first, made an import of 200 MB of dynamics take 9 s of processor time; this parser makes it
+ * 4 s. Nor does jansson read ids of 64 bits and NaN.
  */
 #include "json_line.h"
 
@@ -14,17 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS_MOST 18 /* of an integer: below 2^63 */
-#define EXACT_MOST (UINT64_C(1) << 53)
-#define POWER_MOST 22
 #define DEPTH_MOST 2048
-
-struct digits {
-	uint64_t value;     /* of the first DIGITS_MOST that are not zeros in front */
-	int count;          /* of all of these */
-	ptrdiff_t fraction; /* how many stand behind the point */
-	bool has_exponent;
-};
 
 int
 json_line_fail(struct json_line *line, const char *expected)
@@ -189,114 +178,51 @@ ends_number(char c)
 }
 
 static bool
-is_digit(const struct json_line *line)
+take_digits(struct json_line *line)
 {
-	return line->at < line->end && *line->at >= '0' && *line->at <= '9';
-}
+	const char *from = line->at;
 
-static void
-take_digits(struct json_line *line, struct digits *digits)
-{
-	for (; is_digit(line); line->at++) {
-		if (digits->count < DIGITS_MOST)
-			digits->value = digits->value * 10 + (uint64_t)(*line->at - '0');
-		digits->count += digits->value > 0;
-	}
-}
-
-/* NaN, Infinity or -Infinity. */
-static bool
-take_number_word(struct json_line *line, struct json_number *number)
-{
-	if (take_word(line, "NaN"))
-		number->value = NAN;
-	else if (take_word(line, "Infinity"))
-		number->value = INFINITY;
-	else if (take_word(line, "-Infinity"))
-		number->value = -INFINITY;
-	else
-		return false;
-	return true;
-}
-
-/* The part of a number behind its sign, by the grammar of JSON. */
-static int
-take_unsigned(struct json_line *line, struct json_number *number, struct digits *digits)
-{
-	if (!is_digit(line))
-		return json_line_fail(line, "a value");
-	if (*line->at == '0')
+	while (line->at < line->end && *line->at >= '0' && *line->at <= '9')
 		line->at++;
-	else
-		take_digits(line, digits);
-	number->is_integer = true;
-	if (take_char(line, '.')) {
-		const char *point = line->at;
-
-		number->is_integer = false;
-		take_digits(line, digits);
-		digits->fraction = line->at - point;
-		if (digits->fraction == 0)
-			return json_line_fail(line, "a digit");
-	}
-	if (take_char(line, 'e') || take_char(line, 'E')) {
-		number->is_integer = false;
-		digits->has_exponent = true;
-		if (!take_char(line, '+'))
-			take_char(line, '-');
-		if (!is_digit(line))
-			return json_line_fail(line, "a digit");
-		while (is_digit(line))
-			line->at++;
-	}
-	return 0;
+	return line->at > from;
 }
 
-/* strtod() and strtoull() stop at what follows the number. */
-static void
-evaluate(struct json_number *number, const struct digits *digits)
-{
-	static const double powers[POWER_MOST + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-	                                              1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-	                                              1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-	number->integer = digits->value;
-	if (number->is_integer && digits->count > DIGITS_MOST) {
-		errno = 0;
-		number->integer = strtoull(number->text + number->is_negative, NULL, 10);
-		number->is_large = errno == ERANGE;
-	}
-	if (!digits->has_exponent && digits->count <= DIGITS_MOST && digits->value <= EXACT_MOST &&
-	    digits->fraction <= POWER_MOST)
-		number->value = (double)digits->value / powers[digits->fraction];
-	else
-		number->value = fabs(strtod(number->text, NULL));
-	if (number->is_negative)
-		number->value = -number->value;
-}
-
+/* A number by the grammar of JSON, or a word of Python's. strtod() and strtoull() stop at what follows it. */
 static int
 take_number(struct json_line *line, struct json_number *number)
 {
-	struct digits digits = {0};
-	bool word;
-	int result = 0;
+	bool word = false;
+	char c = json_line_peek(line);
 
-	json_line_peek(line);
-	*number = (struct json_number){.text = line->at};
-	word = !is_digit(line) && take_number_word(line, number);
+	*number = (struct json_number){.text = line->at, .is_negative = take_char(line, '-')};
+	if (c == 'N' || c == 'I' || (c == '-' && line->at < line->end && *line->at == 'I'))
+		word = take_word(line, c == 'N' ? "NaN" : "Infinity");
+	if (!word && !take_char(line, '0') && !take_digits(line))
+		return json_line_fail(line, "a value");
 	if (!word) {
-		number->is_negative = take_char(line, '-');
-		result = take_unsigned(line, number, &digits);
+		const char *whole = line->at;
+
+		if (take_char(line, '.') && !take_digits(line))
+			return json_line_fail(line, "a digit");
+		if (take_char(line, 'e') || take_char(line, 'E')) {
+			if (!take_char(line, '+'))
+				take_char(line, '-');
+			if (!take_digits(line))
+				return json_line_fail(line, "a digit");
+		}
+		number->is_integer = line->at == whole;
 	}
-	if (result == 0 && (line->at == line->end || !ends_number(*line->at)))
-		result = json_line_fail(line, "the end of a number");
-	if (result < 0)
-		return result;
+	if (line->at == line->end || !ends_number(*line->at))
+		return json_line_fail(line, "the end of a number");
 	number->size = (size_t)(line->at - number->text);
-	if (!word)
-		evaluate(number, &digits);
-	return word || isfinite(number->value) ? 0 : json_line_fail(line, "a number within the range of doubles");
+	number->value = strtod(number->text, NULL);
+	if (!word && !isfinite(number->value))
+		return json_line_fail(line, "a number within the range of doubles");
+	errno = 0;
+	if (number->is_integer)
+		number->integer = strtoull(number->text + number->is_negative, NULL, 10);
+	number->is_large = errno == ERANGE;
+	return 0;
 }
 
 static int

@@ -341,10 +341,12 @@ class LeavingCollector(DynamicsTest):
         self.assertEqual(process.returncode, 130)
 
     def test_frames_have_at_most_256_kib(self):
+        os.remove(self.write(1, []))
         self.write(0, [self.row(0, "%05d" % number + 250 * "x", [number % 7, 1], 0) for number in range(3000)])
         process = self.start()
         peer, first = self.receive()
-        self.socket.send_multipart([peer, msgpack.packb({"v": first["v"], "t": "opened", "s": first["s"], "a": 0, "c": 1 << 30, "ids": "none"})])
+        self.socket.send_multipart([peer, msgpack.packb({"v": first["v"], "t": "opened", "s": first["s"], "a": 0, "c": 1 << 30,
+                                                         "ids": "none"})])
         rows, frame = 0, first
         while frame["t"] != "end":
             self.assertTrue(self.socket.poll(DEADLINE * 1000))
