@@ -48,6 +48,7 @@ store_database_name(enum store_db db)
 #define MAP_SMALLEST ((size_t)1 << 30)
 #define MAP_SMALLEST_READER ((size_t)1 << 20)
 #define MAX_READERS 510
+#define LOCK_FILE_BYTES 36864 /* at least what LMDB needs for MAX_READERS readers of 64 bytes each */
 
 /* LMDB answers EIO when a write was cut short, which is what a disk that fills up does first. */
 static bool
@@ -221,6 +222,24 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	return rc ? store_environment_error(environment, rc, "opening", error) : 0;
 }
 
+/* Whoever can write into the directory could let lock.mdb point at another file of the collector's user, which LMDB
+ * would overwrite. */
+static int
+check_lock_file(const char *directory, struct portolan_error *error)
+{
+	char *path = NULL;
+	struct stat status;
+	int rc = 0;
+
+	if (asprintf(&path, "%s/lock.mdb", directory) < 0)
+		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		rc = error_set(error, STORE_E_SYSTEM,
+		               "'%s' is a symbolic link or no regular file: remove it, LMDB makes it again", path);
+	free(path);
+	return rc;
+}
+
 /* LMDB would make a new store of a file that is missing, or empty; ours are whole from the beginning. */
 static int
 check_data(const char *directory, bool writer, struct portolan_error *error)
@@ -237,7 +256,7 @@ check_data(const char *directory, bool writer, struct portolan_error *error)
 	else if (S_ISREG(status.st_mode) && status.st_size == 0)
 		rc = error_set(error, STORE_E_CORRUPT,
 		               "store '%s': data.mdb is empty, so what was in it is lost: restore it from a backup, or "
-		               "remove it to begin anew",
+		               "remove it and lock.mdb to begin anew",
 		               directory);
 	free(path);
 	return rc;
@@ -252,7 +271,9 @@ store_environment_open(struct environment *environment, const char *directory, b
 	*environment = (struct environment){.directory = strdup(directory)};
 	if (!environment->directory)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = check_data(directory, writer, error);
+	rc = check_lock_file(directory, error);
+	if (!rc)
+		rc = check_data(directory, writer, error);
 	if (rc) {
 		store_environment_close(environment);
 		return rc;
@@ -293,24 +314,95 @@ make_file(const char *directory, const char *path, struct portolan_error *error)
 	return rc;
 }
 
+/* LMDB makes lock.mdb as a file with a hole and writes to it through a map: on a full disk that is a SIGBUS. So its
+ * space is taken beforehand. On failure nothing is left of a lock.mdb that was not there. */
+static int
+reserve_lock_file(const struct environment *environment, const char *path, struct portolan_error *error)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666), rc = 0;
+	struct stat status = {0};
+
+	if (fd < 0 || fstat(fd, &status) != 0)
+		rc = errno;
+	else if (status.st_size < LOCK_FILE_BYTES)
+		rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
+	if (rc == EOPNOTSUPP || rc == EINVAL) /* this file system cannot, so LMDB does as it always does */
+		rc = 0;
+	if (rc && fd >= 0 && status.st_size == 0)
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	if (rc == ELOOP)
+		return error_set(error, STORE_E_SYSTEM,
+		                 "'%s' is a symbolic link: remove it, LMDB makes the file again", path);
+	return rc ? store_environment_error(environment, rc, "making lock.mdb", error) : 0;
+}
+
+/* The names of a new store last: its own directory's, and those above it, which may be new as well. */
+static bool
+sync_new_directory(const char *directory)
+{
+	char *path = realpath(directory, NULL), *slash;
+	bool done = path && store_sync_directory(path);
+
+	for (; done && (slash = strrchr(path, '/')) && slash != path;) {
+		*slash = '\0';
+		store_sync_directory(path); /* as good as the user may */
+	}
+	if (done)
+		store_sync_directory("/");
+	free(path);
+	return done;
+}
+
+struct paths {
+	char *data, *temporary, *lock;
+};
+
+static int
+create_files(const struct environment *environment, const struct paths *paths, struct portolan_error *error)
+{
+	const char *directory = environment->directory;
+	int rc;
+
+	if (access(paths->lock, F_OK) == 0)
+		return error_set(error, STORE_E_NO_STORE,
+		                 "store '%s': data.mdb is gone, and what was in it is lost: restore it from a backup, "
+		                 "or remove lock.mdb as well to begin anew",
+		                 directory);
+	unlink(paths->temporary);
+	rc = make_file(directory, paths->temporary, error);
+	if (!rc && (rename(paths->temporary, paths->data) != 0 || !sync_new_directory(directory)))
+		rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be created: %s", paths->data, strerror(errno));
+	if (rc) {
+		unlink(paths->temporary);
+		return rc;
+	}
+	/* After data.mdb: a lock.mdb without one says that a store was here. */
+	rc = reserve_lock_file(environment, paths->lock, error);
+	if (rc)
+		unlink(paths->data);
+	return rc;
+}
+
 int
 store_environment_create(const char *directory, struct portolan_error *error)
 {
-	char *path = NULL, *temporary = NULL;
+	const struct environment environment = {.directory = (char *)directory};
+	struct paths paths = {0};
 	int rc = 0;
 
-	if (asprintf(&path, "%s/data.mdb", directory) < 0 || asprintf(&temporary, "%s/data.mdb.new", directory) < 0)
+	if (asprintf(&paths.data, "%s/data.mdb", directory) < 0 ||
+	    asprintf(&paths.temporary, "%s/data.mdb.new", directory) < 0 ||
+	    asprintf(&paths.lock, "%s/lock.mdb", directory) < 0)
 		rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	if (!rc && access(path, F_OK) != 0) {
-		unlink(temporary);
-		rc = make_file(directory, temporary, error);
-		if (!rc && (rename(temporary, path) != 0 || !store_sync_directory(directory)))
-			rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be created: %s", path, strerror(errno));
-		if (rc)
-			unlink(temporary);
-	}
-	free(path);
-	free(temporary);
+	else
+		rc = check_lock_file(directory, error);
+	if (!rc && access(paths.data, F_OK) != 0)
+		rc = create_files(&environment, &paths, error);
+	free(paths.data);
+	free(paths.temporary);
+	free(paths.lock);
 	return rc;
 }
 

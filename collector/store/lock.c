@@ -88,8 +88,11 @@ store_lock_take(const char *directory, int *fd, struct portolan_error *error)
 		return rc;
 	if (asprintf(&path, "%s/portoland.lock", directory) < 0 || asprintf(&readers, "%s/readers", directory) < 0)
 		rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	if (!rc && (lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE)) < 0)
-		rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be opened: %s", path, strerror(errno));
+	if (!rc && (lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE)) < 0)
+		rc = error_set(error, STORE_E_SYSTEM,
+		               errno == ELOOP ? "'%s' is a symbolic link, and nothing is written through it: remove it"
+		                              : "'%s' cannot be opened: %s",
+		               path, strerror(errno));
 	if (!rc && flock(lock, LOCK_EX | LOCK_NB) != 0)
 		rc = errno == EWOULDBLOCK
 		             ? locked_by_other(directory, lock, error)

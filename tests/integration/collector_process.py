@@ -158,6 +158,9 @@ class Process(CollectorTest):
         self.assertIn("data.mdb is empty", done.stderr)
         self.assertEqual(os.path.getsize(data), 0)
         os.unlink(data)
+        self.assert_refused(1, "data.mdb is gone", "backup",
+                            arguments=["--store", self.store, "--listen", "tcp://127.0.0.1:*"])
+        os.unlink(os.path.join(self.store, "lock.mdb"))
         self.collect()
 
     def test_names_that_do_not_show_are_shown_on_a_terminal(self):
