@@ -237,18 +237,18 @@ io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct porto
 		return PORTOLAN_E_TIMEOUT;
 	if (has_settled(io, position))
 		return 0;
+	if (io_has_failed(io))
+		return PORTOLAN_E_ENDED;
 	return error_set(error, PORTOLAN_E_CLOSED, "the run has ended: %s", io->failure.message);
 }
 
 int
-io_finish(struct io *io, int64_t deadline, struct portolan_error *error)
+io_finish(struct io *io, int64_t deadline)
 {
 	atomic_store(&io->command, COMMAND_FINISH);
 	if (!wait_until(io, never, 0, deadline))
 		return PORTOLAN_E_TIMEOUT;
-	if (io_has_failed(io))
-		return error_set(error, PORTOLAN_E_CLOSED, "the run had ended: %s", io->failure.message);
-	return 0;
+	return io_has_failed(io) ? PORTOLAN_E_ENDED : 0;
 }
 
 static bool

@@ -87,28 +87,34 @@ send_left_over(struct io *io)
 	return count > 0;
 }
 
-/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. */
+/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. One line says
+ * that it is no longer recorded, unless it was never open: then the caller of portolan_open() is told. */
 static void
 leave(struct io *io)
 {
 	struct session *session = &io->session;
 	struct portolan_error error;
+	char where[IO_PATH_SIZE + 200] = "";
 
-	if (session->opened_count == 0)
+	if (atomic_load(&io->phase) == PHASE_OPENING)
 		return;
 	if (session->refusal == WIRE_E_RUN_REMOVED || !session->directory) {
 		spool_remove(session->backlog.spool);
 		session->backlog.spool = NULL;
 	} else if (intake_save(io, &error) < 0) {
-		fprintf(stderr, "portolan: run %s: %s\n", io->run, error.message);
+		snprintf(where, sizeof(where), "; %s", error.message);
 	} else if (session->backlog.spool) {
 		const struct spool *spool = session->backlog.spool;
 
-		fprintf(stderr, "portolan: run %s: what was not acknowledged is in %s%s\n", io->run, spool->path,
-		        spool->first > 1 ? " (where what came before is lost: portolan import it with --run NAME)"
-		                         : "");
+		pthread_mutex_lock(&io->mutex);
+		snprintf(io->spool_path, sizeof(io->spool_path), "%s", spool->path);
+		pthread_mutex_unlock(&io->mutex);
+		snprintf(where, sizeof(where), "; what was not acknowledged is in %s%s", spool->path,
+		         spool->first > 1 ? " (where what came before is lost: portolan import it with --run NAME)"
+		                          : "");
 		spool_release(session->backlog.spool);
 	}
+	fprintf(stderr, "portolan: run %s is no longer recorded: %s%s\n", io->run, session->failure.message, where);
 }
 
 static bool
@@ -159,8 +165,6 @@ say_on_stderr(struct io *io, enum phase phase)
 	}
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
 		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", io->run);
-	if (phase == PHASE_FAILED && was_open)
-		fprintf(stderr, "portolan: run %s is no longer recorded: %s\n", io->run, io->session.failure.message);
 	if (io->session.complaint.code != io->complained && was_open) {
 		io->complained = io->session.complaint.code;
 		fprintf(stderr, "portolan: run %s: the collector says: %s\n", io->run, io->session.complaint.message);

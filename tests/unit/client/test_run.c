@@ -278,29 +278,100 @@ test_unavailable(void **state)
 	assert_int_equal(fake->rows, 10);
 }
 
-static void
-test_removed(void **state)
+static portolan_run *
+open_then_refuse(struct fake *fake, enum wire_error_code code, struct portolan_options options)
 {
-	struct fake *fake = *state;
-	struct portolan_error error;
-	struct portolan_stats stats;
 	portolan_run *run;
 
 	fake_start(fake);
-	run = open_with(fake, (struct portolan_options){0});
+	run = open_with(fake, options);
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = code;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 10);
+	return run;
+}
+
+static int
+log_three(portolan_run *run, const uint8_t correct[3], struct portolan_error *error)
+{
+	return portolan_log_gold(run, 0, 3, (uint64_t[3]){0, 1, 2}, (float[3]){0.5f, 0.5f, 0.5f}, correct, error);
+}
+
+/* Whatever the collector refuses for good, training goes on; what is wrong with the arguments is an error all the same.
+ */
+static void
+test_ended(void **state)
+{
+	static const enum wire_error_code codes[] = {WIRE_E_RUN_REMOVED, WIRE_E_RUN_DAMAGED, WIRE_E_RUN_DIFFERS,
+	                                             WIRE_E_VERSION,     WIRE_E_MALFORMED,   WIRE_E_OTHER_STORE};
+	struct fake *fake = *state;
+	struct portolan_error error;
+	struct portolan_stats stats;
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		portolan_run *run = open_then_refuse(fake, codes[i], (struct portolan_options){0});
+
+		assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+		assert_memory_equal(error.message, "run words/seed1 has ended: as the test wants it: ", 49);
+		error.code = 0;
+		assert_int_equal(log_three(run, (uint8_t[3]){0}, &error), 0);
+		assert_int_equal(portolan_end_epoch(run, 0, &error), 0);
+		assert_int_equal(error.code, 0);
+		assert_int_equal(log_three(run, (uint8_t[3]){0, 2, 0}, &error), PORTOLAN_E_INVALID);
+		assert_int_equal(portolan_end_epoch(run, UINT32_MAX, &error), PORTOLAN_E_INVALID);
+		stats = stats_of(run);
+		assert_int_equal(stats.logged, 10);
+		assert_int_equal(stats.acknowledged, 0);
+		assert_int_equal(stats.dropped, codes[i] == WIRE_E_RUN_REMOVED ? 13 : 3); /* others are in the spool */
+		assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+		if (codes[i] == WIRE_E_RUN_REMOVED)
+			assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it: 13 of 13 "
+			                                   "observations are lost");
+		else
+			assert_non_null(strstr(error.message, ": 10 of 13 observations are in a file, and 3 are "
+			                                      "lost: portolan import /tmp/"));
+		fake_stop(fake);
+		fake->stored = 0;
+		assert_int_equal(system("rm -rf portolan-spool"), 0);
+	}
+}
+
+static void
+test_ended_and_strict(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run = open_then_refuse(fake, WIRE_E_RUN_REMOVED, (struct portolan_options){.strict = 1});
+	struct portolan_error error;
+
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+	assert_int_equal(log_three(run, (uint8_t[3]){0}, &error), PORTOLAN_E_ENDED);
+	assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it");
+	assert_int_equal(portolan_end_epoch(run, 0, &error), PORTOLAN_E_ENDED);
+	assert_int_equal(stats_of(run).dropped, 13);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+	fake_stop(fake);
+}
+
+/* A log call that waits for room when the run ends goes on as well. */
+static void
+test_ended_while_waiting(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+	uint64_t logged;
+
+	fake->credit = 1;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20, .spool_bytes = 1});
 	pthread_mutex_lock(&fake->mutex);
 	fake->next_error = WIRE_E_RUN_REMOVED;
 	pthread_mutex_unlock(&fake->mutex);
-	log_rows(run, 0, 0, 10);
-	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_CLOSED);
-	assert_string_equal(error.message, "the run has ended: as the test wants it");
-	assert_int_equal(portolan_log_gold(run, 0, 3, NULL, NULL, NULL, &error), PORTOLAN_E_CLOSED);
-	assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it");
-	stats = stats_of(run);
-	assert_int_equal(stats.logged, 10);
-	assert_int_equal(stats.acknowledged, 0);
-	assert_int_equal(stats.dropped, 13);
-	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_CLOSED);
+	log_rows(run, 0, 0, 300000);
+	logged = stats_of(run).logged;
+	assert_true(logged < 300000);
+	assert_int_equal(stats_of(run).dropped, 300000);
+	assert_int_equal(portolan_close(run, 0, NULL), PORTOLAN_E_ENDED);
 	fake_stop(fake);
 }
 
@@ -531,7 +602,9 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_no_session_and_refused, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_unavailable, setup, teardown),
-	        cmocka_unit_test_setup_teardown(test_removed, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended_and_strict, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended_while_waiting, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
