@@ -16,13 +16,20 @@
 #define REJECTED ".rejected"
 
 static bool
-is_candidate(const char *path, const char *name)
+ends_with(const char *name, const char *suffix)
 {
-	size_t length = strlen(name), suffix = strlen(SPOOL_SUFFIX);
+	size_t length = strlen(name), end = strlen(suffix);
+
+	return length > end && strcmp(name + length - end, suffix) == 0;
+}
+
+static bool
+is_candidate(const char *path)
+{
 	struct stat status;
 
-	return length > suffix && strcmp(name + length - suffix, SPOOL_SUFFIX) == 0 && lstat(path, &status) == 0 &&
-	       S_ISREG(status.st_mode) && status.st_uid == geteuid();
+	return ends_with(path, SPOOL_SUFFIX) && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       status.st_uid == geteuid();
 }
 
 static void
@@ -34,7 +41,9 @@ add_path(struct leftover *leftover, const char *directory, const char *name)
 	if (!path)
 		return;
 	snprintf(path, size, "%s/%s", directory, name);
-	paths = is_candidate(path, name) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
+	if (ends_with(name, SPOOL_UNFINISHED))
+		spool_remove_unfinished(path);
+	paths = is_candidate(path) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
 	if (!paths) {
 		free(path);
 		return;
@@ -122,13 +131,13 @@ leave_it(const struct spool *spool)
 	        is_directory ? spool->target : "DIR");
 }
 
-/* The next file that is nobody's, and belongs here. */
+/* The next file that is nobody's, and belongs here. One that another process has stays; a line says so. */
 static void
 begin_next(struct leftover *leftover, int64_t now)
 {
 	for (; !leftover->sending && leftover->at < leftover->count; leftover->at += !leftover->sending) {
 		const char *path = leftover->paths[leftover->at];
-		struct portolan_error error;
+		struct portolan_error error = {0};
 		struct spool *spool;
 		int status = spool_open(&spool, path, true, &error);
 
@@ -149,6 +158,8 @@ begin_next(struct leftover *leftover, int64_t now)
 			note_run(leftover);
 		else if (status == PORTOLAN_E_INVALID)
 			reject(path, error.message);
+		else if (status == SPOOL_BUSY && error.code != 0 && !spool_is_ours(path))
+			fprintf(stderr, "portolan: %s\n", error.message);
 	}
 }
 

@@ -141,7 +141,9 @@ fill_signals(const struct portolan_batch *batch, size_t first, struct record *re
 	case PORTOLAN_SIGNALS:
 		return signals_given(&scores, record->rows, gold, &columns, leave_out);
 	default:
-		arrays_read_u8(&batch->correct, first, record->rows, columns.correct);
+		for (size_t row = 0; row < record->rows; row++) /* U8: batch_check() */
+			columns.correct[row] = *((const uint8_t *)batch->correct.data +
+			                         (ptrdiff_t)(first + row) * batch->correct.row_stride);
 		return fill_gold_probs(&scores, record->rows, columns.gold_prob, leave_out);
 	}
 }

@@ -279,6 +279,57 @@ def test_close_is_not_held_up_by_a_thread_that_waits(collect, store, capfd):  # 
     assert stats["logged"] + stats["dropped"] >= stats["logged"]
 
 
+def test_a_child_that_outlives_its_parent_keeps_no_spool(collect, nobody, spool, store, script, capfd):  # noqa: F811
+    """A data loader's worker, when the training process is killed: the next run sends what that one has left."""
+    loop = script("""
+    import os, sys, time, portolan
+    from spool_support import train
+    run = portolan.Run("run", endpoint=sys.argv[1], spool=sys.argv[2], open_timeout=0.05)
+    train(run, [0])
+    while run.stats()["spooled"] < 2000:
+        pass
+    worker = os.fork()
+    if worker == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+    time.sleep(600)
+    """, nobody, spool)
+    worker = int(loop.process.stdout.readline())
+    loop.process.kill()
+    loop.process.wait()
+    try:
+        collector = collect(store, nobody.rpartition(":")[2])
+        with portolan.Run("next", endpoint=collector.endpoint, spool=spool):
+            pass
+        assert "run: sent what an earlier process had left in" in capfd.readouterr().err
+    finally:
+        os.kill(worker, signal.SIGKILL)
+    assert spools(spool) == []
+    assert_holds(store, [0])
+
+
+def test_a_spool_that_another_process_holds(collect, nobody, spool, store, capfd):  # noqa: F811
+    with portolan.Run("run", endpoint=nobody, spool=spool, open_timeout=0.05) as run:
+        train(run, [0])
+    (path,) = spools(spool)
+    (spool / "0123456789abcdef.new").touch()
+    os.utime(spool / "0123456789abcdef.new", (0, 0))
+    collector = collect(store, nobody.rpartition(":")[2])
+    capfd.readouterr()
+    with subprocess.Popen(["flock", "--nonblock", path, "sh", "-c", "echo held; sleep 600"], stdout=subprocess.PIPE, process_group=0) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with portolan.Run("next", endpoint=collector.endpoint, spool=spool) as run:
+            run.log_gold(0, [1], [0.5], [True])
+        os.killpg(holder.pid, signal.SIGKILL)
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1 and f"spool {path} belongs to a process that is running" in said, said
+    assert spools(spool) == [path]
+    assert list(spool.glob("*.new")) == [], "what was not finished is of no use"
+    with portolan.Run("after", endpoint=collector.endpoint, spool=spool):
+        pass
+    assert_holds(store, [0])
+
+
 def test_ctrl_c_while_opening(nobody, script):  # noqa: F811
     loop = script("""
     import sys, portolan
