@@ -20,25 +20,42 @@
 #include <zmq.h>
 
 static int
+set_options(void *socket, struct portolan_error *error)
+{
+	static const struct {
+		int option, value;
+	} options[] = {
+	        {ZMQ_LINGER, 0},
+	        {ZMQ_IMMEDIATE, 1},
+	        {ZMQ_SNDHWM, 0}, /* credit bounds what is under way */
+	        {ZMQ_HEARTBEAT_IVL, WIRE_PING_MS},
+	        {ZMQ_HEARTBEAT_TIMEOUT, SESSION_CONTACT_MS},
+	        {ZMQ_RECONNECT_IVL, 50},
+	        {ZMQ_RECONNECT_IVL_MAX, 1000},
+	};
+	const int64_t largest = WIRE_MAX_FRAME;
+	int status = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
+
+	for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
+		status = zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
+	if (status < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot set up a socket: %s", zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+static int
 connect_socket(struct io *io, const struct io_options *options, struct portolan_error *error)
 {
-	const int one = 1, none = 0, heartbeat = WIRE_PING_MS, patience = SESSION_CONTACT_MS, soon = 50, late = 1000;
-	const int64_t largest = WIRE_MAX_FRAME;
 	int status;
 
 	io->context = zmq_ctx_new();
 	io->socket = io->context ? zmq_socket(io->context, ZMQ_DEALER) : NULL;
 	if (!io->socket)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
-	zmq_setsockopt(io->socket, ZMQ_LINGER, &none, sizeof(none));
-	zmq_setsockopt(io->socket, ZMQ_IMMEDIATE, &one, sizeof(one));
-	zmq_setsockopt(io->socket, ZMQ_SNDHWM, &none, sizeof(none)); /* credit bounds what is under way */
-	zmq_setsockopt(io->socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
-	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_IVL, &heartbeat, sizeof(heartbeat));
-	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_TIMEOUT, &patience, sizeof(patience));
-	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL, &soon, sizeof(soon));
-	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL_MAX, &late, sizeof(late));
-	status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys, error);
+	status = set_options(io->socket, error);
+	if (status == 0)
+		status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys,
+		                        error);
 	if (status == 0 && zmq_connect(io->socket, options->endpoint) < 0)
 		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
 		                   options->endpoint, zmq_strerror(zmq_errno()));

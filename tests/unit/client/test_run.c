@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <math.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zmq.h>
 
 /* In the collector's own directory, so that spool files of one test are not left over for the next. */
 static int
@@ -391,6 +394,43 @@ test_open_refused(void **state)
 	fake_stop(fake);
 }
 
+/* In the place of libzmq's: an option that cannot be set. */
+static int refused_option;
+
+int
+zmq_setsockopt(void *socket, int option, const void *value, size_t size)
+{
+	static int (*real)(void *, int, const void *, size_t);
+
+	if (!real)
+		*(void **)(&real) = dlsym(RTLD_NEXT, "zmq_setsockopt");
+	if (option == refused_option) {
+		errno = EINVAL;
+		return -1;
+	}
+	return real(socket, option, value, size);
+}
+
+/* Without its heartbeat, or with frames without a limit, a run would seem to work. */
+static void
+test_options_that_cannot_be_set(void **state)
+{
+	static const int needed[] = {ZMQ_LINGER,        ZMQ_IMMEDIATE,        ZMQ_SNDHWM,
+	                             ZMQ_MAXMSGSIZE,    ZMQ_HEARTBEAT_IVL,    ZMQ_HEARTBEAT_TIMEOUT,
+	                             ZMQ_RECONNECT_IVL, ZMQ_RECONNECT_IVL_MAX};
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 100};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		refused_option = needed[i];
+		assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_SYSTEM);
+		assert_string_equal(error.message, "cannot set up a socket: Invalid argument");
+	}
+	refused_option = 0;
+}
+
 static void
 test_nobody_answers(void **state)
 {
@@ -606,6 +646,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_ended_and_strict, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_ended_while_waiting, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_credit, setup, teardown),
