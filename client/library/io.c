@@ -247,6 +247,15 @@ io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct
 	return 0;
 }
 
+bool
+io_get_complaint(struct io *io, struct portolan_error *complaint)
+{
+	pthread_mutex_lock(&io->mutex);
+	*complaint = io->complaint;
+	pthread_mutex_unlock(&io->mutex);
+	return complaint->code != 0;
+}
+
 int
 io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error)
 {

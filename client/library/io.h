@@ -52,6 +52,9 @@ void io_abandon(struct io *io);
  * collector's refusal. */
 int io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error);
 
+/* Why the collector that is there has not agreed yet; its message, or false: it has said nothing. */
+bool io_get_complaint(struct io *io, struct portolan_error *complaint);
+
 /* Until everything before `position` of the ring is acknowledged. PORTOLAN_E_TIMEOUT, PORTOLAN_E_ENDED (no
  * messages), PORTOLAN_E_CLOSED. */
 int io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error);

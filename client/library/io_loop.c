@@ -123,14 +123,14 @@ is_aborted(const struct io *io)
 	return atomic_load(&io->command) >= COMMAND_SAVE;
 }
 
-/* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait.
- */
+/* A collector that refuses at the first contact ends the run's opening, unless it may think better of it; later, it may
+ * be put right while frames wait. */
 static void
 watch_handshake(struct io *io)
 {
 	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
 		return;
-	if (io->session.opened_count == 0 && !io->session.offline) {
+	if (io->session.opened_count == 0 && !io->session.offline && !io->handshake.may_pass) {
 		io->session.state = SESSION_FAILED;
 		io->session.failure = io->handshake.failure;
 	} else {
@@ -165,7 +165,7 @@ say_on_stderr(struct io *io, enum phase phase)
 	}
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
 		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", io->run);
-	if (io->session.complaint.code != io->complained && was_open) {
+	if (io->session.complaint.code != 0 && io->session.complaint.code != io->complained && was_open) {
 		io->complained = io->session.complaint.code;
 		fprintf(stderr, "portolan: run %s: the collector says: %s\n", io->run, io->session.complaint.message);
 	}
@@ -178,7 +178,8 @@ publish(struct io *io)
 	const struct session *session = &io->session;
 	enum phase phase = phase_of(io);
 	bool matters = phase != (enum phase)atomic_load(&io->phase) ||
-	               session->backlog.settled.position != atomic_load(&io->settled_position);
+	               session->backlog.settled.position != atomic_load(&io->settled_position) ||
+	               session->complaint.code != io->complaint.code;
 
 	say_on_stderr(io, phase);
 	atomic_store(&io->settled_observations, session->backlog.settled.observations);
@@ -191,6 +192,7 @@ publish(struct io *io)
 	io->blocked_since = 0;
 	pthread_mutex_lock(&io->mutex);
 	io->failure = session->failure;
+	io->complaint = session->complaint;
 	io->id_kind = session->id_kind;
 	atomic_store(&io->settled_position, session->backlog.settled.position);
 	atomic_store(&io->phase, phase);

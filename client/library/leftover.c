@@ -35,12 +35,10 @@ is_candidate(const char *path)
 static void
 add_path(struct leftover *leftover, const char *directory, const char *name)
 {
-	size_t size = strlen(directory) + strlen(name) + 2;
-	char **paths, *path = malloc(size);
+	char **paths, *path;
 
-	if (!path)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return;
-	snprintf(path, size, "%s/%s", directory, name);
 	if (ends_with(name, SPOOL_UNFINISHED))
 		spool_remove_unfinished(path);
 	paths = is_candidate(path) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
@@ -87,11 +85,10 @@ leftover_is_done(const struct leftover *leftover)
 static void
 reject(const char *path, const char *why)
 {
-	size_t size = strlen(path) + sizeof(REJECTED);
-	char *name = malloc(size);
+	char *name;
 
-	if (name)
-		snprintf(name, size, "%s" REJECTED, path);
+	if (asprintf(&name, "%s" REJECTED, path) < 0)
+		name = NULL;
 	if (name && rename(path, name) == 0)
 		fprintf(stderr, "portolan: %s was left over: %s (renamed to %s)\n", path, why, name);
 	else

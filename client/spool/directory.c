@@ -70,17 +70,14 @@ char *
 directory_absolute(const char *path)
 {
 	char *here, *absolute;
-	size_t size;
 
 	if (path[0] == '/')
 		return strdup(path);
 	here = getcwd(NULL, 0);
 	if (!here)
 		return NULL;
-	size = strlen(here) + strlen(path) + 2;
-	absolute = malloc(size);
-	if (absolute)
-		snprintf(absolute, size, "%s/%s", here, path);
+	if (asprintf(&absolute, "%s/%s", here, path) < 0)
+		absolute = NULL;
 	free(here);
 	return absolute;
 }

@@ -169,29 +169,29 @@ int
 spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
              uint64_t limit, struct portolan_error *error)
 {
-	size_t size = strlen(directory) + 2 + 16 + sizeof(SPOOL_SUFFIX);
-	char *path = malloc(2 * size), *passing = path ? path + size : NULL;
+	char *path = NULL, *passing = NULL;
 	struct spool *created = NULL;
+	uint64_t digits = 0;
 	int status;
 
-	if (path) {
-		uint64_t digits = 0;
-
-		for (int i = 0; i < 8; i++)
-			digits = digits << 8 | session->id[i];
-		snprintf(path, size, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits);
-		snprintf(passing, size, "%s/%016" PRIx64 SPOOL_UNFINISHED, directory, digits);
+	for (int i = 0; i < 8; i++)
+		digits = digits << 8 | session->id[i];
+	if (asprintf(&path, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits) < 0)
+		path = NULL;
+	if (path && asprintf(&passing, "%s/%016" PRIx64 SPOOL_UNFINISHED, directory, digits) < 0)
+		passing = NULL;
+	if (passing)
 		created = new_spool(path);
-	}
+	free(path);
 	if (!created) {
-		free(path);
+		free(passing);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
 	created->limit = limit;
 	status = make_file(created, directory, passing, error);
 	if (status == 0)
 		status = begin(created, session, first, error);
-	if (status == 0 && rename(passing, path) < 0)
+	if (status == 0 && rename(passing, created->path) < 0)
 		status = spool_fail(created, "name it", error);
 	created->at = created->end;
 	if (status == 0) {
@@ -204,7 +204,7 @@ spool_create(struct spool **spool, const char *directory, const struct spool_ses
 			rmdir(created->made);
 		spool_close(created);
 	}
-	free(path);
+	free(passing);
 	return status;
 }
 

@@ -87,7 +87,7 @@ struct portolan_options {
 	                          NULL: the endpoint uses none */
 	enum portolan_mode mode;
 	uint64_t examples;     /* > 0: ids are 0 … examples−1, and need no dictionary */
-	const char *const *labels; /* class names, or NULL */
+	const char *const *labels; /* class names, or NULL; with config at most 255 KiB */
 	size_t label_count;
 	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
 	const char *group;     /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */

@@ -394,6 +394,125 @@ test_open_refused(void **state)
 	fake_stop(fake);
 }
 
+/* A collector with too many connections may have fewer soon: opening goes on until its time is up, and says why. */
+static void
+test_too_many_connections(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 300};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+	char expected[300];
+
+	fake->zap_status = "500";
+	fake_start(fake);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_NO_COLLECTOR);
+	snprintf(expected, sizeof(expected),
+	         "the collector at %s has too many connections (its --max-memory sets how many); trying again",
+	         fake->endpoint);
+	assert_string_equal(error.message, expected);
+	pthread_mutex_lock(&fake->mutex);
+	fake->zap_status = "400";
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_REFUSED);
+	assert_non_null(strstr(error.message, "does not know this client's key"));
+	fake_stop(fake);
+}
+
+/* A run that is open waits, and goes on when there is room again. */
+static void
+test_too_many_connections_later(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	fake_stop(fake);
+	fake->zap_status = "500";
+	fake_start(fake);
+	log_rows(run, 0, 0, 10);
+	assert_int_equal(portolan_flush(run, 6500, NULL), PORTOLAN_E_TIMEOUT);
+	pthread_mutex_lock(&fake->mutex);
+	fake->zap_status = "200";
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_flush(run, 20000, NULL), 0);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 10);
+}
+
+/* Labels that do not fit into one frame, which the collector would not take. */
+static void
+test_labels_beyond_a_frame(void **state)
+{
+	struct fake *fake = *state;
+	static char text[4096][64];
+	static const char *labels[4096];
+	struct portolan_options options = {.labels = labels, .label_count = 4096};
+	struct portolan_error error;
+	portolan_run *run;
+
+	for (int i = 0; i < 4096; i++) {
+		memset(text[i], 'a' + i % 26, 63);
+		labels[i] = text[i];
+	}
+	fake_start(fake);
+	options.endpoint = fake->endpoint;
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message,
+	                    "labels take 270336 bytes and config 0; together 261056 is the limit: shorten the "
+	                    "labels, or leave them out");
+	for (int i = 0; i < 4096; i++)
+		text[i][60] = '\0';
+	run = open_with(fake, options);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
+/* Frames that the collector takes, whatever the ids and the size of the batches: at most 256 KiB. */
+static void
+test_frames_have_their_limit(void **state)
+{
+	struct fake *fake = *state;
+	enum { ROWS = 20000 };
+	static const char *ids[ROWS];
+	static float logits[2 * ROWS];
+	static int32_t gold[ROWS];
+	struct portolan_batch batch = {
+	        .n = ROWS,
+	        .classes = 2,
+	        .kind = PORTOLAN_LOGITS,
+	        .scores = {logits, PORTOLAN_F32, 8, 4},
+	        .string_ids = ids,
+	        .gold = {gold, PORTOLAN_I32, 4, 0},
+	};
+	static const int lengths[] = {1, 7, 15, 40, 255};
+	char id[256];
+	portolan_run *run;
+
+	memset(id, 'x', 255);
+	id[255] = '\0';
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
+		for (int i = 0; i < ROWS; i++)
+			ids[i] = id + 255 - lengths[l];
+		assert_int_equal(portolan_log(run, &batch, NULL), 0);
+		batch.epoch++;
+	}
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	fake->stored = 0;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, UINT64_MAX - 49999, 50000);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 5 * ROWS + 50000);
+	assert_in_range(fake->largest_frame, 128 << 10, 256 << 10);
+}
+
 /* In the place of libzmq's: an option that cannot be set. */
 static int refused_option;
 
@@ -646,6 +765,10 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_ended_and_strict, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_ended_while_waiting, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_too_many_connections, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_too_many_connections_later, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_labels_beyond_a_frame, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_frames_have_their_limit, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
