@@ -120,4 +120,3 @@ arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_
 
 DEFINE_READ(arrays_read_u64, uint64_t)
 DEFINE_READ(arrays_read_i32, int32_t)
-DEFINE_READ(arrays_read_u8, uint8_t)

@@ -21,6 +21,5 @@ bool arrays_within(const struct portolan_array *array, size_t n, uint64_t most, 
 /* Rows first … first+n−1, as they are or cut to the width of the result. */
 void arrays_read_u64(const struct portolan_array *array, size_t first, size_t n, uint64_t *values);
 void arrays_read_i32(const struct portolan_array *array, size_t first, size_t n, int32_t *values);
-void arrays_read_u8(const struct portolan_array *array, size_t first, size_t n, uint8_t *values);
 
 #endif

@@ -33,6 +33,82 @@
 #define TRIES 3
 #define MAX_SAID 400
 
+static bool
+is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* portoland beside this library, as installed, in a wheel, or in a build tree. */
+static bool
+beside_library(char path[PATH_MAX])
+{
+	static const char *const places[] = {"portoland", "../bin/portoland", "../../bin/portoland",
+	                                     "../collector/portoland"};
+	Dl_info library;
+	const char *slash;
+
+	if (!dladdr((void *)(uintptr_t)&embedded_start, &library) || !library.dli_fname)
+		return false;
+	slash = strrchr(library.dli_fname, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
+		if (snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - library.dli_fname), library.dli_fname,
+		             places[i]) < PATH_MAX &&
+		    is_program(path))
+			return true;
+	return false;
+}
+
+static bool
+in_path(const char *name, char path[PATH_MAX])
+{
+	const char *folders = getenv("PATH"), *end;
+
+	for (folders = folders ? folders : "/bin:/usr/bin"; *folders; folders = *end ? end + 1 : end) {
+		end = strchrnul(folders, ':');
+		if (snprintf(path, PATH_MAX, "%.*s/%s", (int)(end - folders), folders, name) < PATH_MAX &&
+		    is_program(path))
+			return true;
+	}
+	return false;
+}
+
+static char *
+find_program(const char *given)
+{
+	const char *variable = getenv("PORTOLAND");
+	char path[PATH_MAX];
+
+	if (!given && variable && variable[0])
+		given = variable;
+	if (given && strchr(given, '/'))
+		return strdup(given);
+	return (!given && beside_library(path)) || in_path(given ? given : "portoland", path) ? strdup(path) : NULL;
+}
+
+/* The pointers, and behind them the strings, in one piece. */
+static char **
+copy_environment(void)
+{
+	size_t count = 0, size = 0;
+	char **copy, *text;
+
+	for (; environ && environ[count]; count++)
+		size += strlen(environ[count]) + 1;
+	copy = malloc((count + 1) * sizeof(*copy) + size);
+	if (!copy)
+		return NULL;
+	text = (char *)(copy + count + 1);
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = text;
+		text = stpcpy(text, environ[i]) + 1;
+	}
+	copy[count] = NULL;
+	return copy;
+}
+
 int
 embedded_init(struct embedded *embedded, const char *store, const char *program, struct portolan_error *error)
 {
@@ -45,8 +121,9 @@ embedded_init(struct embedded *embedded, const char *store, const char *program,
 	if (status < 0)
 		return status;
 	embedded->store = realpath(store, NULL);
-	embedded->program = program ? strdup(program) : NULL;
-	if (!embedded->store || (program && !embedded->program)) {
+	embedded->program = find_program(program);
+	embedded->environment = copy_environment();
+	if (!embedded->store || !embedded->environment) {
 		embedded_deinit(embedded);
 		return error_set(error, PORTOLAN_E_MEMORY, "store %s: %s", store, strerror(errno));
 	}
@@ -58,8 +135,9 @@ embedded_deinit(struct embedded *embedded)
 {
 	free(embedded->store);
 	free(embedded->program);
+	free(embedded->environment);
 	endpoint_close(&embedded->endpoint);
-	embedded->store = embedded->program = NULL;
+	*embedded = (struct embedded){.endpoint.directory = -1};
 }
 
 bool
@@ -97,49 +175,19 @@ lock_is_held(const struct embedded *embedded, long *holder)
 	return held;
 }
 
-/* portoland beside this library, as installed, in a wheel, or in a build tree. */
-static bool
-beside_library(char path[PATH_MAX])
-{
-	static const char *const places[] = {"portoland", "../bin/portoland", "../../bin/portoland",
-	                                     "../collector/portoland"};
-	Dl_info library;
-	const char *slash;
-
-	if (!dladdr((void *)(uintptr_t)&embedded_start, &library) || !library.dli_fname)
-		return false;
-	slash = strrchr(library.dli_fname, '/');
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
-		int length = snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - library.dli_fname), library.dli_fname,
-		                      places[i]);
-		struct stat status;
-
-		if (length < PATH_MAX && stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
-static const char *
-find_program(const struct embedded *embedded, char path[PATH_MAX])
-{
-	const char *variable = getenv("PORTOLAND");
-
-	if (embedded->program)
-		return embedded->program;
-	if (variable && variable[0])
-		return variable;
-	return beside_library(path) ? path : "portoland";
-}
-
 /* Returns 0 or an errno. */
 static int
-spawn(const struct embedded *embedded, const char *program, int stderr_pipe, pid_t *child)
+spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 {
-	char *arguments[] = {
-	        (char *)(uintptr_t)program,      (char *)(uintptr_t) "--store",  embedded->store,
-	        (char *)(uintptr_t) "--listen",  (char *)(uintptr_t) "local",    (char *)(uintptr_t) "--exit-when-idle",
-	        (char *)(uintptr_t)IDLE_SECONDS, (char *)(uintptr_t) "--detach", NULL};
+	char *arguments[] = {embedded->program,
+	                     (char *)(uintptr_t) "--store",
+	                     embedded->store,
+	                     (char *)(uintptr_t) "--listen",
+	                     (char *)(uintptr_t) "local",
+	                     (char *)(uintptr_t) "--exit-when-idle",
+	                     (char *)(uintptr_t)IDLE_SECONDS,
+	                     (char *)(uintptr_t) "--detach",
+	                     NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t all, none;
@@ -166,7 +214,7 @@ spawn(const struct embedded *embedded, const char *program, int stderr_pipe, pid
 	if (status == 0)
 		status = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	if (status == 0)
-		status = posix_spawnp(child, program, &files, &attributes, arguments, environ);
+		status = posix_spawn(child, embedded->program, &files, &attributes, arguments, embedded->environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
 	return status;
@@ -254,19 +302,19 @@ await_start(const struct embedded *embedded, pid_t child, int pipe, const struct
 }
 
 static int
-start_once(const struct embedded *embedded, const char *program, const struct wait *wait, struct portolan_error *error)
+start_once(const struct embedded *embedded, const struct wait *wait, struct portolan_error *error)
 {
 	int pipes[2], status;
 	pid_t child;
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a pipe: %s", strerror(errno));
-	status = spawn(embedded, program, pipes[1], &child);
+	status = embedded->program ? spawn(embedded, pipes[1], &child) : ENOENT;
 	close(pipes[1]);
 	if (status != 0)
 		status = error_set(error, PORTOLAN_E_NO_COLLECTOR,
-		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND", program,
-		                   strerror(status));
+		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND",
+		                   embedded->program ? embedded->program : "portoland", strerror(status));
 	else
 		status = await_start(embedded, child, pipes[0], wait, error);
 	close(pipes[0]);
@@ -294,11 +342,9 @@ embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancell
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
 	struct wait wait = {deadline, cancelled, context};
-	char path[PATH_MAX];
-	const char *program = find_program(embedded, path);
 
 	for (int left = TRIES;;) {
-		int status = start_once(embedded, program, &wait, error);
+		int status = start_once(embedded, &wait, error);
 		long holder = 0;
 		bool held;
 

@@ -12,12 +12,14 @@
 #include <stdbool.h>
 
 struct embedded {
-	char *store;   /* absolute */
-	char *program; /* as the user gave it; NULL: to be found */
+	char *store;        /* absolute */
+	char *program;      /* what to start; NULL: there is no portoland */
+	char **environment; /* of what is started */
 	struct endpoint endpoint;
 };
 
-/* Makes the store directory, with its parents, if there is none. */
+/* Makes the store directory, with its parents, if there is none. The environment (PORTOLAND, PATH, and what a collector
+ * gets of it) is read here and not later: the application may change it while a thread of ours starts a collector. */
 int embedded_init(struct embedded *embedded, const char *store, const char *program, struct portolan_error *error);
 void embedded_deinit(struct embedded *embedded); /* twice does no harm */
 

@@ -4,6 +4,8 @@
  */
 #include "gather.h"
 
+#include "session.h"
+
 #include <portolan/error.h>
 
 #include "wire_check.h"
@@ -11,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(GATHER_MAX_FRAME <= SESSION_MAX_FRAME && GATHER_ROWS * 8u <= GATHER_ROWS + GATHER_TEXT,
+               "ids of eight bytes take no more than strings");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "columns are copied as they are, and the wire is little-endian");
 

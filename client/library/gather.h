@@ -7,10 +7,12 @@
 
 #include "record.h"
 
-#define GATHER_ROWS 8192u
-#define GATHER_TEXT (4 * RECORD_MAX_TEXT)
-/* No frame made of a gathered batch is larger: columns of four bytes and ids of eight, strings, names. */
-#define GATHER_MAX_FRAME (GATHER_ROWS * (4u * RECORD_COLUMNS + 8u) + GATHER_TEXT + 1024u)
+#define GATHER_ROWS 6144u
+#define GATHER_TEXT RECORD_MAX_TEXT
+/* No frame made of a gathered batch is larger: columns of four bytes, `correct` in bits; ids of eight bytes, or their
+ * lengths and text; names. */
+#define GATHER_COLUMNS (GATHER_ROWS * 4u * (RECORD_COLUMNS - 1) + GATHER_ROWS / 8u + 1024u)
+#define GATHER_MAX_FRAME (GATHER_COLUMNS + GATHER_ROWS + GATHER_TEXT)
 
 struct gather {
 	uint8_t *memory;

@@ -79,9 +79,13 @@ failed(struct handshake *handshake, const char *why)
 	error_set(&handshake->failure, PORTOLAN_E_REFUSED, "the collector at %s %s", handshake->endpoint, why);
 }
 
+/* The reply to a client that is one too many: ZAP's "internal error" (RFC 27). */
+#define STATUS_TOO_MANY 500
+
 static void
-take_event(struct handshake *handshake, unsigned event)
+take_event(struct handshake *handshake, unsigned event, uint32_t value)
 {
+	handshake->may_pass = event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && value == STATUS_TOO_MANY;
 	switch (event) {
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
 		handshake->failed = false;
@@ -94,8 +98,10 @@ take_event(struct handshake *handshake, unsigned event)
 		                            "made)");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-		failed(handshake,
-		       "does not know this client's key; put its public key into the clients directory there");
+		failed(handshake, handshake->may_pass
+		                          ? "has too many connections (its --max-memory sets how many); trying again"
+		                          : "does not know this client's key; put its public key into the clients "
+		                            "directory there");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		if (++handshake->broken >= BROKEN_ENOUGH)
@@ -107,19 +113,21 @@ take_event(struct handshake *handshake, unsigned event)
 	}
 }
 
-/* One event: its number in the first part's first two bytes, an address in the second part. */
+/* One event: its number and value, of two and four bytes, in the first part; an address in the second. */
 static bool
 take_events(struct handshake *handshake)
 {
 	bool any = false;
+	uint32_t value;
 	uint16_t event;
 	char part[256];
 	int size;
 
 	while ((size = zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT)) >= 0) {
-		if (size >= (int)sizeof(event)) {
+		if (size >= (int)(sizeof(event) + sizeof(value))) {
 			memcpy(&event, part, sizeof(event));
-			take_event(handshake, event);
+			memcpy(&value, part + sizeof(event), sizeof(value));
+			take_event(handshake, event, value);
 		}
 		zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT);
 		any = true;

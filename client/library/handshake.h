@@ -19,6 +19,7 @@ struct handshake {
 	bool keyed;
 	unsigned broken; /* handshakes in a row that broke off without a reason */
 	bool failed;     /* the last one; `failure` says why */
+	bool may_pass;   /* it failed for a reason that may pass: the collector has too many connections */
 	int64_t retried;
 	struct portolan_error failure;
 };

@@ -20,25 +20,42 @@
 #include <zmq.h>
 
 static int
+set_options(void *socket, struct portolan_error *error)
+{
+	static const struct {
+		int option, value;
+	} options[] = {
+	        {ZMQ_LINGER, 0},
+	        {ZMQ_IMMEDIATE, 1},
+	        {ZMQ_SNDHWM, 0}, /* credit bounds what is under way */
+	        {ZMQ_HEARTBEAT_IVL, WIRE_PING_MS},
+	        {ZMQ_HEARTBEAT_TIMEOUT, SESSION_CONTACT_MS},
+	        {ZMQ_RECONNECT_IVL, 50},
+	        {ZMQ_RECONNECT_IVL_MAX, 1000},
+	};
+	const int64_t largest = WIRE_MAX_FRAME;
+	int status = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
+
+	for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
+		status = zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
+	if (status < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot set up a socket: %s", zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+static int
 connect_socket(struct io *io, const struct io_options *options, struct portolan_error *error)
 {
-	const int one = 1, none = 0, heartbeat = WIRE_PING_MS, patience = SESSION_CONTACT_MS, soon = 50, late = 1000;
-	const int64_t largest = WIRE_MAX_FRAME;
 	int status;
 
 	io->context = zmq_ctx_new();
 	io->socket = io->context ? zmq_socket(io->context, ZMQ_DEALER) : NULL;
 	if (!io->socket)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
-	zmq_setsockopt(io->socket, ZMQ_LINGER, &none, sizeof(none));
-	zmq_setsockopt(io->socket, ZMQ_IMMEDIATE, &one, sizeof(one));
-	zmq_setsockopt(io->socket, ZMQ_SNDHWM, &none, sizeof(none)); /* credit bounds what is under way */
-	zmq_setsockopt(io->socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
-	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_IVL, &heartbeat, sizeof(heartbeat));
-	zmq_setsockopt(io->socket, ZMQ_HEARTBEAT_TIMEOUT, &patience, sizeof(patience));
-	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL, &soon, sizeof(soon));
-	zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL_MAX, &late, sizeof(late));
-	status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys, error);
+	status = set_options(io->socket, error);
+	if (status == 0)
+		status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys,
+		                        error);
 	if (status == 0 && zmq_connect(io->socket, options->endpoint) < 0)
 		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
 		                   options->endpoint, zmq_strerror(zmq_errno()));
@@ -230,6 +247,15 @@ io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct
 	return 0;
 }
 
+bool
+io_get_complaint(struct io *io, struct portolan_error *complaint)
+{
+	pthread_mutex_lock(&io->mutex);
+	*complaint = io->complaint;
+	pthread_mutex_unlock(&io->mutex);
+	return complaint->code != 0;
+}
+
 int
 io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error)
 {
@@ -237,18 +263,18 @@ io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct porto
 		return PORTOLAN_E_TIMEOUT;
 	if (has_settled(io, position))
 		return 0;
+	if (io_has_failed(io))
+		return PORTOLAN_E_ENDED;
 	return error_set(error, PORTOLAN_E_CLOSED, "the run has ended: %s", io->failure.message);
 }
 
 int
-io_finish(struct io *io, int64_t deadline, struct portolan_error *error)
+io_finish(struct io *io, int64_t deadline)
 {
 	atomic_store(&io->command, COMMAND_FINISH);
 	if (!wait_until(io, never, 0, deadline))
 		return PORTOLAN_E_TIMEOUT;
-	if (io_has_failed(io))
-		return error_set(error, PORTOLAN_E_CLOSED, "the run had ended: %s", io->failure.message);
-	return 0;
+	return io_has_failed(io) ? PORTOLAN_E_ENDED : 0;
 }
 
 static bool

@@ -52,12 +52,16 @@ void io_abandon(struct io *io);
  * collector's refusal. */
 int io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error);
 
-/* Until everything before `position` of the ring is acknowledged. PORTOLAN_E_TIMEOUT (no message), PORTOLAN_E_CLOSED.
- */
+/* Why the collector that is there has not agreed yet; its message, or false: it has said nothing. */
+bool io_get_complaint(struct io *io, struct portolan_error *complaint);
+
+/* Until everything before `position` of the ring is acknowledged. PORTOLAN_E_TIMEOUT, PORTOLAN_E_ENDED (no
+ * messages), PORTOLAN_E_CLOSED. */
 int io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error);
 
-/* Sends what is left, then `close`, and waits for its acknowledgement. Errors as io_wait_settled(). */
-int io_finish(struct io *io, int64_t deadline, struct portolan_error *error);
+/* Sends what is left, then `close`, and waits for its acknowledgement. PORTOLAN_E_TIMEOUT, PORTOLAN_E_ENDED (no
+ * messages). */
+int io_finish(struct io *io, int64_t deadline);
 
 /* After io_wait_open() found nobody: records to the spool, until a collector comes. Fails if the spool cannot be made.
  */

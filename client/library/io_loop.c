@@ -87,28 +87,34 @@ send_left_over(struct io *io)
 	return count > 0;
 }
 
-/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. */
+/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. One line says
+ * that it is no longer recorded, unless it was never open: then the caller of portolan_open() is told. */
 static void
 leave(struct io *io)
 {
 	struct session *session = &io->session;
 	struct portolan_error error;
+	char where[IO_PATH_SIZE + 200] = "";
 
-	if (session->opened_count == 0)
+	if (atomic_load(&io->phase) == PHASE_OPENING)
 		return;
 	if (session->refusal == WIRE_E_RUN_REMOVED || !session->directory) {
 		spool_remove(session->backlog.spool);
 		session->backlog.spool = NULL;
 	} else if (intake_save(io, &error) < 0) {
-		fprintf(stderr, "portolan: run %s: %s\n", io->run, error.message);
+		snprintf(where, sizeof(where), "; %s", error.message);
 	} else if (session->backlog.spool) {
 		const struct spool *spool = session->backlog.spool;
 
-		fprintf(stderr, "portolan: run %s: what was not acknowledged is in %s%s\n", io->run, spool->path,
-		        spool->first > 1 ? " (where what came before is lost: portolan import it with --run NAME)"
-		                         : "");
+		pthread_mutex_lock(&io->mutex);
+		snprintf(io->spool_path, sizeof(io->spool_path), "%s", spool->path);
+		pthread_mutex_unlock(&io->mutex);
+		snprintf(where, sizeof(where), "; what was not acknowledged is in %s%s", spool->path,
+		         spool->first > 1 ? " (where what came before is lost: portolan import it with --run NAME)"
+		                          : "");
 		spool_release(session->backlog.spool);
 	}
+	fprintf(stderr, "portolan: run %s is no longer recorded: %s%s\n", io->run, session->failure.message, where);
 }
 
 static bool
@@ -117,14 +123,14 @@ is_aborted(const struct io *io)
 	return atomic_load(&io->command) >= COMMAND_SAVE;
 }
 
-/* A collector that refuses at the first contact ends the run's opening; later, it may be put right while frames wait.
- */
+/* A collector that refuses at the first contact ends the run's opening, unless it may think better of it; later, it may
+ * be put right while frames wait. */
 static void
 watch_handshake(struct io *io)
 {
 	if (io->session.state != SESSION_OPENING || !handshake_has_failed(&io->handshake, io->socket, clock_ms()))
 		return;
-	if (io->session.opened_count == 0 && !io->session.offline) {
+	if (io->session.opened_count == 0 && !io->session.offline && !io->handshake.may_pass) {
 		io->session.state = SESSION_FAILED;
 		io->session.failure = io->handshake.failure;
 	} else {
@@ -159,9 +165,7 @@ say_on_stderr(struct io *io, enum phase phase)
 	}
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
 		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", io->run);
-	if (phase == PHASE_FAILED && was_open)
-		fprintf(stderr, "portolan: run %s is no longer recorded: %s\n", io->run, io->session.failure.message);
-	if (io->session.complaint.code != io->complained && was_open) {
+	if (io->session.complaint.code != 0 && io->session.complaint.code != io->complained && was_open) {
 		io->complained = io->session.complaint.code;
 		fprintf(stderr, "portolan: run %s: the collector says: %s\n", io->run, io->session.complaint.message);
 	}
@@ -174,7 +178,8 @@ publish(struct io *io)
 	const struct session *session = &io->session;
 	enum phase phase = phase_of(io);
 	bool matters = phase != (enum phase)atomic_load(&io->phase) ||
-	               session->backlog.settled.position != atomic_load(&io->settled_position);
+	               session->backlog.settled.position != atomic_load(&io->settled_position) ||
+	               session->complaint.code != io->complaint.code;
 
 	say_on_stderr(io, phase);
 	atomic_store(&io->settled_observations, session->backlog.settled.observations);
@@ -187,6 +192,7 @@ publish(struct io *io)
 	io->blocked_since = 0;
 	pthread_mutex_lock(&io->mutex);
 	io->failure = session->failure;
+	io->complaint = session->complaint;
 	io->id_kind = session->id_kind;
 	atomic_store(&io->settled_position, session->backlog.settled.position);
 	atomic_store(&io->phase, phase);

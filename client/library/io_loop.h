@@ -48,7 +48,8 @@ struct io {
 	_Atomic uint64_t settled_position, settled_observations, replaced, refused, bytes_sent, opened, spooled, saved;
 	struct portolan_error failure; /* written before phase becomes PHASE_FAILED */
 	/* Under mutex. */
-	int command_status; /* of COMMAND_OFFLINE and COMMAND_SAVE, once command_done */
+	struct portolan_error complaint; /* the collector's last; code 0: none */
+	int command_status;              /* of COMMAND_OFFLINE and COMMAND_SAVE, once command_done */
 	bool command_done;
 	struct portolan_error command_error;
 	char spool_path[IO_PATH_SIZE];

@@ -16,25 +16,32 @@
 #define REJECTED ".rejected"
 
 static bool
-is_candidate(const char *path, const char *name)
+ends_with(const char *name, const char *suffix)
 {
-	size_t length = strlen(name), suffix = strlen(SPOOL_SUFFIX);
+	size_t length = strlen(name), end = strlen(suffix);
+
+	return length > end && strcmp(name + length - end, suffix) == 0;
+}
+
+static bool
+is_candidate(const char *path)
+{
 	struct stat status;
 
-	return length > suffix && strcmp(name + length - suffix, SPOOL_SUFFIX) == 0 && lstat(path, &status) == 0 &&
-	       S_ISREG(status.st_mode) && status.st_uid == geteuid();
+	return ends_with(path, SPOOL_SUFFIX) && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       status.st_uid == geteuid();
 }
 
 static void
 add_path(struct leftover *leftover, const char *directory, const char *name)
 {
-	size_t size = strlen(directory) + strlen(name) + 2;
-	char **paths, *path = malloc(size);
+	char **paths, *path;
 
-	if (!path)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return;
-	snprintf(path, size, "%s/%s", directory, name);
-	paths = is_candidate(path, name) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
+	if (ends_with(name, SPOOL_UNFINISHED))
+		spool_remove_unfinished(path);
+	paths = is_candidate(path) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
 	if (!paths) {
 		free(path);
 		return;
@@ -78,11 +85,10 @@ leftover_is_done(const struct leftover *leftover)
 static void
 reject(const char *path, const char *why)
 {
-	size_t size = strlen(path) + sizeof(REJECTED);
-	char *name = malloc(size);
+	char *name;
 
-	if (name)
-		snprintf(name, size, "%s" REJECTED, path);
+	if (asprintf(&name, "%s" REJECTED, path) < 0)
+		name = NULL;
 	if (name && rename(path, name) == 0)
 		fprintf(stderr, "portolan: %s was left over: %s (renamed to %s)\n", path, why, name);
 	else
@@ -122,13 +128,13 @@ leave_it(const struct spool *spool)
 	        is_directory ? spool->target : "DIR");
 }
 
-/* The next file that is nobody's, and belongs here. */
+/* The next file that is nobody's, and belongs here. One that another process has stays; a line says so. */
 static void
 begin_next(struct leftover *leftover, int64_t now)
 {
 	for (; !leftover->sending && leftover->at < leftover->count; leftover->at += !leftover->sending) {
 		const char *path = leftover->paths[leftover->at];
-		struct portolan_error error;
+		struct portolan_error error = {0};
 		struct spool *spool;
 		int status = spool_open(&spool, path, true, &error);
 
@@ -149,6 +155,8 @@ begin_next(struct leftover *leftover, int64_t now)
 			note_run(leftover);
 		else if (status == PORTOLAN_E_INVALID)
 			reject(path, error.message);
+		else if (status == SPOOL_BUSY && error.code != 0 && !spool_is_ours(path))
+			fprintf(stderr, "portolan: %s\n", error.message);
 	}
 }
 

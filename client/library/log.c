@@ -141,7 +141,9 @@ fill_signals(const struct portolan_batch *batch, size_t first, struct record *re
 	case PORTOLAN_SIGNALS:
 		return signals_given(&scores, record->rows, gold, &columns, leave_out);
 	default:
-		arrays_read_u8(&batch->correct, first, record->rows, columns.correct);
+		for (size_t row = 0; row < record->rows; row++) /* U8: batch_check() */
+			columns.correct[row] = *((const uint8_t *)batch->correct.data +
+			                         (ptrdiff_t)(first + row) * batch->correct.row_stride);
 		return fill_gold_probs(&scores, record->rows, columns.gold_prob, leave_out);
 	}
 }
@@ -214,7 +216,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
 		status = log_piece(run, batch, row, outcome, error);
-	if (status == PORTOLAN_E_CLOSED || status == PORTOLAN_E_CANCELLED)
+	if (status == PORTOLAN_E_CLOSED || status == PORTOLAN_E_CANCELLED || status == PORTOLAN_E_ENDED)
 		outcome->dropped = batch->n - outcome->logged - outcome->refused;
 	return status < 0 ? status : 0;
 }
@@ -249,12 +251,14 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	struct outcome outcome = {0};
 	int status = run_check(run, error);
 
-	if (status == PORTOLAN_E_CLOSED && batch && io_has_failed(run->io))
-		atomic_fetch_add(&run->dropped, batch->n);
 	if (status == 0)
 		status = batch_check(batch, run->examples, error);
 	if (status < 0 || batch->n == 0)
 		return status;
+	if (io_has_failed(run->io)) {
+		atomic_fetch_add(&run->dropped, batch->n);
+		return run_report_end(run, error);
+	}
 	status = run_lock(run, error);
 	if (status < 0)
 		return status;
@@ -265,6 +269,8 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		atomic_fetch_add(&run->dropped, outcome.dropped);
 	if (outcome.refused > 0)
 		atomic_fetch_add(&run->refused, outcome.refused);
+	if (status == PORTOLAN_E_ENDED)
+		status = run_report_end(run, error);
 	if (status == 0 && outcome.refused > 0)
 		status = report_refused(run, batch, &outcome, error);
 	return status;

@@ -82,16 +82,11 @@ static int
 place_spool(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
 	const char *parent = run->embedded.store;
-	size_t size;
 
-	if (options->spool || !parent) {
+	if (options->spool || !parent)
 		run->spool = directory_absolute(options->spool ? options->spool : "portolan-spool");
-	} else {
-		size = strlen(parent) + sizeof("/spool");
-		run->spool = malloc(size);
-		if (run->spool)
-			snprintf(run->spool, size, "%s/spool", parent);
-	}
+	else if (asprintf(&run->spool, "%s/spool", parent) < 0)
+		run->spool = NULL;
 	return run->spool ? 0 : error_set(error, PORTOLAN_E_SYSTEM, "spool: %s", strerror(errno));
 }
 
@@ -124,6 +119,10 @@ static int
 nobody_answered(const struct portolan_run *run, const struct portolan_options *options, int timeout,
                 struct portolan_error *error)
 {
+	struct portolan_error complaint;
+
+	if (io_get_complaint(run->io, &complaint))
+		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s", complaint.message);
 	if (options->store)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector of store %s did not answer within %g s",
 		                 run->embedded.store, timeout / 1000.0);

@@ -1,6 +1,7 @@
 /* options.c: a wrong option fails here, before a collector is started or a socket made. */
 #include "options.h"
 
+#include "session.h"
 #include "wire_check.h"
 
 #include <portolan/error.h>
@@ -8,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define LABEL_HEAD 3 /* bytes: the most that stands before a label in the `open` frame */
+#define OTHERS 1024  /* bytes: what else it holds, the names of run and group among it */
 
 static int
 invalid_name(const char *what, struct portolan_error *error)
@@ -82,6 +86,23 @@ check_config(const char *config, struct portolan_error *error)
 	return 0;
 }
 
+/* All of it goes into one frame. */
+static int
+check_size(const struct portolan_options *options, struct portolan_error *error)
+{
+	size_t most = SESSION_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0, config = 0;
+
+	for (size_t i = 0; i < options->label_count; i++)
+		size += LABEL_HEAD + strlen(options->labels[i]);
+	config = options->config ? strlen(options->config) : 0;
+	if (size + config <= most)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "labels take %zu bytes and config %zu; together %zu is the limit: shorten the labels, or "
+	                 "leave them out",
+	                 size, config, most);
+}
+
 int
 options_check(const char *name, const struct portolan_options *options, struct portolan_error *error)
 {
@@ -110,6 +131,8 @@ options_check(const char *name, const struct portolan_options *options, struct p
 		status = check_labels(options, error);
 	if (status == 0 && options->config)
 		status = check_config(options->config, error);
+	if (status == 0)
+		status = check_size(options, error);
 	return status;
 }
 

@@ -28,12 +28,17 @@ run_check(const struct portolan_run *run, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_FORKED,
 		                 "run %s was opened by the parent process; open one of its own here, with a group",
 		                 run->name);
-	if (io_has_failed(run->io))
-		return error_set(error, PORTOLAN_E_CLOSED, "run %s has ended: %s", run->name,
-		                 io_failure(run->io)->message);
 	if (atomic_load(&run->closed))
 		return error_set(error, PORTOLAN_E_CLOSED, "run %s is closed", run->name);
 	return 0;
+}
+
+int
+run_report_end(const struct portolan_run *run, struct portolan_error *error)
+{
+	if (!run->strict)
+		return 0;
+	return error_set(error, PORTOLAN_E_ENDED, "run %s has ended: %s", run->name, io_failure(run->io)->message);
 }
 
 static void
@@ -130,7 +135,7 @@ run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, 
 
 		nanosleep(&pause, NULL);
 		now = clock_ms();
-		*status = run_check(run, error);
+		*status = io_has_failed(run->io) ? PORTOLAN_E_ENDED : run_check(run, error);
 		if (*status == 0 && now - asked >= RUN_SLICE_MS) {
 			*status = run_is_cancelled(run) ? cancelled(run, error) : 0;
 			asked = now;
@@ -169,6 +174,8 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 		return status;
 	if (epoch > WIRE_MAX_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "epoch is %u; the limit is %u", epoch, WIRE_MAX_EPOCH);
+	if (io_has_failed(run->io))
+		return run_report_end(run, error);
 	status = run_lock(run, error);
 	if (status < 0)
 		return status;
@@ -180,7 +187,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 		ring_commit(&run->ring, record_size(&end));
 	}
 	run_unlock(run);
-	return status;
+	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status;
 }
 
 /* Sets *deadline; PORTOLAN_E_INVALID for a negative number that means nothing. */
@@ -208,20 +215,33 @@ not_acknowledged(const struct portolan_run *run)
 	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
 }
 
+/* Why not everything is on the collector's disk, and where it is instead. */
 static int
-timed_out(const struct portolan_run *run, struct portolan_error *error)
+report_missing(const struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
-	unsigned long long missing = not_acknowledged(run), logged = atomic_load(&run->logged);
+	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0;
+	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->logged) + dropped, saved;
+	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
+	struct io_counters counters;
 	char path[IO_PATH_SIZE];
 
+	io_get_counters(run->io, &counters);
 	io_get_spool(run->io, path, sizeof(path));
-	if (io_is_offline(run->io))
-		return error_set(error, PORTOLAN_E_TIMEOUT,
-		                 "run %s is recorded in %s: %llu of %llu observations wait for a collector", run->name,
-		                 path, missing, logged);
-	return error_set(error, PORTOLAN_E_TIMEOUT,
-	                 "run %s: %llu of %llu observations are not acknowledged by the collector yet", run->name,
-	                 missing, logged);
+	saved = counters.saved < missing ? counters.saved : missing;
+	if (saved == 0)
+		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
+		                 missing, all);
+	return error_set(error, code,
+	                 "run %s%s: %s: %llu of %llu observations are in a file, and %llu are lost: portolan import %s "
+	                 "--store %s",
+	                 run->name, ended, why, saved, all, missing - saved, path,
+	                 run->embedded.store ? run->embedded.store : "DIR");
+}
+
+static int
+report_end(const struct portolan_run *run, struct portolan_error *error)
+{
+	return report_missing(run, PORTOLAN_E_ENDED, io_failure(run->io)->message, error);
 }
 
 int
@@ -237,28 +257,13 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 	if (io_is_offline(run->io)) /* nobody is there to be waited for */
 		deadline = clock_ms();
 	status = io_wait_settled(run->io, ring_head(&run->ring), deadline, error);
-	return status == PORTOLAN_E_TIMEOUT ? timed_out(run, error) : status;
-}
-
-/* Some of it, or nothing, is in the spool. */
-static int
-not_saved(struct portolan_run *run, const char *store, const struct portolan_error *why, struct portolan_error *error)
-{
-	struct io_counters counters;
-	unsigned long long missing = not_acknowledged(run), logged = atomic_load(&run->logged), saved;
-	char path[IO_PATH_SIZE];
-
-	io_get_counters(run->io, &counters);
-	io_get_spool(run->io, path, sizeof(path));
-	saved = counters.saved < missing ? counters.saved : missing;
-	if (saved == 0)
-		return error_set(error, PORTOLAN_E_TIMEOUT,
-		                 "run %s: %llu of %llu observations were not acknowledged, and are lost: %s", run->name,
-		                 missing, logged, why->message);
-	return error_set(error, PORTOLAN_E_TIMEOUT,
-	                 "run %s: %llu of %llu observations were not acknowledged: %llu are lost (%s), the others are "
-	                 "in the file: portolan import %s --store %s",
-	                 run->name, missing, logged, missing - saved, why->message, path, store);
+	if (io_has_failed(run->io))
+		return report_end(run, error);
+	if (status != PORTOLAN_E_TIMEOUT)
+		return status;
+	return error_set(error, status, "run %s: %llu of %llu observations are not acknowledged by the collector yet",
+	                 run->name, (unsigned long long)not_acknowledged(run),
+	                 (unsigned long long)atomic_load(&run->logged));
 }
 
 /* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
@@ -266,27 +271,21 @@ static int
 save(struct portolan_run *run, struct portolan_error *error)
 {
 	bool offline = io_is_offline(run->io);
-	const char *store = run->embedded.store ? run->embedded.store : "DIR";
 	struct portolan_error why;
-	char path[IO_PATH_SIZE];
-	unsigned long long missing;
+	int status = io_save(run->io, &why);
 
-	if (io_save(run->io, &why) < 0)
-		return not_saved(run, store, &why, error);
-	missing = not_acknowledged(run);
-	io_get_spool(run->io, path, sizeof(path));
-	if (missing == 0 && !offline)
-		return 0;
+	if (io_has_failed(run->io))
+		return report_end(run, error);
+	if (status < 0)
+		return report_missing(run, PORTOLAN_E_TIMEOUT, why.message, error);
 	if (offline) {
-		fprintf(stderr, "portolan: run %s: %llu observations are in %s: portolan import %s --store %s\n",
-		        run->name, missing, path, path, store);
+		report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came", &why);
+		fprintf(stderr, "portolan: %s\n", why.message);
 		return 0;
 	}
-	return error_set(
-	        error, PORTOLAN_E_TIMEOUT,
-	        "run %s: %llu of %llu observations were not acknowledged in time; they are in %s: portolan import "
-	        "%s --store %s",
-	        run->name, missing, (unsigned long long)atomic_load(&run->logged), path, path, store);
+	return not_acknowledged(run) == 0
+	               ? 0
+	               : report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
 }
 
 int
@@ -305,7 +304,7 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 	soon = clock_ms() + CLOSE_LEAST_MS;
 	if (deadline < soon && io_is_settled(run->io, ring_head(&run->ring)))
 		deadline = soon; /* so that the collector learns that it is over */
-	return io_finish(run->io, deadline, error);
+	return io_finish(run->io, deadline);
 }
 
 int
@@ -316,6 +315,8 @@ run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
 
 	if (status == PORTOLAN_E_TIMEOUT)
 		status = save(run, error);
+	else if (status == PORTOLAN_E_ENDED)
+		status = report_end(run, error);
 	if (invalid)
 		status = deadline_of(timeout_ms, &(int64_t){0}, error);
 	return status;

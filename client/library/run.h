@@ -42,6 +42,9 @@ struct portolan_run {
 /* PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED, PORTOLAN_E_INVALID (NULL) or 0: what every call on a run asks first. */
 int run_check(const struct portolan_run *run, struct portolan_error *error);
 
+/* What a call of the training loop answers once io_has_failed(): PORTOLAN_E_ENDED if the run is strict, else 0. */
+int run_report_end(const struct portolan_run *run, struct portolan_error *error);
+
 #define RUN_SLICE_MS 100 /* how often waiting is interrupted to ask whether it is still wanted */
 
 /* What the caller of this run answers to options.cancelled. */
@@ -55,13 +58,14 @@ int run_lock(struct portolan_run *run, struct portolan_error *error);
 void run_unlock(struct portolan_run *run);
 
 /* Under log_mutex: room for a record in the ring. NULL with *status 0: there is none, and `may_wait` is false; NULL
- * with *status < 0: the run has ended, or waiting was given up. */
+ * with *status < 0: waiting was given up, or the run has ended (PORTOLAN_E_ENDED, no message). */
 void *run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, struct portolan_error *error);
 
 /* No log call begins any more, and none waits any longer. Any thread. */
 void run_stop_logging(struct portolan_run *run);
 
-/* All of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not yet, it may be called again. */
+/* All of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not yet, it may be called again.
+ * PORTOLAN_E_ENDED (no message). */
 int run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* All of portolan_close() but freeing the run, which portolan_close(run, 0) then does. */

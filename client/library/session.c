@@ -13,14 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_GROWS 64 /* bytes: what an `open` says later that it does not say at first */
-
 static int
 keep_open(struct session *session, struct wire_bytes open, struct portolan_error *error)
 {
-	if (open.size > WIRE_MAX_FRAME - OPEN_GROWS)
+	if (open.size > SESSION_MAX_FRAME - SESSION_OPEN_GROWS)
 		return error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u", open.size,
-		                 WIRE_MAX_FRAME - OPEN_GROWS);
+		                 SESSION_MAX_FRAME - SESSION_OPEN_GROWS);
 	session->open = malloc(open.size);
 	if (!session->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
@@ -303,7 +301,8 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 	if (session->state != SESSION_OPENING)
 		return;
 	session->state = SESSION_OPEN;
-	session->opened_count++;
+	if (session->opened_count++ == 0)
+		session->complaint.code = 0; /* of what kept it from opening */
 	backlog_rewind(&session->backlog);
 }
 
@@ -329,7 +328,7 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 {
 	switch (reply->code) {
 	case WIRE_E_NO_SESSION:
-	case WIRE_E_SEQUENCE:
+	case WIRE_E_SEQUENCE: /* and over-credit, as soon as the codec knows it */
 		if (session->state == SESSION_OPEN)
 			open_again(session);
 		break;

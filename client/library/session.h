@@ -14,10 +14,12 @@
 
 #include <portolan/wire.h>
 
-#define SESSION_OPEN_RETRY_MS 1000   /* without an answer `open` is sent again */
-#define SESSION_CONTACT_MS 5000      /* nothing heard for so long: open again */
-#define SESSION_PAUSE_MS 1000        /* after `unavailable` */
-#define SESSION_MAX_KEPT (16u << 20) /* bytes of frames not acknowledged, whatever the credit */
+#define SESSION_MAX_FRAME (256u << 10) /* bytes: no frame of ours is larger */
+#define SESSION_OPEN_GROWS 64u         /* bytes: what an `open` says later that it does not say at first */
+#define SESSION_OPEN_RETRY_MS 1000     /* without an answer `open` is sent again */
+#define SESSION_CONTACT_MS 5000        /* nothing heard for so long: open again */
+#define SESSION_PAUSE_MS 1000          /* after `unavailable` */
+#define SESSION_MAX_KEPT (16u << 20)   /* bytes of frames not acknowledged, whatever the credit */
 
 enum session_state {
 	SESSION_OPENING, /* `open` is to be sent, or was and has no answer yet */

@@ -20,7 +20,8 @@ static const struct error_spec error_specs[MODULE_ERROR_COUNT] = {
         [MODULE_TIMED_OUT] = {"portolan.TimedOut", "TimedOut",
                               "The time was up before everything logged was on the collector's disk."},
         [MODULE_FORKED] = {"portolan.Forked", "Forked", "The run was opened by the parent of this process."},
-        [MODULE_CLOSED] = {"portolan.Closed", "Closed", "The run is closed, or was ended by an earlier error."},
+        [MODULE_CLOSED] = {"portolan.Closed", "Closed",
+                           "The run is closed; or it is strict, and the collector has ended it."},
         [MODULE_ROWS_REFUSED] = {"portolan.RowsRefused", "RowsRefused",
                                  "Rows were refused and the run is strict; the other rows of the call were logged."},
 };
@@ -52,6 +53,7 @@ module_raise(const struct module_state *state, const struct portolan_error *erro
 		type = state->errors[MODULE_FORKED];
 		break;
 	case PORTOLAN_E_CLOSED:
+	case PORTOLAN_E_ENDED:
 		type = state->errors[MODULE_CLOSED];
 		break;
 	case PORTOLAN_E_ROWS:

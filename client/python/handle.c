@@ -231,7 +231,21 @@ handle_end_epoch(struct handle *self, PyObject *object)
 	Py_RETURN_NONE;
 }
 
-/* True: everything is on disk; False: not yet. */
+/* What a wait has come to. True: everything is on disk; False: not yet; None: not, and nobody is there to be waited
+ * for. */
+static PyObject *
+waited(struct handle *self, portolan_run *run, int code, const struct portolan_error *error)
+{
+	bool pointless = code == PORTOLAN_E_ENDED || (code == PORTOLAN_E_TIMEOUT && io_is_offline(run->io));
+
+	handle_leave(self);
+	if (pointless)
+		Py_RETURN_NONE;
+	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
+		return module_raise(state_of(self), error);
+	return PyBool_FromLong(code == 0);
+}
+
 static PyObject *
 handle_flush(struct handle *self, PyObject *args)
 {
@@ -242,10 +256,12 @@ handle_flush(struct handle *self, PyObject *args)
 	if (!PyArg_ParseTuple(args, "i:flush", &timeout_ms) || !(run = handle_enter(self)))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS code = portolan_flush(run, timeout_ms, &error);
-	Py_END_ALLOW_THREADS handle_leave(self);
-	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
+	Py_END_ALLOW_THREADS if (code == PORTOLAN_E_ENDED && run->strict)
+	{
+		handle_leave(self);
 		return module_raise(state_of(self), &error);
-	return PyBool_FromLong(code == 0);
+	}
+	return waited(self, run, code, &error);
 }
 
 /* Lets calls of other threads come back; they hold neither a lock of ours nor the GIL, so there is nothing to wait on.
@@ -261,7 +277,7 @@ wait_until_unused(struct handle *self)
 	}
 }
 
-/* Nothing is logged any more. True: everything is on disk and the session has ended; False: not yet. */
+/* Nothing is logged any more; True: the session has ended as well. */
 static PyObject *
 handle_finish(struct handle *self, PyObject *args)
 {
@@ -272,10 +288,7 @@ handle_finish(struct handle *self, PyObject *args)
 	if (!PyArg_ParseTuple(args, "i:finish", &timeout_ms) || !(run = handle_enter(self)))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS code = run_finish(run, timeout_ms, &error);
-	Py_END_ALLOW_THREADS handle_leave(self);
-	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
-		return module_raise(state_of(self), &error);
-	return PyBool_FromLong(code == 0);
+	Py_END_ALLOW_THREADS return waited(self, run, code, &error);
 }
 
 static PyObject *
@@ -362,10 +375,11 @@ static PyMethodDef handle_methods[] = {
         {"open", (PyCFunction)handle_open, METH_VARARGS, open_doc},
         {"log", (PyCFunction)handle_log, METH_VARARGS, log_doc},
         {"end_epoch", (PyCFunction)handle_end_epoch, METH_O, "end_epoch(epoch)"},
-        {"flush", (PyCFunction)handle_flush, METH_VARARGS, "flush(timeout_ms) -> bool: all of it is on disk"},
+        {"flush", (PyCFunction)handle_flush, METH_VARARGS,
+         "flush(timeout_ms) -> bool: all of it is on disk; None: not, and waiting is of no use"},
         {"close", (PyCFunction)handle_close, METH_VARARGS, "close(timeout_ms); again: nothing happens"},
         {"finish", (PyCFunction)handle_finish, METH_VARARGS,
-         "finish(timeout_ms) -> bool: all of it is on disk, and the session has ended"},
+         "finish(timeout_ms) -> bool: the same, and the session has ended; None: as for flush"},
         {"is_offline", (PyCFunction)handle_is_offline, METH_NOARGS, "is_offline() -> bool: no collector has come yet"},
         {"stats", (PyCFunction)handle_stats, METH_NOARGS, "stats() -> dict of counters; after close(), the last ones"},
         {"abandon", (PyCFunction)handle_abandon, METH_NOARGS, "abandon(): in a forked child, give the run up"},

@@ -4,10 +4,36 @@
 #include <portolan/error.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+void
+directory_sync(const char *path)
+{
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (directory < 0)
+		return;
+	(void)fsync(directory);
+	close(directory);
+}
+
+static void
+sync_parent(char *path)
+{
+	char *name = strrchr(path, '/');
+
+	if (!name || name == path) {
+		directory_sync(name ? "/" : ".");
+		return;
+	}
+	*name = '\0';
+	directory_sync(path);
+	*name = '/';
+}
 
 int
 directory_make(const char *path, const char *what, bool *made, struct portolan_error *error)
@@ -28,6 +54,8 @@ directory_make(const char *path, const char *what, bool *made, struct portolan_e
 			                   strerror(errno));
 			break;
 		}
+		if (is_new)
+			sync_parent(copy);
 		if (!slash)
 			break;
 		*slash = '/';
@@ -42,17 +70,14 @@ char *
 directory_absolute(const char *path)
 {
 	char *here, *absolute;
-	size_t size;
 
 	if (path[0] == '/')
 		return strdup(path);
 	here = getcwd(NULL, 0);
 	if (!here)
 		return NULL;
-	size = strlen(here) + strlen(path) + 2;
-	absolute = malloc(size);
-	if (absolute)
-		snprintf(absolute, size, "%s/%s", here, path);
+	if (asprintf(&absolute, "%s/%s", here, path) < 0)
+		absolute = NULL;
 	free(here);
 	return absolute;
 }

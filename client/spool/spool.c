@@ -17,11 +17,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define VERSION 2
 #define LONGEST_TARGET 8192
-#define TRIES 5 /* another run may remove the directory just as we are about to use it */
+#define UNFINISHED_SECONDS 60 /* a file without its name is at work for less than a second */
+#define TRIES 5               /* another run may remove the directory just as we are about to use it */
 
 static const char magic[16] = "portolan spool\n";
 
@@ -63,8 +65,7 @@ spool_close(struct spool *spool)
 {
 	if (!spool)
 		return;
-	if (spool->file >= 0)
-		close(spool->file);
+	spool_io_close(spool);
 	free(spool->path);
 	free(spool->made);
 	free(spool->open);
@@ -95,8 +96,7 @@ make_file(struct spool *spool, const char *directory, const char *path, struct p
 			return status;
 		if (made && !spool->made)
 			spool->made = strdup(directory);
-		spool->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (spool->file >= 0 || errno != ENOENT)
+		if (spool_io_open(spool, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) >= 0 || errno != ENOENT)
 			break;
 	}
 	if (spool->file < 0)
@@ -169,32 +169,33 @@ int
 spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
              uint64_t limit, struct portolan_error *error)
 {
-	size_t size = strlen(directory) + 2 + 16 + sizeof(SPOOL_SUFFIX);
-	char *path = malloc(2 * size), *passing = path ? path + size : NULL;
+	char *path = NULL, *passing = NULL;
 	struct spool *created = NULL;
+	uint64_t digits = 0;
 	int status;
 
-	if (path) {
-		uint64_t digits = 0;
-
-		for (int i = 0; i < 8; i++)
-			digits = digits << 8 | session->id[i];
-		snprintf(path, size, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits);
-		snprintf(passing, size, "%s/%016" PRIx64 ".new", directory, digits);
+	for (int i = 0; i < 8; i++)
+		digits = digits << 8 | session->id[i];
+	if (asprintf(&path, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits) < 0)
+		path = NULL;
+	if (path && asprintf(&passing, "%s/%016" PRIx64 SPOOL_UNFINISHED, directory, digits) < 0)
+		passing = NULL;
+	if (passing)
 		created = new_spool(path);
-	}
+	free(path);
 	if (!created) {
-		free(path);
+		free(passing);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
 	created->limit = limit;
 	status = make_file(created, directory, passing, error);
 	if (status == 0)
 		status = begin(created, session, first, error);
-	if (status == 0 && rename(passing, path) < 0)
+	if (status == 0 && rename(passing, created->path) < 0)
 		status = spool_fail(created, "name it", error);
 	created->at = created->end;
 	if (status == 0) {
+		directory_sync(directory);
 		*spool = created;
 	} else {
 		if (created->file >= 0)
@@ -203,7 +204,7 @@ spool_create(struct spool **spool, const char *directory, const struct spool_ses
 			rmdir(created->made);
 		spool_close(created);
 	}
-	free(path);
+	free(passing);
 	return status;
 }
 
@@ -212,8 +213,7 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 {
 	struct stat status;
 
-	spool->file = open(spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
-	if (spool->file < 0)
+	if (spool_io_open(spool, spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_NONBLOCK) < 0)
 		return spool_fail(spool, "open it", error);
 	if (flock(spool->file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
@@ -374,6 +374,20 @@ spool_skip(struct spool *spool)
 {
 	spool->at = spool->end;
 	spool->next = spool->last + 1;
+}
+
+void
+spool_remove_unfinished(const char *path)
+{
+	int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+
+	if (file < 0)
+		return;
+	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    status.st_mtime < time(NULL) - UNFINISHED_SECONDS && flock(file, LOCK_EX | LOCK_NB) == 0)
+		unlink(path);
+	close(file);
 }
 
 bool

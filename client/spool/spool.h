@@ -10,10 +10,11 @@
  *
  * Numbers are little-endian. Frames are consecutive. What a killed writer left half-written at the end is no part of
  *the file. The name is DIRECTORY/<16 hexadecimal digits of the session>.spool. Its writer, or who sends it, holds an
- * exclusive flock, which ends with the process.
+ * exclusive flock, which ends with the process; its forked children do not have it. Until it has its name it is
+ * DIRECTORY/….new.
  *
- * One thread. Errors: PORTOLAN_E_SYSTEM (cannot be read or written; also full), PORTOLAN_E_INVALID (is no spool, or
- * damaged), PORTOLAN_E_MEMORY; the message names the file. Positive answers: SPOOL_….
+ * One thread per spool. Errors: PORTOLAN_E_SYSTEM (cannot be read or written; also full), PORTOLAN_E_INVALID (is no
+ * spool, or damaged), PORTOLAN_E_MEMORY; the message names the file. Positive answers: SPOOL_….
  */
 #ifndef CLIENT_SPOOL_H
 #define CLIENT_SPOOL_H
@@ -21,10 +22,11 @@
 #include <portolan/wire.h>
 
 #define SPOOL_SUFFIX ".spool"
+#define SPOOL_UNFINISHED ".new"
 
 enum {
 	SPOOL_END = 1,  /* no further record, or none that is whole */
-	SPOOL_BUSY = 2, /* another process has it */
+	SPOOL_BUSY = 2, /* another has it open: `error` says so; or it is gone by now: it does not */
 };
 
 struct spool_record {
@@ -34,6 +36,7 @@ struct spool_record {
 
 struct spool {
 	int file;
+	struct spool *following; /* in the list of those that this process has open */
 	char *path;
 	char *made;    /* directory that was made for it, or NULL */
 	uint8_t *open; /* the session's `open` frame */
@@ -84,6 +87,12 @@ int spool_read(struct spool *spool, struct spool_record *record, struct wire_byt
 void spool_unread(struct spool *spool,
                   size_t size);       /* goes back over the record just read, whose frame had `size` bytes */
 void spool_skip(struct spool *spool); /* to behind the last record written */
+
+/* Removes a ….new that a killed process has left: of this user, held by nobody, and a minute old. */
+void spool_remove_unfinished(const char *path);
+
+/* This process has the file open. Any thread. */
+bool spool_is_ours(const char *path);
 
 /* Whether the file begins as a spool does. */
 bool spool_is_one(const char *path);

@@ -1,5 +1,9 @@
 /*
- * spool_io.c: bytes of a spool file, written whole or not at all, and their check.
+ * spool_io.c: the descriptor of a spool file; its bytes, written whole or not at all, and their check.
+ *
+ * A child of fork() has a copy of every descriptor, and with it the lock, for as long as it lives, also when the
+ * process that recorded was killed. So the child closes them, first of all: a fork waits while a file is being opened,
+ * and the list of open spools is the one thing the two sides of it share.
  *
  * A record is written behind the last good one and only then counts; where writing fails the file is cut back. The
  * check is FNV-1a over words of eight bytes, with a rotation: each step is a bijection, so a change within one word is
@@ -10,10 +14,90 @@
 #include <portolan/error.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+static struct spool *open_spools; /* under open_mutex */
+static pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t registered = PTHREAD_ONCE_INIT;
+
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&open_mutex);
+}
+
+static void
+in_parent(void)
+{
+	pthread_mutex_unlock(&open_mutex);
+}
+
+static void
+in_child(void)
+{
+	for (; open_spools; open_spools = open_spools->following) {
+		close(open_spools->file);
+		open_spools->file = -1;
+	}
+	pthread_mutex_unlock(&open_mutex);
+}
+
+static void
+register_handlers(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}
+
+int
+spool_io_open(struct spool *spool, const char *path, int flags)
+{
+	pthread_once(&registered, register_handlers);
+	pthread_mutex_lock(&open_mutex);
+	spool->file = open(path, flags | O_CLOEXEC, 0600);
+	if (spool->file >= 0) {
+		spool->following = open_spools;
+		open_spools = spool;
+	}
+	pthread_mutex_unlock(&open_mutex);
+	return spool->file;
+}
+
+void
+spool_io_close(struct spool *spool)
+{
+	if (spool->file < 0)
+		return;
+	pthread_mutex_lock(&open_mutex);
+	for (struct spool **link = &open_spools; *link; link = &(*link)->following)
+		if (*link == spool) {
+			*link = spool->following;
+			break;
+		}
+	close(spool->file);
+	spool->file = -1;
+	pthread_mutex_unlock(&open_mutex);
+}
+
+bool
+spool_is_ours(const char *path)
+{
+	struct stat wanted, open;
+	bool found = false;
+
+	if (stat(path, &wanted) < 0)
+		return false;
+	pthread_mutex_lock(&open_mutex);
+	for (const struct spool *spool = open_spools; spool && !found; spool = spool->following)
+		found = fstat(spool->file, &open) == 0 && open.st_ino == wanted.st_ino && open.st_dev == wanted.st_dev;
+	pthread_mutex_unlock(&open_mutex);
+	return found;
+}
 
 uint64_t
 spool_check(const void *head, size_t head_size, const void *body, size_t body_size)

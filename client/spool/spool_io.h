@@ -1,5 +1,5 @@
 /*
- * spool_io.h: reading and writing the bytes of a spool file; private to spool.c.
+ * spool_io.h: the descriptor of a spool file, and reading and writing its bytes; private to spool.c.
  */
 #ifndef CLIENT_SPOOL_IO_H
 #define CLIENT_SPOOL_IO_H
@@ -7,6 +7,11 @@
 #include "spool.h"
 
 #include <sys/types.h>
+
+/* spool->file, which a forked child does not keep: it would hold the lock for as long as it lives. -1 with errno. Any
+ * thread, as spool_io_close(). */
+int spool_io_open(struct spool *spool, const char *path, int flags);
+void spool_io_close(struct spool *spool); /* twice does no harm */
 
 /* Of a head, whose last eight bytes are the place of the check itself, and what follows it. */
 uint64_t spool_check(const void *head, size_t head_size, const void *body, size_t body_size);

@@ -21,6 +21,10 @@
  *             bounded ring and returns: it makes no system call and takes no lock that I/O holds, unless the ring is
  *             full, a row is refused for the first time, or another thread logs to the run at that moment. One thread per
  *             run, started by portolan_open(), owns socket and spool; it takes no signals.
+ *   Trouble   what happens to the collector or the run never makes a logging call or portolan_end_epoch() fail, unless
+ *             options.strict is set: while the collector is away, observations wait in memory and in a spool file; once it has
+ *             ended the run, they are dropped and counted, after one line on stderr. portolan_flush(), portolan_close() and
+ *             portolan_get_stats() tell.
  *   fork()    the child's copy of a run is inert: every call on it answers PORTOLAN_E_FORKED, and
  *             portolan_close() only frees memory.
  *   Bytes     strings are UTF-8, NUL-terminated where no length is given.
@@ -50,10 +54,11 @@ enum {
 	PORTOLAN_E_REFUSED = -4,   /* the collector refused: the run exists, the kind of id differs, … */
 	PORTOLAN_E_TIMEOUT = -5,   /* the time was up before everything was acknowledged */
 	PORTOLAN_E_FORKED = -6,    /* this handle belongs to the parent process */
-	PORTOLAN_E_CLOSED = -7,    /* the run is closed, or was ended by an earlier error */
+	PORTOLAN_E_CLOSED = -7,    /* the run is closed */
 	PORTOLAN_E_ROWS = -8,      /* rows were refused and `strict` is set; the other rows were logged */
 	PORTOLAN_E_SYSTEM = -9,    /* a system or library call failed */
 	PORTOLAN_E_CANCELLED = -10, /* options.cancelled wanted no more waiting; what was not logged yet is counted as dropped */
+	PORTOLAN_E_ENDED = -11,    /* the collector has ended the run (removed, damaged, refused): nothing more of it is recorded */
 };
 
 struct portolan_error {
@@ -82,14 +87,15 @@ struct portolan_options {
 	                          NULL: the endpoint uses none */
 	enum portolan_mode mode;
 	uint64_t examples;     /* > 0: ids are 0 … examples−1, and need no dictionary */
-	const char *const *labels; /* class names, or NULL */
+	const char *const *labels; /* class names, or NULL; with config at most 255 KiB */
 	size_t label_count;
 	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
 	const char *group;     /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
 	uint32_t rank;         /* this process's, within the group: each has another */
 	int resume;            /* the run may exist: go on with it; an epoch seen again replaces */
 	int overwrite;         /* the run may exist: remove it first */
-	int strict;            /* refused rows are an error (PORTOLAN_E_ROWS), not a warning */
+	int strict;            /* errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the collector has ended
+	                        * (PORTOLAN_E_ENDED, of every call from then on) */
 	enum portolan_when_full when_full;
 	size_t ring_bytes;     /* memory for what is not yet sent; default 32 MiB, at least 1 MiB */
 	const char *spool;     /* directory for what neither goes out nor fits into memory. If given, a run for which no
@@ -173,12 +179,14 @@ PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t 
  * drop, and there is no room, nothing happens, as a later epoch or the end says the same. */
 PORTOLAN_PUBLIC int portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error);
 
-/* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not yet. */
+/* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not yet. PORTOLAN_E_ENDED, strict or
+ * not: it never will be; the message says why. */
 PORTOLAN_PUBLIC int portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Flushes, ends the session, stops the thread and frees the run, whatever it returns. NULL is accepted.
  * PORTOLAN_E_TIMEOUT: what was not acknowledged is in a spool file: the message says how many observations, where, and
- * how they are imported. A run for which no collector ever answered ends at once, with 0 and one line on stderr. */
+ * how they are imported. PORTOLAN_E_ENDED: the collector had ended the run; the message says why, and how many observations are not
+ * recorded. A run for which no collector ever answered ends at once, with 0 and one line on stderr. */
 PORTOLAN_PUBLIC int portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Observations, unless another unit is named. */
@@ -187,7 +195,7 @@ struct portolan_stats {
 	uint64_t acknowledged; /* of these, on the collector's disk */
 	uint64_t refused;      /* rows left out, here or by the collector */
 	uint64_t replaced;     /* seen again in an epoch, as the collector has counted so far for this session */
-	uint64_t dropped;      /* given up because the ring was full (PORTOLAN_DROP) or the run ended by an error */
+	uint64_t dropped;      /* given up because the ring was full (PORTOLAN_DROP) or because the run had ended */
 	uint64_t spooled;      /* written to a spool file */
 	uint64_t bytes_sent;   /* bytes of frames, repeats included */
 	uint64_t reconnects;   /* times the session was opened again */

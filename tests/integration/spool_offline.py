@@ -100,7 +100,7 @@ def test_the_next_run_sends_it(collect, nobody, spool, store, capfd):  # noqa: F
     assert content(store, "next")["id"].tolist() == [1]
 
 
-def test_the_collector_is_killed_and_never_comes_back(collect, tmp_path, spool, store, undisturbed):  # noqa: F811
+def test_the_collector_is_killed_and_never_comes_back(collect, tmp_path, spool, store, undisturbed, capfd):  # noqa: F811
     collector = collect(store)
     run = portolan.Run("run", endpoint=collector.endpoint, spool=spool)
     train(run, range(2))
@@ -108,12 +108,13 @@ def test_the_collector_is_killed_and_never_comes_back(collect, tmp_path, spool, 
     log_epoch(run, 2)
     collector.kill()
     log_epoch(run, 3)
-    with pytest.raises(portolan.TimedOut) as caught:
-        run.close(timeout=0.3)
+    capfd.readouterr()
+    assert run.close(timeout=0.3) is False
+    said = capfd.readouterr().err
     (path,) = spools(spool)
     stats = run.stats()
-    assert f"{stats['logged'] - stats['acknowledged']} of 8000 observations" in str(caught.value)
-    assert f"portolan import {path} --store DIR" in str(caught.value)
+    assert f"{stats['logged'] - stats['acknowledged']} of 8000 observations" in said
+    assert f"portolan import {path} --store DIR" in said
     assert stats["spooled"] >= stats["logged"] - stats["acknowledged"] > 0
     import_all(spool, store)
     same(content(store), content(undisturbed))
@@ -394,8 +395,7 @@ def test_a_spool_never_goes_to_another_store(collect, tmp_path, spool, capfd):  
     assert run.flush()
     collector.kill()
     train(run, range(2, 6), range(100))
-    with pytest.raises(portolan.TimedOut):
-        run.close(timeout=0.1)
+    assert not run.close(timeout=0.1)
     (path,) = spools(spool)
     capfd.readouterr()
     # Of another name and place, and even at the same address.
@@ -467,8 +467,7 @@ def test_a_store_from_a_backup_lacks_the_beginning(collect, spool, store, tmp_pa
     assert run.flush()
     collector.kill()
     train(run, range(2, 3), range(10))
-    with pytest.raises(portolan.TimedOut):
-        run.close(timeout=0.1)
+    assert not run.close(timeout=0.1)
     (path,) = spools(spool)
     shutil.rmtree(store)
     shutil.copytree(tmp_path / "copy", store)
@@ -480,7 +479,7 @@ def test_a_store_from_a_backup_lacks_the_beginning(collect, spool, store, tmp_pa
         content(store)
 
 
-def test_who_has_given_up_lets_others_have_the_spool(collect, spool, store, tmp_path):  # noqa: F811
+def test_who_has_given_up_lets_others_have_the_spool(collect, spool, store, tmp_path, capfd):  # noqa: F811
     collector = collect(store)
     run = portolan.Run("run", endpoint=collector.endpoint, spool=spool)
     train(run, range(2), range(10))
@@ -488,12 +487,13 @@ def test_who_has_given_up_lets_others_have_the_spool(collect, spool, store, tmp_
     collector.kill()
     train(run, range(2, 3), range(10))
     other = collect(tmp_path / "other", collector.port)
-    with pytest.raises(portolan.Closed, match="another store"):
-        run.flush()
+    assert not run.flush()
     (path,) = spools(spool)
+    said = capfd.readouterr().err
+    assert "no longer recorded" in said and "another store" in said and path in said
     done = import_spool(path, store)
     assert done.returncode == 0, done.stderr
     assert_holds(store, range(3), range(10))
     other.kill()
-    with pytest.raises(portolan.Closed):
-        run.close()
+    assert not run.close()
+    assert f"10 of 30 observations are in a file, and 0 are lost: portolan import {path}" in capfd.readouterr().err

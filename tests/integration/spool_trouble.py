@@ -38,9 +38,9 @@ def test_full_and_drop(collect, store, spool, capfd):  # noqa: F811
     assert stats["waits"] == 0
     assert stats["dropped"] > 0
     assert stats["logged"] + stats["dropped"] == 20 * ROWS
-    with pytest.raises(portolan.TimedOut, match="has reached its limit of 1048576 bytes"):
-        run.close(timeout=0)
     said = capfd.readouterr().err
+    assert not run.close(timeout=0)
+    assert "has reached its limit of 1048576 bytes" in capfd.readouterr().err
     assert said.count("observations are dropped, and counted") == 1
     assert said.count("has reached its limit") == 1
     import_all(spool, store)
@@ -97,8 +97,8 @@ def test_a_full_disk_that_gets_room(collect, store, small_disk, capfd):  # noqa:
         run.log_gold(9, [1], [0.5], [True])
     said += capfd.readouterr().err
     assert "the spool is written again" in said
-    with pytest.raises(portolan.TimedOut, match="portolan import"):
-        run.close(timeout=0)
+    assert not run.close(timeout=0)
+    assert "portolan import" in capfd.readouterr().err
     stats = run.stats()
     assert stats["spooled"] == stats["logged"] - stats["acknowledged"]
     import_all(small_disk / "spool", store)
@@ -238,9 +238,7 @@ def test_ctrl_c_while_a_log_call_waits(collect, store, script):  # noqa: F811
         print("heard", flush=True)
         stats = run.stats()
         assert stats["waits"] > 0 and stats["dropped"] > 0, stats
-        try:
-            run.close(timeout=0.1)
-        except portolan.TimedOut:
+        if not run.close(timeout=0.1):
             print("closed", flush=True)
     """, collector.endpoint, store / "spool")
     loop.wait_for("open")
@@ -254,7 +252,7 @@ def test_ctrl_c_while_a_log_call_waits(collect, store, script):  # noqa: F811
     assert loop.end()[0] == 0
 
 
-def test_close_is_not_held_up_by_a_thread_that_waits(collect, store):  # noqa: F811
+def test_close_is_not_held_up_by_a_thread_that_waits(collect, store, capfd):  # noqa: F811
     collector = collect(store)
     run = portolan.Run("run", endpoint=collector.endpoint, ring_bytes=1 << 20, spool_bytes=1, spool=store / "spool")
     collector.signal(signal.SIGSTOP)
@@ -271,13 +269,65 @@ def test_close_is_not_held_up_by_a_thread_that_waits(collect, store):  # noqa: F
     while not run.stats()["waits"]:
         pass
     before = time.monotonic()
-    with pytest.raises(portolan.TimedOut, match="lost"):
-        run.close(timeout=0.5)
+    capfd.readouterr()
+    assert not run.close(timeout=0.5)
+    assert "lost" in capfd.readouterr().err
     thread.join(PATIENCE)
     assert ended == [True]
     assert time.monotonic() - before < 5
     stats = run.stats()
     assert stats["logged"] + stats["dropped"] >= stats["logged"]
+
+
+def test_a_child_that_outlives_its_parent_keeps_no_spool(collect, nobody, spool, store, script, capfd):  # noqa: F811
+    """A data loader's worker, when the training process is killed: the next run sends what that one has left."""
+    loop = script("""
+    import os, sys, time, portolan
+    from spool_support import train
+    run = portolan.Run("run", endpoint=sys.argv[1], spool=sys.argv[2], open_timeout=0.05)
+    train(run, [0])
+    while run.stats()["spooled"] < 2000:
+        pass
+    worker = os.fork()
+    if worker == 0:
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+    time.sleep(600)
+    """, nobody, spool)
+    worker = int(loop.process.stdout.readline())
+    loop.process.kill()
+    loop.process.wait()
+    try:
+        collector = collect(store, nobody.rpartition(":")[2])
+        with portolan.Run("next", endpoint=collector.endpoint, spool=spool):
+            pass
+        assert "run: sent what an earlier process had left in" in capfd.readouterr().err
+    finally:
+        os.kill(worker, signal.SIGKILL)
+    assert spools(spool) == []
+    assert_holds(store, [0])
+
+
+def test_a_spool_that_another_process_holds(collect, nobody, spool, store, capfd):  # noqa: F811
+    with portolan.Run("run", endpoint=nobody, spool=spool, open_timeout=0.05) as run:
+        train(run, [0])
+    (path,) = spools(spool)
+    (spool / "0123456789abcdef.new").touch()
+    os.utime(spool / "0123456789abcdef.new", (0, 0))
+    collector = collect(store, nobody.rpartition(":")[2])
+    capfd.readouterr()
+    with subprocess.Popen(["flock", "--nonblock", path, "sh", "-c", "echo held; sleep 600"], stdout=subprocess.PIPE, process_group=0) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with portolan.Run("next", endpoint=collector.endpoint, spool=spool) as run:
+            run.log_gold(0, [1], [0.5], [True])
+        os.killpg(holder.pid, signal.SIGKILL)
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1 and f"spool {path} belongs to a process that is running" in said, said
+    assert spools(spool) == [path]
+    assert list(spool.glob("*.new")) == [], "what was not finished is of no use"
+    with portolan.Run("after", endpoint=collector.endpoint, spool=spool):
+        pass
+    assert_holds(store, [0])
 
 
 def test_ctrl_c_while_opening(nobody, script):  # noqa: F811
@@ -334,23 +384,82 @@ def test_close_without_waiting_after_a_flush(store):
     assert json.loads(shown.stdout)[0]["state"] == "closed"
 
 
-def test_counters_of_a_run_that_was_removed(store):
-    run = portolan.Run("run", store=store)
+def open_and_remove(store, **options):
+    run = portolan.Run("run", store=store, **options)
     run.log_gold(0, [1], [0.5], [True])
     assert run.flush()
     assert subprocess.run([PORTOLAN, "rm", "run", "--store", str(store)], check=False).returncode == 0
-    with pytest.raises(portolan.Closed):
+    return run
+
+
+def test_training_goes_on_when_its_run_is_removed(store, capfd):
+    run = open_and_remove(store)
+    while not run.stats()["dropped"]:
+        run.log_gold(1, [1], [0.5], [True])
+        run.end_epoch(1)
+    for epoch in range(2, 5):
+        run.log_gold(epoch, [1], [0.5], [True])
+        run.end_epoch(epoch)
+        assert run.flush() is False, "what is dropped is not on disk"
+    with pytest.raises(ValueError, match="gold_probs"):
+        run.log_gold(5, [[1]], [[0.5], 1, 2], [True])
+    with pytest.raises(ValueError, match="correct"):
+        run.log_gold(5, [1], [0.5], [2])
+    said = capfd.readouterr().err
+    assert said.count("portolan: run run is no longer recorded") == 1 and said.count("\n") == 1, said
+    assert run.close() is False
+    stats = run.stats()
+    assert stats["acknowledged"] == 1
+    assert stats["dropped"] >= 4
+    said = capfd.readouterr().err
+    assert "removed" in said and "observations are lost" in said and said.count("\n") == 1, said
+    assert run.close() is False
+    assert spools(store / "spool") == [], "what was removed on purpose does not come back"
+
+
+def test_a_with_block_outlives_the_removal_of_its_run(store, capfd):
+    with open_and_remove(store) as run:
+        while not run.stats()["dropped"]:
+            run.log_gold(1, [1], [0.5], [True])
+    assert "observations are lost" in capfd.readouterr().err
+
+
+def test_a_strict_run_that_was_removed(store):
+    run = open_and_remove(store, strict=True)
+    with pytest.raises(portolan.Closed, match="run run has ended: .*removed"):
         while True:
             run.log_gold(1, [1], [0.5], [True])
-    with pytest.raises(portolan.Closed):
+    with pytest.raises(portolan.Closed, match="removed"):
+        run.end_epoch(1)
+    with pytest.raises(portolan.Closed, match="observations are lost"):
+        run.flush()
+    with pytest.raises(portolan.Closed, match="observations are lost"):
         run.close()
+    assert run.stats()["acknowledged"] == 1
+    assert run.stats()["dropped"] > 0
+
+
+def test_close_of_a_strict_run_raises_what_is_missing(collect, spool, store):  # noqa: F811
+    collector = collect(store)
+    run = portolan.Run("run", endpoint=collector.endpoint, spool=spool, strict=True)
+    collector.kill()
+    train(run, [0])
+    with pytest.raises(portolan.TimedOut, match="portolan import"):
+        run.close(timeout=0)
+
+
+def test_counters_of_a_run_that_was_removed(store):
+    run = open_and_remove(store)
+    while not run.stats()["dropped"]:
+        run.log_gold(1, [1], [0.5], [True])
+    assert not run.close()
     stats = run.stats()
     assert stats["acknowledged"] == 1
     assert stats["dropped"] > 0
     assert spools(store / "spool") == [], "what was removed on purpose does not come back"
 
 
-def test_an_embedded_collector_that_is_killed_at_the_end(store, monkeypatch, tmp_path):
+def test_an_embedded_collector_that_is_killed_at_the_end(store, monkeypatch, tmp_path, capfd):
     """It is gone, none can be started, and the default spool lies in the store."""
     from python_support import collectors
     run = portolan.Run("run", store=store)
@@ -360,11 +469,11 @@ def test_an_embedded_collector_that_is_killed_at_the_end(store, monkeypatch, tmp
     for pid in collectors(store):
         os.kill(pid, signal.SIGKILL)
     train(run, [1])
-    try:
-        run.close(timeout=0.2)
-    except portolan.TimedOut as error:
-        assert str(store / "spool") in str(error)
-        assert f"--store {store}" in str(error)
+    capfd.readouterr()
+    if not run.close(timeout=0.2):
+        said = capfd.readouterr().err
+        assert str(store / "spool") in said
+        assert f"--store {store}" in said
     monkeypatch.undo()
     import_all(store / "spool", store)
     assert_holds(store, range(2))

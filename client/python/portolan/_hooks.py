@@ -4,7 +4,8 @@ A hook makes one Recorder, opens it when training begins, logs through it, and c
 own if it was given a name, and the caller's if it was given an open portolan.Run, which stays open.
 
 Training comes first: a run that cannot be opened, or arguments that cannot be right, raise, at the beginning; a collector that
-is lost later costs a line on stderr, and training goes on without being recorded.
+is lost later, or a run that is removed, costs a line on stderr, and training goes on without being recorded, unless strict=True
+was asked for.
 """
 
 from __future__ import annotations
@@ -114,24 +115,18 @@ class Recorder:
             if not self._lost:
                 print(closing_line(self.run), file=sys.stderr, flush=True)
             return
-        try:
-            self.run.close()
-        except _portolan.Error as error:
-            self._lose(error)
+        self.run.close()
 
     def _guarded(self, call: Callable[..., Any], *arguments: Any) -> None:
         if self._lost or self.run is None:
             return
         try:
             call(*arguments)
-        except _portolan.RowsRefused:
-            raise  # asked for, with strict
         except _portolan.Error as error:
-            self._lose(error)
-
-    def _lose(self, error: BaseException) -> None:
-        self._lost = True
-        warn(f"{self.hook}: {error}; training goes on, and is not recorded any more")
+            if self.run.is_strict:
+                raise
+            self._lost = True
+            warn(f"{self.hook}: {error}; training goes on, and is not recorded any more")
 
 
 def log_batch(run: Run, epoch: int, ids: Any, logits: Any, gold: Any) -> None:

@@ -47,8 +47,9 @@ class Run:
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
         resume: the run may exist: go on with it. An epoch seen again replaces.
         overwrite: the run may exist: remove it first.
-        strict: a row that cannot be used (NaN, ...) raises RowsRefused, after the others are logged; otherwise such rows are
-            left out, counted and warned about once.
+        strict: raise where otherwise a line on stderr says it and training goes on: RowsRefused for rows that cannot be used
+            (NaN, ...), after the others are logged; Closed once the collector has ended the run (it was removed, or is damaged);
+            TimedOut from ``close()``.
         spool: a directory for what neither goes out nor fits into memory. If it is given, a run for which no collector
             answers is recorded there, to be sent by a later run with that directory, or by ``portolan import``. Default:
             ``spool`` in the store's directory, or ``./portolan-spool``; made when it is needed.
@@ -60,6 +61,10 @@ class Run:
 
     A run is closed by ``close()``, by the end of a ``with`` block, when it is garbage-collected, or when the interpreter
     exits; each waits until what was logged is on disk. In a forked child it is inert.
+
+    What happens to the collector or the run does not end a training loop, unless it is ``strict``: while the collector is away,
+    observations wait in memory and in a spool file; once it has ended the run, they are dropped and counted, after one line on
+    stderr. What a call gets for arguments (shapes, types, ids, labels) raises as ever, and so does a run that was closed.
 
     Example::
 
@@ -117,10 +122,11 @@ class Run:
             _options.directory("spool", spool),
             _options.count("spool_bytes", spool_bytes),
         )
-        self._mode = mode
+        self._mode, self._strict = mode, strict
         self._shared = group is not None
         self._store, self._endpoint = None if store is None else os.fsdecode(store), endpoint
         self._closing_line: Callable[[Run], str] | None = None  # of the hooks
+        self._is_whole = False  # once it is closed: everything logged is on the collector's disk
         _open_runs.add(self)
         # Called at the interpreter's exit too, while modules are still whole.
         self._copies = _device.Copies(functools.partial(_deliver, self._handle, name))
@@ -144,6 +150,10 @@ class Run:
     @property
     def is_open(self) -> bool:
         return self._finalizer.alive
+
+    @property
+    def is_strict(self) -> bool:
+        return self._strict
 
     @property
     def is_shared(self) -> bool:
@@ -207,22 +217,35 @@ class Run:
         self._handle.end_epoch(epoch)
 
     def flush(self, timeout: float | None = 60.0) -> bool:
-        """Wait until everything logged so far is on the collector's disk; False when `timeout` seconds (None: no limit)
-        were not enough."""
+        """Wait until everything logged so far is on the collector's disk. False: not all of it is, because `timeout` seconds
+        (None: no limit) were not enough, or because the run has ended (Closed if it is strict)."""
         self._copies.drain()
-        return _flush(self._handle, _deadline(timeout))
+        return _in_pieces(self._handle.flush, _deadline(timeout))
 
-    def close(self, timeout: float | None = 60.0) -> None:
-        """Flush and end the run. When `timeout` seconds (None: no limit) were not enough, TimedOut: what was not acknowledged is
-        then in a spool file, and the message says how to import it. Again: nothing happens."""
+    def close(self, timeout: float | None = 60.0) -> bool:
+        """Flush and end the run; whether everything logged is on the collector's disk.
+
+        False after `timeout` seconds (None: no limit): what was not acknowledged is then in a spool file. False also if the run
+        had ended before. A line on stderr says how many observations are missing, why, and how a spool file is imported;
+        TimedOut or Closed says it if the run is strict. Again: nothing happens, and the answer is the same."""
         if not self._finalizer.alive:
-            return
+            return self._is_whole
         try:
             self._copies.drain()
         finally:
-            _close(self._handle, _deadline(timeout), self._finalizer.detach)
+            self._is_whole = self._end(_deadline(timeout))
         if self._closing_line is not None:
             print(self._closing_line(self), file=sys.stderr, flush=True)
+        return self._is_whole
+
+    def _end(self, deadline: float) -> bool:
+        try:
+            return _close(self._handle, deadline, self._finalizer.detach)
+        except Error as error:
+            if self._strict:
+                raise
+            _warn(self._name, error)
+            return False
 
     def stats(self) -> dict[str, int]:
         """Counters, of observations unless the name says otherwise: logged, acknowledged, refused, replaced, dropped, spooled,
@@ -287,27 +310,25 @@ def _milliseconds_left(deadline: float, limit: float = math.inf) -> int:
     return _options.milliseconds("timeout", max(0.0, min(deadline - time.monotonic(), limit)))
 
 
-def _in_pieces(handle: Any, wait: Callable[[int], bool], deadline: float) -> bool:
+def _in_pieces(wait: Callable[[int], bool | None], deadline: float) -> bool:
     """Whether it came to its end; a signal is heard between the pieces."""
-    while not wait(_milliseconds_left(deadline, _PIECE)):
-        if time.monotonic() >= deadline or handle.is_offline():
+    while (done := wait(_milliseconds_left(deadline, _PIECE))) is False:
+        if time.monotonic() >= deadline:
             return False
-    return True
+    return done is True
 
 
-def _flush(handle: Any, deadline: float) -> bool:
-    return _in_pieces(handle, handle.flush, deadline)
-
-
-def _close(handle: Any, deadline: float, ending: Callable[[], Any] = lambda: None) -> None:
+def _close(handle: Any, deadline: float, ending: Callable[[], Any] = lambda: None) -> bool:
     """Waits in pieces first, which Ctrl-C ends: the run is then still open. `ending` is called when it no longer is."""
+    whole = False
     try:
-        _flush(handle, deadline)
-        _in_pieces(handle, handle.finish, deadline)
+        _in_pieces(handle.flush, deadline)
+        whole = _in_pieces(handle.finish, deadline)
     except Error:
         pass  # said again by what follows
     ending()
     handle.close(0)
+    return whole
 
 
 def _close_forgotten(handle: Any, name: str, copies: _device.Copies) -> None:

@@ -142,6 +142,8 @@ on_sequenced(struct link *link, const struct wire_frame *frame, uint64_t sequenc
 	struct fake *fake = link->fake;
 
 	link->under_way += size;
+	if (size > fake->largest_frame)
+		fake->largest_frame = size;
 	if (link->under_way > fake->largest_under_way)
 		fake->largest_under_way = link->under_way;
 	if (!link->known) {
@@ -219,18 +221,42 @@ receive_one(struct link *link)
 	return got;
 }
 
+/* RFC 27: six parts or more come, six go. */
+static void
+answer_handshake(void *zap, const char *status)
+{
+	char parts[16][256];
+	int sizes[16], count = 0, more = 1;
+	size_t size = sizeof(more);
+
+	while (more && count < 16) {
+		sizes[count] = zmq_recv(zap, parts[count], sizeof(parts[count]), count == 0 ? ZMQ_DONTWAIT : 0);
+		if (sizes[count] < 0)
+			return;
+		zmq_getsockopt(zap, ZMQ_RCVMORE, &more, &size);
+		count++;
+	}
+	zmq_send(zap, "1.0", 3, ZMQ_SNDMORE);
+	zmq_send(zap, parts[1], (size_t)sizes[1], ZMQ_SNDMORE);
+	zmq_send(zap, status, 3, ZMQ_SNDMORE);
+	zmq_send(zap, "", 0, ZMQ_SNDMORE);
+	zmq_send(zap, "", 0, ZMQ_SNDMORE);
+	zmq_send(zap, "", 0, 0);
+}
+
 static void *
 fake_main(void *argument)
 {
 	struct fake *fake = argument;
 	struct link link = {.fake = fake, .encoder = wire_encoder_new(), .decoder = wire_decoder_new()};
-	void *context = zmq_ctx_new();
+	void *context = zmq_ctx_new(), *zap = zmq_socket(context, ZMQ_REP);
 	bool running = true;
 	int none = 0;
 
 	link.socket = zmq_socket(context, ZMQ_ROUTER);
 	zmq_setsockopt(link.socket, ZMQ_LINGER, &none, sizeof(none));
-	if (zmq_bind(link.socket, fake->endpoint) < 0)
+	zmq_setsockopt(link.socket, ZMQ_ZAP_DOMAIN, "test", fake->zap_status ? 4 : 0);
+	if (zmq_bind(zap, "inproc://zeromq.zap.01") < 0 || zmq_bind(link.socket, fake->endpoint) < 0)
 		abort();
 	while (running) {
 		zmq_pollitem_t item = {.socket = link.socket, .events = ZMQ_POLLIN};
@@ -238,6 +264,8 @@ fake_main(void *argument)
 		zmq_poll(&item, 1, 1);
 		pthread_mutex_lock(&fake->mutex);
 		fake->ready = true;
+		if (fake->zap_status)
+			answer_handshake(zap, fake->zap_status);
 		while (receive_one(&link))
 			continue;
 		if (fake->acknowledges && link.known && link.told < fake->stored)
@@ -246,6 +274,7 @@ fake_main(void *argument)
 		pthread_cond_broadcast(&fake->changed);
 		pthread_mutex_unlock(&fake->mutex);
 	}
+	zmq_close(zap);
 	zmq_close(link.socket);
 	zmq_ctx_term(context);
 	wire_encoder_free(link.encoder);

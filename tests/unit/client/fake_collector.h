@@ -25,10 +25,12 @@ struct fake {
 	enum wire_error_code open_error; /* 0: opens are welcome */
 	enum wire_error_code next_error; /* the next sequenced frame gets it, once; `refused` uses its number up */
 	enum wire_id_kind id_kind;
+	const char *zap_status; /* what every handshake is answered with; NULL: all are welcome */
 
 	/* What it got; under mutex. */
 	uint64_t stored; /* highest sequence number */
 	uint64_t opens, batches, repeats, gaps, ends, closes, pings, undecodable;
+	uint64_t largest_frame;     /* bytes */
 	uint64_t largest_under_way; /* bytes received since the last ack sent */
 	uint64_t rows;
 	uint64_t ids[FAKE_MAX_ROWS];

@@ -115,6 +115,59 @@ test_arguments(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
+/* What the application does to its environment later neither matters nor is read, by a thread that starts one again. */
+static void
+test_environment_is_that_at_open(void **state)
+{
+	struct fixture *fixture = *state;
+	struct embedded embedded;
+	char path[160], got[16];
+	FILE *file;
+
+	write_program(fixture, "echo \"<$PORTOLAN_TEST_WORD>\" > \"$0.said\"");
+	setenv("PORTOLAND", fixture->program, 1);
+	setenv("PORTOLAN_TEST_WORD", "before", 1);
+	assert_int_equal(embedded_init(&embedded, fixture->store, NULL, NULL), 0);
+	setenv("PORTOLAND", "/does/not/exist", 1);
+	setenv("PORTOLAN_TEST_WORD", "after", 1);
+	assert_int_equal(embedded_start(&embedded, clock_ms() + 10000, NULL, NULL, NULL), 0);
+	unsetenv("PORTOLAND");
+	unsetenv("PORTOLAN_TEST_WORD");
+	embedded_deinit(&embedded);
+	snprintf(path, sizeof(path), "%s.said", fixture->program);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(got, sizeof(got), file));
+	fclose(file);
+	assert_string_equal(got, "<before>\n");
+}
+
+/* A name without a slash is looked for in PATH, as a shell would. */
+static void
+test_a_name_is_looked_for(void **state)
+{
+	struct fixture *fixture = *state;
+	struct portolan_error error;
+	struct embedded embedded;
+	char before[4096];
+
+	snprintf(before, sizeof(before), "%s", getenv("PATH"));
+	write_program(fixture, "true");
+	setenv("PATH", "/does/not/exist", 1);
+	assert_int_equal(embedded_init(&embedded, fixture->store, "program", NULL), 0);
+	assert_int_equal(embedded_start(&embedded, clock_ms() + 1000, NULL, NULL, &error), PORTOLAN_E_NO_COLLECTOR);
+	assert_string_equal(error.message,
+	                    "cannot start portoland: No such file or directory; install portoland, or name it in "
+	                    "PORTOLAND");
+	embedded_deinit(&embedded);
+	setenv("PATH", fixture->directory, 1);
+	assert_int_equal(embedded_init(&embedded, fixture->store, "program", NULL), 0);
+	setenv("PATH", before, 1);
+	assert_string_equal(embedded.program, fixture->program);
+	assert_int_equal(embedded_start(&embedded, clock_ms() + 10000, NULL, NULL, NULL), 0);
+	embedded_deinit(&embedded);
+}
+
 static void
 test_failure(void **state)
 {
@@ -247,6 +300,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(test_init, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_arguments, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_environment_is_that_at_open, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_name_is_looked_for, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_loser_is_content, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_time_is_up, setup, teardown),

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <math.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zmq.h>
 
 /* In the collector's own directory, so that spool files of one test are not left over for the next. */
 static int
@@ -278,29 +281,100 @@ test_unavailable(void **state)
 	assert_int_equal(fake->rows, 10);
 }
 
-static void
-test_removed(void **state)
+static portolan_run *
+open_then_refuse(struct fake *fake, enum wire_error_code code, struct portolan_options options)
 {
-	struct fake *fake = *state;
-	struct portolan_error error;
-	struct portolan_stats stats;
 	portolan_run *run;
 
 	fake_start(fake);
-	run = open_with(fake, (struct portolan_options){0});
+	run = open_with(fake, options);
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = code;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 10);
+	return run;
+}
+
+static int
+log_three(portolan_run *run, const uint8_t correct[3], struct portolan_error *error)
+{
+	return portolan_log_gold(run, 0, 3, (uint64_t[3]){0, 1, 2}, (float[3]){0.5f, 0.5f, 0.5f}, correct, error);
+}
+
+/* Whatever the collector refuses for good, training goes on; what is wrong with the arguments is an error all the same.
+ */
+static void
+test_ended(void **state)
+{
+	static const enum wire_error_code codes[] = {WIRE_E_RUN_REMOVED, WIRE_E_RUN_DAMAGED, WIRE_E_RUN_DIFFERS,
+	                                             WIRE_E_VERSION,     WIRE_E_MALFORMED,   WIRE_E_OTHER_STORE};
+	struct fake *fake = *state;
+	struct portolan_error error;
+	struct portolan_stats stats;
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		portolan_run *run = open_then_refuse(fake, codes[i], (struct portolan_options){0});
+
+		assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+		assert_memory_equal(error.message, "run words/seed1 has ended: as the test wants it: ", 49);
+		error.code = 0;
+		assert_int_equal(log_three(run, (uint8_t[3]){0}, &error), 0);
+		assert_int_equal(portolan_end_epoch(run, 0, &error), 0);
+		assert_int_equal(error.code, 0);
+		assert_int_equal(log_three(run, (uint8_t[3]){0, 2, 0}, &error), PORTOLAN_E_INVALID);
+		assert_int_equal(portolan_end_epoch(run, UINT32_MAX, &error), PORTOLAN_E_INVALID);
+		stats = stats_of(run);
+		assert_int_equal(stats.logged, 10);
+		assert_int_equal(stats.acknowledged, 0);
+		assert_int_equal(stats.dropped, codes[i] == WIRE_E_RUN_REMOVED ? 13 : 3); /* others are in the spool */
+		assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+		if (codes[i] == WIRE_E_RUN_REMOVED)
+			assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it: 13 of 13 "
+			                                   "observations are lost");
+		else
+			assert_non_null(strstr(error.message, ": 10 of 13 observations are in a file, and 3 are "
+			                                      "lost: portolan import /tmp/"));
+		fake_stop(fake);
+		fake->stored = 0;
+		assert_int_equal(system("rm -rf portolan-spool"), 0);
+	}
+}
+
+static void
+test_ended_and_strict(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run = open_then_refuse(fake, WIRE_E_RUN_REMOVED, (struct portolan_options){.strict = 1});
+	struct portolan_error error;
+
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+	assert_int_equal(log_three(run, (uint8_t[3]){0}, &error), PORTOLAN_E_ENDED);
+	assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it");
+	assert_int_equal(portolan_end_epoch(run, 0, &error), PORTOLAN_E_ENDED);
+	assert_int_equal(stats_of(run).dropped, 13);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+	fake_stop(fake);
+}
+
+/* A log call that waits for room when the run ends goes on as well. */
+static void
+test_ended_while_waiting(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+	uint64_t logged;
+
+	fake->credit = 1;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20, .spool_bytes = 1});
 	pthread_mutex_lock(&fake->mutex);
 	fake->next_error = WIRE_E_RUN_REMOVED;
 	pthread_mutex_unlock(&fake->mutex);
-	log_rows(run, 0, 0, 10);
-	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_CLOSED);
-	assert_string_equal(error.message, "the run has ended: as the test wants it");
-	assert_int_equal(portolan_log_gold(run, 0, 3, NULL, NULL, NULL, &error), PORTOLAN_E_CLOSED);
-	assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it");
-	stats = stats_of(run);
-	assert_int_equal(stats.logged, 10);
-	assert_int_equal(stats.acknowledged, 0);
-	assert_int_equal(stats.dropped, 13);
-	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_CLOSED);
+	log_rows(run, 0, 0, 300000);
+	logged = stats_of(run).logged;
+	assert_true(logged < 300000);
+	assert_int_equal(stats_of(run).dropped, 300000);
+	assert_int_equal(portolan_close(run, 0, NULL), PORTOLAN_E_ENDED);
 	fake_stop(fake);
 }
 
@@ -318,6 +392,162 @@ test_open_refused(void **state)
 	assert_string_equal(error.message, "as the test wants it");
 	assert_null(run);
 	fake_stop(fake);
+}
+
+/* A collector with too many connections may have fewer soon: opening goes on until its time is up, and says why. */
+static void
+test_too_many_connections(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 300};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+	char expected[300];
+
+	fake->zap_status = "500";
+	fake_start(fake);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_NO_COLLECTOR);
+	snprintf(expected, sizeof(expected),
+	         "the collector at %s has too many connections (its --max-memory sets how many); trying again",
+	         fake->endpoint);
+	assert_string_equal(error.message, expected);
+	pthread_mutex_lock(&fake->mutex);
+	fake->zap_status = "400";
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_REFUSED);
+	assert_non_null(strstr(error.message, "does not know this client's key"));
+	fake_stop(fake);
+}
+
+/* A run that is open waits, and goes on when there is room again. */
+static void
+test_too_many_connections_later(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	fake_stop(fake);
+	fake->zap_status = "500";
+	fake_start(fake);
+	log_rows(run, 0, 0, 10);
+	assert_int_equal(portolan_flush(run, 6500, NULL), PORTOLAN_E_TIMEOUT);
+	pthread_mutex_lock(&fake->mutex);
+	fake->zap_status = "200";
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_flush(run, 20000, NULL), 0);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 10);
+}
+
+/* Labels that do not fit into one frame, which the collector would not take. */
+static void
+test_labels_beyond_a_frame(void **state)
+{
+	struct fake *fake = *state;
+	static char text[4096][64];
+	static const char *labels[4096];
+	struct portolan_options options = {.labels = labels, .label_count = 4096};
+	struct portolan_error error;
+	portolan_run *run;
+
+	for (int i = 0; i < 4096; i++) {
+		memset(text[i], 'a' + i % 26, 63);
+		labels[i] = text[i];
+	}
+	fake_start(fake);
+	options.endpoint = fake->endpoint;
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message,
+	                    "labels take 270336 bytes and config 0; together 261056 is the limit: shorten the "
+	                    "labels, or leave them out");
+	for (int i = 0; i < 4096; i++)
+		text[i][60] = '\0';
+	run = open_with(fake, options);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
+/* Frames that the collector takes, whatever the ids and the size of the batches: at most 256 KiB. */
+static void
+test_frames_have_their_limit(void **state)
+{
+	struct fake *fake = *state;
+	enum { ROWS = 20000 };
+	static const char *ids[ROWS];
+	static float logits[2 * ROWS];
+	static int32_t gold[ROWS];
+	struct portolan_batch batch = {
+	        .n = ROWS,
+	        .classes = 2,
+	        .kind = PORTOLAN_LOGITS,
+	        .scores = {logits, PORTOLAN_F32, 8, 4},
+	        .string_ids = ids,
+	        .gold = {gold, PORTOLAN_I32, 4, 0},
+	};
+	static const int lengths[] = {1, 7, 15, 40, 255};
+	char id[256];
+	portolan_run *run;
+
+	memset(id, 'x', 255);
+	id[255] = '\0';
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
+		for (int i = 0; i < ROWS; i++)
+			ids[i] = id + 255 - lengths[l];
+		assert_int_equal(portolan_log(run, &batch, NULL), 0);
+		batch.epoch++;
+	}
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	fake->stored = 0;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, UINT64_MAX - 49999, 50000);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 5 * ROWS + 50000);
+	assert_in_range(fake->largest_frame, 128 << 10, 256 << 10);
+}
+
+/* In the place of libzmq's: an option that cannot be set. */
+static int refused_option;
+
+int
+zmq_setsockopt(void *socket, int option, const void *value, size_t size)
+{
+	static int (*real)(void *, int, const void *, size_t);
+
+	if (!real)
+		*(void **)(&real) = dlsym(RTLD_NEXT, "zmq_setsockopt");
+	if (option == refused_option) {
+		errno = EINVAL;
+		return -1;
+	}
+	return real(socket, option, value, size);
+}
+
+/* Without its heartbeat, or with frames without a limit, a run would seem to work. */
+static void
+test_options_that_cannot_be_set(void **state)
+{
+	static const int needed[] = {ZMQ_LINGER,        ZMQ_IMMEDIATE,        ZMQ_SNDHWM,
+	                             ZMQ_MAXMSGSIZE,    ZMQ_HEARTBEAT_IVL,    ZMQ_HEARTBEAT_TIMEOUT,
+	                             ZMQ_RECONNECT_IVL, ZMQ_RECONNECT_IVL_MAX};
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 100};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		refused_option = needed[i];
+		assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_SYSTEM);
+		assert_string_equal(error.message, "cannot set up a socket: Invalid argument");
+	}
+	refused_option = 0;
 }
 
 static void
@@ -531,8 +761,15 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_no_session_and_refused, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_unavailable, setup, teardown),
-	        cmocka_unit_test_setup_teardown(test_removed, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended_and_strict, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended_while_waiting, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_too_many_connections, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_too_many_connections_later, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_labels_beyond_a_frame, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_frames_have_their_limit, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_credit, setup, teardown),

@@ -9,14 +9,32 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* In the place of the C library's: which directories were synced. */
+static char synced[8][PATH_MAX];
+static size_t synced_count;
+
+int
+fsync(int file)
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+	length = readlink(link, synced[synced_count % 8], PATH_MAX - 1);
+	synced[synced_count++ % 8][length < 0 ? 0 : length] = '\0';
+	return 0;
+}
 
 #define RECORDS 4
 #define FIRST 7
@@ -289,6 +307,78 @@ test_it_belongs_to_one(void **state)
 	assert_int_equal(spool_open(&other, fixture->path, true, &error), PORTOLAN_E_SYSTEM);
 }
 
+/* A child that goes on when the recording process is killed, as a data loader's may, does not keep its spool. */
+static void
+test_a_child_lets_it_go(void **state)
+{
+	struct fixture *fixture = *state;
+	struct spool *spool = create(fixture), *other;
+	struct portolan_error error = {0};
+	int ready[2], gone[2], status;
+	char byte = 0;
+	pid_t child;
+
+	append(spool, 0, NULL);
+	assert_true(spool_is_ours(fixture->path));
+	assert_int_equal(pipe(ready) + pipe(gone), 0);
+	child = fork();
+	if (child == 0) {
+		close(gone[1]);
+		_exit(write(ready[1], &byte, 1) != 1 || read(gone[0], &byte, 1) != 0 || spool_is_ours(fixture->path));
+	}
+	close(gone[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1); /* fork() has come back there */
+	assert_int_equal(append(spool, 1, &error), 0); /* the parent has it as before */
+	assert_int_equal(spool_open(&other, fixture->path, true, &error), SPOOL_BUSY);
+	spool_close(spool); /* what a kill would do */
+	assert_int_equal(spool_open(&other, fixture->path, true, &error), 0);
+	spool_close(other);
+	close(gone[1]);
+	close(ready[0]);
+	close(ready[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(read_all(fixture->path, &status), 2);
+}
+
+/* A power cut leaves the file's name, and those of the folders above it that were made with it. */
+static void
+test_its_folders_are_synced(void **state)
+{
+	struct fixture *fixture = *state;
+	char above[80];
+
+	snprintf(above, sizeof(above), "%s/a", fixture->directory);
+	synced_count = 0;
+	spool_close(create(fixture));
+	assert_int_equal(synced_count, 3);
+	assert_string_equal(synced[0], fixture->directory); /* has a */
+	assert_string_equal(synced[1], above);              /* has a/b */
+	assert_string_equal(synced[2], fixture->spools);    /* has the file */
+}
+
+/* What was killed between making the file and naming it; but none that is being made. */
+static void
+test_unfinished_files_are_removed(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char path[100];
+	int file;
+
+	snprintf(path, sizeof(path), "%s/0123456789abcdef.new", fixture->directory);
+	file = open(path, O_CREAT | O_RDWR, 0600);
+	spool_remove_unfinished(path);
+	assert_int_equal(access(path, F_OK), 0); /* too young */
+	assert_int_equal(futimens(file, long_ago), 0);
+	assert_int_equal(flock(file, LOCK_EX), 0);
+	spool_remove_unfinished(path);
+	assert_int_equal(access(path, F_OK), 0); /* held */
+	close(file);
+	spool_remove_unfinished(path);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static void
 test_what_is_no_spool(void **state)
 {
@@ -336,6 +426,9 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_its_limit, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_write_that_fails, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_it_belongs_to_one, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_child_lets_it_go, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_its_folders_are_synced, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_unfinished_files_are_removed, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_what_is_no_spool, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_newer_version, setup, teardown),
 	};
