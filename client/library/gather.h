@@ -7,8 +7,8 @@
 
 #include "record.h"
 
-#define GATHER_ROWS 8192u
-#define GATHER_TEXT (4 * RECORD_MAX_TEXT)
+#define GATHER_ROWS 4096u
+#define GATHER_TEXT RECORD_MAX_TEXT
 /* No frame made of a gathered batch is larger: columns of four bytes and ids of eight, strings, names. */
 #define GATHER_MAX_FRAME (GATHER_ROWS * (4u * RECORD_COLUMNS + 8u) + GATHER_TEXT + 1024u)
 
