@@ -14,6 +14,7 @@
 
 #include "admission.h"
 #include "clock.h"
+#include "held_back.h"
 #include "log.h"
 #include "shares.h"
 
@@ -135,6 +136,7 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	held_back_init();
 	opened->context = zmq_ctx_new();
 	if (!opened->context) {
 		free(opened);
