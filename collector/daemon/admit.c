@@ -8,9 +8,10 @@
 #include "admit.h"
 
 #include "clocks.h"
-#include "crowd.h"
+#include "ledger.h"
 #include "reply.h"
 #include "settle.h"
+#include "shares.h"
 
 #include <portolan/error.h>
 
@@ -22,6 +23,15 @@
 #define SILENT_MS 5000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define BEGUN_LINES 10                  /* per THROTTLE_MS */
+
+size_t
+admit_most_sessions(size_t max_memory)
+{
+	size_t most = shares_sessions(max_memory) /
+	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member));
+
+	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
+}
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -296,6 +306,36 @@ code_of(int result)
 	}
 }
 
+/* Whether there is no place for one session more of this peer: the table is bounded, and a connection may have a
+ * sixteenth of it. Who is in stays in. `known`: the session is in the table, and moves to this peer. */
+static bool
+is_full(const struct ingest *ingest, const struct peer *peer, bool known)
+{
+	const struct connection *connection = sessions_connection(&ingest->sessions, peer);
+	size_t most = admit_most_sessions(ingest->options.max_memory);
+
+	return (connection && connection->sessions >= most / 16) || (!known && ingest->sessions.count >= most);
+}
+
+static void
+refuse_crowd(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+{
+	size_t most = admit_most_sessions(ingest->options.max_memory);
+	uint64_t since;
+	char line[200];
+
+	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
+	            "the collector has too many sessions (%zu; a connection may have %zu): try again, or raise "
+	            "--max-memory",
+	            ingest->sessions.count, most / 16);
+	if (!throttle_count(&ingest->crowd, 1, now, &since))
+		return;
+	snprintf(line, sizeof(line),
+	         "too many sessions (%zu, %zu of them live): %" PRIu64 " turned away; a connection may have %zu",
+	         ingest->sessions.count, ingest->sessions.live, since, most / 16);
+	ingest->options.trouble(ingest->options.context, line);
+}
+
 /* Answers an `open` that cannot be taken now; false: it can. */
 static bool
 turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
@@ -308,10 +348,9 @@ turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_fram
 		            "the store cannot be written now; try again");
 		return true;
 	}
-	if (!moves || !crowd_is_full(ingest, peer, session))
+	if (!moves || !is_full(ingest, peer, session))
 		return false;
-	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "too many sessions; try again");
-	crowd_tell(ingest, now);
+	refuse_crowd(ingest, peer, frame, now);
 	return true;
 }
 

@@ -34,7 +34,7 @@ def bit(*values):
 
 
 def frame(kind, **fields):
-    return {"v": 1, "t": kind, "s": SESSION, **fields}
+    return {"v": 2, "t": kind, "s": SESSION, **fields}
 
 
 COUNTS = {"logged": 3072, "refused": 2, "dropped": 1024, "spooled": 0, "waits": 0}
@@ -66,8 +66,8 @@ FRAMES = {
     "opened": frame("opened", a=0, c=8388608, ids="none", store=STORE),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
-    "error-version": {"v": 1, "t": "error", "s": bytes(16), "code": "version",
-                      "message": "frame is of wire version 2; this side speaks version 1: use the same release on both"},
+    "error-version": {"v": 2, "t": "error", "s": bytes(16), "code": "version",
+                      "message": "frame is of wire version 1; this side speaks version 2: use the same release on both"},
 }
 
 

@@ -26,7 +26,7 @@ class Collector(threading.Thread):
         self.forget_at, self.known, self.stored, self.frames, self.opens = forget_at, False, 0, [], []
 
     def answer(self, peer, frame, kind, **fields):
-        self.socket.send_multipart([peer, msgpack.packb({"v": 1, "t": kind, "s": frame["s"], **fields})])
+        self.socket.send_multipart([peer, msgpack.packb({"v": 2, "t": kind, "s": frame["s"], **fields})])
 
     def run(self):
         while True:
