@@ -8,7 +8,6 @@
  */
 #include "channel.h"
 
-#include "interrupt.h"
 #include "serving.h"
 
 #include <endpoint.h>
@@ -16,18 +15,21 @@
 #include <portolan/store.h>
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <zmq.h>
 
-#define OPEN_MS 1000     /* without an answer for so long an `open` is repeated */
+#define OPEN_MS 1000 /* without an answer for so long an `open` is repeated */
+#define SLICE_MS 50
 #define SILENCE_MS 30000 /* without an answer for so long the collector is given up */
 
 struct channel {
 	const char *store;
-	struct interrupt interrupt;
+	sigset_t signals, before; /* those that wait meanwhile; what was blocked before */
 	struct serving serving;
 	struct endpoint endpoint;
 	void *context, *dealer;
@@ -42,6 +44,39 @@ struct channel {
 	int failed; /* the first error, kept in failure */
 	struct portolan_error failure;
 };
+
+/* No handler runs: the signals are blocked, and looked at with sigpending(), so nothing is cut in the middle. */
+static void
+block_signals(struct channel *channel)
+{
+	sigemptyset(&channel->signals);
+	sigaddset(&channel->signals, SIGINT);
+	sigaddset(&channel->signals, SIGTERM);
+	sigaddset(&channel->signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &channel->signals, &channel->before);
+}
+
+static bool
+is_interrupted(void)
+{
+	sigset_t waiting;
+
+	return sigpending(&waiting) == 0 &&
+	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) || sigismember(&waiting, SIGHUP));
+}
+
+/* Answers the one that came, which is obeyed now; 0: none. */
+static int
+unblock_signals(struct channel *channel)
+{
+	const struct timespec at_once = {0};
+	int arrived = 0, next;
+
+	while ((next = sigtimedwait(&channel->signals, NULL, &at_once)) > 0)
+		arrived = next;
+	pthread_sigmask(SIG_SETMASK, &channel->before, NULL);
+	return arrived;
+}
 
 static bool
 store_exists(const char *store)
@@ -93,7 +128,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*opened = (struct channel){.store = store, .serving.process = -1, .endpoint.directory = -1};
-	interrupt_begin(&opened->interrupt); /* before libzmq makes threads */
+	block_signals(opened); /* before libzmq makes threads */
 	opened->encoder = wire_encoder_new();
 	opened->decoder = wire_decoder_new();
 	opened->context = zmq_ctx_new();
@@ -118,11 +153,13 @@ channel_close(struct channel *channel)
 	disconnect(channel);
 	if (channel->context)
 		zmq_ctx_term(channel->context);
-	serving_end(&channel->serving, !channel->done);
+	do
+		if (!channel->done || is_interrupted())
+			serving_stop(&channel->serving);
+	while (!serving_has_left(&channel->serving, SLICE_MS));
 	wire_encoder_free(channel->encoder);
 	wire_decoder_free(channel->decoder);
-	arrived = interrupt_arrived();
-	interrupt_end(&channel->interrupt);
+	arrived = unblock_signals(channel);
 	free(channel);
 	return arrived;
 }
@@ -264,7 +301,7 @@ wait_once(struct channel *channel, struct wire_frame *first, int *silence, struc
 	struct wire_frame ping = {.kind = WIRE_PING};
 	int timeout = channel->opened ? WIRE_PING_MS : OPEN_MS, result;
 
-	if (!channel->closing && interrupt_arrived())
+	if (!channel->closing && is_interrupted())
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->answered = false;
 	result = receive(channel, timeout, error);
@@ -331,6 +368,8 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 		numbered.end_epoch.sequence = channel->sent + 1;
 	else
 		numbered.close.sequence = channel->sent + 1;
+	if (is_interrupted())
+		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	result = encode(channel, &numbered, &message, error);
 	if (result < 0)
 		return result;

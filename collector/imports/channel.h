@@ -3,7 +3,7 @@
  * do meanwhile (import, rm). Where no collector serves the store, one is started, and has left when the channel is
  * closed.
  *
- * While a channel is open, SIGINT, SIGTERM and SIGHUP wait (interrupt.h). Every call that fails ends the session: only
+ * While a channel is open, SIGINT, SIGTERM and SIGHUP wait. Every call that fails ends the session: only
  * channel_remove() and channel_close() may follow. So does such a signal, but not once the end was sent.
  * Not thread-safe.
  */

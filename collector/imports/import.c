@@ -6,7 +6,6 @@
 #include "channel.h"
 #include "dynamics.h"
 #include "import_batch.h"
-#include "interrupt.h"
 #include "progress.h"
 
 #include <portolan/error.h>
@@ -64,8 +63,6 @@ refuse_signals(void *context, uint64_t line)
 static int
 send_batch(struct import *import, struct portolan_error *error)
 {
-	if (interrupt_arrived())
-		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	return import_batch_send(import->batch, import->channel, import->file->epoch, refuse_signals, import,
 	                         &import->sent, error);
 }

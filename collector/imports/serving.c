@@ -7,8 +7,6 @@
  */
 #include "serving.h"
 
-#include "interrupt.h"
-
 #include <endpoint.h>
 #include <portolan/error.h>
 
@@ -16,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@
 #include <unistd.h>
 
 #define IDLE_SECONDS "0.25" /* also the time this process has to connect; if it is too late it starts another one */
-#define SLICE_MS 50
 #define TRIES 2
 
 /* *holder: the process that has the lock, if the file says it; else 0. */
@@ -158,17 +156,23 @@ serving_begin(struct serving *serving, const char *store, struct portolan_error 
 	return 0;
 }
 
-void
-serving_end(struct serving *serving, bool now)
+bool
+serving_has_left(struct serving *serving, int timeout_ms)
 {
 	struct pollfd item = {.fd = serving->process, .events = POLLIN};
 
 	if (serving->process < 0)
-		return;
-	do {
-		if (now || interrupt_arrived())
-			syscall(SYS_pidfd_send_signal, serving->process, SIGTERM, NULL, 0);
-	} while (poll(&item, 1, SLICE_MS) == 0);
+		return true;
+	if (poll(&item, 1, timeout_ms) == 0)
+		return false;
 	close(serving->process);
 	serving->process = -1;
+	return true;
+}
+
+void
+serving_stop(const struct serving *serving)
+{
+	if (serving->process >= 0)
+		syscall(SYS_pidfd_send_signal, serving->process, SIGTERM, NULL, 0);
 }

@@ -18,7 +18,9 @@ struct serving {
  * error is what that one says. Makes the store if there is none. 1: one was started; 0: one was there. */
 int serving_begin(struct serving *serving, const char *store, struct portolan_error *error);
 
-/* Waits until the collector that was started here, if any, has left. `now`: makes it leave without folding. */
-void serving_end(struct serving *serving, bool now);
+/* Whether the collector that was started here, if any, has left; waits for that for at most `timeout_ms`. */
+bool serving_has_left(struct serving *serving, int timeout_ms);
+/* Makes it leave, without folding. */
+void serving_stop(const struct serving *serving);
 
 #endif
