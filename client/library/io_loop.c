@@ -1,7 +1,7 @@
 /*
- * io_loop.c: one round of the thread: take what arrived, let the session say what to send, turn records into frames
- * while there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
- * at the ring every 1 ms while there is work, every 10 ms when idle; flush, close and a full ring wake it.
+ * io_loop.c: one round of the thread: take what arrived, let the session say what to send, take frames while
+ * there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
+ * at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
  */
 #include "io_loop.h"
 

@@ -510,7 +510,7 @@ test_frames_have_their_limit(void **state)
 	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
 	fake_stop(fake);
 	assert_int_equal(fake->rows, 5 * ROWS + 50000);
-	assert_in_range(fake->largest_frame, 128 << 10, 256 << 10);
+	assert_in_range(fake->largest_frame, 48 << 10, 256 << 10);
 }
 
 /* In the place of libzmq's: an option that cannot be set. */
