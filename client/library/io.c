@@ -39,7 +39,7 @@ set_options(void *socket, struct portolan_error *error)
 	for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
 		status = zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
 	if (status < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot set up a socket: %s", zmq_strerror(zmq_errno()));
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
 	return 0;
 }
 
