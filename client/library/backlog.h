@@ -14,7 +14,7 @@
 
 /* What is added together with a frame, and comes back when it is acknowledged. */
 struct session_mark {
-	uint64_t position;     /* of the ring: everything before it is in this frame or an earlier one */
+	uint64_t position;     /* of the pool: all its frames before this are in this one or an earlier one */
 	uint64_t observations; /* in this frame */
 };
 

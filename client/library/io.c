@@ -39,7 +39,7 @@ set_options(void *socket, struct portolan_error *error)
 	for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
 		status = zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
 	if (status < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot set up a socket: %s", zmq_strerror(zmq_errno()));
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
 	return 0;
 }
 
@@ -85,7 +85,6 @@ free_memory(struct io *io)
 {
 	session_deinit(&io->session);
 	leftover_deinit(&io->leftover);
-	gather_deinit(&io->gather);
 	if (io->wake >= 0)
 		close(io->wake);
 	free(io->run);
@@ -118,8 +117,6 @@ prepare(struct io *io, const struct io_options *options, struct portolan_error *
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
 	status = session_init(&io->session, id, options->request, clock_ms(), error);
 	session_set_spool(&io->session, options->spool, options->spool_bytes, io->target);
-	if (status == 0)
-		status = gather_init(&io->gather, error);
 	return status;
 }
 
@@ -133,7 +130,7 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	if (!created)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	created->wake = -1;
-	created->ring = options->ring;
+	created->frames = options->frames;
 	created->embedded = options->embedded;
 	created->count = options->count;
 	created->counted = options->context;

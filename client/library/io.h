@@ -1,5 +1,5 @@
 /*
- * io.h: the thread that sends. It alone reads the ring, drives the session and, once it runs, touches the socket.
+ * io.h: the thread that sends. It alone takes frames, drives the session and, once it runs, touches the socket.
  *
  * The functions here are for the threads that own the run. Waiting is done on a condition the thread signals when
  * something was acknowledged, opened, closed or failed; counters are atomics.
@@ -8,7 +8,7 @@
 #define CLIENT_IO_H
 
 #include "embedded.h"
-#include "ring.h"
+#include "frames.h"
 
 #include <portolan/wire.h>
 
@@ -22,7 +22,7 @@ struct io_options {
 	const char *endpoint;            /* of the collector */
 	const char *keys;                /* directory of keys, or NULL; used during io_create() only */
 	const struct embedded *embedded; /* NULL, or who may start it again; must outlive the io */
-	struct ring *ring;               /* must outlive the io */
+	struct frames *frames;           /* must outlive the io */
 	const struct wire_open *request; /* used during io_create() only */
 	const char *spool;               /* directory of spool files; must outlive the io */
 	uint64_t spool_bytes;            /* limit of one */
@@ -55,7 +55,7 @@ int io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, st
 /* Why the collector that is there has not agreed yet; its message, or false: it has said nothing. */
 bool io_get_complaint(struct io *io, struct portolan_error *complaint);
 
-/* Until everything before `position` of the ring is acknowledged. PORTOLAN_E_TIMEOUT, PORTOLAN_E_ENDED (no
+/* Until all frames before `position` are acknowledged. PORTOLAN_E_TIMEOUT, PORTOLAN_E_ENDED (no
  * messages), PORTOLAN_E_CLOSED. */
 int io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error);
 
@@ -79,7 +79,7 @@ bool io_has_ended(const struct io *io);                       /* that, closed, o
 const struct portolan_error *io_failure(const struct io *io); /* once it has failed */
 bool io_is_settled(const struct io *io, uint64_t position);
 
-void io_wake(struct io *io); /* look at the ring now: a system call */
+void io_wake(struct io *io); /* look at the frames now: a system call */
 void io_get_counters(const struct io *io, struct io_counters *counters);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * io_loop.c: one round of the thread: take what arrived, let the session say what to send, turn records into frames
- * while there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
- * at the ring every 1 ms while there is work, every 10 ms when idle; flush, close and a full ring wake it.
+ * io_loop.c: one round of the thread: take what arrived, let the session say what to send, take frames while
+ * there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
+ * at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
  */
 #include "io_loop.h"
 
@@ -101,18 +101,20 @@ leave(struct io *io)
 	if (session->refusal == WIRE_E_RUN_REMOVED || !session->directory) {
 		spool_remove(session->backlog.spool);
 		session->backlog.spool = NULL;
-	} else if (intake_save(io, &error) < 0) {
-		snprintf(where, sizeof(where), "; %s", error.message);
-	} else if (session->backlog.spool) {
-		const struct spool *spool = session->backlog.spool;
+	} else {
+		int status = intake_save(io, &error);
+		struct spool *spool = session->backlog.spool;
 
-		pthread_mutex_lock(&io->mutex);
-		snprintf(io->spool_path, sizeof(io->spool_path), "%s", spool->path);
-		pthread_mutex_unlock(&io->mutex);
-		snprintf(where, sizeof(where), "; what was not acknowledged is in %s%s", spool->path,
-		         spool->first > 1 ? " (where what came before is lost: portolan import it with --run NAME)"
-		                          : "");
-		spool_release(session->backlog.spool);
+		if (spool) {
+			snprintf(where, sizeof(where), "; what was not acknowledged is in %s%s", spool->path,
+			         spool->first > 1 ? " (what came before is lost: import it with --run NAME)" : "");
+			pthread_mutex_lock(&io->mutex);
+			snprintf(io->spool_path, sizeof(io->spool_path), "%s", spool->path);
+			pthread_mutex_unlock(&io->mutex);
+			spool_release(spool);
+		}
+		if (status < 0)
+			snprintf(where, sizeof(where), "; %s", error.message);
 	}
 	fprintf(stderr, "portolan: run %s is no longer recorded: %s%s\n", io->run, session->failure.message, where);
 }

@@ -1,10 +1,9 @@
 /*
- * io_loop.h: what io.c (making, waiting, ending), io_loop.c (the thread) and intake.c (its way with the ring) share.
+ * io_loop.h: what io.c (making, waiting, ending), io_loop.c (the thread) and intake.c (its way with the frames) share.
  */
 #ifndef CLIENT_IO_LOOP_H
 #define CLIENT_IO_LOOP_H
 
-#include "gather.h"
 #include "handshake.h"
 #include "io.h"
 #include "leftover.h"
@@ -20,7 +19,7 @@ struct io {
 	struct handshake handshake;
 	int wake;
 	pthread_t thread;
-	struct ring *ring;
+	struct frames *frames;
 	const struct embedded *embedded;
 	void (*count)(const void *context, struct wire_counts *counts);
 	const void *counted; /* its argument */
@@ -29,14 +28,13 @@ struct io {
 
 	/* The thread's own. */
 	struct session session;
-	struct gather gather;
 	struct leftover leftover;
 	bool looked_for_left_over;
 	int64_t revived, reviving_since;
-	int64_t blocked_since; /* nothing could be taken from the ring, nor was acknowledged; 0: not so */
+	int64_t blocked_since; /* no frame could be taken, nor was acknowledged; 0: not so */
 	int64_t spool_again;   /* not before: writing to the spool has failed */
-	int64_t taken_at;      /* when the ring was last emptied */
-	bool hurried;          /* somebody waits for what is in the ring */
+	int64_t taken_at;      /* when there was last no frame left */
+	bool hurried;          /* somebody waits for what is in the frames */
 	int64_t closed_at;     /* 0: not yet */
 	int spool_trouble;     /* its code, already said; 0: none */
 	int complained;        /* code of the complaint already passed on */

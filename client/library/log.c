@@ -1,10 +1,9 @@
 /*
- * log.c: a batch becomes records in the ring. Large batches are cut into pieces of at most RECORD_MAX_ROWS rows and
- * RECORD_MAX_TEXT bytes of ids, so that every piece fits into the ring and into a frame.
+ * log.c: a batch goes into the columns of a frame, and what does not fit there into the next ones.
  *
- * Signals are computed straight into the ring, by the calling thread: the only other memory is the list of rows to
- * leave out. No system call is made unless the ring is full, a row is refused for the first time, or another thread of
- * the application is logging to the same run at that moment.
+ * Signals are computed straight into the frame, by the calling thread: the only other memory is the list of rows to
+ * leave out. No system call is made unless all frames are full, a row is refused for the first time, or another thread
+ * of the application is logging to the same run at that moment.
  */
 #include "run.h"
 
@@ -18,6 +17,7 @@
 #include <string.h>
 
 #define PROB_TOLERANCE 1e-6
+#define FRAMES_KEPT 1 /* left free by batches, so that ends of epochs need not wait for them */
 
 /* What one call did. */
 struct outcome {
@@ -28,60 +28,48 @@ struct outcome {
 static uint32_t
 columns_of(const struct portolan_batch *batch)
 {
-	uint32_t columns = RECORD_BIT(RECORD_GOLD_PROB) | RECORD_BIT(RECORD_CORRECT);
+	uint32_t columns = FRAME_BIT(FRAME_GOLD_PROB) | FRAME_BIT(FRAME_CORRECT);
 
 	if (batch->gold.data)
-		columns |= RECORD_BIT(RECORD_GOLD);
+		columns |= FRAME_BIT(FRAME_GOLD);
 	if (batch->kind != PORTOLAN_GOLD_PROBS)
-		columns |= RECORD_BIT(RECORD_OTHER_SQ) | RECORD_BIT(RECORD_ENTROPY) | RECORD_BIT(RECORD_MAX_PROB) |
-		           RECORD_BIT(RECORD_PREDICTED);
+		columns |= FRAME_BIT(FRAME_OTHER_SQ) | FRAME_BIT(FRAME_ENTROPY) | FRAME_BIT(FRAME_MAX_PROB) |
+		           FRAME_BIT(FRAME_PREDICTED);
 	if (batch->kind == PORTOLAN_LOGITS || batch->kind == PORTOLAN_SIGNALS)
-		columns |= RECORD_BIT(RECORD_MARGIN);
+		columns |= FRAME_BIT(FRAME_MARGIN);
 	return columns;
 }
 
-/* Rows of the piece that begins at row `first`, and the bytes of their string ids. */
-static struct record
-plan_piece(const struct portolan_batch *batch, size_t first)
+/* As many rows from `first` on as there is room for, and the bytes of their string ids. */
+static uint32_t
+rows_that_fit(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
 {
-	size_t rows = batch->n - first < RECORD_MAX_ROWS ? batch->n - first : RECORD_MAX_ROWS, text = 0;
+	uint32_t most = batch->n - first < room->rows ? (uint32_t)(batch->n - first) : room->rows, rows;
 
-	if (batch->string_ids) {
-		size_t row;
+	*text = 0;
+	if (!batch->string_ids)
+		return most;
+	for (rows = 0; rows < most; rows++) {
+		size_t length = batch_id_length(batch, first + rows);
 
-		for (row = 0; row < rows; row++) {
-			size_t length = batch_id_length(batch, first + row);
-
-			if (text + length > RECORD_MAX_TEXT)
-				break;
-			text += length;
-		}
-		rows = row;
+		if (length > room->text - *text)
+			break;
+		*text += (uint32_t)length;
 	}
-	return (struct record){
-	        .kind = RECORD_BATCH,
-	        .id_kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT,
-	        .columns = columns_of(batch),
-	        .epoch = batch->epoch,
-	        .capacity = (uint32_t)rows,
-	        .rows = (uint32_t)rows,
-	        .text_capacity = (uint32_t)text,
-	        .text_bytes = (uint32_t)text,
-	};
+	return rows;
 }
 
 static void
-fill_ids(const struct portolan_batch *batch, size_t first, struct record *record)
+fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t rows)
 {
-	uint8_t *lengths, *text;
+	uint8_t *lengths = frame_lengths(room->frame) + room->first;
+	uint8_t *text = frame_text(room->frame) + room->frame->text_bytes;
 
 	if (!batch->string_ids) {
-		arrays_read_u64(&batch->ids, first, record->rows, record_ids(record));
+		arrays_read_u64(&batch->ids, first, rows, frame_ids(room->frame) + room->first);
 		return;
 	}
-	lengths = record_id_lengths(record);
-	text = record_id_text(record);
-	for (uint32_t row = 0; row < record->rows; row++) {
+	for (uint32_t row = 0; row < rows; row++) {
 		size_t length = batch_id_length(batch, first + row);
 
 		lengths[row] = (uint8_t)length;
@@ -116,82 +104,88 @@ fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob,
 }
 
 static size_t
-fill_signals(const struct portolan_batch *batch, size_t first, struct record *record, uint8_t *leave_out)
+fill_signals(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t rows,
+             uint8_t *leave_out)
 {
 	struct portolan_array scores = batch->scores;
+	struct frame *frame = room->frame;
 	const struct signals_columns columns = {
-	        .gold_prob = record_column(record, RECORD_GOLD_PROB),
-	        .margin = record_column(record, RECORD_MARGIN),
-	        .other_sq = record_column(record, RECORD_OTHER_SQ),
-	        .entropy = record_column(record, RECORD_ENTROPY),
-	        .max_prob = record_column(record, RECORD_MAX_PROB),
-	        .predicted = record_column(record, RECORD_PREDICTED),
-	        .correct = record_column(record, RECORD_CORRECT),
+	        .gold_prob = (float *)frame_column(frame, FRAME_GOLD_PROB) + room->first,
+	        .margin = (float *)frame_column(frame, FRAME_MARGIN) + room->first,
+	        .other_sq = (float *)frame_column(frame, FRAME_OTHER_SQ) + room->first,
+	        .entropy = (float *)frame_column(frame, FRAME_ENTROPY) + room->first,
+	        .max_prob = (float *)frame_column(frame, FRAME_MAX_PROB) + room->first,
+	        .predicted = (int32_t *)frame_column(frame, FRAME_PREDICTED) + room->first,
+	        .correct = (uint8_t *)frame_column(frame, FRAME_CORRECT) + room->first,
 	};
-	int32_t *gold = record_column(record, RECORD_GOLD);
+	int32_t *gold = (int32_t *)frame_column(frame, FRAME_GOLD) + room->first;
 
 	scores.data = (const char *)scores.data + (ptrdiff_t)first * scores.row_stride;
 	if (batch->gold.data)
-		arrays_read_i32(&batch->gold, first, record->rows, gold);
+		arrays_read_i32(&batch->gold, first, rows, gold);
 	switch (batch->kind) {
 	case PORTOLAN_LOGITS:
-		return signals_from_logits(&scores, record->rows, batch->classes, gold, &columns, leave_out);
+		return signals_from_logits(&scores, rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_PROBS:
-		return signals_from_probs(&scores, record->rows, batch->classes, gold, &columns, leave_out);
+		return signals_from_probs(&scores, rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_SIGNALS:
-		return signals_given(&scores, record->rows, gold, &columns, leave_out);
+		return signals_given(&scores, rows, gold, &columns, leave_out);
 	default:
-		for (size_t row = 0; row < record->rows; row++) /* U8: batch_check() */
+		for (size_t row = 0; row < rows; row++) /* U8: batch_check() */
 			columns.correct[row] = *((const uint8_t *)batch->correct.data +
 			                         (ptrdiff_t)(first + row) * batch->correct.row_stride);
-		return fill_gold_probs(&scores, record->rows, columns.gold_prob, leave_out);
+		return fill_gold_probs(&scores, rows, columns.gold_prob, leave_out);
 	}
 }
 
 static void
-note_refused(struct outcome *outcome, const struct record *record, const uint8_t *leave_out, size_t first,
-             size_t refused)
+note_refused(struct outcome *outcome, const uint8_t *leave_out, size_t first, size_t refused)
 {
-	uint32_t row = 0;
+	size_t row = 0;
 
 	if (outcome->refused == 0) {
-		while (row < record->rows && !leave_out[row])
+		while (!leave_out[row])
 			row++;
 		outcome->first_refused = first + row;
 	}
 	outcome->refused += refused;
 }
 
-/* Rows from `first` on, as many as one record holds; returns how many, or a negative code. */
+/* Rows from `first` on, as many as go into one frame; returns how many, or a negative code. */
 static int
 log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t first, struct outcome *outcome,
           struct portolan_error *error)
 {
-	struct record plan = plan_piece(batch, first), *record;
-	size_t bytes = record_size(&plan), refused;
-	int status;
+	const struct frame_shape shape = {batch->epoch, columns_of(batch),
+	                                  batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT};
+	size_t length = batch->string_ids ? batch_id_length(batch, first) : 0, refused;
+	struct frame_room room;
+	uint32_t rows, text, kept;
 
-	record = run_reserve(run, bytes, run->when_full != PORTOLAN_DROP, &status, error);
-	if (status < 0)
-		return status;
-	if (!record) {
-		outcome->dropped += plan.rows;
-		return (int)plan.rows;
+	while (!frames_reserve(&run->frames, &shape, length, FRAMES_KEPT, &room)) {
+		int status = run_wait_for_room(run, run->when_full != PORTOLAN_DROP, error);
+
+		if (status < 0)
+			return status;
+		if (status == 0) {
+			outcome->dropped += batch->n - first;
+			return (int)(batch->n - first);
+		}
 	}
-	*record = plan;
-	refused = fill_signals(batch, first, record, run->leave_out);
-	fill_ids(batch, first, record);
+	rows = kept = rows_that_fit(batch, first, &room, &text);
+	refused = fill_signals(batch, first, &room, rows, run->leave_out);
+	fill_ids(batch, first, &room, rows);
 	if (refused > 0) {
-		note_refused(outcome, record, run->leave_out, first, refused);
-		record_compact(record, run->leave_out);
+		note_refused(outcome, run->leave_out, first, refused);
+		kept = frames_compact(&room, rows, run->leave_out, &text);
 	}
-	if (record->rows > 0) {
-		outcome->logged += record->rows;
-		atomic_fetch_add_explicit(&run->logged, record->rows, memory_order_relaxed);
-		atomic_store_explicit(&run->id_kind, plan.id_kind, memory_order_relaxed);
-		ring_commit(&run->ring, bytes);
+	if (kept > 0) {
+		outcome->logged += kept;
+		atomic_fetch_add_explicit(&run->logged, kept, memory_order_relaxed);
+		atomic_store_explicit(&run->id_kind, shape.id_kind, memory_order_relaxed);
 	}
-	return (int)plan.rows;
+	frames_commit(&run->frames, &room, kept, text);
+	return (int)rows;
 }
 
 /* A run's ids are of one kind, fixed by the rows that came first. */
@@ -262,7 +256,7 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	status = run_lock(run, error);
 	if (status < 0)
 		return status;
-	run->waiting = false;
+	run->waiting_since = 0;
 	status = log_pieces(run, batch, &outcome, error);
 	run_unlock(run);
 	if (outcome.dropped > 0)

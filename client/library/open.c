@@ -19,7 +19,7 @@
 void
 run_free(struct portolan_run *run)
 {
-	ring_deinit(&run->ring);
+	frames_deinit(&run->frames);
 	embedded_deinit(&run->embedded);
 	pthread_mutex_destroy(&run->log_mutex);
 	free(run->name);
@@ -31,7 +31,7 @@ static struct portolan_run *
 new_run(const char *name, const struct portolan_options *options)
 {
 	struct portolan_run *run =
-	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as the ring asks for */
+	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as the frames ask for */
 
 	if (!run)
 		return NULL;
@@ -62,7 +62,7 @@ start_io(struct portolan_run *run, const struct portolan_options *options, const
 	                        .count = run_count,
 	                        .context = run,
 	                        .keys = options->keys,
-	                        .ring = &run->ring,
+	                        .frames = &run->frames,
 	                        .request = &request,
 	                        .spool = run->spool,
 	                        .spool_bytes = options->spool_bytes ? options->spool_bytes : OPTIONS_SPOOL_BYTES};
@@ -154,7 +154,7 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 	struct portolan_error why = {0};
 	int found = 0;
 
-	status = ring_init(&run->ring, options->ring_bytes > 0 ? options->ring_bytes : OPTIONS_RING_BYTES, error);
+	status = frames_init(&run->frames, options->ring_bytes > 0 ? options->ring_bytes : OPTIONS_RING_BYTES, error);
 	if (status == 0 && options->store) {
 		status = embedded_init(&run->embedded, options->store, options->collector_program, error);
 		endpoint = run->embedded.endpoint.text;

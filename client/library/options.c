@@ -98,9 +98,8 @@ check_size(const struct portolan_options *options, struct portolan_error *error)
 	if (size + config <= most)
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID,
-	                 "labels take %zu bytes and config %zu; together %zu is the limit: shorten the labels, or "
-	                 "leave them out",
-	                 size, config, most);
+	                 "labels have %zu bytes and config %zu; both together %zu at most: leave the labels out", size,
+	                 config, most);
 }
 
 int
@@ -152,7 +151,7 @@ options_request(const char *name, const struct portolan_options *options, struct
 	if (options->label_count > 0) {
 		texts = calloc(options->label_count, sizeof(*texts));
 		if (!texts)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for labels");
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 		for (size_t i = 0; i < options->label_count; i++)
 			texts[i] = text(options->labels[i]);
 	}

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define DEFAULT_WAIT_MS 60000
-#define RING_KEPT 4096 /* bytes batches leave free, so that ends of epochs need not wait for them */
 #define FULL_SLEEP_US 200
 #define CLOSE_LEAST_MS 100
 #define WARN_AFTER_MS 500 /* shorter waits are not worth a line */
@@ -49,7 +48,7 @@ warn_full(struct portolan_run *run)
 		        "portolan: run %s: neither collector nor spool keep up, and %zu bytes of memory for what is "
 		        "not yet "
 		        "sent are full: %s\n",
-		        run->name, run->ring.size,
+		        run->name, run->frames.bytes,
 		        run->when_full == PORTOLAN_DROP ? "observations are dropped, and counted"
 		                                        : "logging waits (ring_bytes makes more room)");
 }
@@ -110,43 +109,32 @@ run_stop_logging(struct portolan_run *run)
 	atomic_store(&run->closed, true);
 }
 
-void *
-run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, struct portolan_error *error)
+int
+run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error)
 {
 	const struct timespec pause = {.tv_nsec = FULL_SLEEP_US * 1000};
-	size_t keep = bytes > RING_KEPT / 2 ? RING_KEPT : 0;
-	void *record = ring_reserve(&run->ring, bytes, keep);
-	int64_t began, asked;
+	int64_t now = clock_ms();
+	int status;
 
-	*status = 0;
-	if (record)
-		return record;
-	io_wake(run->io);
+	if (run->waiting_since == 0 || !may_wait)
+		io_wake(run->io);
 	if (!may_wait) {
 		warn_full(run);
-		return NULL;
+		return 0;
 	}
-	if (!run->waiting)
+	if (run->waiting_since == 0) {
 		atomic_fetch_add(&run->waits, 1);
-	run->waiting = true;
-	began = asked = clock_ms();
-	while (!record) {
-		int64_t now;
-
-		nanosleep(&pause, NULL);
-		now = clock_ms();
-		*status = io_has_failed(run->io) ? PORTOLAN_E_ENDED : run_check(run, error);
-		if (*status == 0 && now - asked >= RUN_SLICE_MS) {
-			*status = run_is_cancelled(run) ? cancelled(run, error) : 0;
-			asked = now;
-		}
-		if (*status < 0)
-			return NULL;
-		if (now - began >= WARN_AFTER_MS)
-			warn_full(run);
-		record = ring_reserve(&run->ring, bytes, keep);
+		run->waiting_since = run->asked = now;
 	}
-	return record;
+	nanosleep(&pause, NULL);
+	status = io_has_failed(run->io) ? PORTOLAN_E_ENDED : run_check(run, error);
+	if (status == 0 && now - run->asked >= RUN_SLICE_MS) {
+		status = run_is_cancelled(run) ? cancelled(run, error) : 0;
+		run->asked = now;
+	}
+	if (now - run->waiting_since >= WARN_AFTER_MS)
+		warn_full(run);
+	return status < 0 ? status : 1;
 }
 
 void
@@ -166,8 +154,6 @@ run_count(const void *context, struct wire_counts *counts)
 int
 portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error)
 {
-	const struct record end = {.kind = RECORD_END_EPOCH, .epoch = epoch};
-	struct record *record;
 	int status = run_check(run, error);
 
 	if (status < 0)
@@ -179,15 +165,12 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 	status = run_lock(run, error);
 	if (status < 0)
 		return status;
-	run->waiting = false;
+	run->waiting_since = 0;
 	/* It is a hint: where the user wants no waiting, it is left out as well. */
-	record = run_reserve(run, record_size(&end), run->when_full != PORTOLAN_DROP, &status, error);
-	if (record) {
-		*record = end;
-		ring_commit(&run->ring, record_size(&end));
-	}
+	for (status = 1; status > 0 && !frames_end_epoch(&run->frames, epoch);)
+		status = run_wait_for_room(run, run->when_full != PORTOLAN_DROP, error);
 	run_unlock(run);
-	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status;
+	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }
 
 /* Sets *deadline; PORTOLAN_E_INVALID for a negative number that means nothing. */
@@ -256,7 +239,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		return status;
 	if (io_is_offline(run->io)) /* nobody is there to be waited for */
 		deadline = clock_ms();
-	status = io_wait_settled(run->io, ring_head(&run->ring), deadline, error);
+	status = io_wait_settled(run->io, frames_begun(&run->frames), deadline, error);
 	if (io_has_failed(run->io))
 		return report_end(run, error);
 	if (status != PORTOLAN_E_TIMEOUT)
@@ -302,7 +285,7 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 	if (io_is_offline(run->io)) /* nobody is there to be waited for */
 		return PORTOLAN_E_TIMEOUT;
 	soon = clock_ms() + CLOSE_LEAST_MS;
-	if (deadline < soon && io_is_settled(run->io, ring_head(&run->ring)))
+	if (deadline < soon && io_is_settled(run->io, frames_begun(&run->frames)))
 		deadline = soon; /* so that the collector learns that it is over */
 	return io_finish(run->io, deadline);
 }

@@ -1,16 +1,15 @@
 /*
  * run.h: one open run, as its parts see it. Private to the library.
  *
- * Locks: log_mutex serialises the threads that log (the ring has one producer at a time); the sending thread never
+ * Locks: log_mutex serialises the threads that log (frames have one producer at a time); the sending thread never
  * takes it.
  */
 #ifndef CLIENT_RUN_H
 #define CLIENT_RUN_H
 
 #include "embedded.h"
+#include "frames.h"
 #include "io.h"
-#include "record.h"
-#include "ring.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +21,7 @@ struct portolan_run {
 	bool strict;
 	enum portolan_when_full when_full;
 	uint64_t examples; /* declared; 0: not */
-	struct ring ring;
+	struct frames frames;
 	struct io *io;
 	struct embedded embedded; /* used if its store is set */
 	char *spool;              /* directory, absolute */
@@ -30,8 +29,8 @@ struct portolan_run {
 	void *cancelled_context;
 
 	pthread_mutex_t log_mutex;
-	uint8_t leave_out[RECORD_MAX_ROWS]; /* under log_mutex */
-	bool waiting;                       /* under log_mutex: this call has had to wait, and is counted */
+	uint8_t leave_out[FRAMES_MOST_ROWS]; /* under log_mutex */
+	int64_t waiting_since, asked; /* under log_mutex: this call has had to wait, and is counted; 0: it has not */
 
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector, or by the first rows logged */
@@ -57,9 +56,10 @@ void run_count(const void *context, struct wire_counts *counts);
 int run_lock(struct portolan_run *run, struct portolan_error *error);
 void run_unlock(struct portolan_run *run);
 
-/* Under log_mutex: room for a record in the ring. NULL with *status 0: there is none, and `may_wait` is false; NULL
- * with *status < 0: waiting was given up, or the run has ended (PORTOLAN_E_ENDED, no message). */
-void *run_reserve(struct portolan_run *run, size_t bytes, bool may_wait, int *status, struct portolan_error *error);
+/* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and `may_wait` is false; negative:
+ * waiting was given up, or the run has ended (PORTOLAN_E_ENDED, no message). run->waiting_since is 0 when a call
+ * begins. */
+int run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error);
 
 /* No log call begins any more, and none waits any longer. Any thread. */
 void run_stop_logging(struct portolan_run *run);

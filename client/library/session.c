@@ -21,7 +21,7 @@ keep_open(struct session *session, struct wire_bytes open, struct portolan_error
 		                 SESSION_MAX_FRAME - SESSION_OPEN_GROWS);
 	session->open = malloc(open.size);
 	if (!session->open)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	memcpy(session->open, open.data, open.size);
 	session->open_size = open.size;
 	return 0;
@@ -52,7 +52,7 @@ begin(struct session *session, int64_t now, struct portolan_error *error)
 	session->encoder = wire_encoder_new();
 	session->decoder = wire_decoder_new();
 	if (!session->encoder || !session->decoder)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a session");
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	return 0;
 }
 
@@ -216,10 +216,16 @@ session_add_close(struct session *session, struct session_mark mark, struct port
 }
 
 static void
-fail(struct session *session, int code, const char *what, struct wire_bytes message)
+fail(struct session *session, const char *why, size_t length)
 {
 	session->state = session->offline && session->opened_count == 0 ? SESSION_ALONE : SESSION_FAILED;
-	error_set(&session->failure, code, "%s%.*s", what, (int)message.size, (const char *)message.data);
+	error_set(&session->failure, PORTOLAN_E_REFUSED, "%.*s", (int)length, why);
+}
+
+static void
+give_up(struct session *session, const char *why)
+{
+	fail(session, why, strlen(why));
 }
 
 static bool
@@ -248,11 +254,9 @@ settle(struct session *session, uint64_t acknowledged)
 static bool
 is_beyond(struct session *session, uint64_t acknowledged)
 {
-	static const struct wire_bytes none = {(const uint8_t *)"", 0};
-
 	if (session->backlog.is_left_over || acknowledged <= session->sent)
 		return false;
-	fail(session, PORTOLAN_E_REFUSED, "the collector acknowledges what was never sent", none);
+	give_up(session, "the collector acknowledges what was never sent");
 	return true;
 }
 
@@ -260,17 +264,15 @@ is_beyond(struct session *session, uint64_t acknowledged)
 static bool
 is_elsewhere(struct session *session, const uint8_t *store)
 {
-	static const struct wire_bytes none = {(const uint8_t *)"", 0};
 	struct spool *spool = session->backlog.spool;
 
 	if (!store)
 		return false;
 	if (session->has_store && memcmp(session->store, store, WIRE_STORE_SIZE) != 0) {
 		session->refusal = WIRE_E_OTHER_STORE;
-		fail(session, PORTOLAN_E_REFUSED,
-		     "the collector serves another store than the one of this session (which was removed, or is "
-		     "elsewhere)",
-		     none);
+		give_up(session,
+		        "the collector serves another store than the one of this session (which was removed, or is "
+		        "elsewhere)");
 		return true;
 	}
 	session_set_store(session, store);
@@ -282,16 +284,13 @@ is_elsewhere(struct session *session, const uint8_t *store)
 static void
 receive_opened(struct session *session, const struct wire_opened *opened)
 {
-	static const struct wire_bytes none = {(const uint8_t *)"", 0};
-
 	if (is_elsewhere(session, opened->store) || is_beyond(session, opened->acknowledged))
 		return;
 	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
-		fail(session, PORTOLAN_E_REFUSED,
-		     "the collector's store no longer has what it had acknowledged (removed, or restored from a copy); "
-		     "open a new run",
-		     none);
+		give_up(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
+		                 "from a copy); "
+		                 "open a new run");
 		return;
 	}
 	settle(session, opened->acknowledged);
@@ -342,8 +341,10 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 		break;
 	default:
 		session->refusal = reply->code;
-		fail(session, PORTOLAN_E_REFUSED, reply->message.size ? "" : "the collector gave no reason",
-		     reply->message);
+		if (reply->message.size > 0)
+			fail(session, (const char *)reply->message.data, reply->message.size);
+		else
+			give_up(session, "the collector gave no reason");
 		break;
 	}
 }
@@ -369,7 +370,7 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 	if (wire_decode(session->decoder, data, size, &frame, &code, &error) < 0) {
 		if (code == WIRE_E_VERSION) {
 			session->refusal = code;
-			fail(session, PORTOLAN_E_REFUSED, error.message, (struct wire_bytes){(const uint8_t *)"", 0});
+			give_up(session, error.message);
 		}
 		return;
 	}

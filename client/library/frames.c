@@ -1,0 +1,333 @@
+/*
+ * frames.c: frames are slots of one piece of memory, used in turn: `released` ≤ `begun` ≤ released + count.
+ *
+ * The two sides meet in one word, the state of the newest frame. The producer sets BUSY before it writes rows, and
+ * takes it away together with the new number of rows. The consumer sets CLOSED, unless the frame is BUSY: then it comes
+ * again later. A producer that finds CLOSED begins another frame. So neither side ever waits for the other, and the
+ * rows of a frame that is CLOSED, or no longer the newest, are the consumer's alone. Which side wins is decided by
+ * compare-and-exchange; acquire and release order the rows.
+ */
+#include "frames.h"
+
+#include "session.h"
+#include "wire_check.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ROWS 0xffffu
+#define BUSY 0x10000u
+#define CLOSED 0x20000u
+#define ENDS 0x40000u     /* the end of the epoch follows */
+#define FEWEST_FRAMES 16u /* of the smallest pool: enough to fill some while others are sent */
+
+_Static_assert(FRAMES_MAX_BYTES <= SESSION_MAX_FRAME, "a frame goes out as it is");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns go out as they are, and the wire is little-endian");
+
+static const char *const column_names[FRAME_COLUMNS] = {
+        [FRAME_GOLD_PROB] = "gold_prob", [FRAME_MARGIN] = "margin",     [FRAME_OTHER_SQ] = "other_sq",
+        [FRAME_ENTROPY] = "entropy",     [FRAME_MAX_PROB] = "max_prob", [FRAME_PREDICTED] = "predicted",
+        [FRAME_GOLD] = "gold",           [FRAME_CORRECT] = "correct",
+};
+
+static struct frame *
+frame_at(const struct frames *frames, uint64_t position)
+{
+	return (struct frame *)(void *)(frames->memory + position % frames->count * frames->frame_size);
+}
+
+int
+frames_init(struct frames *frames, size_t bytes, struct portolan_error *error)
+{
+	size_t rows = (bytes / FEWEST_FRAMES - sizeof(struct frame) - 64) / FRAME_ROW_BYTES;
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return error_set(error, PORTOLAN_E_MEMORY, "no memory for frames of %zu bytes (ring_bytes): %s", bytes,
+		                 strerror(errno));
+	frames->memory = memory;
+	frames->bytes = bytes;
+	frames->capacity = rows < FRAMES_MOST_ROWS ? (uint32_t)rows & ~7u : FRAMES_MOST_ROWS;
+	frames->frame_size = (sizeof(struct frame) + frames->capacity * FRAME_ROW_BYTES + 63) & ~(size_t)63;
+	frames->count = (uint32_t)(bytes / frames->frame_size);
+	atomic_init(&frames->begun, 0);
+	atomic_init(&frames->released, 0);
+	return 0;
+}
+
+void
+frames_deinit(struct frames *frames)
+{
+	if (frames->memory)
+		munmap(frames->memory, frames->bytes);
+	frames->memory = NULL;
+}
+
+uint64_t
+frames_begun(const struct frames *frames)
+{
+	return atomic_load_explicit(&frames->begun, memory_order_acquire);
+}
+
+uint64_t
+frames_released(const struct frames *frames)
+{
+	return atomic_load_explicit(&frames->released, memory_order_acquire);
+}
+
+static void
+set_room(struct frame *frame, uint32_t rows, struct frame_room *room)
+{
+	*room = (struct frame_room){frame, rows, frame->capacity - rows,
+	                            frame->capacity * (FRAME_ID_BYTES - 1) - frame->text_bytes};
+}
+
+static bool
+has_shape(const struct frame *frame, const struct frame_shape *shape)
+{
+	return frame->shape.epoch == shape->epoch && frame->shape.columns == shape->columns &&
+	       frame->shape.id_kind == shape->id_kind;
+}
+
+/* The newest frame, if it is not closed, with `flag` set; NULL: there is none. */
+static struct frame *
+hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t flag)
+{
+	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
+	struct frame *frame;
+	uint32_t state;
+
+	if (begun == frames_released(frames))
+		return NULL;
+	frame = frame_at(frames, begun - 1);
+	state = atomic_load_explicit(&frame->state, memory_order_relaxed);
+	if ((state & (CLOSED | ENDS)) || (shape && !has_shape(frame, shape)) ||
+	    !atomic_compare_exchange_strong_explicit(&frame->state, &state, state | flag, memory_order_acquire,
+	                                             memory_order_relaxed))
+		return NULL;
+	return frame;
+}
+
+/* A frame that the consumer does not know of before begin(); NULL: the pool is full. */
+static struct frame *
+new_frame(struct frames *frames, const struct frame_shape *shape, unsigned keep)
+{
+	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
+	struct frame *frame = frame_at(frames, begun);
+
+	if (begun - frames_released(frames) + keep >= frames->count)
+		return NULL;
+	frame->capacity = frames->capacity;
+	frame->shape = *shape;
+	frame->text_bytes = 0;
+	frame->is_taken = false;
+	atomic_store_explicit(&frame->state, 0, memory_order_relaxed);
+	return frame;
+}
+
+static void
+begin(struct frames *frames, struct frame *frame, uint32_t state)
+{
+	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
+
+	atomic_store_explicit(&frame->state, state, memory_order_release);
+	atomic_store_explicit(&frames->begun, begun + 1, memory_order_release);
+}
+
+bool
+frames_reserve(struct frames *frames, const struct frame_shape *shape, size_t text, unsigned keep,
+               struct frame_room *room)
+{
+	struct frame *frame = hold_newest(frames, shape, BUSY);
+
+	if (frame) {
+		uint32_t state = atomic_load_explicit(&frame->state, memory_order_relaxed);
+
+		set_room(frame, state & ROWS, room);
+		if (room->rows > 0 && text <= room->text)
+			return true;
+		atomic_store_explicit(&frame->state, state & ~BUSY, memory_order_release);
+	}
+	frame = new_frame(frames, shape, keep);
+	if (frame)
+		set_room(frame, 0, room);
+	return frame != NULL;
+}
+
+void
+frames_commit(struct frames *frames, const struct frame_room *room, uint32_t rows, uint32_t text)
+{
+	struct frame *frame = room->frame;
+	uint32_t state = atomic_load_explicit(&frame->state, memory_order_relaxed);
+
+	frame->text_bytes += text;
+	if (state & BUSY)
+		atomic_store_explicit(&frame->state, room->first + rows, memory_order_release);
+	else if (rows > 0)
+		begin(frames, frame, rows);
+}
+
+bool
+frames_end_epoch(struct frames *frames, uint32_t epoch)
+{
+	const struct frame_shape none = {.epoch = epoch};
+	struct frame *frame;
+	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
+
+	/* The shape is the producer's own to read, also where the consumer has the frame by now. */
+	if (begun > 0 && frame_at(frames, begun - 1)->shape.epoch == epoch && hold_newest(frames, NULL, ENDS))
+		return true;
+	frame = new_frame(frames, &none, 0);
+	if (frame)
+		begin(frames, frame, ENDS);
+	return frame != NULL;
+}
+
+static void
+compact_array(void *array, size_t width, uint32_t rows, const uint8_t *leave_out)
+{
+	char *bytes = array;
+	size_t kept = 0;
+
+	for (uint32_t r = 0; r < rows; r++) {
+		if (leave_out[r])
+			continue;
+		memmove(bytes + kept * width, bytes + r * width, width);
+		kept++;
+	}
+}
+
+static uint32_t
+compact_text(uint8_t *text, const uint8_t *lengths, uint32_t rows, const uint8_t *leave_out)
+{
+	uint32_t from = 0, to = 0;
+
+	for (uint32_t r = 0; r < rows; r++) {
+		if (!leave_out[r]) {
+			memmove(text + to, text + from, lengths[r]);
+			to += lengths[r];
+		}
+		from += lengths[r];
+	}
+	return to;
+}
+
+uint32_t
+frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text)
+{
+	struct frame *frame = room->frame;
+	uint32_t kept = 0;
+
+	if (frame->shape.id_kind == WIRE_ID_STR) {
+		uint8_t *lengths = frame_lengths(frame) + room->first;
+
+		*text = compact_text(frame_text(frame) + frame->text_bytes, lengths, rows, leave_out);
+		compact_array(lengths, 1, rows, leave_out);
+	} else {
+		compact_array(frame_ids(frame) + room->first, 8, rows, leave_out);
+	}
+	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
+		size_t width = c == FRAME_CORRECT ? 1 : 4;
+
+		if (FRAME_HAS(frame->shape.columns, c))
+			compact_array((char *)frame_column(frame, c) + room->first * width, width, rows, leave_out);
+	}
+	for (uint32_t r = 0; r < rows; r++)
+		kept += !leave_out[r];
+	return kept;
+}
+
+/* In place: the wire wants text right after the lengths, and integers in four bytes where all fit. */
+static void
+batch_ids(struct frame *frame, struct wire_batch *batch)
+{
+	uint64_t *ids = frame_ids(frame), bits = 0;
+
+	if (frame->shape.id_kind == WIRE_ID_STR) {
+		memmove(frame->data + frame->rows, frame_text(frame), frame->text_bytes);
+		batch->id_type = WIRE_STR;
+		batch->ids = (struct wire_bytes){frame->data, frame->rows + frame->text_bytes};
+		return;
+	}
+	for (uint32_t r = 0; r < frame->rows; r++)
+		bits |= ids[r];
+	batch->id_type = bits <= UINT32_MAX ? WIRE_U4 : WIRE_U8;
+	batch->ids = (struct wire_bytes){frame->data, (size_t)frame->rows * (bits <= UINT32_MAX ? 4 : 8)};
+	for (uint32_t r = 0; r < frame->rows && bits <= UINT32_MAX; r++) {
+		uint32_t id = (uint32_t)ids[r];
+
+		memcpy(frame->data + (size_t)r * 4, &id, sizeof(id));
+	}
+}
+
+/* In place: the bits of eight rows take the first byte of these, or one before it. */
+static void
+pack_bits(uint8_t *bytes, uint32_t rows)
+{
+	for (uint32_t r = 0; r < rows; r += 8) {
+		uint8_t bits = 0;
+
+		for (uint32_t i = 0; i < 8 && r + i < rows; i++)
+			bits |= (uint8_t)(bytes[r + i] << i);
+		bytes[r / 8] = bits;
+	}
+}
+
+static void
+make_batch(struct frame *frame, struct wire_batch *batch)
+{
+	*batch = (struct wire_batch){.epoch = frame->shape.epoch, .rows = frame->rows};
+	batch_ids(frame, batch);
+	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
+		struct wire_column *column = &batch->columns[batch->column_count];
+
+		if (!FRAME_HAS(frame->shape.columns, c))
+			continue;
+		column->name = (struct wire_bytes){(const uint8_t *)column_names[c], strlen(column_names[c])};
+		column->type = wire_column_type(column->name);
+		column->data = (struct wire_bytes){frame_column(frame, c), (size_t)frame->rows * 4};
+		if (c == FRAME_CORRECT) {
+			pack_bits(frame_column(frame, c), frame->rows);
+			column->data.size = ((size_t)frame->rows + 7) / 8;
+		}
+		batch->column_count++;
+	}
+}
+
+struct frame *
+frames_take(struct frames *frames, bool partial)
+{
+	uint64_t begun = frames_begun(frames);
+	uint64_t released = atomic_load_explicit(&frames->released, memory_order_relaxed);
+	struct frame *frame = frame_at(frames, released);
+	uint32_t state;
+
+	if (begun == released)
+		return NULL;
+	if (frame->is_taken)
+		return frame;
+	state = atomic_load_explicit(&frame->state, memory_order_acquire);
+	/* A frame that is not the newest is not BUSY: the producer was done with it before it began the next one. */
+	if (begun == released + 1 &&
+	    (!partial || (state & BUSY) ||
+	     !atomic_compare_exchange_strong_explicit(&frame->state, &state, state | CLOSED, memory_order_acquire,
+	                                              memory_order_relaxed)))
+		return NULL;
+	frame->is_taken = true;
+	frame->rows = state & ROWS;
+	frame->ends_epoch = (state & ENDS) != 0;
+	if (frame->rows > 0)
+		make_batch(frame, &frames->batch);
+	return frame;
+}
+
+void
+frames_release(struct frames *frames)
+{
+	uint64_t released = atomic_load_explicit(&frames->released, memory_order_relaxed);
+
+	atomic_store_explicit(&frames->released, released + 1, memory_order_release);
+}

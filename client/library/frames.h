@@ -1,0 +1,121 @@
+/*
+ * frames.h: the bounded pool of frames between the threads that log and the one that sends.
+ *
+ * A log call writes its rows into the columns of the newest frame. That frame is complete when the next one begins; the
+ * consumer may also close it before. Frames are taken, and given back, in the order in which they began, and positions
+ * count them: "every frame before position p" is how a flush says what it waits for.
+ *
+ * One producer at a time (the caller holds a lock of its own that the consumer never takes), one consumer. No function
+ * makes a system call or waits.
+ */
+#ifndef CLIENT_FRAMES_H
+#define CLIENT_FRAMES_H
+
+#include <portolan/wire.h>
+
+#include <stdatomic.h>
+
+#define FRAMES_MOST_ROWS 2048u
+
+/* The columns of a frame, in the order of their arrays; a set of them is a mask. */
+enum frame_column {
+	FRAME_GOLD_PROB,
+	FRAME_MARGIN,
+	FRAME_OTHER_SQ,
+	FRAME_ENTROPY,
+	FRAME_MAX_PROB,
+	FRAME_PREDICTED,
+	FRAME_GOLD,
+	FRAME_CORRECT, /* a byte, and a bit on the wire; the others are four bytes wide */
+	FRAME_COLUMNS,
+};
+#define FRAME_BIT(column) (1u << (column))
+#define FRAME_HAS(set, column) (((set)&FRAME_BIT(column)) != 0)
+
+#define FRAME_ID_BYTES 16u /* for each row: an integer; or the length of a string, and its share of the text */
+#define FRAME_ROW_BYTES (FRAME_ID_BYTES + 4u * FRAME_CORRECT + 1u)
+#define FRAMES_MAX_BYTES (FRAMES_MOST_ROWS * FRAME_ROW_BYTES + 1024u) /* no frame on the wire is larger */
+
+/* What all rows of a frame have in common. */
+struct frame_shape {
+	uint32_t epoch, columns; /* columns: a set */
+	enum wire_id_kind id_kind;
+};
+
+struct frame {
+	_Atomic uint32_t state; /* rows, and flags of frames.c */
+	uint32_t capacity;      /* rows */
+	struct frame_shape shape;
+	uint32_t text_bytes;
+	/* The consumer's, once it is taken. */
+	bool is_taken, ends_epoch; /* ends_epoch: the end of shape.epoch follows its rows, if it has any */
+	uint32_t rows;
+	_Alignas(64) uint8_t data[]; /* FRAME_ID_BYTES × capacity, then the columns */
+};
+
+struct frames {
+	uint8_t *memory;
+	size_t bytes, frame_size;
+	uint32_t count, capacity; /* frames; rows of each */
+	/* Apart from each other, so that the two sides do not share a cache line. */
+	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
+	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
+	struct wire_batch batch;                /* the consumer's: of the frame that is taken, if it has rows */
+};
+
+/* Rows of a frame that the producer may fill: `first` … first + rows − 1, with `text` bytes of string ids. */
+struct frame_room {
+	struct frame *frame;
+	uint32_t first, rows, text;
+};
+
+int frames_init(struct frames *frames, size_t bytes, struct portolan_error *error);
+void frames_deinit(struct frames *frames); /* twice does no harm */
+
+/* Producer: room for at least one row, with `text` bytes of a string id. `keep`: frames that must stay free. False: the
+ * pool is full. frames_commit() must follow, with what was filled: `rows` from room->first on, their ids `text` bytes.
+ */
+bool frames_reserve(struct frames *frames, const struct frame_shape *shape, size_t text, unsigned keep,
+                    struct frame_room *room);
+void frames_commit(struct frames *frames, const struct frame_room *room, uint32_t rows, uint32_t text);
+bool frames_end_epoch(struct frames *frames, uint32_t epoch); /* false: the pool is full */
+
+/* Where the values of a frame lie, from its row 0 on. */
+static inline uint64_t *
+frame_ids(struct frame *frame)
+{
+	return (uint64_t *)(void *)frame->data;
+}
+
+static inline uint8_t *
+frame_lengths(struct frame *frame)
+{
+	return frame->data;
+}
+
+static inline uint8_t *
+frame_text(struct frame *frame)
+{
+	return frame->data + frame->capacity;
+}
+
+static inline void *
+frame_column(struct frame *frame, enum frame_column column)
+{
+	return frame->data + (size_t)frame->capacity * (FRAME_ID_BYTES + 4 * (size_t)column);
+}
+
+/* Takes the rows with leave_out[r] != 0, of `rows` from room->first on, out of them; *text is set anew. Returns how
+ * many are left. */
+uint32_t frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text);
+
+uint64_t frames_begun(const struct frames *frames);    /* any thread */
+uint64_t frames_released(const struct frames *frames); /* any thread */
+
+/* Consumer: the first frame that is not released, which then gets no more rows; frames->batch has them, without a
+ * sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame too, unless a log call
+ * is at work in it. */
+struct frame *frames_take(struct frames *frames, bool partial);
+void frames_release(struct frames *frames); /* gives the taken frame back */
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * test_frames.c: rows come out as they went in, whole and in order, whatever closes a frame; a full pool says so; and
+ * neither side spoils what the other is at.
+ */
+#include "frames.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#define SIZE (1u << 20)
+
+static const struct frame_shape integers = {
+        .epoch = 3, .columns = FRAME_BIT(FRAME_GOLD_PROB) | FRAME_BIT(FRAME_CORRECT), .id_kind = WIRE_ID_INT};
+
+static int
+setup(void **state)
+{
+	static struct frames frames;
+
+	frames = (struct frames){0};
+	*state = &frames;
+	return frames_init(&frames, SIZE, NULL);
+}
+
+static int
+teardown(void **state)
+{
+	frames_deinit(*state);
+	frames_deinit(*state); /* twice does no harm */
+	return 0;
+}
+
+/* Rows with ids from `id` on, as many of `rows` as go into one frame; p = id / 1000, correct = id mod 3 == 0. */
+static uint32_t
+fill(const struct frame_room *room, uint64_t id, uint32_t rows)
+{
+	rows = rows < room->rows ? rows : room->rows;
+	for (uint32_t r = 0; r < rows; r++) {
+		uint32_t at = room->first + r;
+
+		frame_ids(room->frame)[at] = id + r;
+		((float *)frame_column(room->frame, FRAME_GOLD_PROB))[at] = (float)(id + r) / 1000;
+		((uint8_t *)frame_column(room->frame, FRAME_CORRECT))[at] = (id + r) % 3 == 0;
+	}
+	return rows;
+}
+
+static uint32_t
+put(struct frames *frames, const struct frame_shape *shape, uint64_t id, uint32_t rows)
+{
+	struct frame_room room;
+
+	if (!frames_reserve(frames, shape, 0, 0, &room))
+		return 0;
+	rows = fill(&room, id, rows);
+	frames_commit(frames, &room, rows, 0);
+	return rows;
+}
+
+static uint64_t
+id_of(const struct wire_batch *batch, uint32_t row)
+{
+	uint64_t id = 0;
+	size_t width = batch->id_type == WIRE_U4 ? 4 : 8;
+
+	memcpy(&id, batch->ids.data + row * width, width);
+	return id;
+}
+
+/* The next frame holds `rows` rows with ids from `id` on. */
+static void
+expect(struct frames *frames, uint64_t id, uint32_t rows, bool ends_epoch)
+{
+	struct frame *frame = frames_take(frames, true);
+	const struct wire_batch *batch = &frames->batch;
+
+	assert_non_null(frame);
+	assert_ptr_equal(frames_take(frames, false), frame); /* until it is released */
+	assert_int_equal(frame->rows, rows);
+	assert_int_equal(frame->ends_epoch, ends_epoch);
+	for (uint32_t r = 0; r < rows; r++) {
+		float p = (float)(id + r) / 1000;
+
+		assert_int_equal(id_of(batch, r), id + r);
+		assert_memory_equal(batch->columns[0].data.data + r * 4, &p, 4);
+		assert_int_equal(batch->columns[1].data.data[r / 8] >> r % 8 & 1, (id + r) % 3 == 0);
+	}
+	if (rows > 0) {
+		assert_int_equal(batch->rows, rows);
+		assert_int_equal(batch->column_count, 2);
+		assert_int_equal(batch->columns[0].data.size, rows * 4);
+		assert_int_equal(batch->columns[1].data.size, (rows + 7) / 8);
+		assert_memory_equal(batch->columns[0].name.data, "gold_prob", 9);
+	}
+	frames_release(frames);
+}
+
+static void
+test_in_order(void **state)
+{
+	struct frames *frames = *state;
+
+	assert_null(frames_take(frames, true));
+	assert_int_equal(put(frames, &integers, 10, 5), 5);
+	assert_int_equal(put(frames, &integers, 15, 20), 20);
+	assert_int_equal(frames_begun(frames), 1);
+	assert_null(frames_take(frames, false)); /* more may come */
+	expect(frames, 10, 25, false);
+	assert_int_equal(frames_released(frames), 1);
+	assert_null(frames_take(frames, true));
+	assert_int_equal(put(frames, &integers, UINT32_MAX - 1, 4), 4);
+	expect(frames, UINT32_MAX - 1, 4, false); /* in eight bytes */
+	assert_int_equal(put(frames, &integers, 1, 1), 1);
+	expect(frames, 1, 1, false);
+}
+
+static void
+test_what_begins_a_frame(void **state)
+{
+	struct frames *frames = *state;
+	struct frame_shape other = integers;
+	uint32_t some;
+
+	put(frames, &integers, 0, 8);
+	other.epoch = 4;
+	put(frames, &other, 8, 8);
+	assert_non_null(frames_take(frames, false)); /* complete, as another one has begun */
+	expect(frames, 0, 8, false);
+	assert_null(frames_take(frames, false));
+	some = put(frames, &other, 16, SIZE); /* to its end */
+	assert_int_equal(8 + some, frames->capacity);
+	put(frames, &other, 16 + some, 1);
+	expect(frames, 8, 8 + some, false);
+	assert_non_null(frames_take(frames, true)); /* closed */
+	put(frames, &other, 17 + some, 2);
+	expect(frames, 16 + some, 1, false);
+	expect(frames, 17 + some, 2, false);
+}
+
+static void
+test_a_frame_at_work_is_left(void **state)
+{
+	struct frames *frames = *state;
+	struct frame_room room;
+
+	assert_true(frames_reserve(frames, &integers, 0, 0, &room));
+	assert_null(frames_take(frames, true)); /* nothing is in it */
+	frames_commit(frames, &room, fill(&room, 0, 3), 0);
+	assert_true(frames_reserve(frames, &integers, 0, 0, &room));
+	assert_int_equal(room.first, 3);
+	assert_null(frames_take(frames, true));
+	frames_commit(frames, &room, 0, 0); /* all its rows were refused */
+	expect(frames, 0, 3, false);
+	assert_true(frames_reserve(frames, &integers, 0, 0, &room));
+	frames_commit(frames, &room, 0, 0);
+	assert_int_equal(frames_begun(frames), 1); /* a frame without rows does not begin */
+}
+
+static void
+test_full(void **state)
+{
+	struct frames *frames = *state;
+	struct frame_room room;
+	uint64_t id = 0;
+	uint32_t rows;
+
+	while ((rows = put(frames, &integers, id, SIZE)) > 0)
+		id += rows;
+	assert_int_equal(id, frames->count * frames->capacity);
+	assert_true(id * FRAME_ROW_BYTES > SIZE / 10 * 9);
+	assert_false(frames_end_epoch(frames, 9));
+	assert_true(frames_end_epoch(frames, 3)); /* of the newest frame */
+	expect(frames, 0, frames->capacity, false);
+	assert_false(frames_reserve(frames, &integers, 0, 1, &room)); /* one is to be kept */
+	assert_true(frames_end_epoch(frames, 9));
+	assert_false(frames_reserve(frames, &integers, 0, 0, &room));
+}
+
+static void
+test_ends_of_epochs(void **state)
+{
+	struct frames *frames = *state;
+
+	assert_true(frames_end_epoch(frames, 1)); /* nothing was logged of it */
+	put(frames, &integers, 0, 4);
+	assert_true(frames_end_epoch(frames, 3));
+	assert_int_equal(frames_begun(frames), 2);
+	put(frames, &integers, 4, 4); /* comes late, and stays behind the end */
+	assert_true(frames_end_epoch(frames, 3));
+	assert_int_equal(frames_begun(frames), 3);
+	assert_true(frames_end_epoch(frames, 3)); /* again */
+	assert_int_equal(frames_begun(frames), 4);
+	assert_int_equal(frames_take(frames, true)->shape.epoch, 1);
+	expect(frames, 0, 0, true);
+	expect(frames, 0, 4, true);
+	expect(frames, 4, 4, true);
+	expect(frames, 0, 0, true);
+}
+
+static void
+test_strings(void **state)
+{
+	static const char *const words[] = {"a", "bcd", "ef", "ghij"};
+	static const uint8_t leave_out[] = {0, 1, 0, 1};
+	struct frame_shape shape = integers;
+	struct frames *frames = *state;
+	struct frame_room room;
+
+	shape.id_kind = WIRE_ID_STR;
+	for (int turn = 0; turn < 2; turn++) {
+		uint32_t text = 0, rows;
+
+		assert_true(frames_reserve(frames, &shape, 255, 0, &room));
+		fill(&room, 0, 4); /* the columns; ids follow */
+		for (uint32_t r = 0; r < 4; r++) {
+			frame_lengths(room.frame)[room.first + r] = (uint8_t)strlen(words[r]);
+			memcpy(frame_text(room.frame) + room.frame->text_bytes + text, words[r], strlen(words[r]));
+			text += (uint32_t)strlen(words[r]);
+		}
+		for (uint32_t r = 0; r < 4; r++)
+			((float *)frame_column(room.frame, FRAME_GOLD_PROB))[room.first + r] = (float)r;
+		rows = frames_compact(&room, 4, leave_out, &text);
+		assert_int_equal(rows, 2);
+		assert_int_equal(text, 3);
+		frames_commit(frames, &room, rows, text);
+	}
+	assert_non_null(frames_take(frames, true));
+	assert_int_equal(frames->batch.id_type, WIRE_STR);
+	assert_int_equal(frames->batch.rows, 4);
+	assert_int_equal(frames->batch.ids.size, 4 + 6);
+	assert_memory_equal(frames->batch.ids.data, "\1\2\1\2aefaef", 10);
+	assert_memory_equal(frames->batch.columns[0].data.data, ((float[]){0, 2, 0, 2}), 16);
+}
+
+/* A frame whose text is full, though not its rows, is followed by another. */
+static void
+test_long_strings(void **state)
+{
+	struct frame_shape shape = integers;
+	struct frames *frames = *state;
+	struct frame_room room;
+	uint32_t strings = 0;
+
+	shape.id_kind = WIRE_ID_STR;
+	while (frames_begun(frames) < 2) {
+		assert_true(frames_reserve(frames, &shape, 255, 0, &room));
+		assert_true(room.text >= 255);
+		frame_lengths(room.frame)[room.first] = 255;
+		memset(frame_text(room.frame) + room.frame->text_bytes, 'x', 255);
+		frames_commit(frames, &room, 1, 255);
+		strings++;
+	}
+	assert_int_equal(strings, frames->capacity * (FRAME_ID_BYTES - 1) / 255 + 1);
+	assert_non_null(frames_take(frames, false));
+	assert_int_equal(frames->batch.ids.size, (strings - 1) * 256);
+}
+
+#define MANY 300000u
+
+static void *
+produce(void *argument)
+{
+	struct frame_shape shape = integers;
+	uint32_t random = 1;
+
+	for (uint64_t id = 0; id < MANY;) {
+		uint32_t rows;
+
+		random = random * 1664525 + 1013904223;
+		rows = random >> 8 & 127;
+		if (random >> 28 == 0)
+			shape.epoch++;
+		rows = put(argument, &shape, id, rows < MANY - id ? rows : (uint32_t)(MANY - id));
+		if (random >> 26 == 1)
+			while (!frames_end_epoch(argument, shape.epoch))
+				sched_yield();
+		if (rows == 0)
+			sched_yield();
+		id += rows;
+	}
+	return NULL;
+}
+
+static void
+test_two_threads(void **state)
+{
+	struct frames *frames = *state;
+	uint32_t random = 7, epoch = 0;
+	pthread_t thread;
+	uint64_t id = 0;
+
+	assert_int_equal(pthread_create(&thread, NULL, produce, frames), 0);
+	while (id < MANY) {
+		struct frame *frame = frames_take(frames, (random = random * 1664525 + 1013904223) >> 30 == 0);
+
+		if (!frame) {
+			sched_yield();
+			continue;
+		}
+		assert_true(frame->shape.epoch >= epoch);
+		epoch = frame->shape.epoch;
+		for (uint32_t r = 0; r < frame->rows; r++)
+			assert_int_equal(id_of(&frames->batch, r), id + r);
+		id += frame->rows;
+		frames_release(frames);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(id, MANY);
+}
+
+static void
+test_sizes(void **state)
+{
+	struct frames frames = {0};
+
+	(void)state;
+	assert_int_equal(frames_init(&frames, 32u << 20, NULL), 0);
+	assert_int_equal(frames.capacity, FRAMES_MOST_ROWS);
+	assert_true(frames.count > 300);
+	frames_deinit(&frames);
+	assert_int_equal(frames_init(&frames, (1u << 20) + 13, NULL), 0);
+	assert_true(frames.count >= 16 && frames.capacity >= 1024);
+	frames_deinit(&frames);
+	assert_int_equal(frames_init(&frames, SIZE_MAX / 2, NULL), PORTOLAN_E_MEMORY);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_what_begins_a_frame, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_frame_at_work_is_left, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ends_of_epochs, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_strings, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_long_strings, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_two_threads, setup, teardown),
+	        cmocka_unit_test(test_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
