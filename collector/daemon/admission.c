@@ -71,8 +71,8 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
 		                 zmq_strerror(zmq_errno()));
 	if (list)
 		allow_list_read(&admission->list, log_text);
-	if (admission->list.bad)
-		log_line("keys: %zu files in %.300s admit nobody", admission->list.bad, list);
+	if (admission->list.bad > ALLOW_LIST_LINES)
+		log_line("keys: %zu more files in %.300s admit nobody", admission->list.bad - ALLOW_LIST_LINES, list);
 	return 0;
 }
 

@@ -21,9 +21,10 @@
 #include <time.h>
 #include <xxhash.h>
 
-#define FILES_MAX 10000 /* of the list: more are not looked at */
-#define LINES_MAX 10
-#define LOOK_MS 100 /* a flood of questions must not cost a directory's worth of files each time */
+#define FILES_MAX 10000    /* of the list: more are not looked at */
+#define LOOK_SHARE 50      /* a look is not repeated for so many times as long as it took: a flood of questions … */
+#define LOOK_MOST_US 20000 /* … must not cost a directory's worth of files each time; but for no longer than a second \
+	                    */
 #define RECENT_SECONDS 2
 
 void
@@ -119,7 +120,7 @@ allow_list_read(struct allow_list *list, void (*tell)(const char *line))
 			continue;
 		if (list->trouble.code == 0 && is_public_key(entry->d_name))
 			list->trouble = error;
-		if (list->bad++ < LINES_MAX && tell)
+		if (list->bad++ < ALLOW_LIST_LINES && tell)
 			tell(error.message);
 	}
 	if (files)
@@ -133,11 +134,15 @@ allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 {
 	struct allow_list_key wanted;
 	const struct allow_list_key *found = NULL;
+	int64_t begin, end;
 
-	if (clock_ms() >= list->look_at) {
+	begin = clock_us();
+	if (begin >= list->look_at) {
 		if (list->state == 0 || list->state != look(list->directory))
 			allow_list_read(list, NULL);
-		list->look_at = clock_ms() + LOOK_MS;
+		end = clock_us();
+		list->look_at =
+		        end + (end - begin < LOOK_MOST_US ? LOOK_SHARE * (end - begin) : LOOK_SHARE * LOOK_MOST_US);
 	}
 	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
 	if (list->count)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define ALLOW_LIST_NAME 256
+#define ALLOW_LIST_LINES 10 /* told at most */
 
 struct allow_list_key {
 	char key[KEYS_TEXT_SIZE], name[ALLOW_LIST_NAME];

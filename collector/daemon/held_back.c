@@ -1,9 +1,9 @@
 /*
  * held_back.c: stands between libzmq 4.3.4 and epoll, and keeps a peer from aborting the process.
  *
- * When a connection's queue is full libzmq stops polling its input: it asks for no events. But epoll tells of errors and
- * hang-ups all the same. libzmq then takes note that the connection has failed, and goes on with what it had read; if a
- * heartbeat of the peer (a PING of ZMTP, which any peer may send) is in that, it answers, and so runs into
+ * When a connection's queue is full libzmq stops polling its input: it asks for no events. But epoll tells of errors
+ * and hang-ups all the same. libzmq then takes note that the connection has failed, and goes on with what it had read;
+ * if a heartbeat of the peer (a PING of ZMTP, which any peer may send) is in that, it answers, and so runs into
  * `Assertion failed: !_io_error`. tests/integration/hostile_stalls.py does it in a second without this file.
  *
  * So a descriptor for which no events are asked is taken out of epoll until some are; and where something can be read

@@ -62,6 +62,7 @@ struct session {
 	struct connection *connection; /* of the peer; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
+	uint64_t content; /* a hash of what its `open` said; 0: not known */
 	uint64_t replaced, refused; /* as of the last commit */
 	struct store_client client; /* what it told of itself */
 	bool client_news;           /* not yet stored */
@@ -90,6 +91,7 @@ struct run {
 	bool damaged;    /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
 	char name[256];
 	int64_t heard;                  /* the last time that one of its sessions was heard of */
+	int64_t contested;              /* since when somebody wants to overwrite it while it is live; 0: nobody does */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
 	struct epochs due;              /* closed (again): patches to them are to be folded */
 	struct epochs touched;          /* where something happened that may make a fold due */
