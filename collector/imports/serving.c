@@ -96,7 +96,8 @@ await_start(pid_t child, int pipe, struct portolan_error *error)
 	listen_to(pipe, said, sizeof(said));
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+	/* Where SIGCHLD is ignored, the status is lost; but who fails says why. */
+	if (said[0] == '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (said[0] == '\0')
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector ended while it started");

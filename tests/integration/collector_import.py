@@ -76,10 +76,12 @@ class Import(DynamicsTest):
         self.write_two_epochs()
         with open(self.store, "w"):
             pass  # a file where the store should be
-        done = self.run_import()
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr, r"^portoland: [^\n]*%s[^\n]*\n$" % self.store)
-        self.assertEqual(done.stderr.count("portoland: "), 1)
+        for number in (signal.SIG_DFL, signal.SIG_IGN):  # who ignores SIGCHLD is not told the collector's exit code
+            done = portoland("import", self.dynamics, "--run", "a/b", "--store", self.store,
+                             preexec_fn=lambda action=number: signal.signal(signal.SIGCHLD, action))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"^portoland: [^\n]*%s[^\n]*\n$" % self.store)
+            self.assertEqual(done.stderr.count("portoland: "), 1)
 
     def test_through_a_running_collector(self):
         expected = self.write_two_epochs()
