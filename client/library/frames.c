@@ -14,7 +14,6 @@
 
 #include <portolan/error.h>
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -24,7 +23,7 @@
 #define ENDS 0x40000u     /* the end of the epoch follows */
 #define FEWEST_FRAMES 16u /* of the smallest pool: enough to fill some while others are sent */
 
-_Static_assert(FRAMES_MAX_BYTES <= SESSION_MAX_FRAME, "a frame goes out as it is");
+_Static_assert(FRAMES_MAX_BYTES + 1024 <= SESSION_MAX_FRAME, "a frame goes out as it is");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns go out as they are, and the wire is little-endian");
 
 static const char *const column_names[FRAME_COLUMNS] = {
@@ -42,16 +41,14 @@ frame_at(const struct frames *frames, uint64_t position)
 int
 frames_init(struct frames *frames, size_t bytes, struct portolan_error *error)
 {
-	size_t rows = (bytes / FEWEST_FRAMES - sizeof(struct frame) - 64) / FRAME_ROW_BYTES;
+	size_t size = bytes / FEWEST_FRAMES < FRAMES_MAX_BYTES ? bytes / FEWEST_FRAMES : FRAMES_MAX_BYTES;
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return error_set(error, PORTOLAN_E_MEMORY, "no memory for frames of %zu bytes (ring_bytes): %s", bytes,
-		                 strerror(errno));
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory: ring_bytes is %zu", bytes);
 	frames->memory = memory;
 	frames->bytes = bytes;
-	frames->capacity = rows < FRAMES_MOST_ROWS ? (uint32_t)rows & ~7u : FRAMES_MOST_ROWS;
-	frames->frame_size = (sizeof(struct frame) + frames->capacity * FRAME_ROW_BYTES + 63) & ~(size_t)63;
+	frames->frame_size = size & ~(size_t)63;
 	frames->count = (uint32_t)(bytes / frames->frame_size);
 	atomic_init(&frames->begun, 0);
 	atomic_init(&frames->released, 0);
@@ -81,8 +78,7 @@ frames_released(const struct frames *frames)
 static void
 set_room(struct frame *frame, uint32_t rows, struct frame_room *room)
 {
-	*room = (struct frame_room){frame, rows, frame->capacity - rows,
-	                            frame->capacity * (FRAME_ID_BYTES - 1) - frame->text_bytes};
+	*room = (struct frame_room){frame, rows, frame->capacity - rows, frame->capacity * 15 - frame->text_bytes};
 }
 
 static bool
@@ -111,6 +107,23 @@ hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t fla
 	return frame;
 }
 
+/* As many rows as fill the memory: a multiple of eight, so that every array is aligned. */
+static void
+lay_out(const struct frames *frames, struct frame *frame)
+{
+	uint32_t begin[FRAME_COLUMNS], row = frame->shape.id_kind == WIRE_ID_STR ? 16 : 8, rows;
+
+	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
+		begin[c] = row;
+		if (FRAME_HAS(frame->shape.columns, c))
+			row += c == FRAME_CORRECT ? 1 : 4;
+	}
+	rows = (uint32_t)((frames->frame_size - sizeof(struct frame)) / row) & ~7u;
+	frame->capacity = rows < FRAMES_MOST_ROWS ? rows : FRAMES_MOST_ROWS;
+	for (unsigned c = 0; c < FRAME_COLUMNS; c++)
+		frame->column[c] = begin[c] * frame->capacity;
+}
+
 /* A frame that the consumer does not know of before begin(); NULL: the pool is full. */
 static struct frame *
 new_frame(struct frames *frames, const struct frame_shape *shape, unsigned keep)
@@ -120,8 +133,8 @@ new_frame(struct frames *frames, const struct frame_shape *shape, unsigned keep)
 
 	if (begun - frames_released(frames) + keep >= frames->count)
 		return NULL;
-	frame->capacity = frames->capacity;
 	frame->shape = *shape;
+	lay_out(frames, frame);
 	frame->text_bytes = 0;
 	frame->is_taken = false;
 	atomic_store_explicit(&frame->state, 0, memory_order_relaxed);

@@ -15,7 +15,8 @@
 
 #include <stdatomic.h>
 
-#define FRAMES_MOST_ROWS 2048u
+#define FRAMES_MOST_ROWS 6144u  /* of one frame */
+#define FRAMES_MAX_BYTES 77824u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
 
 /* The columns of a frame, in the order of their arrays; a set of them is a mask. */
 enum frame_column {
@@ -32,10 +33,6 @@ enum frame_column {
 #define FRAME_BIT(column) (1u << (column))
 #define FRAME_HAS(set, column) (((set)&FRAME_BIT(column)) != 0)
 
-#define FRAME_ID_BYTES 16u /* for each row: an integer; or the length of a string, and its share of the text */
-#define FRAME_ROW_BYTES (FRAME_ID_BYTES + 4u * FRAME_CORRECT + 1u)
-#define FRAMES_MAX_BYTES (FRAMES_MOST_ROWS * FRAME_ROW_BYTES + 1024u) /* no frame on the wire is larger */
-
 /* What all rows of a frame have in common. */
 struct frame_shape {
 	uint32_t epoch, columns; /* columns: a set */
@@ -44,19 +41,20 @@ struct frame_shape {
 
 struct frame {
 	_Atomic uint32_t state; /* rows, and flags of frames.c */
-	uint32_t capacity;      /* rows */
+	uint32_t capacity;      /* rows, of this shape */
 	struct frame_shape shape;
 	uint32_t text_bytes;
 	/* The consumer's, once it is taken. */
 	bool is_taken, ends_epoch; /* ends_epoch: the end of shape.epoch follows its rows, if it has any */
 	uint32_t rows;
-	_Alignas(64) uint8_t data[]; /* FRAME_ID_BYTES × capacity, then the columns */
+	uint32_t column[FRAME_COLUMNS]; /* where each of its columns begins in `data`, behind the ids */
+	_Alignas(64) uint8_t data[]; /* ids: 8 bytes for each row; strings 16, their lengths first, then their text */
 };
 
 struct frames {
 	uint8_t *memory;
 	size_t bytes, frame_size;
-	uint32_t count, capacity; /* frames; rows of each */
+	uint32_t count;
 	/* Apart from each other, so that the two sides do not share a cache line. */
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
@@ -102,7 +100,7 @@ frame_text(struct frame *frame)
 static inline void *
 frame_column(struct frame *frame, enum frame_column column)
 {
-	return frame->data + (size_t)frame->capacity * (FRAME_ID_BYTES + 4 * (size_t)column);
+	return frame->data + frame->column[column];
 }
 
 /* Takes the rows with leave_out[r] != 0, of `rows` from room->first on, out of them; *text is set anew. Returns how

@@ -50,6 +50,13 @@ fill(const struct frame_room *room, uint64_t id, uint32_t rows)
 	return rows;
 }
 
+/* Of all frames with rows like those of fill(). */
+static uint32_t
+capacity(const struct frames *frames)
+{
+	return ((struct frame *)(void *)frames->memory)->capacity;
+}
+
 static uint32_t
 put(struct frames *frames, const struct frame_shape *shape, uint64_t id, uint32_t rows)
 {
@@ -133,7 +140,7 @@ test_what_begins_a_frame(void **state)
 	expect(frames, 0, 8, false);
 	assert_null(frames_take(frames, false));
 	some = put(frames, &other, 16, SIZE); /* to its end */
-	assert_int_equal(8 + some, frames->capacity);
+	assert_int_equal(8 + some, capacity(frames));
 	put(frames, &other, 16 + some, 1);
 	expect(frames, 8, 8 + some, false);
 	assert_non_null(frames_take(frames, true)); /* closed */
@@ -171,11 +178,11 @@ test_full(void **state)
 
 	while ((rows = put(frames, &integers, id, SIZE)) > 0)
 		id += rows;
-	assert_int_equal(id, frames->count * frames->capacity);
-	assert_true(id * FRAME_ROW_BYTES > SIZE / 10 * 9);
+	assert_int_equal(id, frames->count * capacity(frames));
+	assert_true(id * 13 > SIZE / 100 * 97); /* bytes: an id, a float and a flag */
 	assert_false(frames_end_epoch(frames, 9));
 	assert_true(frames_end_epoch(frames, 3)); /* of the newest frame */
-	expect(frames, 0, frames->capacity, false);
+	expect(frames, 0, capacity(frames), false);
 	assert_false(frames_reserve(frames, &integers, 0, 1, &room)); /* one is to be kept */
 	assert_true(frames_end_epoch(frames, 9));
 	assert_false(frames_reserve(frames, &integers, 0, 0, &room));
@@ -255,7 +262,7 @@ test_long_strings(void **state)
 		frames_commit(frames, &room, 1, 255);
 		strings++;
 	}
-	assert_int_equal(strings, frames->capacity * (FRAME_ID_BYTES - 1) / 255 + 1);
+	assert_int_equal(strings, ((struct frame *)(void *)frames->memory)->capacity * 15 / 255 + 1);
 	assert_non_null(frames_take(frames, false));
 	assert_int_equal(frames->batch.ids.size, (strings - 1) * 256);
 }
@@ -316,15 +323,23 @@ test_two_threads(void **state)
 static void
 test_sizes(void **state)
 {
+	const struct frame_shape all = {0, FRAME_BIT(FRAME_COLUMNS) - 1, WIRE_ID_INT};
 	struct frames frames = {0};
+	struct frame_room room;
 
 	(void)state;
 	assert_int_equal(frames_init(&frames, 32u << 20, NULL), 0);
-	assert_int_equal(frames.capacity, FRAMES_MOST_ROWS);
-	assert_true(frames.count > 300);
+	assert_int_equal(frames.frame_size, FRAMES_MAX_BYTES);
+	assert_true(frames_reserve(&frames, &all, 0, 0, &room));
+	assert_true(room.rows >= 2048);
+	assert_true(frames.count * room.rows > (32u << 20) / 38); /* a row takes 37 bytes */
+	frames_deinit(&frames);
+	assert_int_equal(frames_init(&frames, 32u << 20, NULL), 0);
+	assert_true(frames_reserve(&frames, &integers, 0, 0, &room));
+	assert_in_range(room.rows, 5000, FRAMES_MOST_ROWS);
 	frames_deinit(&frames);
 	assert_int_equal(frames_init(&frames, (1u << 20) + 13, NULL), 0);
-	assert_true(frames.count >= 16 && frames.capacity >= 1024);
+	assert_true(frames.count >= 16 && frames_reserve(&frames, &all, 0, 0, &room) && room.rows >= 1024);
 	frames_deinit(&frames);
 	assert_int_equal(frames_init(&frames, SIZE_MAX / 2, NULL), PORTOLAN_E_MEMORY);
 }
