@@ -1,12 +1,14 @@
 /*
  * admission.c: counting connections, and answering libzmq's questions.
  *
- * What is counted are connections as the monitors tell of them, from accept() to close(): those in the middle of a
- * handshake too, since these can hold a frame as well. The monitor's events and the questions come from one I/O thread,
- * the events first, so a question finds its own connection counted.
+ * The monitors tell of connections from accept() to close(), by descriptor, but not whether they were admitted; a
+ * question does not tell the descriptor. But one that is not admitted is closed when the time for handshakes is over.
+ * So all that are older than that have been admitted; and of those that are younger, no more than questions were
+ * answered with yes in that time.
  *
- * Handshakes that do not come to an end are bounded by the limit of descriptors: at the limit libzmq's listener gets
- * EMFILE from accept() and tries again; the handshake's time-out of 5 s makes room. The limit leaves some for files.
+ * How many there are in all, with those that are not admitted, is bounded by the limit of descriptors: at the limit
+ * libzmq's listener gets EMFILE from accept() and tries again, until somebody has left. The limit leaves some for
+ * files.
  */
 #include "admission.h"
 
@@ -25,6 +27,7 @@
 #define ENDPOINT "inproc://zeromq.zap.01"
 #define DESCRIPTORS_OTHERS 64                 /* files, sockets and events that are no connections */
 #define ANSWERS_MAX 64                        /* at a time: clients that are in want their turn */
+#define LATE_MS 1000                          /* for an event, or a time-out, that comes late */
 #define STRANGERS(most) ((most) - (most) / 8) /* the rest is for the owner's own clients */
 
 /* The parts of a question, in their order. */
@@ -88,8 +91,9 @@ admission_watch(struct admission *admission, void *context, void *router, unsign
 
 	snprintf(address, sizeof(address), "inproc://portolan-connections-%u", number);
 	snprintf(domain, sizeof(domain), "%s%u", keyed ? "keys" : "open", number);
-	admission->connected[number] = calloc(admission->descriptors / 64 + 1, sizeof(uint64_t));
-	if (!monitor || !admission->connected[number] ||
+	admission->connected[number] = calloc(admission->descriptors, sizeof(int64_t));
+	admission->answered[number] = calloc(admission->most, sizeof(int64_t));
+	if (!monitor || !admission->connected[number] || !admission->answered[number] ||
 	    zmq_setsockopt(router, ZMQ_ZAP_DOMAIN, domain, strlen(domain)) < 0 ||
 	    zmq_setsockopt(monitor, ZMQ_RCVHWM, &unlimited, sizeof(unlimited)) < 0 ||
 	    zmq_socket_monitor(router, address, events) < 0 || zmq_connect(monitor, address) < 0)
@@ -116,7 +120,8 @@ admission_close(struct admission *admission)
 
 	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
 		free(admission->connected[i]);
-		admission->connected[i] = NULL;
+		free(admission->answered[i]);
+		admission->connected[i] = admission->answered[i] = NULL;
 	}
 	allow_list_free(&admission->list);
 	if (!admission->handler)
@@ -127,19 +132,19 @@ admission_close(struct admission *admission)
 }
 
 static void
-count_connection(struct admission *admission, unsigned number, uint32_t fd, bool is_connected)
+count_connection(struct admission *admission, unsigned number, uint32_t fd, int64_t since)
 {
-	uint64_t *word = &admission->connected[number][fd / 64], bit = UINT64_C(1) << fd % 64;
+	int64_t *connected = &admission->connected[number][fd];
 
-	if (fd >= admission->descriptors || !(*word & bit) != is_connected)
+	if (fd >= admission->descriptors || (*connected != 0) == (since != 0))
 		return;
-	*word ^= bit;
-	admission->count[number] += is_connected ? 1 : -(size_t)1;
+	*connected = since;
+	admission->count[number] += since ? 1 : -(size_t)1;
 }
 
 /* One event: its number (16 bits) and value (32), then a part with the endpoint. */
 static bool
-take_event(struct admission *admission, unsigned number, uint64_t *failed)
+take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *failed)
 {
 	uint8_t part[512];
 	uint16_t event;
@@ -152,7 +157,7 @@ take_event(struct admission *admission, unsigned number, uint64_t *failed)
 	memcpy(&value, part + sizeof(event), sizeof(value));
 	zmq_recv(admission->monitors[number], part, sizeof(part), ZMQ_DONTWAIT);
 	if (event == ZMQ_EVENT_ACCEPTED || event == ZMQ_EVENT_DISCONNECTED)
-		count_connection(admission, number, value, event == ZMQ_EVENT_ACCEPTED);
+		count_connection(admission, number, value, event == ZMQ_EVENT_ACCEPTED ? now : 0);
 	else
 		*failed += number != 0; /* the owner's own programs look whether somebody serves */
 	return true;
@@ -218,13 +223,27 @@ refuse_crowd(struct admission *admission, const struct part *parts, int64_t now)
 		         since == 1 ? "" : "s", admission->most);
 }
 
-static bool
-has_place(const struct admission *admission, bool is_stranger)
+/* How many of the socket's connections are admitted, at most. */
+static size_t
+count_admitted(const struct admission *admission, unsigned number, int64_t now)
 {
-	size_t strangers = admission->count[1] + admission->count[2];
+	const int64_t *connected = admission->connected[number], *answered = admission->answered[number];
+	size_t count = 0;
 
-	return admission->count[0] + strangers <= admission->most &&
-	       (!is_stranger || strangers <= STRANGERS(admission->most));
+	for (size_t fd = 0; connected && fd < admission->descriptors; fd++)
+		count += connected[fd] && now - connected[fd] > ADMISSION_HANDSHAKE_MS + LATE_MS;
+	for (size_t i = 0; answered && i < admission->most; i++)
+		count += answered[i] && now - answered[i] <= ADMISSION_HANDSHAKE_MS + LATE_MS;
+	return count < admission->count[number] ? count : admission->count[number];
+}
+
+static bool
+has_place(const struct admission *admission, bool is_stranger, int64_t now)
+{
+	size_t strangers = count_admitted(admission, 1, now) + count_admitted(admission, 2, now);
+
+	return count_admitted(admission, 0, now) + strangers < admission->most &&
+	       (!is_stranger || strangers < STRANGERS(admission->most));
 }
 
 static void
@@ -243,10 +262,12 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 	}
 	if (!name) {
 		refuse_key(admission, parts, key, now);
-	} else if (!has_place(admission, domain[4] != '0')) {
+	} else if (!has_place(admission, domain[4] != '0', now)) {
 		refuse_crowd(admission, parts, now);
 	} else {
-		admission->admitted++;
+		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
+
+		admission->answered[number][admission->at[number]++ % admission->most] = now;
 		reply(admission, &parts[REQUEST], "200", "");
 	}
 }
@@ -261,7 +282,7 @@ admission_answer(struct admission *admission, int64_t now)
 		bool valid = true;
 
 		for (unsigned number = 0; number < ADMISSION_SOCKETS; number++)
-			while (admission->monitors[number] && take_event(admission, number, &failed))
+			while (admission->monitors[number] && take_event(admission, number, now, &failed))
 				;
 		if (!receive(admission, parts, &valid))
 			break;

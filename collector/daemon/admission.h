@@ -12,18 +12,21 @@
 #include "throttle.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#define ADMISSION_SOCKETS 3 /* the routers; number 0 is the store's own, which strangers do not reach */
+#define ADMISSION_HANDSHAKE_MS 5000 /* ZMQ_HANDSHAKE_IVL: by then a connection is admitted, or closed */
+#define ADMISSION_SOCKETS 3         /* the routers; number 0 is the store's own, which strangers do not reach */
 
 struct admission {
-	void *handler;                          /* to be polled for ZMQ_POLLIN, */
-	void *monitors[ADMISSION_SOCKETS];      /* … and these too; NULL: none */
-	uint64_t *connected[ADMISSION_SOCKETS]; /* a bit for each descriptor */
-	size_t descriptors, count[ADMISSION_SOCKETS];
+	void *handler;                         /* to be polled for ZMQ_POLLIN, */
+	void *monitors[ADMISSION_SOCKETS];     /* … and these too; NULL: none */
+	int64_t *connected[ADMISSION_SOCKETS]; /* for each descriptor: since when; 0: it is no connection of this socket
+	                                        */
+	int64_t *answered[ADMISSION_SOCKETS];  /* when the last `most` of them were admitted; a ring */
+	size_t descriptors, count[ADMISSION_SOCKETS], at[ADMISSION_SOCKETS];
 	size_t most;
 	struct allow_list list;
 	char directory[4096];
-	uint64_t admitted;
 	struct throttle refused, crowded, broken;
 };
 

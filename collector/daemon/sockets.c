@@ -33,7 +33,6 @@
 #define SEND_QUEUE 100
 #define RECEIVE_BUFFER (64 << 10) /* bytes per connection in the kernel, and so at a time: others get their turn */
 #define LINGER_MS 1000
-#define HANDSHAKE_MS 5000
 #define SMALL_BYTES (8 << 10)    /* a message below that shares libzmq's buffer with others: it is copied out of it */
 #define MAPPED_BYTES (512 << 10) /* so that a frame is never mapped by itself: that takes longer than receiving it */
 
@@ -71,7 +70,7 @@ set_options(void *router, unsigned which)
 	       set_option(router, ZMQ_ROUTER_MANDATORY, 1) || set_option(router, ZMQ_LINGER, LINGER_MS) ||
 	       set_option(router, ZMQ_RCVHWM, SHARES_RECEIVE_QUEUE) || set_option(router, ZMQ_SNDHWM, SEND_QUEUE) ||
 	       (which != SOCKETS_LOCAL && set_option(router, ZMQ_RCVBUF, RECEIVE_BUFFER)) ||
-	       set_option(router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+	       set_option(router, ZMQ_HANDSHAKE_IVL, ADMISSION_HANDSHAKE_MS);
 }
 
 /* `keys` NULL: none. */
