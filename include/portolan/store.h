@@ -26,7 +26,7 @@
 
 #include <stdbool.h>
 
-#define STORE_SCHEMA_VERSION 1
+#define STORE_SCHEMA_VERSION 2
 #define STORE_CHUNK 16320u            /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
 #define STORE_CHUNK_WORDS (STORE_CHUNK / 64) /* 64-bit words of a bitmap over a chunk */
 #define STORE_MAX_EXAMPLES 0xfffffff0u
@@ -35,6 +35,7 @@ enum {
 	STORE_E_NO_STORE = -101,   /* no such directory, or nothing in it */
 	STORE_E_NO_RUN = -102,
 	STORE_E_NEWER = -103,      /* written by a newer version */
+	STORE_E_OLDER = -111,      /* written by an older version */
 	STORE_E_CORRUPT = -104,    /* a checksum or a size does not fit */
 	STORE_E_LOCKED = -105,     /* another collector serves it */
 	STORE_E_EXISTS = -106,

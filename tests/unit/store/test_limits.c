@@ -4,7 +4,6 @@
  */
 #include "reader_process.h"
 
-#include "registry.h"
 #include "writer.h"
 
 #include <fcntl.h>
@@ -181,35 +180,6 @@ a_map_that_cannot_grow_is_used_to_its_end(void **state)
 }
 #endif
 
-/* The collector looks while readers come and go under the same name: none may lose its file. */
-static void
-a_living_reader_keeps_its_file(void **state)
-{
-	struct fixture *fixture = fixture_new();
-	char path[512];
-	pid_t child;
-
-	(void)state;
-	snprintf(path, sizeof(path), "%s/readers", fixture_directory(fixture));
-	assert_int_equal(mkdir(path, 0700), 0);
-	child = fork();
-	assert_int_not_equal(child, -1);
-	if (child == 0)
-		for (;;)
-			store_registry_oldest(fixture_directory(fixture));
-	for (int i = 0; i < 10000; i++) {
-		struct registration registration;
-		struct stat status;
-
-		assert_true(store_registry_enter(fixture_directory(fixture), &registration));
-		assert_int_equal(stat(registration.path, &status), 0);
-		store_registry_leave(&registration);
-	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	fixture_free(fixture);
-}
-
 /* A process killed within a transaction leaves its slot, which keeps pages from being used again. */
 static void
 the_slot_of_a_dead_reader_is_freed(void **state)
@@ -374,7 +344,6 @@ main(void)
 #ifdef LIMIT_ADDRESS_SPACE
 	        cmocka_unit_test(a_map_that_cannot_grow_is_used_to_its_end),
 #endif
-	        cmocka_unit_test(a_living_reader_keeps_its_file),
 	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
 	        cmocka_unit_test(a_file_half_made_is_made_again),
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
