@@ -24,7 +24,7 @@ bits_set_all(uint64_t *words, uint32_t at, uint32_t end)
 
 /* Bits row … row + n − 1 of `from`, to places at … of `to`, which are 0. */
 static inline void
-bits_copy(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t n)
+bits_copy(uint64_t *to, size_t at, const uint8_t *from, uint32_t row, uint32_t n)
 {
 	uint32_t done = 0;
 

@@ -221,6 +221,12 @@ sessions_are_valid(const struct merge_chunk *chunk, uint32_t sessions)
 {
 	const uint32_t *session = chunk->values[STORE_SESSION];
 	bool valid = true;
+	uint32_t highest = 0;
+
+	for (uint32_t row = 0; row < chunk->rows; row++)
+		highest = session[row] > highest ? session[row] : highest;
+	if (highest < sessions) /* nearly always, also where rows are not present */
+		return true;
 
 	for (uint32_t row = 0; row < chunk->rows; row++)
 		valid &= session[row] < sessions || !bit_get(chunk->present[STORE_GOLD_PROB], row);

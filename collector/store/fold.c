@@ -133,6 +133,8 @@ store_fold_free(struct store_fold *fold)
 		return;
 	for (uint32_t chunk = 0; chunk < fold->chunk_count && fold->active; chunk++)
 		store_fold_drop_chunk(fold, chunk);
+	store_merge_free(&fold->scratch.epoch);
+	store_merge_free(&fold->scratch.examples);
 	store_images_give_back(&fold->writer->images, fold->image);
 	free(fold->order);
 	free(fold->counts.by_session);

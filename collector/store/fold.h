@@ -37,6 +37,7 @@ struct store_fold {
 	uint32_t sessions, *order;
 	uint32_t chunk_count;
 	struct image *image; /* NULL: the log is read */
+	struct fold_chunk scratch; /* for the chunks of the image, one after another */
 	uint8_t *states;
 	struct fold_chunk **active;       /* per chunk; NULL unless ACTIVE */
 	struct fold_span *spans;          /* per position; NULL: everything fits, there is one pass */

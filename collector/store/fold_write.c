@@ -62,8 +62,13 @@ static bool
 is_constant(const uint32_t *values, const struct packed *packed)
 {
 	bool found = false;
-	uint32_t value = 0;
+	uint32_t value = 0, other = 0;
 
+	if (packed->form == PRESENCE_COMPLETE) {
+		for (uint32_t row = 0; row < packed->rows; row++)
+			other |= values[row] ^ values[0];
+		return other == 0;
+	}
 	for (uint32_t base = 0; base < packed->rows; base += 64) {
 		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1) {
 			uint32_t here = values[base + (uint32_t)__builtin_ctzll(word)];

@@ -1,10 +1,9 @@
 /*
- * image.c: scattering batches into the image of their epoch.
+ * image.c: sorting the rows of batches by chunk as they arrive.
  *
- * The arrays go over all indices of the run, so an index is a place: no chunk has to be found. Chunks are multiples of
- * 64 rows, so each is a part of every array. Most epochs meet each example once, and then a batch is scattered in loops
- * without a branch that is hard to foresee. Memory that is no longer needed is kept for the next epoch: fresh pages
- * cost more than the scattering.
+ * A shuffled batch touches as many cache lines of an epoch's columns as it has rows, and each would have to come from
+ * memory. So rows are only appended to their chunk, which is one line per chunk; they find their places when the chunk
+ * is folded and is small enough to stay in the cache. Memory that is no longer needed is kept for the next epoch.
  */
 #include "image.h"
 
@@ -16,6 +15,7 @@
 
 #define AGAIN_MOST 4096 /* more examples that come again: the fold had better read the log in order */
 #define IDLE_SECONDS 60
+#define GROUP 2048 /* rows sorted at a time */
 
 static int64_t
 now_seconds(void)
@@ -29,7 +29,7 @@ now_seconds(void)
 static size_t
 bytes_of(size_t rows, uint64_t columns, bool sessions)
 {
-	size_t bytes = rows / 8 + (sessions ? rows * 4 : 0) + AGAIN_MOST * sizeof(struct image_again);
+	size_t bytes = rows * 2 + (sessions ? rows * 4 : 0) + AGAIN_MOST * sizeof(struct image_again);
 
 	for (; columns; columns &= columns - 1)
 		bytes += column_is_bits(mask_first(columns)) ? rows / 8 : rows * 4;
@@ -55,7 +55,8 @@ bytes_of_all(const struct images *images)
 static void
 free_image(struct image *image)
 {
-	free(image->present);
+	free(image->chunks);
+	free(image->places);
 	for (int column = 0; column < STORE_COLUMN_MAX; column++)
 		free(image->values[column]);
 	free(image->sessions);
@@ -97,16 +98,23 @@ make_room(struct images *images, size_t bytes, const struct image *keep)
 	return bytes_of_all(images) + bytes <= images->limit;
 }
 
-/* Makes an array larger; what is new of a bitmap is 0. */
+/* Makes an array larger; what is new of a bitmap is 0. Large ones are asked for in huge pages: nearly each row of a
+ * shuffled batch is in another page. */
 static bool
 grow(void **array, size_t old, size_t new, bool zero)
 {
-	uint8_t *more = realloc(*array, new);
+	const size_t huge = (size_t)2 << 20;
+	uint8_t *more = new < huge ? malloc(new) : aligned_alloc(huge, (new + huge - 1) / huge * huge);
 
 	if (!more)
 		return false;
+	if (new >= huge)
+		madvise(more, (new + huge - 1) / huge * huge, MADV_HUGEPAGE);
+	if (old)
+		memcpy(more, *array, old);
 	if (zero)
 		memset(more + old, 0, new - old);
+	free(*array);
 	*array = more;
 	return true;
 }
@@ -125,7 +133,9 @@ grow_image(struct images *images, struct image *image, uint64_t rows)
 		room = larger; /* it goes on growing */
 	else if (!make_room(images, bytes_of(room, image->columns, image->sessions) - now, image))
 		return false;
-	if (!grow((void **)&image->present, old / 8, room / 8, true))
+	if (!grow((void **)&image->chunks, old / STORE_CHUNK * sizeof(*image->chunks),
+	          room / STORE_CHUNK * sizeof(*image->chunks), true) ||
+	    !grow((void **)&image->places, old * sizeof(uint16_t), room * sizeof(uint16_t), false))
 		return false;
 	for (uint64_t mask = image->columns; mask; mask &= mask - 1) {
 		bool bits = column_is_bits(mask_first(mask));
@@ -148,7 +158,7 @@ make_image(struct images *images, uint64_t columns)
 	while (image && !(image->unused && image->columns == columns))
 		image = image->next;
 	if (image) {
-		memset(image->present, 0, image->rows / 8);
+		memset(image->chunks, 0, image->rows / STORE_CHUNK * sizeof(*image->chunks));
 		for (uint64_t mask = columns; mask; mask &= mask - 1)
 			if (column_is_bits(mask_first(mask)))
 				memset(image->values[mask_first(mask)], 0, image->rows / 8);
@@ -192,6 +202,17 @@ add_session(struct images *images, struct image *image, uint32_t session)
 	return image->sessions != NULL;
 }
 
+/* The rows of a chunk do not follow one another any more. */
+static void
+scatter_chunk(struct image *image, uint32_t number)
+{
+	struct image_chunk *chunk = &image->chunks[number];
+
+	for (uint32_t i = 0; i < chunk->count; i++)
+		image->places[(size_t)number * STORE_CHUNK + i] = (uint16_t)(chunk->first + i);
+	chunk->scattered = true;
+}
+
 static bool
 note_again(struct image *image, const struct batch *batch, uint32_t row)
 {
@@ -204,77 +225,115 @@ note_again(struct image *image, const struct batch *batch, uint32_t row)
 	return true;
 }
 
-/* Indices that follow one another and have no observation yet. */
-static void
-copy_stretch(struct image *image, const struct batch *batch)
+/* Rows `row` … of the batch, whose indices follow one another within a chunk, as far as there is room. */
+static uint32_t
+add_stretch(struct image *image, const struct batch *batch, uint32_t row)
 {
-	uint32_t at = batch->first, end = at + batch->rows;
+	uint32_t index = batch->first + row, number = index / STORE_CHUNK, at = index % STORE_CHUNK;
+	struct image_chunk *chunk = &image->chunks[number];
+	size_t slot = (size_t)number * STORE_CHUNK + chunk->count;
+	uint32_t n = STORE_CHUNK - at < batch->rows - row ? STORE_CHUNK - at : batch->rows - row;
 
-	bits_set_all(image->present, at, end);
+	n = n < STORE_CHUNK - chunk->count ? n : STORE_CHUNK - chunk->count;
+	if (n == 0)
+		return 0;
+	if (chunk->count == 0)
+		chunk->first = at;
+	if (!chunk->scattered && at != chunk->first + chunk->count)
+		scatter_chunk(image, number);
+	for (uint32_t i = 0; i < n && chunk->scattered; i++)
+		image->places[slot + i] = (uint16_t)(at + i);
 	for (uint64_t mask = batch->columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
 		if (column_is_bits(column))
-			bits_copy(image->values[column], at, batch->data[column], 0, batch->rows);
+			bits_copy(image->values[column], slot, batch->data[column], row, n);
 		else
-			memcpy((uint32_t *)image->values[column] + at, batch->data[column], 4 * (size_t)batch->rows);
+			memcpy((uint32_t *)image->values[column] + slot, batch->data[column] + 4 * (size_t)row,
+			       4 * (size_t)n);
 	}
-	for (uint32_t i = at; i < end && image->sessions; i++)
-		image->sessions[i] = batch->session;
+	for (uint32_t i = 0; i < n && image->sessions; i++)
+		image->sessions[slot + i] = batch->session;
+	chunk->count += n;
+	return n;
 }
 
-/* Marks the places of rows from … to − 1, up to the first that is taken; answers where it stopped. */
+struct group { /* rows of a batch, and where each belongs in the arrays */
+	uint32_t rows[GROUP], count;
+	size_t slots[GROUP];
+};
+
+/* Finds places for rows from `row` on; *full: the row it ended with has none. */
 static uint32_t
-mark(uint64_t *present, const struct batch *batch, uint32_t from, uint32_t to)
+place_rows(struct image *image, const struct batch *batch, uint32_t row, struct group *group, bool *full)
 {
-	for (; from < to; from++) {
-		uint32_t index = store_batch_index(batch, from);
+	*full = false;
+	for (group->count = 0; group->count < GROUP && row < batch->rows; row++) {
+		uint32_t index = load_u32(batch->index + 4 * (size_t)row), number = index / STORE_CHUNK;
+		struct image_chunk *chunk = &image->chunks[number];
+		size_t slot = (size_t)number * STORE_CHUNK + chunk->count;
 
-		if (bit_get(present, index))
+		if (!chunk->scattered)
+			scatter_chunk(image, number);
+		if (chunk->count == STORE_CHUNK) {
+			*full = true;
 			break;
-		bit_set(present, index);
+		}
+		chunk->count++;
+		__builtin_prefetch(&image->places[slot + 32], 1);
+		image->places[slot] = (uint16_t)(index - number * STORE_CHUNK);
+		group->slots[group->count] = slot;
+		group->rows[group->count++] = row;
 	}
-	return from;
+	return row;
 }
 
-/* Writes rows from … to − 1, whose places are marked. */
 static void
-scatter(struct image *image, const struct batch *batch, uint32_t from, uint32_t to)
+append_rows(struct image *image, const struct batch *batch, const struct group *group)
 {
 	for (uint64_t mask = batch->columns; mask; mask &= mask - 1) {
 		const uint8_t *data = batch->data[mask_first(mask)];
 		uint32_t *values = image->values[mask_first(mask)];
 		uint64_t *words = image->values[mask_first(mask)];
 
-		if (column_is_bits(mask_first(mask))) {
-			for (uint32_t row = from; row < to; row++) {
-				uint32_t index = store_batch_index(batch, row);
-
-				words[index / 64] |= (uint64_t)(data[row / 8] >> (row % 8) & 1) << (index % 64);
+		if (!column_is_bits(mask_first(mask))) {
+			for (uint32_t i = 0; i < group->count; i++) {
+				__builtin_prefetch(&values[group->slots[i] + 16], 1);
+				values[group->slots[i]] = load_u32(data + 4 * (size_t)group->rows[i]);
 			}
 			continue;
 		}
-		for (uint32_t row = from; row < to; row++)
-			values[store_batch_index(batch, row)] = load_u32(data + 4 * (size_t)row);
+		for (uint32_t i = 0; i < group->count; i++) {
+			uint32_t row = group->rows[i];
+
+			words[group->slots[i] / 64] |= (uint64_t)(data[row / 8] >> (row % 8) & 1)
+			                               << (group->slots[i] % 64);
+		}
 	}
-	for (uint32_t row = from; row < to && image->sessions; row++)
-		image->sessions[store_batch_index(batch, row)] = batch->session;
+	for (uint32_t i = 0; i < group->count && image->sessions; i++)
+		image->sessions[group->slots[i]] = batch->session;
 }
 
 static bool
 add_rows(struct image *image, const struct batch *batch)
 {
-	if (!batch->index && bits_all_are(image->present, batch->first, batch->first + batch->rows, false)) {
-		copy_stretch(image, batch);
-		return true;
-	}
-	for (uint32_t row = 0; row < batch->rows;) {
-		uint32_t end = mark(image->present, batch, row, batch->rows);
+	uint32_t row = 0;
 
-		scatter(image, batch, row, end);
-		if (end < batch->rows && !note_again(image, batch, end))
+	while (row < batch->rows) {
+		struct group group;
+		bool full;
+
+		if (batch->index) {
+			row = place_rows(image, batch, row, &group, &full);
+			append_rows(image, batch, &group);
+		} else {
+			uint32_t n = add_stretch(image, batch, row);
+
+			row += n;
+			full = n == 0;
+		}
+		if (full && !note_again(image, batch, row++))
 			return false;
-		row = end + 1;
 	}
 	return true;
 }
@@ -355,28 +414,27 @@ store_images_free(struct images *images)
 }
 
 bool
-store_image_chunk(const struct image *image, uint32_t number, uint32_t *sessions, struct merge_chunk *chunk)
+store_image_rows(const struct image *image, uint32_t number, struct batch *batch, const uint16_t **places,
+                 uint16_t room[STORE_CHUNK])
 {
-	size_t first = (size_t)number * STORE_CHUNK, last = STORE_CHUNK_WORDS;
-	uint64_t *present = image->present + first / 64;
+	size_t first = (size_t)number * STORE_CHUNK;
+	const struct image_chunk *chunk;
 
-	while (last > 0 && present[last - 1] == 0)
-		last--;
-	if (last == 0)
+	if (first >= image->rows || image->chunks[number].count == 0)
 		return false;
-	*chunk = (struct merge_chunk){.columns = image->columns | STORE_COLUMN_BIT(STORE_SESSION)};
-	chunk->columns &= ~STORE_COLUMN_BIT(STORE_GOLD);
-	chunk->rows = (uint32_t)(last * 64 - (size_t)__builtin_clzll(present[last - 1]));
-	chunk->present[STORE_GOLD_PROB] = present;
+	chunk = &image->chunks[number];
+	*batch = (struct batch){.session = image->session, .rows = chunk->count, .columns = image->columns};
 	for (uint64_t mask = image->columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
-		chunk->present[column] = present;
-		chunk->values[column] = column_is_bits(column) ? (void *)((uint64_t *)image->values[column] + first / 64)
-		                                               : (void *)((uint32_t *)image->values[column] + first);
+		batch->data[column] =
+		        (const uint8_t *)image->values[column] + (column_is_bits(column) ? first / 8 : first * 4);
 	}
-	for (uint32_t row = 0; row < STORE_CHUNK && !image->sessions; row++)
-		sessions[row] = image->session;
-	chunk->values[STORE_SESSION] = image->sessions ? image->sessions + first : sessions;
+	*places = image->places + first;
+	if (chunk->scattered)
+		return true;
+	for (uint32_t i = 0; i < chunk->count; i++)
+		room[i] = (uint16_t)(chunk->first + i);
+	*places = room;
 	return true;
 }
