@@ -107,10 +107,11 @@ read_block(struct store_cursor *cursor, size_t index, struct store_block *block,
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
+	const uint32_t chunk = store_snapshot_chunk(snapshot, index);
 	int rc = 0;
 
 	for (size_t e = 0; e < snapshot->epoch_count && !rc; e++) {
-		struct chunk_place place = store_snapshot_place(snapshot, snapshot->epochs[e], index);
+		struct chunk_place place = store_snapshot_place(snapshot, snapshot->epochs[e], chunk);
 
 		rc = read_image(cursor, &place, &cursor->images[e], error);
 		for (uint64_t mask = snapshot->held & ~gold; mask && !rc; mask &= mask - 1) {
@@ -121,7 +122,7 @@ read_block(struct store_cursor *cursor, size_t index, struct store_block *block,
 	}
 	if (rc || !(snapshot->wanted & gold))
 		return rc;
-	rc = store_snapshot_examples(snapshot, index, &cursor->examples, error);
+	rc = store_snapshot_examples(snapshot, chunk, &cursor->examples, error);
 	if (!rc)
 		block->gold = expose(&cursor->examples, STORE_GOLD, block->rows);
 	return rc;
@@ -134,11 +135,11 @@ store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block
 	struct store_block read;
 	int rc;
 
-	if (index >= snapshot->chunks)
+	if (index >= snapshot->blocks)
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
-		                 snapshot->chunks, index + 1);
+		                 snapshot->blocks, index + 1);
 	read = (struct store_block){.first = (uint32_t)(index * STORE_CHUNK),
-	                            .rows = store_snapshot_rows(snapshot, index),
+	                            .rows = store_snapshot_rows(snapshot, store_snapshot_chunk(snapshot, index)),
 	                            .epoch_count = snapshot->epoch_count,
 	                            .columns = cursor->values};
 	rc = read_block(cursor, index, &read, error);
@@ -223,13 +224,14 @@ int
 store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *ids, struct portolan_error *error)
 {
 	struct store_snapshot *snapshot = cursor->snapshot;
-	uint32_t first = (uint32_t)(index * STORE_CHUNK), rows;
+	uint32_t first = (uint32_t)(index * STORE_CHUNK), chunk, rows;
 	int rc = 0;
 
-	if (index >= snapshot->chunks)
+	if (index >= snapshot->blocks)
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
-		                 snapshot->chunks, index + 1);
-	rows = store_snapshot_rows(snapshot, index);
+		                 snapshot->blocks, index + 1);
+	chunk = store_snapshot_chunk(snapshot, index);
+	rows = store_snapshot_rows(snapshot, chunk);
 	if (!cursor->integers)
 		cursor->integers = calloc(STORE_CHUNK, sizeof(*cursor->integers));
 	if (!cursor->offsets)
@@ -238,7 +240,7 @@ store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *id
 		return out_of_memory(cursor, error);
 	if (snapshot->info.declared) {
 		for (uint32_t row = 0; row < rows; row++)
-			cursor->integers[row] = (uint64_t)first + row;
+			cursor->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
 	} else {
 		rc = read_ids(cursor, &snapshot->view, first, rows, error);
 	}

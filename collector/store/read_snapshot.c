@@ -66,7 +66,7 @@ no_run(const struct view *view, const char *run, struct portolan_error *error)
 }
 
 int
-store_snapshot_examples(const struct store_snapshot *snapshot, size_t chunk, struct merge_chunk *image,
+store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
                         struct portolan_error *error)
 {
 	const struct chunk_place place = store_snapshot_place(snapshot, STORE_EPOCH_RUN, chunk);
@@ -103,7 +103,7 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	struct merge_chunk image = {0};
 	int rc = 0;
 
-	for (uint32_t chunk = 0; chunk < snapshot->chunks && !rc && snapshot->overlay.part_count; chunk++) {
+	for (uint32_t chunk = 0; chunk < store_chunks_of(snapshot->rows) && !rc && snapshot->overlay.part_count; chunk++) {
 		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
 		rc = store_snapshot_examples(snapshot, chunk, &image, error);
@@ -111,6 +111,64 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	}
 	store_merge_free(&image);
 	return rc;
+}
+
+/* Marks the chunks of which something is stored, going from one to the next. */
+static int
+mark_stored(const struct store_snapshot *snapshot, uint64_t *words, struct portolan_error *error)
+{
+	const uint32_t chunks = store_chunks_of(snapshot->rows);
+	uint32_t chunk = 0;
+	int rc = 0;
+
+	while (chunk < chunks && !rc) {
+		struct store_key from = store_key_column(snapshot->info.number, STORE_EPOCH_RUN, chunk, 0);
+		struct view_walk walk;
+
+		rc = store_walk_open(&walk, &snapshot->view, DB_COLUMNS, &from, 8, error);
+		if (!rc)
+			rc = store_walk_next(&walk, error);
+		if (!rc && walk.key.mv_size >= 12)
+			chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
+		if (!rc && chunk < chunks)
+			bit_set(words, chunk++);
+		store_walk_close(&walk);
+	}
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
+/* A run may declare many more examples than it observes. */
+static int
+find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
+{
+	const uint32_t chunks = store_chunks_of(snapshot->rows);
+	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
+	uint32_t *occupied = calloc((size_t)chunks + 1, sizeof(*occupied)), count = 0;
+	int rc = words && occupied ? mark_stored(snapshot, words, error)
+	                           : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'",
+	                                       snapshot->info.name);
+
+	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
+		const struct overlay_part *part = &snapshot->overlay.parts[i];
+
+		for (uint32_t chunk = part->from; chunk - part->from < part->chunks; chunk++)
+			if (store_overlay_touches(part, chunk))
+				bit_set(words, chunk);
+	}
+	for (uint32_t chunk = 0; chunk < chunks && !rc; chunk++)
+		if (bit_get(words, chunk))
+			occupied[count++] = chunk;
+	free(words);
+	if (rc || count == chunks) {
+		free(occupied);
+		return rc;
+	}
+	snapshot->occupied = occupied;
+	snapshot->blocks = count;
+	snapshot->info.rows = (uint64_t)count * STORE_CHUNK;
+	if (count)
+		snapshot->info.rows -= STORE_CHUNK - store_snapshot_rows(snapshot, occupied[count - 1]);
+	return 0;
 }
 
 static int
@@ -138,7 +196,8 @@ read_snapshot(const struct view *view, const char *run, const struct store_snaps
 	if (rc)
 		return rc;
 	snapshot->sessions = state.sessions;
-	snapshot->chunks = store_chunks_of(snapshot->info.rows);
+	snapshot->rows = snapshot->info.rows;
+	snapshot->blocks = store_chunks_of(snapshot->rows);
 	snapshot->held = state.columns & STORE_COLUMN_BIT(STORE_GOLD);
 	for (size_t e = 0; e < snapshot->epoch_count; e++)
 		snapshot->held |= records[e].columns | STORE_COLUMN_BIT(STORE_SESSION);
@@ -153,6 +212,8 @@ read_snapshot(const struct view *view, const char *run, const struct store_snaps
 	rc = store_overlay_build(view, &request, &snapshot->overlay, error);
 	if (!rc && snapshot->info.declared)
 		rc = count_new_examples(snapshot, error);
+	if (!rc && options->occupied && snapshot->info.declared)
+		rc = find_occupied(snapshot, error);
 	return rc;
 }
 
@@ -196,6 +257,7 @@ store_snapshot_close(struct store_snapshot *snapshot)
 	store_catalog_texts_free(&snapshot->texts);
 	free(snapshot->epochs);
 	free(snapshot->order);
+	free(snapshot->occupied);
 	pthread_mutex_destroy(&snapshot->lock);
 	free(snapshot);
 }
@@ -253,5 +315,5 @@ store_snapshot_config(const struct store_snapshot *snapshot)
 size_t
 store_snapshot_blocks(const struct store_snapshot *snapshot)
 {
-	return snapshot->chunks;
+	return snapshot->blocks;
 }

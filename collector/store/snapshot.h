@@ -15,7 +15,9 @@ struct store_snapshot {
 	        held; /* columns asked for; of these, the ones that any of the epochs has: only they are looked for */
 	uint32_t *epochs;
 	size_t epoch_count;
-	uint32_t chunks;
+	uint64_t rows;      /* of the run */
+	uint32_t blocks;    /* to be read */
+	uint32_t *occupied; /* the chunk of each block; NULL: block i is chunk i */
 	struct run_texts texts;
 	uint32_t sessions, *order;
 	struct overlay overlay;
@@ -23,29 +25,34 @@ struct store_snapshot {
 	pthread_mutex_t lock; /* the view's */
 };
 
-/* Rows of block `chunk`. */
 static inline uint32_t
-store_snapshot_rows(const struct store_snapshot *snapshot, size_t chunk)
+store_snapshot_chunk(const struct store_snapshot *snapshot, size_t block)
 {
-	uint64_t left = snapshot->info.rows - (uint64_t)chunk * STORE_CHUNK;
+	return snapshot->occupied ? snapshot->occupied[block] : (uint32_t)block;
+}
+
+static inline uint32_t
+store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
+{
+	uint64_t left = snapshot->rows - (uint64_t)chunk * STORE_CHUNK;
 
 	return left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK;
 }
 
 /* The place of a chunk of an epoch, or of what is kept per example. */
 static inline struct chunk_place
-store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, size_t chunk)
+store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
 {
 	return (struct chunk_place){.run_name = snapshot->info.name,
 	                            .run = snapshot->info.number,
 	                            .epoch = epoch,
-	                            .chunk = (uint32_t)chunk,
+	                            .chunk = chunk,
 	                            .rows = store_snapshot_rows(snapshot, chunk),
 	                            .sessions = snapshot->sessions};
 }
 
 /* What is kept per example of a chunk, the log's part included. `image` is reset first. */
-int store_snapshot_examples(const struct store_snapshot *snapshot, size_t chunk, struct merge_chunk *image,
+int store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
                             struct portolan_error *error);
 
 #endif

@@ -207,6 +207,7 @@ struct store_snapshot;
 struct store_snapshot_options {
 	uint32_t epoch_from, epoch_to; /* half-open; 0, UINT32_MAX: all */
 	uint64_t columns;              /* mask of the columns wanted; others cost nothing */
+	bool occupied;                 /* only blocks with observations: see store_snapshot_blocks() */
 };
 
 /* STORE_E_NO_RUN names the run, and the nearest existing name if there is one. */
@@ -228,7 +229,10 @@ const char *store_snapshot_column_name(const struct store_snapshot *snapshot, un
 const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
 const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSON text, or NULL */
 
-size_t store_snapshot_blocks(const struct store_snapshot *snapshot); /* ⌈rows / STORE_CHUNK⌉ */
+/* ⌈rows / STORE_CHUNK⌉. If `occupied` was asked for, and the run declares more examples than it has observed, blocks in
+ * which no epoch has an observation are left out, and the others close up: indices, and the info's `rows`, then count
+ * only what is in blocks that are there, and examples are told apart by their ids. */
+size_t store_snapshot_blocks(const struct store_snapshot *snapshot);
 
 /* Reading is done through cursors, one per thread; a snapshot may have several at work, all closed before it is. */
 struct store_cursor;

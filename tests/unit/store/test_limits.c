@@ -251,6 +251,55 @@ what_is_acknowledged_is_not_stored_again(void **state)
 	fixture_free(fixture);
 }
 
+/* A run that declares all that can be, and has a few rows here and there: what it costs to read follows the rows. */
+static void
+few_of_many_declared(void **state)
+{
+	enum { FEW = 2001 };
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", STORE_MAX_EXAMPLES, NULL, 0);
+	struct store_snapshot_options options = {.epoch_to = UINT32_MAX, .columns = UINT64_MAX, .occupied = true};
+	static uint64_t ids[FEW];
+	static float gold_prob[FEW];
+	struct reading reading;
+
+	(void)state;
+	for (uint64_t i = 0; i < FEW; i++) {
+		ids[i] = i < 2000 ? i * 100 : STORE_MAX_EXAMPLES - 1;
+		gold_prob[i] = (float)i / FEW;
+	}
+	for (int folded = 0; folded < 2; folded++) {
+		uint64_t seen = 0;
+
+		fixture_log(fixture, run, &(struct fixture_batch){.n = FEW, .ids = ids, .gold_prob = gold_prob});
+		if (folded)
+			fixture_fold(fixture, run, 0);
+		ok(store_snapshot_open(fixture_store(fixture), "run", &options, &reading.snapshot, &error));
+		ok(store_cursor_open(reading.snapshot, &reading.cursor, &error));
+		assert_int_equal(store_snapshot_info(reading.snapshot)->examples, FEW);
+		assert_int_equal(store_snapshot_blocks(reading.snapshot), 199900 / STORE_CHUNK + 2);
+		for (size_t b = 0; b < store_snapshot_blocks(reading.snapshot); b++) {
+			struct store_block block;
+			struct store_ids found;
+
+			reading_block(&reading, b, &block, &found);
+			assert_int_equal(block.first, b * STORE_CHUNK);
+			assert_int_equal(found.first, block.first);
+			assert_true(block.first + block.rows <= store_snapshot_info(reading.snapshot)->rows);
+			for (uint32_t row = 0; row < block.rows; row++) {
+				if (!has(&block, 0, STORE_GOLD_PROB, row))
+					continue;
+				assert_int_equal(found.integers[row], ids[seen]);
+				assert_true(float_of(&block, 0, STORE_GOLD_PROB, row) == gold_prob[seen]);
+				seen++;
+			}
+		}
+		assert_int_equal(seen, FEW);
+		reading_close(&reading);
+	}
+	fixture_free(fixture);
+}
+
 static double
 seconds_for_ids(unsigned shift)
 {
@@ -347,6 +396,7 @@ main(void)
 	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
 	        cmocka_unit_test(a_file_half_made_is_made_again),
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
+	        cmocka_unit_test(few_of_many_declared),
 	        cmocka_unit_test(no_kind_of_id_is_slow),
 	        cmocka_unit_test(each_run_keeps_its_table),
 	        cmocka_unit_test(records_may_grow),
