@@ -330,6 +330,59 @@ no_kind_of_id_is_slow(void **state)
 		assert_true(seconds_for_ids(shifts[i]) < 10 * usual);
 }
 
+/* Appends new ids until there is no room for more; answers how many there are. */
+static uint64_t
+fill_the_dictionary(struct fixture *fixture, uint32_t run, uint64_t from)
+{
+	static uint64_t ids[ROWS];
+	static float gold_prob[ROWS];
+	static uint8_t correct[ROWS];
+	struct store_append_column columns[] = {{{"gold_prob", 9}, STORE_TYPE_F4, gold_prob},
+	                                        {{"correct", 7}, STORE_TYPE_BIT, correct}};
+	struct store_append batch = {.rows = ROWS,
+	                             .id_kind = STORE_ID_INT,
+	                             .id_size = 8,
+	                             .ids = ids,
+	                             .ids_bytes = sizeof(ids),
+	                             .columns = columns,
+	                             .column_count = 2};
+	struct portolan_error failure = {0};
+	uint32_t refused;
+	int rc = 0;
+
+	while (rc == 0 && from < 100 * ROWS) {
+		for (uint32_t i = 0; i < ROWS; i++)
+			ids[i] = (from + i) * 977;
+		batch.sequence++;
+		rc = store_writer_append(fixture_writer(fixture), run, 0, &batch, &refused, &failure);
+		from += rc == 0 ? ROWS : 0;
+	}
+	assert_int_equal(rc, STORE_E_IDS);
+	assert_non_null(strstr(failure.message, "examples=N"));
+	for (uint32_t i = 0; i < ROWS; i++) /* ids it knows need no room */
+		ids[i] = i * UINT64_C(977);
+	ok(store_writer_append(fixture_writer(fixture), run, 0, &batch, &refused, &error));
+	return from;
+}
+
+/* The limit is for what is there: growth needs next to nothing beside it. */
+static void
+ids_fill_the_memory_they_may_take(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	const size_t limit = (size_t)10 << 20;
+	uint64_t rows;
+
+	(void)state;
+	store_writer_limit_ids(fixture_writer(fixture), limit);
+	rows = fill_the_dictionary(fixture, run, 0);
+	/* 16 bytes each, half to three quarters of the places in use; a table that doubles would stop at 196,608. */
+	assert_in_range(rows, limit / 2 / 16 - ROWS, limit * 3 / 4 / 16);
+	assert_in_range(fixture_writer(fixture)->dictionary.tables->bytes, limit / 2, limit);
+	fixture_free(fixture);
+}
+
 /* Many runs recorded at once: none has to read its ids again for each batch. */
 static void
 each_run_keeps_its_table(void **state)
@@ -398,6 +451,7 @@ main(void)
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
 	        cmocka_unit_test(few_of_many_declared),
 	        cmocka_unit_test(no_kind_of_id_is_slow),
+	        cmocka_unit_test(ids_fill_the_memory_they_may_take),
 	        cmocka_unit_test(each_run_keeps_its_table),
 	        cmocka_unit_test(records_may_grow),
 	};
