@@ -49,6 +49,7 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	store_writer_limit_ids(ingest->writer, options->max_memory * INGEST_IDS_FACTOR);
+	store_writer_limit_images(ingest->writer, options->max_memory / 4);
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, options->max_memory / 4);
 	result = store_writer_each_run(ingest->writer, &each, error);
 	if (result == 0)

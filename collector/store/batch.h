@@ -1,8 +1,8 @@
 /*
  * batch.h: a batch as the log keeps it; private to the store, shared by both halves.
  *
- * A batch holds indices, not ids, so that readers and folds need no dictionary. Indices that follow one another are kept
- * as the first one.
+ * A batch holds indices, not ids, so that readers and folds need no dictionary. Indices that follow one another are
+ * kept as the first one.
  */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H

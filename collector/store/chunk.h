@@ -16,8 +16,8 @@ struct chunk_place {
 
 /*
  * Fills the image (reset before) with the chunk's observations and those of `columns` it has; STORE_SESSION is read
- * only if asked for. Sets chunk->stored and chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT names
- * run, epoch, column and chunk.
+ * only if asked for. Sets chunk->stored and chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT
+ * names run, epoch, column and chunk.
  */
 int store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns,
                      struct merge_chunk *chunk, struct portolan_error *error);

@@ -69,9 +69,8 @@ store_dictionary_aborted(struct dictionary *dictionary)
 	while (*link) {
 		struct dictionary_table *table = *link;
 
-		if (!table->settled ||
-		    (table->rows != table->committed &&
-		     (table->committed == 0 || !dictionary_table_cut(table, table->committed)))) {
+		if (!table->settled || (table->rows != table->committed &&
+		                        (table->committed == 0 || !dictionary_table_cut(table, table->committed)))) {
 			drop(link); /* made again when it is needed */
 			continue;
 		}
@@ -220,8 +219,8 @@ store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, 
 	for (int i = 0; i < DICTIONARY_PIECES; i++)
 		each[i] = (uint32_t)(((table ? 0 : state.rows) + more) / DICTIONARY_PIECES + 1);
 	table = table ? table : &none;
-	*room = state.declared || may_grow(&writer->dictionary, table->bytes, dictionary_table_bytes_with(table, each),
-	                                   now_seconds());
+	*room = state.declared ||
+	        may_grow(&writer->dictionary, table->bytes, dictionary_table_bytes_with(table, each), now_seconds());
 	return 0;
 }
 

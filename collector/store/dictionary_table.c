@@ -79,8 +79,7 @@ bool
 dictionary_table_cut(struct dictionary_table *table, uint64_t rows)
 {
 	for (int i = 0; i < DICTIONARY_PIECES; i++)
-		if (table->pieces[i].room &&
-		    !rebuild(table, &table->pieces[i], table->pieces[i].room, rows))
+		if (table->pieces[i].room && !rebuild(table, &table->pieces[i], table->pieces[i].room, rows))
 			return false;
 	table->rows = rows;
 	return true;

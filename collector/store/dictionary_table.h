@@ -22,8 +22,8 @@ struct dictionary_id { /* what of an entry is compared */
 };
 
 /*
- * Open addressing, in pieces that grow each for itself: so growth needs the memory of one piece beside the table, not of
- * another table. At most three quarters of a piece are in use.
+ * Open addressing, in pieces that grow each for itself: so growth needs the memory of one piece beside the table, not
+ * of another table. At most three quarters of a piece are in use.
  */
 #define DICTIONARY_PIECES 32
 

@@ -338,8 +338,8 @@ reserve_lock_file(const struct environment *environment, const char *path, struc
 	if (fd >= 0)
 		close(fd);
 	if (rc == ELOOP)
-		return error_set(error, STORE_E_SYSTEM,
-		                 "'%s' is a symbolic link: remove it, LMDB makes the file again", path);
+		return error_set(error, STORE_E_SYSTEM, "'%s' is a symbolic link: remove it, LMDB makes the file again",
+		                 path);
 	return rc ? store_environment_error(environment, rc, "making lock.mdb", error) : 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * fold.h: inside a fold: its state, and the two sources that fill chunks: the image, and the log; private to the writing
- * half.
+ * fold.h: inside a fold: its state, and the two sources that fill chunks: the image, and the log; private to the
+ * writing half.
  */
 #ifndef STORE_FOLD_H
 #define STORE_FOLD_H
@@ -36,7 +36,7 @@ struct store_fold {
 	uint32_t row;                               /* of the batch at `position`: those before it are merged */
 	uint32_t sessions, *order;
 	uint32_t chunk_count;
-	struct image *image; /* NULL: the log is read */
+	struct image *image;       /* NULL: the log is read */
 	struct fold_chunk scratch; /* for the chunks of the image, one after another */
 	uint8_t *states;
 	struct fold_chunk **active;       /* per chunk; NULL unless ACTIVE */

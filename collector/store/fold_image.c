@@ -1,9 +1,9 @@
 /*
  * fold_image.c: chunks from the image of an epoch. See fold.c for the whole.
  *
- * The image holds the rows of a chunk in the order in which they came, like a batch, so they are merged by the same rules
- * as batches of the log are. Where each example came once, which is usual, nothing has to be decided and the values are
- * just put in their places.
+ * The image holds the rows of a chunk in the order in which they came, like a batch, so they are merged by the same
+ * rules as batches of the log are. Where each example came once, which is usual, nothing has to be decided and the
+ * values are just put in their places.
  */
 #include "fold.h"
 
@@ -141,8 +141,7 @@ merge_again(struct store_fold *fold, struct fold_chunk *chunk, struct portolan_e
 
 	for (size_t i = 0; i < image->again_count && !rc; i++) {
 		const struct image_again *again = &image->again[i];
-		struct merge_row row = {
-		        .chunk = &chunk->examples, .at = again->index % STORE_CHUNK, .row = again->row};
+		struct merge_row row = {.chunk = &chunk->examples, .at = again->index % STORE_CHUNK, .row = again->row};
 		struct view_walk walk = {.cursor = NULL};
 		struct batch batch;
 

@@ -32,8 +32,10 @@ static int
 write_presence(struct store_writer *writer, const struct chunk_place *place, unsigned column,
                const struct packed *packed, uint64_t merged, struct portolan_error *error)
 {
-	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, (uint8_t)(column | STORE_PRESENCE));
-	struct presence_record head = {.rows = packed->rows, .present = packed->present, .form = packed->form, .merged = merged};
+	struct store_key key =
+	        store_key_column(place->run, place->epoch, place->chunk, (uint8_t)(column | STORE_PRESENCE));
+	struct presence_record head = {
+	        .rows = packed->rows, .present = packed->present, .form = packed->form, .merged = merged};
 	size_t bitmap = (packed->rows + 63) / 64 * (size_t)8, list = pad8((size_t)packed->present * 2);
 	size_t length = RECORD_HEADER + sizeof(head);
 	uint8_t *record, *at;
@@ -190,7 +192,8 @@ store_chunk_write(struct store_writer *writer, const struct chunk_place *place, 
 		bool implied = column_is_implied(column);
 		const uint64_t *words = implied ? observed_words : chunk->present[column];
 		struct packed packed = implied ? observed : describe(words, chunk->rows);
-		bool shared = words == observed_words || memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;
+		bool shared = words == observed_words ||
+		              memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;
 
 		if (packed.present == 0)
 			continue;

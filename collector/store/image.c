@@ -220,8 +220,8 @@ note_again(struct image *image, const struct batch *batch, uint32_t row)
 		return false;
 	if (image->again_count == AGAIN_MOST)
 		return false;
-	image->again[image->again_count++] = (struct image_again){
-	        .position = image->end, .row = row, .index = store_batch_index(batch, row)};
+	image->again[image->again_count++] =
+	        (struct image_again){.position = image->end, .row = row, .index = store_batch_index(batch, row)};
 	return true;
 }
 

@@ -1,11 +1,12 @@
 /*
- * image.h: the columns that an epoch in progress will become, kept in memory beside its log; private to the writing half.
+ * image.h: the columns that an epoch in progress will become, kept in memory beside its log; private to the writing
+ * half.
  *
  * An image is made with the first batch of an epoch and follows its log entry by entry. It is only kept while it is
  * simple: the epoch has no columns yet, every batch has the same columns, and the memory allowed holds all of the run's
- * examples. It holds, chunk by chunk, the rows in the order in which they came; merging them is the fold's. Where a chunk
- * has no room for more, because examples came again, the row is noted and looked up in the log. An image that is no
- * longer simple, or whose transaction was given up, is dropped: the fold then reads the log.
+ * examples. It holds, chunk by chunk, the rows in the order in which they came; merging them is the fold's. Where a
+ * chunk has no room for more, because examples came again, the row is noted and looked up in the log. An image that is
+ * no longer simple, or whose transaction was given up, is dropped: the fold then reads the log.
  */
 #ifndef STORE_IMAGE_H
 #define STORE_IMAGE_H
@@ -19,7 +20,7 @@ struct image_key {
 	uint32_t run, epoch;
 };
 
-struct image_again { /* an observation there was no room for */
+struct image_again {       /* an observation there was no room for */
 	uint64_t position; /* in the log */
 	uint32_t row, index;
 };
@@ -39,7 +40,7 @@ struct image {
 	uint32_t session; /* of every row, while `sessions` is NULL */
 	size_t rows;      /* room of the arrays, a multiple of STORE_CHUNK */
 	struct image_chunk *chunks;
-	uint16_t *places;               /* of each row that came: its row of the chunk; valid where the chunk is scattered */
+	uint16_t *places; /* of each row that came: its row of the chunk; valid where the chunk is scattered */
 	void *values[STORE_COLUMN_MAX]; /* in the order in which rows came, STORE_CHUNK of them for each chunk */
 	uint32_t *sessions;
 	struct image_again *again;
@@ -64,8 +65,8 @@ void store_images_give_back(struct images *images, struct image *image); /* its 
 void store_images_drop(struct images *images); /* all content */
 void store_images_free(struct images *images);
 
-/* The rows of a chunk that came, as a batch of its own: row i came i-th. places[i] is its row of the chunk; it points to
- * `room` where that is not stored. False: none came. */
+/* The rows of a chunk that came, as a batch of its own: row i came i-th. places[i] is its row of the chunk; it points
+ * to `room` where that is not stored. False: none came. */
 bool store_image_rows(const struct image *image, uint32_t number, struct batch *batch, const uint16_t **places,
                       uint16_t room[STORE_CHUNK]);
 

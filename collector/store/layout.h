@@ -23,7 +23,7 @@ enum store_db {
 	DB_LOG,         /* run, epoch, position      → a batch */
 	DB_EPOCHS,      /* run, epoch                → what log and columns hold of the epoch */
 	DB_COLUMNS,     /* run, epoch, chunk, column → a column, or (STORE_PRESENCE set) a presence */
-	DB_REMOVALS,    /* run, epoch                → log entries that are folded; STORE_EPOCH_RUN: a run that is gone */
+	DB_REMOVALS, /* run, epoch                → log entries that are folded; STORE_EPOCH_RUN: a run that is gone */
 	DB_COUNT
 };
 
@@ -110,8 +110,8 @@ struct ids_record { /* followed by uint64 ids, or by uint32 offsets[count + 1] a
 	uint32_t count, kind;
 };
 
-/* Followed by uint32 index[rows] unless the indices are first, first + 1, …; then the columns in ascending order. Each is
- * padded to 8 bytes. */
+/* Followed by uint32 index[rows] unless the indices are first, first + 1, …; then the columns in ascending order. Each
+ * is padded to 8 bytes. */
 struct batch_record {
 	uint32_t session, rows;
 	uint64_t sequence, columns;

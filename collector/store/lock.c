@@ -6,8 +6,8 @@
  * and keep the collector from starting. A lock on a file that is no longer there keeps nobody out, so it is looked at
  * while the store is served.
  *
- * Who may read data.mdb as one of its group must be able to write LMDB's lock file, where readers are listed; it is made
- * so, however strict the umask.
+ * Who may read data.mdb as one of its group must be able to write LMDB's lock file, where readers are listed; it is
+ * made so, however strict the umask.
  */
 #include "lock.h"
 

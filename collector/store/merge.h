@@ -20,7 +20,7 @@ struct merge_chunk {
 	uint64_t merged;                     /* the log's entries before this position are in it */
 	struct merge_met *met;               /* observations that met another, by the session of the second */
 	uint32_t met_count;
-	bool changed; /* set by store_merge_examples(), as are: */
+	bool changed;              /* set by store_merge_examples(), as are: */
 	uint64_t seen, relabelled; /* examples not seen before; labels that differed from the one known */
 };
 

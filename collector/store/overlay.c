@@ -1,9 +1,9 @@
 /*
  * overlay.c: the log as a snapshot sees it.
  *
- * Each batch is checked once, and stays where LMDB has it. The rows of an epoch are then sorted by chunk with a counting
- * sort that keeps log order, so that a block finds its rows without looking at the others'. The tables reach from the
- * first chunk that the log touches to the last, not over all that were declared.
+ * Each batch is checked once, and stays where LMDB has it. The rows of an epoch are then sorted by chunk with a
+ * counting sort that keeps log order, so that a block finds its rows without looking at the others'. The tables reach
+ * from the first chunk that the log touches to the last, not over all that were declared.
  */
 #include "overlay.h"
 
@@ -99,8 +99,8 @@ read_epoch(const struct view *view, const struct overlay_request *request, uint3
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
 		struct batch batch;
 
-		if (walk.key.mv_size != 16 || !store_batch_open(walk.value.mv_data, walk.value.mv_size, request->rows,
-		                                                request->sessions, &batch))
+		if (walk.key.mv_size != 16 ||
+		    !store_batch_open(walk.value.mv_data, walk.value.mv_size, request->rows, request->sessions, &batch))
 			rc = store_view_corrupt(view, DB_LOG, walk.key.mv_data, walk.key.mv_size, error);
 		else if (keep_batch(overlay, &batch, store_key_read_u64((uint8_t *)walk.key.mv_data + 8)) < 0)
 			rc = out_of_memory(view, error);

@@ -103,7 +103,8 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	struct merge_chunk image = {0};
 	int rc = 0;
 
-	for (uint32_t chunk = 0; chunk < store_chunks_of(snapshot->rows) && !rc && snapshot->overlay.part_count; chunk++) {
+	for (uint32_t chunk = 0; chunk < store_chunks_of(snapshot->rows) && !rc && snapshot->overlay.part_count;
+	     chunk++) {
 		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
 		rc = store_snapshot_examples(snapshot, chunk, &image, error);
@@ -144,9 +145,9 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 	const uint32_t chunks = store_chunks_of(snapshot->rows);
 	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
 	uint32_t *occupied = calloc((size_t)chunks + 1, sizeof(*occupied)), count = 0;
-	int rc = words && occupied ? mark_stored(snapshot, words, error)
-	                           : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'",
-	                                       snapshot->info.name);
+	int rc = words && occupied
+	                 ? mark_stored(snapshot, words, error)
+	                 : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
 
 	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
 		const struct overlay_part *part = &snapshot->overlay.parts[i];

@@ -21,7 +21,7 @@ struct store_snapshot {
 	struct run_texts texts;
 	uint32_t sessions, *order;
 	struct overlay overlay;
-	struct view view; /* its transaction, until it is closed */
+	struct view view;     /* its transaction, until it is closed */
 	pthread_mutex_t lock; /* the view's */
 };
 

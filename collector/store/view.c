@@ -1,8 +1,9 @@
 /*
  * view.c: typed reads in one transaction.
  *
- * A record found stays where it is while its transaction lasts, so a lock is only held for the look-up. It is checked before anything in it is believed. One of fixed size may be shorter or longer than this
- * program's: a field that an earlier version did not write is 0, one of a later version is not looked at.
+ * A record found stays where it is while its transaction lasts, so a lock is only held for the look-up. It is checked
+ * before anything in it is believed. One of fixed size may be shorter or longer than this program's: a field that an
+ * earlier version did not write is 0, one of a later version is not looked at.
  */
 #include "environment.h"
 

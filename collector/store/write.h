@@ -211,7 +211,8 @@ void store_fold_free(struct store_fold *fold); /* NULL accepted */
  * none. As long as an epoch fits, folding it is only writing. */
 void store_writer_limit_images(struct store_writer *writer, size_t bytes);
 
-/* Removes some log entries that are folded, and records of removed runs (bounded work; pending until the next commit). */
+/* Removes some log entries that are folded, and records of removed runs (bounded work; pending until the next commit).
+ */
 int store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error);
 
 #endif

@@ -3,21 +3,20 @@
  * The records byte by byte are in collector/STORE.md. The reading half is the library `store_read`
  * (collector/store/read*.c), the writing half is the collector's alone.
  *
- * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it),
- * collector.sock (its local endpoint) and readers/ (one locked file per snapshot in use).
+ * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it), and what
+ * belongs to the collector.
  *
  * How a run is laid out
  *   Every example has a dense index, 0, 1, 2, … in order of first appearance (declared ids: the id itself).
  *   Examples are cut into chunks of STORE_CHUNK rows. For each epoch that was folded, each chunk has one record per
- *   column; records never change: a newer fold writes a new generation. Batches not yet folded (an epoch in
- *   progress, or a patch to a closed one) wait in the log.
+ *   column. Batches not yet folded (an epoch in progress, or a patch to a closed one) wait in the log; each chunk says up
+ *   to which log entry it is merged.
  *
  * Winner rule: of two observations of one example in one epoch the *later* stays, as a whole. Later compares
  *   (session start, rank, session id), then the sequence number: never the order of arrival. What loses is counted as replaced.
  *
- * Snapshots: store_snapshot_open() reads, in one short LMDB transaction, which generation each chunk has, and the
- *   log entries; it merges the latter in memory. After that each block is read in a transaction of its own, while a
- *   locked file in readers/ keeps the collector from removing those generations. A snapshot never changes.
+ * Snapshots: a snapshot holds one LMDB transaction until it is closed, and merges what is in the log in memory. It never
+ *   changes. While it is open the file grows by what is written: close it soon.
  */
 #ifndef PORTOLAN_STORE_H
 #define PORTOLAN_STORE_H
@@ -194,8 +193,7 @@ struct store_verify {
 };
 
 /*
- * Compares every record of a run (its number and name) with its checksum, those that no reader needs at the moment included,
- * and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
+ * Compares every record of a run (its number and name) with its checksum, and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
  * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
  * may end the process with a signal.
  */

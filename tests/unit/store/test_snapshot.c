@@ -139,7 +139,8 @@ collects(void **state)
 	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 0);
 	assert_int_equal(count_records(fixture, DB_IDS, run), 2); /* one record per chunk */
 	once = count_records(fixture, DB_COLUMNS, run);
-	assert_int_equal(once, 2 * (4 + 3)); /* presence, gold_prob, correct, session; presence, label and its session */
+	assert_int_equal(once,
+	                 2 * (4 + 3)); /* presence, gold_prob, correct, session; presence, label and its session */
 	for (int again = 0; again < 3; again++) {
 		log_some(fixture, run, 0, 0, again == 1 ? 10 : N, .2f + .1f * (float)again);
 		fixture_fold(fixture, run, 0);

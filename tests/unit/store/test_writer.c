@@ -366,9 +366,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(runs),         cmocka_unit_test(sessions),       cmocka_unit_test(each_run),
-	        cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),    cmocka_unit_test(two_writers),
-	        cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema), cmocka_unit_test(missing_stores), cmocka_unit_test(wrong_names),
+	        cmocka_unit_test(runs),         cmocka_unit_test(sessions),     cmocka_unit_test(each_run),
+	        cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),  cmocka_unit_test(two_writers),
+	        cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema), cmocka_unit_test(missing_stores),
+	        cmocka_unit_test(wrong_names),
 	};
 
 	return cmocka_run_group_tests_name("store writer", tests, NULL, NULL);
