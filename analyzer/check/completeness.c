@@ -224,8 +224,8 @@ find_missing(struct completeness *result)
 static int
 count_observations(struct store *store, struct completeness *result, struct portolan_error *error)
 {
-	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX,
-	                                               .columns = STORE_COLUMN_BIT(STORE_SESSION)};
+	const struct store_snapshot_options options = {
+	        .occupied = true, .epoch_to = UINT32_MAX, .columns = STORE_COLUMN_BIT(STORE_SESSION)};
 	struct count count = {.result = result};
 	int code = store_snapshot_open(store, result->info.name, &options, &count.snapshot, error);
 

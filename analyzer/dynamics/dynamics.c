@@ -258,6 +258,7 @@ open_run(struct dynamics *dynamics, const struct common_options *common, const c
          const struct dynamics_request *request, struct portolan_error *error)
 {
 	struct store_snapshot_options options = {
+	        .occupied = true,
 	        .epoch_from = common->epoch_from,
 	        .epoch_to = common->epoch_to,
 	        .columns = columns_needed(request, with_dependencies(request->measures)),

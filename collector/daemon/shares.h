@@ -1,10 +1,11 @@
 /*
  * shares.h: how --max-memory is shared out. The shares sum up to it, and each is a bound of its own:
  *
- *   10/32  connections  what libzmq holds of every connection before the collector sees it
- *    8/32  queue        frames between the two threads; credit is given out of half of it
- *    8/32  ids          the dictionaries of runs that do not declare examples=N
- *    3/32  folds        the columns that are built at a time
+ *    9/32  connections  what libzmq holds of every connection before the collector sees it
+ *    7/32  queue        frames between the two threads; credit is given out of half of it
+ *    7/32  ids          the dictionaries of runs that do not declare examples=N
+ *    4/32  images       what epochs in progress will become as columns, beside the log
+ *    2/32  folds        the columns that are built at a time
  *    2/32  sessions     who records, on both threads
  *    1/32  the rest     the process itself, and the pages of the transaction that is pending
  *
@@ -32,7 +33,7 @@ shares_of(size_t max_memory, unsigned parts)
 static inline size_t
 shares_queue(size_t max_memory)
 {
-	return shares_of(max_memory, 8);
+	return shares_of(max_memory, 7);
 }
 
 /* Of all clients together. The other half of the queue is for frames that are larger than the credit of their session,
@@ -46,13 +47,19 @@ shares_credit(size_t max_memory)
 static inline size_t
 shares_ids(size_t max_memory)
 {
-	return shares_of(max_memory, 8);
+	return shares_of(max_memory, 7);
+}
+
+static inline size_t
+shares_images(size_t max_memory)
+{
+	return shares_of(max_memory, 4);
 }
 
 static inline size_t
 shares_folds(size_t max_memory)
 {
-	return shares_of(max_memory, 3);
+	return shares_of(max_memory, 2);
 }
 
 static inline size_t
@@ -68,7 +75,7 @@ shares_connections(size_t max_memory)
 	const size_t admitted = (SHARES_RECEIVE_QUEUE + 1) * (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION;
 	const size_t coming = (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION;
 
-	return (shares_of(max_memory, 10) - SHARES_SPARE * coming) / (admitted + coming / 4);
+	return (shares_of(max_memory, 9) - SHARES_SPARE * coming) / (admitted + coming / 4);
 }
 
 /* How many may be connected, with those that are not admitted yet. */

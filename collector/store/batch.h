@@ -1,7 +1,8 @@
 /*
  * batch.h: a batch as the log keeps it; private to the store, shared by both halves.
  *
- * A batch holds indices, not ids, so that readers and folds need no dictionary.
+ * A batch holds indices, not ids, so that readers and folds need no dictionary. Indices that follow one another are
+ * kept as the first one.
  */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
@@ -12,17 +13,24 @@ struct batch {
 	uint32_t session, rows;
 	uint64_t sequence;
 	uint64_t columns;                      /* mask; no STORE_SESSION */
-	const uint8_t *index;                  /* uint32[rows], unaligned */
+	uint32_t first;                        /* index of row 0; BATCH_SCATTERED: see `index` */
+	const uint8_t *index;                  /* uint32[rows], unaligned; NULL: first, first + 1, … */
 	const uint8_t *data[STORE_COLUMN_MAX]; /* unaligned; NULL where the mask has no bit */
 };
 
 /* Bytes of the whole record. */
-size_t store_batch_size(uint32_t rows, uint64_t columns);
-
-/* Offsets of the parts from the record's start; column STORE_COLUMN_MAX is the index. Padding included in none. */
-size_t store_batch_offset(uint32_t rows, uint64_t columns, unsigned column);
+size_t store_batch_size(uint32_t rows, uint64_t columns, bool scattered);
 
 /* False if the record is damaged, or an index is not below `examples`, or the session not below `sessions`. */
 bool store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t sessions, struct batch *batch);
+
+/* The parts of a record, which `head` describes. */
+void store_batch_parts(const void *record, const struct batch_record *head, struct batch *batch);
+
+static inline uint32_t
+store_batch_index(const struct batch *batch, uint32_t row)
+{
+	return batch->index ? load_u32(batch->index + 4 * (size_t)row) : batch->first + row;
+}
 
 #endif

@@ -26,11 +26,10 @@ store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
 }
 
 struct store_key
-store_key_column(uint32_t run, uint32_t epoch, uint32_t generation, uint32_t chunk, uint8_t column)
+store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
 {
 	struct store_key key = store_key_u32_u32(run, epoch);
 
-	store_key_add_u32(&key, generation);
 	store_key_add_u32(&key, chunk);
 	store_key_add_u8(&key, column);
 	return key;
@@ -381,50 +380,5 @@ store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint3
 	*epochs = numbers;
 	*records = found;
 	*count = n;
-	return 0;
-}
-
-/* Pairs of a chunk, ascending, and its generation, which is not 0. */
-static bool
-spread(const uint8_t *body, size_t size, uint32_t chunks, uint32_t *generations)
-{
-	uint64_t next = 0;
-
-	for (size_t at = 0; at + 8 <= size; at += 8) {
-		uint32_t chunk = load_u32(body + at), generation = load_u32(body + at + 4);
-
-		if (chunk < next || chunk >= chunks || generation == 0)
-			return false;
-		generations[chunk] = generation;
-		next = (uint64_t)chunk + 1;
-	}
-	return size % 8 == 0;
-}
-
-int
-store_catalog_directory(const struct view *view, uint32_t run, uint32_t epoch, uint32_t chunks, uint32_t **generations,
-                        struct portolan_error *error)
-{
-	struct store_key key = store_key_u32_u32(run, epoch);
-	const uint8_t *body = NULL;
-	size_t size = 0;
-	bool sparse = store_view_get(view, DB_DIRECTORY, &key, RECORD_SPARSE_DIRECTORY, &body, &size, NULL) == 0;
-	uint32_t *read;
-	int rc = sparse ? 0 : store_view_get(view, DB_DIRECTORY, &key, RECORD_DIRECTORY, &body, &size, error);
-
-	if (rc < 0)
-		return rc;
-	if (!sparse && (size % 4 != 0 || size / 4 > chunks))
-		return store_view_corrupt(view, DB_DIRECTORY, key.data, key.size, error);
-	read = calloc((size_t)chunks + 1, sizeof(*read));
-	if (!read)
-		return out_of_memory(view, error);
-	if (sparse && !spread(body, size, chunks, read)) {
-		free(read);
-		return store_view_corrupt(view, DB_DIRECTORY, key.data, key.size, error);
-	}
-	if (!sparse && size)
-		memcpy(read, body, size);
-	*generations = read;
 	return 0;
 }

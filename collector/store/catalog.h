@@ -10,7 +10,7 @@
 
 struct store_key store_key_run(uint32_t run, uint8_t part);
 struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
-struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t generation, uint32_t chunk, uint8_t column);
+struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column);
 
 /* The number of a run by its name; VIEW_ABSENT. */
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
@@ -51,10 +51,6 @@ int store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epo
 /* Epochs of a run that hold observations, in the log or folded, ascending; both arrays are the caller's to free(). */
 int store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
                          struct epoch_record **records, size_t *count, struct portolan_error *error);
-
-/* Generations of the epoch's chunks, 0 where none is stored, for `chunks` chunks; the caller's to free(). */
-int store_catalog_directory(const struct view *view, uint32_t run, uint32_t epoch, uint32_t chunks,
-                            uint32_t **generations, struct portolan_error *error);
 
 static inline uint32_t
 store_chunks_of(uint64_t rows)

@@ -38,7 +38,7 @@ static int
 get(const struct view *view, const struct chunk_place *place, uint8_t key_column, enum record_kind kind,
     const uint8_t **body, size_t *size, struct portolan_error *error)
 {
-	struct store_key key = store_key_column(place->run, place->epoch, place->generation, place->chunk, key_column);
+	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, key_column);
 	int rc = store_view_get(view, DB_COLUMNS, &key, kind, body, size, NULL);
 
 	if (rc == STORE_E_CORRUPT)
@@ -51,6 +51,7 @@ get(const struct view *view, const struct chunk_place *place, uint8_t key_column
 
 struct presence {
 	uint32_t rows, present;
+	uint64_t merged;
 	uint8_t form;
 	const uint8_t *list; /* PRESENCE_LIST: uint16 rows, ascending */
 };
@@ -77,7 +78,8 @@ expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, struct pre
 	body += sizeof(head);
 	if (head.rows > most_rows || head.present > head.rows)
 		return false;
-	*presence = (struct presence){.rows = head.rows, .present = head.present, .form = head.form, .list = body};
+	*presence = (struct presence){
+	        .rows = head.rows, .present = head.present, .merged = head.merged, .form = head.form, .list = body};
 	switch (head.form) {
 	case PRESENCE_COMPLETE:
 		fill_ones(words, head.rows);
@@ -219,6 +221,12 @@ sessions_are_valid(const struct merge_chunk *chunk, uint32_t sessions)
 {
 	const uint32_t *session = chunk->values[STORE_SESSION];
 	bool valid = true;
+	uint32_t highest = 0;
+
+	for (uint32_t row = 0; row < chunk->rows; row++)
+		highest = session[row] > highest ? session[row] : highest;
+	if (highest < sessions) /* nearly always, also where rows are not present */
+		return true;
 
 	for (uint32_t row = 0; row < chunk->rows; row++)
 		valid &= session[row] < sessions || !bit_get(chunk->present[STORE_GOLD_PROB], row);
@@ -234,18 +242,36 @@ store_chunk_load(const struct view *view, const struct chunk_place *place, uint6
 	size_t size;
 	int rc;
 
-	if (place->generation == 0)
-		return 0;
 	rc = get(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
-	if (rc < 0)
-		return rc;
-	if (rc || !expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
+	if (rc)
+		return rc == VIEW_ABSENT ? 0 : rc;
+	if (!expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
 		return damaged(view, place, STORE_GOLD_PROB, error);
 	chunk->rows = observed.rows;
-	rc = 0;
+	chunk->stored = true;
+	chunk->merged = observed.merged;
 	for (uint64_t mask = columns; mask && !rc; mask &= mask - 1)
 		rc = load_column(view, place, mask_first(mask), &observed, chunk, error);
 	if (!rc && columns & STORE_COLUMN_BIT(STORE_SESSION) && !sessions_are_valid(chunk, place->sessions))
 		rc = damaged(view, place, STORE_SESSION, error);
 	return rc;
+}
+
+int
+store_chunk_merged(const struct view *view, const struct chunk_place *place, uint64_t *merged,
+                   struct portolan_error *error)
+{
+	struct presence_record head;
+	const uint8_t *body;
+	size_t size;
+	int rc = get(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
+
+	*merged = 0;
+	if (rc)
+		return rc == VIEW_ABSENT ? 0 : rc;
+	if (size < sizeof(head))
+		return damaged(view, place, STORE_GOLD_PROB, error);
+	memcpy(&head, body, sizeof(head));
+	*merged = head.merged;
+	return 0;
 }

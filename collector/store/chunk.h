@@ -9,17 +9,22 @@
 
 struct chunk_place {
 	const char *run_name; /* for messages */
-	uint32_t run, epoch, generation, chunk;
+	uint32_t run, epoch, chunk;
 	uint32_t rows;     /* rows the chunk can have at most: more is damage */
 	uint32_t sessions; /* sessions of the run, likewise */
 };
 
 /*
  * Fills the image (reset before) with the chunk's observations and those of `columns` it has; STORE_SESSION is read
- * only if asked for. Generation 0: leaves it empty. STORE_E_CORRUPT names run, epoch, column and chunk.
+ * only if asked for. Sets chunk->stored and chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT
+ * names run, epoch, column and chunk.
  */
 int store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns,
                      struct merge_chunk *chunk, struct portolan_error *error);
+
+/* The position in the epoch's log up to which the chunk is merged; 0 where it is not stored. */
+int store_chunk_merged(const struct view *view, const struct chunk_place *place, uint64_t *merged,
+                       struct portolan_error *error);
 
 const char *store_column_name(unsigned column); /* of a built-in column; "user" for others */
 

@@ -1,106 +1,24 @@
 /*
- * collect.c: removing what nobody needs any more.
+ * collect.c: removing what is not needed any more.
  *
- * The list (DB_RETIRED) is in order of the commits that retired its items: an item can go when every listed reader is
- * at that commit or a later one. Items no reader can need are filed under commit 0. A call removes a bounded number of
- * records; an item goes when nothing of it is left, so work half done is simply found again. A reader that registers
- * after the list of readers was looked at begins its view later still, with what is committed.
+ * That is log entries before an epoch's log begins, and runs that were removed. Readers keep their pages by the
+ * transaction they hold, so it goes at once. Which epochs and runs these are stands in a list (DB_REMOVALS). A call
+ * removes a bounded number of records; an item leaves the list when nothing of it is left, so work half done is simply
+ * found again.
  */
 #include "writer.h"
 
-#include "registry.h"
-
 #define RECORDS 512 /* removed by one call at most */
-#define BYTES ((size_t)4 << 20)
-
-static struct store_key
-retired_key(uint64_t commit, uint64_t serial)
-{
-	struct store_key key = {.size = 0};
-
-	store_key_add_u64(&key, commit);
-	store_key_add_u64(&key, serial);
-	return key;
-}
-
-/* The serial number after the last one filed under `commit`. */
-static int
-next_serial(struct store_writer *writer, uint64_t commit, uint64_t *serial, struct portolan_error *error)
-{
-	struct store_key after = retired_key(commit + 1, 0);
-	MDB_val key = {.mv_data = after.data, .mv_size = after.size}, value;
-	MDB_cursor *cursor;
-	int rc = mdb_cursor_open(writer->view.txn, writer->environment.dbi[DB_RETIRED], &cursor);
-
-	if (rc)
-		return store_environment_error(&writer->environment, rc, "retiring", error);
-	*serial = 0;
-	rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-	rc = mdb_cursor_get(cursor, &key, &value, rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
-	if (rc == 0 && key.mv_size == 16 && store_key_read_u64(key.mv_data) == commit)
-		*serial = store_key_read_u64((const uint8_t *)key.mv_data + 8) + 1;
-	mdb_cursor_close(cursor);
-	return rc == 0 || rc == MDB_NOTFOUND ? 0 : store_environment_error(&writer->environment, rc, "retiring", error);
-}
+#define BYTES ((size_t)32 << 20)
 
 int
-store_writer_retire(struct store_writer *writer, const struct retired_record *record, bool at_once,
-                    struct portolan_error *error)
+store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
+                          struct portolan_error *error)
 {
-	uint64_t commit = at_once ? 0 : mdb_txn_id(writer->view.txn), serial;
-	struct store_key key;
-	int rc = next_serial(writer, commit, &serial, error);
+	const struct removal_record removal = {.to = to};
+	struct store_key key = store_key_u32_u32(run, epoch);
 
-	if (rc)
-		return rc;
-	key = retired_key(commit, serial);
-	return store_writer_put(writer, DB_RETIRED, &key, RECORD_RETIRED, record, sizeof(*record), error);
-}
-
-/* No reader can have seen records of a fold that was not finished. */
-int
-store_writer_drop_folds(struct store_writer *writer, uint32_t run, uint32_t epoch, struct portolan_error *error)
-{
-	struct store_key from = {.size = 0};
-	struct view_walk walk;
-	const uint8_t *body;
-	size_t size;
-	int rc = store_writer_begin(writer, error);
-
-	if (run)
-		from = store_key_u32_u32(run, epoch);
-	if (!rc)
-		rc = store_walk_open(&walk, &writer->view, DB_FOLDS, &from, from.size, error);
-	if (rc)
-		return rc;
-	while ((rc = store_walk_next(&walk, error)) == 0) {
-		struct retired_record retired = {.kind = RETIRED_GENERATION};
-		struct fold_record fold;
-
-		/* What a damaged one names stays where it is; nothing else depends on it. */
-		if (!store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_FOLD, &body, &size) ||
-		    size != sizeof(fold) || walk.key.mv_size != 8) {
-			rc = store_walk_delete(&walk, error);
-			if (rc)
-				break;
-			continue;
-		}
-		memcpy(&fold, body, sizeof(fold));
-		retired.run = store_key_read_u32(walk.key.mv_data);
-		retired.epoch = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
-		retired.generation = fold.generation;
-		rc = store_walk_delete(&walk, error);
-		if (!rc)
-			rc = store_writer_retire(writer, &retired, true, error);
-		retired.epoch = STORE_EPOCH_RUN;
-		retired.generation = fold.run_generation;
-		if (!rc)
-			rc = store_writer_retire(writer, &retired, true, error);
-		if (rc)
-			break;
-	}
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_writer_put(writer, DB_REMOVALS, &key, RECORD_REMOVAL, &removal, sizeof(removal), error);
 }
 
 struct budget {
@@ -166,7 +84,7 @@ remove_sessions(struct store_writer *writer, uint32_t run, struct budget *budget
 static int
 remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
 {
-	static const enum store_db of_run[] = {DB_LOG, DB_COLUMNS, DB_DIRECTORY, DB_EPOCHS, DB_IDS, DB_FOLDS};
+	static const enum store_db of_run[] = {DB_LOG, DB_COLUMNS, DB_EPOCHS, DB_IDS};
 	struct store_key prefix = store_key_u32(run);
 	int rc = 0;
 
@@ -180,87 +98,62 @@ remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, str
 	return rc;
 }
 
+/* The first item of the list; VIEW_ABSENT: it is empty. A damaged one is dropped: what it names stays where it is, and
+ * nothing else depends on that. */
 static int
-remove_item(struct store_writer *writer, const struct retired_record *item, struct budget *budget,
-            struct portolan_error *error)
+first_item(struct store_writer *writer, struct store_key *key, uint64_t *to, struct portolan_error *error)
 {
-	struct store_key from = store_key_u32_u32(item->run, item->epoch), to;
+	struct store_key all = {.size = 0};
+	struct removal_record removal;
+	struct view_walk walk;
+	const uint8_t *body;
+	size_t size;
+	int rc = store_walk_open(&walk, &writer->view, DB_REMOVALS, &all, 0, error);
 
-	switch (item->kind) {
-	case RETIRED_CHUNK:
-		store_key_add_u32(&from, item->generation);
-		store_key_add_u32(&from, item->chunk);
-		return remove_range(writer, DB_COLUMNS, &from, from.size, NULL, budget, error);
-	case RETIRED_GENERATION:
-		store_key_add_u32(&from, item->generation);
-		return remove_range(writer, DB_COLUMNS, &from, from.size, NULL, budget, error);
-	case RETIRED_LOG:
-		from = store_key_log(item->run, item->epoch, item->from);
-		to = store_key_log(item->run, item->epoch, item->to);
-		return remove_range(writer, DB_LOG, &from, 8, &to, budget, error);
-	case RETIRED_RUN:
-		return remove_run(writer, item->run, budget, error);
-	default: /* of a program that knew more */
-		return 0;
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+		if (walk.key.mv_size == 8 &&
+		    store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_REMOVAL, &body, &size) &&
+		    size == sizeof(removal)) {
+			memcpy(&removal, body, sizeof(removal));
+			key->size = 0;
+			store_key_add_bytes(key, walk.key.mv_data, 8);
+			*to = removal.to;
+			break;
+		}
+		rc = store_walk_delete(&walk, error);
 	}
+	store_walk_close(&walk);
+	return rc;
 }
 
 int
 store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error)
 {
 	struct budget budget = {0};
-	struct store_key all = {.size = 0};
-	uint64_t oldest = UINT64_MAX;
-	bool looked = false;
 	int rc = store_writer_begin(writer, error), dead;
 
 	if (!rc)
-		mdb_reader_check(writer->environment.env,
-		                 &dead); /* slots of readers that were killed keep pages from use */
-	while (!rc && !budget.spent && budget.records < RECORDS && budget.bytes < BYTES) {
-		struct retired_record item;
-		struct store_key key;
-		struct view_walk walk;
-		const uint8_t *body;
-		uint64_t commit;
-		size_t size;
+		mdb_reader_check(writer->environment.env, &dead);
+	while (!rc && !budget.spent && budget.records < RECORDS) {
+		uint32_t run, epoch;
+		struct store_key item;
+		uint64_t to;
 
-		rc = store_writer_begin(writer, error);
-		if (!rc)
-			rc = store_walk_open(&walk, &writer->view, DB_RETIRED, &all, 0, error);
-		if (rc)
-			return rc;
-		rc = store_walk_next(&walk, error);
-		if (!rc && (walk.key.mv_size != 16 ||
-		            !store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RETIRED, &body, &size) ||
-		            size != sizeof(item))) {
-			/* What it names stays where it is; nothing else depends on it. */
-			rc = store_walk_delete(&walk, error);
-			store_walk_close(&walk);
-			budget.records++;
-			continue;
-		}
-		if (!rc) {
-			memcpy(&item, body, sizeof(item));
-			commit = store_key_read_u64(walk.key.mv_data);
-			key = retired_key(commit, store_key_read_u64((const uint8_t *)walk.key.mv_data + 8));
-		}
-		store_walk_close(&walk);
+		rc = first_item(writer, &item, &to, error);
 		if (rc)
 			break;
-		if (commit && !looked) {
-			oldest = store_registry_oldest(writer->directory);
-			looked = true;
-		}
-		/* What this very transaction retired, a reader may begin to need until it is committed. */
-		if (commit > oldest || commit >= mdb_txn_id(writer->view.txn)) {
-			*more = false;
-			return 0;
-		}
+		run = store_key_read_u32(item.data);
+		epoch = store_key_read_u32(item.data + 4);
 		budget.records++;
-		rc = remove_item(writer, &item, &budget, error);
+		if (epoch == STORE_EPOCH_RUN) {
+			rc = remove_run(writer, run, &budget, error);
+		} else {
+			struct store_key from = store_key_log(run, epoch, 0), end = store_key_log(run, epoch, to);
+
+			rc = remove_range(writer, DB_LOG, &from, 8, &end, &budget, error);
+		}
 		if (!rc && !budget.spent)
-			rc = store_writer_delete(writer, DB_RETIRED, &key, error);
+			rc = store_writer_delete(writer, DB_REMOVALS, &item, error);
 	}
 	if (rc < 0)
 		return rc;

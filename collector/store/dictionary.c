@@ -4,8 +4,8 @@
  * What is stored is one fact, `ids`: index → id, appended in the transaction of the batch that brought the ids. The way
  * back, id → index, is a table in memory, made from `ids` when a run is first written to. In the database it would be a
  * B-tree met in random order: measured, in the first epoch of shuffled ids it dirtied a page per new id and made
- * appending twenty times slower. The table takes 21 to 43 bytes per example, half as much again while it grows; who has
- * so many that this matters declares them, and needs no table. All tables together are bounded: a batch whose new ids
+ * appending twenty times slower. The table takes 21 to 32 bytes per example, and grows in pieces; who has so many that
+ * this matters declares them, and needs no table. All tables together are bounded: a batch whose new ids
  * find no room is left as it is (STORE_E_IDS), to come again when other tables are gone.
  *
  * Tables follow the pending transaction: an abort takes out the indices it had given.
@@ -41,8 +41,7 @@ drop(struct dictionary_table **link)
 	struct dictionary_table *table = *link;
 
 	*link = table->next;
-	free(table->entries);
-	free(table);
+	dictionary_table_free(table);
 }
 
 int
@@ -70,9 +69,8 @@ store_dictionary_aborted(struct dictionary *dictionary)
 	while (*link) {
 		struct dictionary_table *table = *link;
 
-		if (!table->settled ||
-		    (table->rows != table->committed &&
-		     (table->committed == 0 || !dictionary_table_rebuild(table, table->room, table->committed)))) {
+		if (!table->settled || (table->rows != table->committed &&
+		                        (table->committed == 0 || !dictionary_table_cut(table, table->committed)))) {
 			drop(link); /* made again when it is needed */
 			continue;
 		}
@@ -155,7 +153,7 @@ make_place(struct dictionary *dictionary, size_t most, int64_t now)
 	size_t bytes = 0;
 
 	while (*link) {
-		bytes += (*link)->room * sizeof(*(*link)->entries);
+		bytes += (*link)->bytes;
 		if (bytes > most && now - (*link)->used_at > KEEP_SECONDS)
 			drop(link);
 		else
@@ -169,26 +167,23 @@ bytes_of_all(const struct dictionary *dictionary)
 	size_t bytes = 0;
 
 	for (const struct dictionary_table *table = dictionary->tables; table; table = table->next)
-		bytes += table->room * sizeof(*table->entries);
+		bytes += table->bytes;
 	return bytes;
 }
 
-/* Whether a table that has `room` now may hold so many ids. While it grows, both the old and the new are there. */
+/* Whether a table that has `now` bytes may have `then`; tables of other runs give way, if they are not in use. */
 static bool
-may_hold(struct dictionary *dictionary, size_t room, uint64_t rows, int64_t now)
+may_grow(struct dictionary *dictionary, size_t now, size_t then, int64_t clock)
 {
-	size_t wanted = dictionary_table_room(rows), bytes;
+	size_t more = then - now;
 
-	if (wanted <= room || !dictionary->limit)
+	if (more == 0 || !dictionary->limit)
 		return true;
-	if (rows > DICTIONARY_NO_INDEX)
+	if (then > dictionary->limit)
 		return false;
-	bytes = wanted * sizeof(struct dictionary_entry);
-	if (bytes > dictionary->limit)
-		return false;
-	if (bytes_of_all(dictionary) > dictionary->limit - bytes)
-		make_place(dictionary, dictionary->limit - bytes, now);
-	return bytes_of_all(dictionary) <= dictionary->limit - bytes;
+	if (bytes_of_all(dictionary) > dictionary->limit - more)
+		make_place(dictionary, dictionary->limit - more, clock);
+	return bytes_of_all(dictionary) <= dictionary->limit - more;
 }
 
 static int
@@ -210,7 +205,8 @@ int
 store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, bool *room,
                       struct portolan_error *error)
 {
-	const struct dictionary_table *table = writer->dictionary.tables;
+	const struct dictionary_table none = {0}, *table = writer->dictionary.tables;
+	uint32_t each[DICTIONARY_PIECES];
 	struct run_state_record state;
 	int rc = store_writer_begin(writer, error);
 
@@ -220,8 +216,11 @@ store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, 
 		return rc;
 	while (table && table->run != run)
 		table = table->next;
+	for (int i = 0; i < DICTIONARY_PIECES; i++)
+		each[i] = (uint32_t)(((table ? 0 : state.rows) + more) / DICTIONARY_PIECES + 1);
+	table = table ? table : &none;
 	*room = state.declared ||
-	        may_hold(&writer->dictionary, table ? table->room : 0, state.rows + more, now_seconds());
+	        may_grow(&writer->dictionary, table->bytes, dictionary_table_bytes_with(table, each), now_seconds());
 	return 0;
 }
 
@@ -244,7 +243,7 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 		*link = table->next;
 	} else {
 		make_place(dictionary, KEEP_BYTES, now);
-		if (!may_hold(dictionary, 0, rows + 1, now))
+		if (!may_grow(dictionary, 0, (size_t)rows * 2 * sizeof(struct dictionary_entry), now))
 			return no_room(dictionary, error);
 		table = calloc(1, sizeof(*table));
 		if (!table)
@@ -291,6 +290,16 @@ length_of(const struct store_append *append, uint32_t row)
 	return append->id_kind == STORE_ID_STR ? ((const uint8_t *)append->ids)[row] : sizeof(uint64_t);
 }
 
+static inline void
+ask_for(const struct dictionary_table *table, struct dictionary_id id)
+{
+	uint64_t hash = dictionary_table_hash(table, id);
+	const struct dictionary_piece *piece = &table->pieces[dictionary_table_piece(hash)];
+
+	if (piece->room)
+		__builtin_prefetch(dictionary_piece_home(piece, hash));
+}
+
 /* The ids of some rows; their entries are asked for from memory, so that the look-ups that follow need not wait. */
 static void
 prepare(const struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
@@ -302,25 +311,26 @@ prepare(const struct dictionary *dictionary, const struct dictionary_table *tabl
 			                     length_of(append, rows[i]));
 		else
 			ids[i] = (struct dictionary_id){.id = store_append_integer(append, rows[i])};
-		if (table->room)
-			__builtin_prefetch(&table->entries[dictionary_table_home(table, ids[i])]);
+		ask_for(table, ids[i]);
 	}
 }
 
-/* How many of the rows bring an id that is not in the table; one that comes twice may count twice. */
-static uint32_t
+/* How many of the rows bring an id that is not in the table, by piece; one that comes twice counts twice. */
+static void
 count_fresh(const struct dictionary *dictionary, const struct dictionary_table *table,
-            const struct store_append *append, const uint32_t *rows, uint32_t count)
+            const struct store_append *append, const uint32_t *rows, uint32_t count, uint32_t fresh[DICTIONARY_PIECES])
 {
 	struct dictionary_id ids[PREPARED];
-	uint32_t fresh = 0;
 
+	memset(fresh, 0, DICTIONARY_PIECES * sizeof(*fresh));
 	for (uint32_t i = 0; i < count; i++) {
+		const struct dictionary_id *id = &ids[i % PREPARED];
+
 		if (i % PREPARED == 0)
 			prepare(dictionary, table, append, rows + i, count - i < PREPARED ? count - i : PREPARED, ids);
-		fresh += dictionary_table_find(table, ids[i % PREPARED])->index == DICTIONARY_NO_INDEX;
+		if (dictionary_table_index(table, *id) == DICTIONARY_NO_INDEX)
+			fresh[dictionary_table_piece(dictionary_table_hash(table, *id))]++;
 	}
-	return fresh;
 }
 
 /* Before anything is changed: whether the new ids of the batch may be added. */
@@ -328,12 +338,15 @@ static int
 check_room(struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
            const uint32_t *rows, uint32_t count, struct portolan_error *error)
 {
-	uint32_t fresh;
+	uint32_t fresh[DICTIONARY_PIECES];
+	size_t most = 2 * (table->bytes + (count + 64 * DICTIONARY_PIECES) * sizeof(struct dictionary_entry));
 
-	if (may_hold(dictionary, table->room, table->rows + count, table->used_at))
+	if (!dictionary->limit || bytes_of_all(dictionary) + most <= dictionary->limit)
 		return 0;
-	fresh = count_fresh(dictionary, table, append, rows, count);
-	return may_hold(dictionary, table->room, table->rows + fresh, table->used_at) ? 0 : no_room(dictionary, error);
+	count_fresh(dictionary, table, append, rows, count, fresh);
+	return may_grow(dictionary, table->bytes, dictionary_table_bytes_with(table, fresh), table->used_at)
+	               ? 0
+	               : no_room(dictionary, error);
 }
 
 int
@@ -361,8 +374,7 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 		index[i] = DICTIONARY_NO_INDEX;
 		if (length_of(append, kept[i]) == 0)
 			continue;
-		if (table->room)
-			index[i] = dictionary_table_find(table, *id)->index;
+		index[i] = dictionary_table_index(table, *id);
 		if (index[i] != DICTIONARY_NO_INDEX || state->rows >= STORE_MAX_EXAMPLES)
 			continue;
 		index[i] = (uint32_t)state->rows;

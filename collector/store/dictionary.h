@@ -12,7 +12,7 @@ struct store_append;
 
 struct dictionary {
 	struct dictionary_table *tables; /* the one used last comes first */
-	size_t limit;                    /* bytes that all tables may take, one that grows counted twice; 0: any */
+	size_t limit;                    /* bytes that all tables may take, while they grow as well; 0: any */
 	uint64_t seed;                   /* so that nobody can choose ids that are slow, or look alike */
 	uint32_t *offsets;               /* working space: where each string of a batch begins */
 	size_t offset_room;

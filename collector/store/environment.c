@@ -6,8 +6,8 @@
  *
  * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
  * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
- * space forbids that, the present map is used to its end. Readers use the size recorded in the file; if they may not
- * map that much, LMDB takes what the data needs.
+ * space forbids that, the present map is used to its end. Readers map more than the writer does, so that it may grow
+ * while they hold a transaction; if they may not map that much, LMDB takes at least what the data needs.
  *
  * Creation: under another name, which is then changed. So a full disk or a power failure in between leaves a store that
  * is whole, or none.
@@ -32,10 +32,8 @@ static const char *const database_name[DB_COUNT] = {
         [DB_IDS] = "ids",
         [DB_LOG] = "log",
         [DB_EPOCHS] = "epochs",
-        [DB_DIRECTORY] = "directory",
         [DB_COLUMNS] = "columns",
-        [DB_FOLDS] = "folds",
-        [DB_RETIRED] = "retired",
+        [DB_REMOVALS] = "removals",
 };
 
 const char *
@@ -47,6 +45,7 @@ store_database_name(enum store_db db)
 #define MAP_LARGEST ((size_t)64 << 30)
 #define MAP_SMALLEST ((size_t)1 << 30)
 #define MAP_SMALLEST_READER ((size_t)1 << 20)
+#define MAP_READER ((size_t)1 << 40) /* no snapshot has to end because the store outgrew its reader's map */
 #define MAX_READERS 510
 #define LOCK_FILE_BYTES 36864 /* at least what LMDB needs for MAX_READERS readers of 64 bytes each */
 
@@ -143,12 +142,12 @@ static int
 open_environment(struct environment *environment, bool writer, size_t map_size)
 {
 	size_t smallest = writer ? MAP_SMALLEST : MAP_SMALLEST_READER;
-	size_t size = map_size ? map_size : writer ? MAP_LARGEST : 0;
+	size_t size = map_size ? map_size : writer ? MAP_LARGEST : MAP_READER;
 	unsigned flags = writer ? 0 : MDB_RDONLY | MDB_NOTLS;
 	int rc = open_mapped(environment, environment->directory, flags, size);
 
 	/* EINVAL is what valgrind says. */
-	for (size = MAP_LARGEST / 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= smallest; size /= 2)
+	for (size /= 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= smallest; size /= 2)
 		rc = open_mapped(environment, environment->directory, flags, size);
 	return rc;
 }
@@ -177,6 +176,12 @@ check_schema(struct environment *environment, const struct view *view, bool writ
 			        error, STORE_E_NEWER,
 			        "store '%s' has schema version %u, this program knows up to %u: use a newer portolan",
 			        directory, load_u32(body), STORE_SCHEMA_VERSION);
+		if (size >= 4 && load_u32(body) < STORE_SCHEMA_VERSION)
+			return error_set(error, STORE_E_OLDER,
+			                 "store '%s' has schema version %u, this program reads version %u: export its "
+			                 "runs with the portolan that wrote it, or record them again in another "
+			                 "directory",
+			                 directory, load_u32(body), STORE_SCHEMA_VERSION);
 		if (size != sizeof(schema) || memcmp(body, &schema, 8) != 0)
 			return store_view_corrupt(view, DB_META, key.data, key.size, error);
 		memcpy(environment->id, body + offsetof(struct schema_record, id), sizeof(environment->id));
@@ -333,8 +338,8 @@ reserve_lock_file(const struct environment *environment, const char *path, struc
 	if (fd >= 0)
 		close(fd);
 	if (rc == ELOOP)
-		return error_set(error, STORE_E_SYSTEM,
-		                 "'%s' is a symbolic link: remove it, LMDB makes the file again", path);
+		return error_set(error, STORE_E_SYSTEM, "'%s' is a symbolic link: remove it, LMDB makes the file again",
+		                 path);
 	return rc ? store_environment_error(environment, rc, "making lock.mdb", error) : 0;
 }
 

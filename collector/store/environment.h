@@ -1,7 +1,7 @@
 /*
  * environment.h: the LMDB environment of a store and typed reads from it; private to the store.
  *
- * Threads: an environment may be shared; a view belongs to one thread at a time.
+ * Threads: an environment may be shared. A view belongs to one thread at a time, unless it has a lock.
  */
 #ifndef STORE_ENVIRONMENT_H
 #define STORE_ENVIRONMENT_H
@@ -11,6 +11,7 @@
 #include <portolan/error.h>
 
 #include <lmdb.h>
+#include <pthread.h>
 
 struct environment {
 	MDB_env *env; /* NULL: not open */
@@ -46,6 +47,7 @@ bool store_sync_directory(const char *directory);
 struct view {
 	const struct environment *environment;
 	MDB_txn *txn;
+	pthread_mutex_t *shared; /* held while LMDB is called, where several threads use the view; NULL: one does */
 };
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */

@@ -1,17 +1,15 @@
 /*
  * fold.c: from the log of an epoch to its columns.
  *
- * The entries to fold are fixed at the beginning: those before `end`. A pass scatters them into chunk images, each made
- * from the chunk's present generation when the first row for it comes, until the images fill the memory allowed; rows
- * of other chunks wait for the next pass. Then the images are written, and their memory is used again. In no step can a
- * reader see any of it: everything goes under a generation number that no directory mentions yet. The last step
- * puts the new numbers into the directories, moves the beginning of the log, and retires what both made useless.
- *
- * A crash or an abort on the way leaves records under a number no directory mentions. The number is recorded (DB_FOLDS)
- * in the transaction of the first step, and retired as a whole by whoever finds it there: the next fold of the
- * epoch, or the next start. Numbers are not used twice.
+ * The entries to fold are fixed at the beginning: those before `end`. Chunks are filled from the epoch's image, or in
+ * passes over its log, and written in place. A chunk says up to which entry it is merged, and its rows are counted in
+ * the transaction that writes it. So every state between two steps is whole: a reader merges of each chunk the entries
+ * that it lacks, and so does a fold that is begun anew after a crash or an abort. The step that writes the last chunk
+ * also moves the beginning of the log; the entries before it go later (collect.c).
  */
 #include "fold.h"
+
+#include "fold_write.h"
 
 #include <stdlib.h>
 
@@ -22,37 +20,17 @@ store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *e
 	                 fold->writer->directory, fold->epoch, fold->name);
 }
 
-/* Takes the next generation number of an epoch (or of what is kept per example). */
-static int
-take_generation(struct store_writer *writer, uint32_t run, uint32_t epoch, uint32_t *generation,
-                struct portolan_error *error)
+struct chunk_place
+store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 {
-	struct store_key key = store_key_u32_u32(run, epoch);
-	struct epoch_record record;
-	int rc = store_catalog_epoch(&writer->view, run, epoch, &record, error);
+	uint64_t left = fold->rows_of_run - (uint64_t)chunk * STORE_CHUNK;
 
-	if (rc)
-		return rc;
-	*generation = ++record.generation;
-	return store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &record, sizeof(record), error);
-}
-
-static int
-record_intent(struct store_fold *fold, struct portolan_error *error)
-{
-	struct store_writer *writer = fold->writer;
-	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
-	struct fold_record record;
-	int rc = store_writer_drop_folds(writer, fold->run, fold->epoch, error);
-
-	if (!rc)
-		rc = take_generation(writer, fold->run, fold->epoch, &fold->generation, error);
-	if (!rc)
-		rc = take_generation(writer, fold->run, STORE_EPOCH_RUN, &fold->example_generation, error);
-	record = (struct fold_record){.generation = fold->generation, .run_generation = fold->example_generation};
-	if (!rc)
-		rc = store_writer_put(writer, DB_FOLDS, &key, RECORD_FOLD, &record, sizeof(record), error);
-	return rc;
+	return (struct chunk_place){.run_name = fold->name,
+	                            .run = fold->run,
+	                            .epoch = epoch,
+	                            .chunk = chunk,
+	                            .rows = left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK,
+	                            .sessions = fold->sessions};
 }
 
 /* What the images of a chunk take: each of the run's columns with its presence, who wrote, and the examples' part. */
@@ -65,6 +43,27 @@ bytes_of_chunk(const struct run_state_record *state, bool examples)
 	for (uint64_t mask = state->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
 		bytes += bitmap + (column_is_bits(mask_first(mask)) ? 0 : words);
 	return bytes + (examples ? 2 * (words + bitmap) : 0);
+}
+
+/* Where the columns come from: the image, or the log. */
+static int
+choose_source(struct store_fold *fold, const struct run_state_record *state, const struct epoch_record *epoch,
+              struct portolan_error *error)
+{
+	const struct image_key key = {fold->run, fold->epoch};
+
+	fold->image = store_images_take(&fold->writer->images, &key, epoch);
+	if (fold->image) {
+		fold->phase = FOLD_WRITE;
+		fold->bytes = fold->image->log_bytes;
+		return 0;
+	}
+	fold->chunk_bytes = bytes_of_chunk(state, fold->examples);
+	fold->states = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->states));
+	fold->active = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->active));
+	if (fold->chunk_bytes * fold->chunk_count > fold->memory)
+		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
+	return fold->states && fold->active ? 0 : store_fold_out_of_memory(fold, error);
 }
 
 static int
@@ -90,28 +89,14 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 		return 0;
 	}
 	fold->examples = state.declared || state.columns & STORE_COLUMN_BIT(STORE_GOLD);
-	fold->chunk_bytes = bytes_of_chunk(&state, fold->examples);
 	fold->rows_of_run = state.rows;
 	fold->sessions = state.sessions;
 	fold->chunk_count = store_chunks_of(state.rows);
-	fold->replaced = calloc((size_t)fold->sessions + 1, sizeof(*fold->replaced));
-	fold->states = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->states));
-	fold->active = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->active));
-	fold->new_generations = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->new_generations));
-	fold->new_example_generations = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->new_example_generations));
-	if (fold->chunk_bytes * fold->chunk_count > fold->memory)
-		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
-	if (!fold->replaced || !fold->states || !fold->active || !fold->new_generations ||
-	    !fold->new_example_generations)
+	fold->counts.by_session = calloc((size_t)fold->sessions + 1, sizeof(*fold->counts.by_session));
+	if (!fold->counts.by_session)
 		return store_fold_out_of_memory(fold, error);
-	rc = store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
-	if (!rc)
-		rc = store_catalog_directory(view, fold->run, fold->epoch, fold->chunk_count, &fold->generations,
-		                             error);
-	if (!rc)
-		rc = store_catalog_directory(view, fold->run, STORE_EPOCH_RUN, fold->chunk_count,
-		                             &fold->example_generations, error);
-	return rc ? rc : record_intent(fold, error);
+	rc = choose_source(fold, &state, &epoch, error);
+	return rc ? rc : store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
 }
 
 int
@@ -148,79 +133,76 @@ store_fold_free(struct store_fold *fold)
 		return;
 	for (uint32_t chunk = 0; chunk < fold->chunk_count && fold->active; chunk++)
 		store_fold_drop_chunk(fold, chunk);
+	store_merge_free(&fold->scratch.epoch);
+	store_merge_free(&fold->scratch.examples);
+	store_images_give_back(&fold->writer->images, fold->image);
 	free(fold->order);
-	free(fold->replaced);
+	free(fold->counts.by_session);
 	free(fold->states);
 	free(fold->active);
-	free(fold->generations);
-	free(fold->example_generations);
-	free(fold->new_generations);
-	free(fold->new_example_generations);
 	free(fold->spans);
 	free(fold);
 }
 
-/* Puts a directory: of every chunk, or of those that have something, whichever is shorter. A run may declare many more
- * examples than it logs. */
-static int
-put_directory(struct store_fold *fold, uint32_t epoch, const uint32_t *old, const uint32_t *new,
-              struct portolan_error *error)
+static void
+count_chunk(struct store_fold *fold, const struct fold_chunk *chunk)
 {
-	struct store_key key = store_key_u32_u32(fold->run, epoch);
-	size_t stored = 0, size = (size_t)fold->chunk_count * sizeof(uint32_t);
-	uint8_t *record, *at;
-	bool sparse;
-	int rc;
-
-	for (uint32_t chunk = 0; chunk < fold->chunk_count; chunk++)
-		stored += (new[chunk] | old[chunk]) != 0;
-	sparse = 8 * stored < size;
-	size = sparse ? 8 * stored : size;
-	rc = store_writer_reserve(fold->writer, DB_DIRECTORY, &key, RECORD_HEADER + size, &record, error);
-	if (rc)
-		return rc;
-	at = record + RECORD_HEADER;
-	for (uint32_t chunk = 0; chunk < fold->chunk_count; chunk++) {
-		uint32_t generation = new[chunk] ? new[chunk] : old[chunk];
-
-		if (sparse && !generation)
-			continue;
-		if (sparse) {
-			memcpy(at, &chunk, 4);
-			at += 4;
-		}
-		memcpy(at, &generation, 4);
-		at += 4;
+	fold->counts.rows += chunk->rows;
+	fold->counts.seen += chunk->examples.seen;
+	fold->counts.relabelled += chunk->examples.relabelled;
+	for (uint32_t i = 0; i < chunk->epoch.met_count; i++) {
+		fold->counts.replaced += chunk->epoch.met[i].count;
+		fold->counts.by_session[chunk->epoch.met[i].session] += chunk->epoch.met[i].count;
 	}
-	store_record_seal(record, sparse ? RECORD_SPARSE_DIRECTORY : RECORD_DIRECTORY, RECORD_HEADER + size);
-	return 0;
 }
 
-/* Puts a directory with the new numbers in it, and retires the old ones. */
-static int
-switch_directory(struct store_fold *fold, uint32_t epoch, const uint32_t *old, const uint32_t *new,
-                 struct portolan_error *error)
+int
+store_fold_put_chunk(struct store_fold *fold, struct fold_chunk *chunk, struct portolan_error *error)
 {
-	int rc = put_directory(fold, epoch, old, new, error);
+	struct chunk_place place = store_fold_place(fold, fold->epoch, chunk->number);
+	int rc = 0;
 
-	for (uint32_t chunk = 0; chunk < fold->chunk_count && !rc; chunk++) {
-		struct retired_record retired = {.kind = RETIRED_CHUNK,
-		                                 .run = fold->run,
-		                                 .epoch = epoch,
-		                                 .generation = old[chunk],
-		                                 .chunk = chunk};
-
-		if (new[chunk] && old[chunk])
-			rc = store_writer_retire(fold->writer, &retired, false, error);
+	if (chunk->rows == 0) /* a fold that was given up has merged all of this already */
+		return 0;
+	chunk->epoch.merged = fold->end;
+	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
+	if (!rc && chunk->examples.changed) {
+		place = store_fold_place(fold, STORE_EPOCH_RUN, chunk->number);
+		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
 	}
+	if (!rc)
+		count_chunk(fold, chunk);
 	return rc;
 }
 
 static int
-finish_counts(struct store_fold *fold, struct portolan_error *error)
+put_sessions(struct store_fold *fold, struct portolan_error *error)
+{
+	int rc = 0;
+
+	for (uint32_t session = 0; session < fold->sessions && fold->counts.replaced && !rc; session++) {
+		struct run_state_record state;
+		struct session_record record;
+
+		if (!fold->counts.by_session[session])
+			continue;
+		rc = store_writer_load(fold->writer, fold->run, session, &state, &record, error);
+		record.replaced += fold->counts.by_session[session];
+		if (!rc)
+			rc = store_writer_put_session(fold->writer, fold->run, session, &record, error);
+		fold->counts.by_session[session] = 0;
+	}
+	return rc;
+}
+
+/* Counts what this step has written; `finished`: every chunk is merged, so the log begins anew. */
+static int
+put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 {
 	struct store_writer *writer = fold->writer;
 	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
+	const struct fold_counts *counts = &fold->counts;
+	uint64_t kept = counts->rows - counts->replaced;
 	struct run_state_record state;
 	struct epoch_record epoch;
 	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
@@ -229,54 +211,84 @@ finish_counts(struct store_fold *fold, struct portolan_error *error)
 		rc = store_catalog_state(&writer->view, fold->run, &state, error);
 	if (rc)
 		return rc;
-	epoch.log_begin = fold->end;
-	epoch.log_rows -= fold->rows;
-	epoch.log_bytes -= fold->bytes;
-	epoch.observations += fold->rows - fold->all_replaced;
-	state.log_rows -= fold->rows;
-	state.observations += fold->rows - fold->all_replaced;
-	state.replaced += fold->all_replaced;
-	state.changed_labels += fold->changed;
-	state.examples += state.declared ? fold->seen : 0;
+	epoch.log_rows -= counts->rows;
+	epoch.observations += kept;
+	if (finished) {
+		epoch.log_begin = fold->end;
+		epoch.log_bytes -= fold->bytes;
+		epoch.folds++;
+	}
+	state.log_rows -= counts->rows;
+	state.observations += kept;
+	state.replaced += counts->replaced;
+	state.changed_labels += counts->relabelled;
+	state.examples += state.declared ? counts->seen : 0;
 	rc = store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error);
 	if (!rc)
 		rc = store_writer_put_state(writer, fold->run, &state, error);
-	for (uint32_t session = 0; session < fold->sessions && !rc; session++) {
-		struct session_record record;
-
-		if (!fold->replaced[session])
-			continue;
-		rc = store_writer_load(writer, fold->run, session, &state, &record, error);
-		record.replaced += fold->replaced[session];
-		if (!rc)
-			rc = store_writer_put_session(writer, fold->run, session, &record, error);
-	}
+	if (!rc)
+		rc = put_sessions(fold, error);
+	if (!rc && finished)
+		rc = store_writer_list_removal(writer, fold->run, fold->epoch, fold->end, error);
+	fold->counts = (struct fold_counts){.by_session = counts->by_session};
 	return rc;
 }
 
 static int
-finish(struct store_fold *fold, struct portolan_error *error)
+write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
 {
-	struct store_writer *writer = fold->writer;
-	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
-	struct retired_record log = {.kind = RETIRED_LOG, .run = fold->run, .epoch = fold->epoch, .to = fold->end};
-	struct epoch_record epoch;
-	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
+	int rc;
 
-	log.from = epoch.log_begin;
-	if (!rc)
-		rc = switch_directory(fold, fold->epoch, fold->generations, fold->new_generations, error);
-	if (!rc && fold->examples)
-		rc = switch_directory(fold, STORE_EPOCH_RUN, fold->example_generations, fold->new_example_generations,
-		                      error);
-	if (!rc)
-		rc = finish_counts(fold, error);
-	if (!rc)
-		rc = store_writer_delete(writer, DB_FOLDS, &key, error);
-	/* Snapshots have copied the log: nobody needs these entries. */
-	if (!rc)
-		rc = store_writer_retire(writer, &log, true, error);
-	if (!rc)
+	if (fold->image)
+		return store_fold_image_chunk(fold, number, error);
+	if (fold->states[number] == DEFERRED)
+		fold->states[number] = WAITING;
+	if (fold->states[number] != ACTIVE)
+		return 0;
+	rc = store_fold_put_chunk(fold, fold->active[number], error);
+	fold->states[number] = DONE;
+	store_fold_drop_chunk(fold, number);
+	return rc;
+}
+
+/* Writes some chunks; then comes another pass over the log, if some had to wait, or the end. */
+static int
+write_chunks(struct store_fold *fold, struct portolan_error *error)
+{
+	size_t before = fold->writer->pending;
+	bool last;
+	int rc = 0;
+
+	while (fold->next_write < fold->chunk_count && !rc && fold->writer->pending - before < FOLD_WRITE_BYTES)
+		rc = write_chunk(fold, fold->next_write++, error);
+	if (rc)
+		return rc;
+	last = fold->next_write == fold->chunk_count;
+	rc = put_counts(fold, last && !fold->deferred, error);
+	if (!last)
+		return rc;
+	fold->phase = FOLD_IDS;
+	if (fold->deferred) { /* once more over the log, for the chunks there was no memory for */
+		fold->position = fold->begin;
+		fold->next_write = 0;
+		fold->phase = FOLD_SCAN;
+	}
+	fold->active_bytes = 0;
+	fold->deferred = false;
+	fold->first_pass = false;
+	return rc;
+}
+
+static int
+consolidate_ids(struct store_fold *fold, struct portolan_error *error)
+{
+	size_t before = fold->writer->pending;
+	bool more = true;
+	int rc = 0;
+
+	while (!rc && more && fold->writer->pending - before < FOLD_WRITE_BYTES)
+		rc = store_dictionary_consolidate(fold->writer, fold->run, &more, error);
+	if (!more)
 		fold->phase = FOLD_DONE;
 	return rc;
 }
@@ -284,25 +296,17 @@ finish(struct store_fold *fold, struct portolan_error *error)
 static int
 work(struct store_fold *fold, struct portolan_error *error)
 {
-	bool more = false;
-	int rc = 0;
-
 	switch (fold->phase) {
 	case FOLD_SCAN:
 		return store_fold_scan(fold, error);
 	case FOLD_WRITE:
-		return store_fold_write(fold, error);
+		return write_chunks(fold, error);
 	case FOLD_IDS:
-		rc = store_dictionary_consolidate(fold->writer, fold->run, &more, error);
-		if (!rc && !more)
-			fold->phase = FOLD_FINISH;
-		return rc;
-	case FOLD_FINISH:
-		return finish(fold, error);
+		return consolidate_ids(fold, error);
 	case FOLD_DONE:
 		break;
 	}
-	return rc;
+	return 0;
 }
 
 int
@@ -310,6 +314,7 @@ store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *e
 {
 	struct store_writer *writer = fold->writer;
 	struct run_state_record state;
+	size_t before;
 	int phase, rc = store_writer_begin(writer, error);
 
 	if (!rc && fold->aborts != writer->aborts)
@@ -320,10 +325,12 @@ store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *e
 		rc = store_catalog_state(&writer->view, fold->run, &state, error);
 	if (rc)
 		return rc;
-	do { /* of a small epoch all phases at once: one sync, not four */
+	before = writer->pending;
+	do { /* of a small epoch all phases at once: one sync, not three */
 		phase = fold->phase;
 		rc = work(fold, error);
-	} while (!rc && (int)fold->phase != phase && fold->phase != FOLD_DONE && fold->bytes < FOLD_SMALL_BYTES);
+	} while (!rc && (int)fold->phase != phase && fold->phase != FOLD_DONE &&
+	         (fold->bytes < FOLD_SMALL_BYTES || writer->pending - before < FOLD_SMALL_BYTES));
 	if (!rc)
 		*done = fold->phase == FOLD_DONE;
 	return rc;

@@ -1,9 +1,10 @@
 /*
- * fold_chunks.c: the work of a fold: the log into images, images into records. See fold.c for the whole.
+ * fold_chunks.c: filling chunks from the log. See fold.c for the whole.
+ *
+ * A chunk is made from what is stored of it when the first row for it comes, and takes the rows of entries that are not
+ * merged into it yet, until chunks fill the memory allowed; rows of further chunks wait for the next pass.
  */
 #include "fold.h"
-
-#include "fold_write.h"
 
 #include <stdlib.h>
 
@@ -23,27 +24,13 @@ store_fold_drop_chunk(struct store_fold *fold, uint32_t number)
 	fold->active[number] = NULL;
 }
 
-static struct chunk_place
-place_of(const struct store_fold *fold, uint32_t epoch, uint32_t generation, uint32_t chunk)
-{
-	uint64_t left = fold->rows_of_run - (uint64_t)chunk * STORE_CHUNK;
-
-	return (struct chunk_place){.run_name = fold->name,
-	                            .run = fold->run,
-	                            .epoch = epoch,
-	                            .generation = generation,
-	                            .chunk = chunk,
-	                            .rows = left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK,
-	                            .sessions = fold->sessions};
-}
-
 /* Makes a chunk active: its images as they are in the store now. */
 static int
 load_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
 {
 	const struct view *view = &fold->writer->view;
 	struct fold_chunk *chunk = calloc(1, sizeof(*chunk));
-	struct chunk_place place = place_of(fold, fold->epoch, fold->generations[number], number);
+	struct chunk_place place = store_fold_place(fold, fold->epoch, number);
 	int rc;
 
 	if (!chunk)
@@ -54,7 +41,7 @@ load_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *erro
 		return store_fold_out_of_memory(fold, error);
 	rc = store_chunk_load(view, &place, UINT64_MAX & ~STORE_COLUMN_BIT(STORE_GOLD), &chunk->epoch, error);
 	if (!rc && fold->examples) {
-		place = place_of(fold, STORE_EPOCH_RUN, fold->example_generations[number], number);
+		place = store_fold_place(fold, STORE_EPOCH_RUN, number);
 		rc = store_chunk_load(view, &place, STORE_COLUMN_BIT(STORE_GOLD) | STORE_COLUMN_BIT(STORE_SESSION),
 		                      &chunk->examples, error);
 	}
@@ -72,7 +59,7 @@ is_full(const struct store_fold *fold)
 static int
 admit(struct store_fold *fold, uint32_t number, size_t *work, struct portolan_error *error)
 {
-	bool stored = fold->generations[number] || (fold->examples && fold->example_generations[number]);
+	int rc;
 
 	if (fold->states[number] != WAITING)
 		return 0;
@@ -81,9 +68,11 @@ admit(struct store_fold *fold, uint32_t number, size_t *work, struct portolan_er
 		fold->deferred = true;
 		return 0;
 	}
-	*work += fold->chunk_bytes / (stored ? 1 : 8); /* an empty image is soon made */
 	fold->active_bytes += fold->chunk_bytes;
-	return load_chunk(fold, number, error);
+	rc = load_chunk(fold, number, error);
+	if (!rc) /* an empty image is soon made */
+		*work += fold->chunk_bytes / (fold->active[number]->epoch.stored ? 1 : 8);
+	return rc;
 }
 
 struct group { /* rows to be merged one by one, in the batch's order */
@@ -91,31 +80,32 @@ struct group { /* rows to be merged one by one, in the batch's order */
 	size_t count;
 };
 
+static struct fold_chunk *
+active_of(const struct store_fold *fold, const struct batch *batch, uint32_t row)
+{
+	return fold->active[store_batch_index(batch, row) / STORE_CHUNK];
+}
+
 static int
 merge_group(struct store_fold *fold, const struct batch *batch, struct group *group, struct portolan_error *error)
 {
-	uint64_t replaced = 0;
 	int rc = 0;
 
+	for (size_t i = 0; i < group->count; i++)
+		active_of(fold, batch, group->rows[i].row)->rows++;
 	if (fold->examples) {
 		struct merge_row examples[GROUP];
 
 		for (size_t i = 0; i < group->count; i++) {
-			uint32_t number = load_u32(batch->index + 4 * (size_t)group->rows[i].row) / STORE_CHUNK;
-
 			examples[i] = group->rows[i];
-			examples[i].chunk = &fold->active[number]->examples;
+			examples[i].chunk = &active_of(fold, batch, group->rows[i].row)->examples;
 		}
-		rc = store_merge_examples(batch, fold->order, examples, group->count, &fold->seen, &fold->changed);
+		rc = store_merge_examples(batch, fold->order, examples, group->count);
 	}
 	if (!rc)
-		rc = store_merge_rows(batch, UINT64_MAX, fold->order, group->rows, group->count, &replaced);
+		rc = store_merge_rows(batch, UINT64_MAX, fold->order, group->rows, group->count);
 	group->count = 0;
-	if (rc)
-		return store_fold_out_of_memory(fold, error);
-	fold->replaced[batch->session] += replaced;
-	fold->all_replaced += replaced;
-	return 0;
+	return rc ? store_fold_out_of_memory(fold, error) : 0;
 }
 
 /* Merges a stretch of an active chunk: as a whole where that is possible, or by way of the group. */
@@ -128,12 +118,13 @@ merge_stretch(struct store_fold *fold, const struct batch *batch, struct fold_ch
 	if (stretch->count >= LONG_STRETCH) {
 		if (group->count && merge_group(fold, batch, group, error) < 0)
 			return STORE_E_MEMORY;
-		rc = fold->examples ? store_merge_examples_run(batch, &chunk->examples, stretch, &fold->seen) : 0;
+		rc = fold->examples ? store_merge_examples_run(batch, &chunk->examples, stretch) : 0;
 		/* Should this one not be easy, the examples' part is done again, which changes nothing. */
 		if (!rc)
 			rc = store_merge_run(batch, UINT64_MAX, &chunk->epoch, stretch);
 		if (rc < 0)
 			return store_fold_out_of_memory(fold, error);
+		chunk->rows += rc == 0 ? stretch->count : 0;
 	}
 	for (uint32_t i = 0; i < stretch->count && rc == MERGE_NOT_EASY; i++) {
 		if (group->count == GROUP && merge_group(fold, batch, group, error) < 0)
@@ -148,12 +139,13 @@ merge_stretch(struct store_fold *fold, const struct batch *batch, struct fold_ch
 static struct merge_stretch
 find_stretch(const struct batch *batch, uint32_t row, uint32_t most)
 {
-	uint32_t index = load_u32(batch->index + 4 * (size_t)row);
+	uint32_t index = store_batch_index(batch, row);
 	struct merge_stretch stretch = {.at = index % STORE_CHUNK, .row = row, .count = 1};
 
 	most = most < STORE_CHUNK - stretch.at ? most : STORE_CHUNK - stretch.at;
-	while (stretch.count < most &&
-	       load_u32(batch->index + 4 * ((size_t)row + stretch.count)) == index + stretch.count)
+	if (!batch->index)
+		stretch.count = most;
+	while (stretch.count < most && store_batch_index(batch, row + stretch.count) == index + stretch.count)
 		stretch.count++;
 	return stretch;
 }
@@ -166,13 +158,13 @@ merge_batch(struct store_fold *fold, const struct batch *batch, size_t row_bytes
 	struct group group = {.count = 0};
 	int rc = 0;
 
-	while (fold->row < batch->rows && *work < FOLD_STEP_BYTES && !rc) {
-		uint32_t number = load_u32(batch->index + 4 * (size_t)fold->row) / STORE_CHUNK;
+	while (fold->row < batch->rows && *work < FOLD_READ_BYTES && !rc) {
+		uint32_t number = store_batch_index(batch, fold->row) / STORE_CHUNK;
 		struct merge_stretch stretch = find_stretch(batch, fold->row, batch->rows - fold->row);
 
 		if (fold->states[number] != ACTIVE)
 			rc = admit(fold, number, work, error);
-		if (!rc && fold->states[number] == ACTIVE)
+		if (!rc && fold->states[number] == ACTIVE && fold->position >= fold->active[number]->epoch.merged)
 			rc = merge_stretch(fold, batch, fold->active[number], &stretch, &group, error);
 		fold->row += stretch.count;
 		*work += row_bytes * stretch.count;
@@ -189,7 +181,7 @@ note_span(struct store_fold *fold, const struct batch *batch)
 	uint32_t first = UINT32_MAX, last = 0;
 
 	for (uint32_t row = 0; row < batch->rows; row++) {
-		uint32_t index = load_u32(batch->index + 4 * (size_t)row);
+		uint32_t index = store_batch_index(batch, row);
 
 		first = index < first ? index : first;
 		last = index > last ? index : last;
@@ -220,11 +212,11 @@ can_skip(struct store_fold *fold)
 	return true;
 }
 
-/* Finds the batch at fold->position, with the walk where it is or from there on. */
-static int
-read_batch(struct store_fold *fold, struct view_walk *walk, struct batch *batch, struct portolan_error *error)
+int
+store_fold_batch(const struct store_fold *fold, struct view_walk *walk, uint64_t position, struct batch *batch,
+                 struct portolan_error *error)
 {
-	struct store_key at = store_key_log(fold->run, fold->epoch, fold->position);
+	struct store_key at = store_key_log(fold->run, fold->epoch, position);
 	const struct view *view = &fold->writer->view;
 	int rc = walk->cursor ? 0 : store_walk_open(walk, view, DB_LOG, &at, 8, error);
 
@@ -233,7 +225,7 @@ read_batch(struct store_fold *fold, struct view_walk *walk, struct batch *batch,
 	if (rc == VIEW_ABSENT)
 		return store_view_corrupt(view, DB_LOG, at.data, at.size, error);
 	if (!rc &&
-	    (walk->key.mv_size != 16 || store_key_read_u64((const uint8_t *)walk->key.mv_data + 8) != fold->position ||
+	    (walk->key.mv_size != 16 || store_key_read_u64((const uint8_t *)walk->key.mv_data + 8) != position ||
 	     !store_batch_open(walk->value.mv_data, walk->value.mv_size, fold->rows_of_run, fold->sessions, batch)))
 		return store_view_corrupt(view, DB_LOG, walk->key.mv_data, walk->key.mv_size, error);
 	return rc;
@@ -246,7 +238,7 @@ store_fold_scan(struct store_fold *fold, struct portolan_error *error)
 	size_t work = 0;
 	int rc = 0;
 
-	while (work < FOLD_STEP_BYTES && fold->position < fold->end) {
+	while (work < FOLD_READ_BYTES && fold->position < fold->end) {
 		struct batch batch;
 
 		if (can_skip(fold)) {
@@ -255,7 +247,7 @@ store_fold_scan(struct store_fold *fold, struct portolan_error *error)
 			fold->position++;
 			continue;
 		}
-		rc = read_batch(fold, &walk, &batch, error);
+		rc = store_fold_batch(fold, &walk, fold->position, &batch, error);
 		if (rc)
 			break;
 		if (fold->first_pass && fold->spans && fold->row == 0)
@@ -263,10 +255,8 @@ store_fold_scan(struct store_fold *fold, struct portolan_error *error)
 		rc = merge_batch(fold, &batch, walk.value.mv_size / (batch.rows + 1) + 1, &work, error);
 		if (rc || fold->row < batch.rows)
 			break; /* the rest in the next step */
-		if (fold->first_pass) {
-			fold->rows += batch.rows;
+		if (fold->first_pass)
 			fold->bytes += walk.value.mv_size;
-		}
 		fold->row = 0;
 		fold->position++;
 	}
@@ -275,50 +265,5 @@ store_fold_scan(struct store_fold *fold, struct portolan_error *error)
 		fold->phase = FOLD_WRITE;
 		fold->next_write = 0;
 	}
-	return rc;
-}
-
-static int
-write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
-{
-	struct fold_chunk *chunk = fold->active[number];
-	struct chunk_place place = place_of(fold, fold->epoch, fold->generation, number);
-	int rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
-
-	fold->new_generations[number] = fold->generation;
-	if (!rc && chunk->examples.changed) {
-		place = place_of(fold, STORE_EPOCH_RUN, fold->example_generation, number);
-		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
-		fold->new_example_generations[number] = fold->example_generation;
-	}
-	fold->states[number] = DONE;
-	store_fold_drop_chunk(fold, number);
-	return rc;
-}
-
-int
-store_fold_write(struct store_fold *fold, struct portolan_error *error)
-{
-	size_t before = fold->writer->pending;
-	int rc = 0;
-
-	for (; fold->next_write < fold->chunk_count && !rc; fold->next_write++) {
-		if (fold->writer->pending - before >= FOLD_STEP_BYTES)
-			return 0;
-		if (fold->states[fold->next_write] == ACTIVE)
-			rc = write_chunk(fold, fold->next_write, error);
-		else if (fold->states[fold->next_write] == DEFERRED)
-			fold->states[fold->next_write] = WAITING;
-	}
-	if (rc)
-		return rc;
-	fold->phase = FOLD_IDS;
-	if (fold->deferred) { /* once more over the log, for the chunks there was no memory for */
-		fold->position = fold->begin;
-		fold->phase = FOLD_SCAN;
-	}
-	fold->active_bytes = 0;
-	fold->deferred = false;
-	fold->first_pass = false;
 	return rc;
 }

@@ -30,11 +30,12 @@ describe(const uint64_t *words, uint32_t rows)
 
 static int
 write_presence(struct store_writer *writer, const struct chunk_place *place, unsigned column,
-               const struct packed *packed, struct portolan_error *error)
+               const struct packed *packed, uint64_t merged, struct portolan_error *error)
 {
-	struct store_key key = store_key_column(place->run, place->epoch, place->generation, place->chunk,
-	                                        (uint8_t)(column | STORE_PRESENCE));
-	struct presence_record head = {.rows = packed->rows, .present = packed->present, .form = packed->form};
+	struct store_key key =
+	        store_key_column(place->run, place->epoch, place->chunk, (uint8_t)(column | STORE_PRESENCE));
+	struct presence_record head = {
+	        .rows = packed->rows, .present = packed->present, .form = packed->form, .merged = merged};
 	size_t bitmap = (packed->rows + 63) / 64 * (size_t)8, list = pad8((size_t)packed->present * 2);
 	size_t length = RECORD_HEADER + sizeof(head);
 	uint8_t *record, *at;
@@ -63,8 +64,13 @@ static bool
 is_constant(const uint32_t *values, const struct packed *packed)
 {
 	bool found = false;
-	uint32_t value = 0;
+	uint32_t value = 0, other = 0;
 
+	if (packed->form == PRESENCE_COMPLETE) {
+		for (uint32_t row = 0; row < packed->rows; row++)
+			other |= values[row] ^ values[0];
+		return other == 0;
+	}
 	for (uint32_t base = 0; base < packed->rows; base += 64) {
 		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1) {
 			uint32_t here = values[base + (uint32_t)__builtin_ctzll(word)];
@@ -116,8 +122,7 @@ static int
 write_column(struct store_writer *writer, const struct chunk_place *place, unsigned column, uint8_t presence,
              const struct packed *packed, const void *values, struct portolan_error *error)
 {
-	struct store_key key =
-	        store_key_column(place->run, place->epoch, place->generation, place->chunk, (uint8_t)column);
+	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, (uint8_t)column);
 	struct column_record head = {.rows = packed->rows, .present = packed->present, .presence = presence};
 	size_t length = RECORD_HEADER + sizeof(head);
 	bool bits = column_is_bits(column);
@@ -158,25 +163,42 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	return 0;
 }
 
+/* Columns it had, and does not have any more, must not stay. */
+static int
+remove_records(struct store_writer *writer, const struct chunk_place *place, struct portolan_error *error)
+{
+	struct store_key from = store_key_column(place->run, place->epoch, place->chunk, 0);
+	struct view_walk walk;
+	int rc = store_walk_open(&walk, &writer->view, DB_COLUMNS, &from, from.size - 1, error);
+
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0)
+		rc = store_walk_delete(&walk, error);
+	store_walk_close(&walk);
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
 int
 store_chunk_write(struct store_writer *writer, const struct chunk_place *place, const struct merge_chunk *chunk,
                   struct portolan_error *error)
 {
 	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB];
 	struct packed observed = describe(observed_words, chunk->rows);
-	int rc = write_presence(writer, place, STORE_GOLD_PROB, &observed, error);
+	int rc = chunk->stored ? remove_records(writer, place, error) : 0;
 
+	if (!rc)
+		rc = write_presence(writer, place, STORE_GOLD_PROB, &observed, chunk->merged, error);
 	for (uint64_t mask = chunk->columns; mask && !rc; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 		bool implied = column_is_implied(column);
 		const uint64_t *words = implied ? observed_words : chunk->present[column];
 		struct packed packed = implied ? observed : describe(words, chunk->rows);
-		bool shared = implied || memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;
+		bool shared = words == observed_words ||
+		              memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;
 
 		if (packed.present == 0)
 			continue;
 		if (!shared)
-			rc = write_presence(writer, place, column, &packed, error);
+			rc = write_presence(writer, place, column, &packed, 0, error);
 		if (!rc)
 			rc = write_column(writer, place, column, shared ? COLUMN_SHARED : COLUMN_OWN, &packed,
 			                  chunk->values[column], error);

@@ -5,7 +5,7 @@
 #include "chunk.h"
 #include "writer.h"
 
-/* Writes the image's columns and presences under place->generation. */
+/* Writes the image's columns and presences in place of what is stored of the chunk. */
 int store_chunk_write(struct store_writer *writer, const struct chunk_place *place, const struct merge_chunk *chunk,
                       struct portolan_error *error);
 

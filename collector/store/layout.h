@@ -14,18 +14,16 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian and read without conversion");
 
 enum store_db {
-	DB_META,        /* text                                  → schema version and store id; next run */
-	DB_RUNS,        /* name                                  → number of the run */
-	DB_RUN,         /* run, part                             → state, identity, labels, user columns */
-	DB_SESSIONS,    /* run, session                          → session */
-	DB_SESSION_IDS, /* session id, run                       → number of the session */
-	DB_IDS,         /* run, first index                      → a segment of ids; never crosses a chunk's border */
-	DB_LOG,         /* run, epoch, position                  → a batch */
-	DB_EPOCHS,      /* run, epoch                            → what log and columns hold of the epoch */
-	DB_DIRECTORY,   /* run, epoch                            → generation of each chunk, or of those stored */
-	DB_COLUMNS,     /* run, epoch, generation, chunk, column → a column, or (STORE_PRESENCE set) a presence */
-	DB_FOLDS,       /* run, epoch                            → the fold under way */
-	DB_RETIRED,     /* commit, serial                        → what is to be removed once no reader needs it */
+	DB_META,        /* text                      → schema version and store id; next run */
+	DB_RUNS,        /* name                      → number of the run */
+	DB_RUN,         /* run, part                 → state, identity, labels, user columns */
+	DB_SESSIONS,    /* run, session              → session */
+	DB_SESSION_IDS, /* session id, run           → number of the session */
+	DB_IDS,         /* run, first index          → a segment of ids; never crosses a chunk's border */
+	DB_LOG,         /* run, epoch, position      → a batch */
+	DB_EPOCHS,      /* run, epoch                → what log and columns hold of the epoch */
+	DB_COLUMNS,     /* run, epoch, chunk, column → a column, or (STORE_PRESENCE set) a presence */
+	DB_REMOVALS, /* run, epoch                → log entries that are folded; STORE_EPOCH_RUN: a run that is gone */
 	DB_COUNT
 };
 
@@ -43,12 +41,9 @@ enum record_kind {
 	RECORD_IDS = 'D',
 	RECORD_BATCH = 'B',
 	RECORD_EPOCH = 'E',
-	RECORD_DIRECTORY = 'G',
-	RECORD_SPARSE_DIRECTORY = 'g',
 	RECORD_COLUMN = 'C',
 	RECORD_PRESENCE = 'P',
-	RECORD_FOLD = 'F',
-	RECORD_RETIRED = 'X',
+	RECORD_REMOVAL = 'X',
 };
 
 #define RECORD_VERSION 1
@@ -103,26 +98,27 @@ struct session_record {
 enum { SESSION_RESUME = 1, SESSION_OVERWRITE = 2 };
 
 struct epoch_record {
-	uint64_t log_begin, log_end; /* positions: those before log_begin are folded already */
-	uint64_t log_rows, log_bytes;
-	uint64_t observations; /* folded */
+	uint64_t log_begin, log_end; /* positions: those before log_begin are merged into every chunk */
+	uint64_t log_rows;           /* rows in the log that are not merged into their chunk yet */
+	uint64_t log_bytes;
+	uint64_t observations; /* in columns */
 	uint64_t columns;      /* logged in this epoch */
-	uint32_t generation;   /* the last one given to a fold, finished or not */
+	uint32_t folds;        /* finished ones */
 	uint32_t reserved;
-};
-
-struct fold_record {
-	uint32_t generation, run_generation;
 };
 
 struct ids_record { /* followed by uint64 ids, or by uint32 offsets[count + 1] and the text */
 	uint32_t count, kind;
 };
 
-struct batch_record { /* followed by uint32 index[rows], then the columns in ascending order, each padded to 8 bytes */
+/* Followed by uint32 index[rows] unless the indices are first, first + 1, …; then the columns in ascending order. Each
+ * is padded to 8 bytes. */
+struct batch_record {
 	uint32_t session, rows;
 	uint64_t sequence, columns;
+	uint32_t first, reserved; /* BATCH_SCATTERED: there is an index */
 };
+#define BATCH_SCATTERED UINT32_MAX
 
 /* Counters (RECORD_COUNTERS: struct store_counters, RECORD_CLIENT: struct store_client) are uint64 one after another.
  * Such a record may be shorter than this version's (the rest is 0), or longer (the rest is kept). */
@@ -142,19 +138,18 @@ enum { PRESENCE_COMPLETE = 0, PRESENCE_BITMAP = 1, PRESENCE_LIST = 2 };
 struct presence_record { /* followed by ⌈rows / 64⌉ words, or uint16 rows; nothing if complete */
 	uint32_t rows, present;
 	uint8_t form, reserved[7];
+	uint64_t merged; /* of the observations: the log's entries before this position are in the chunk */
 };
 
-enum { RETIRED_CHUNK = 1, RETIRED_GENERATION, RETIRED_LOG, RETIRED_RUN };
-struct retired_record {
-	uint32_t kind, run, epoch, generation, chunk, reserved;
-	uint64_t from, to; /* RETIRED_LOG: positions */
+struct removal_record {
+	uint64_t to; /* positions below it; of a run: not used */
 };
 
 _Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_record) == 96 &&
                        sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 80 &&
-                       sizeof(struct epoch_record) == 56 && sizeof(struct batch_record) == 24 &&
-                       sizeof(struct column_record) == 16 && sizeof(struct presence_record) == 16 &&
-                       sizeof(struct retired_record) == 40,
+                       sizeof(struct epoch_record) == 56 && sizeof(struct batch_record) == 32 &&
+                       sizeof(struct column_record) == 16 && sizeof(struct presence_record) == 24 &&
+                       sizeof(struct removal_record) == 8,
                "records have no padding");
 
 /* A column's element type follows from its number. */

@@ -6,8 +6,8 @@
  * and keep the collector from starting. A lock on a file that is no longer there keeps nobody out, so it is looked at
  * while the store is served.
  *
- * Who may read data.mdb as one of its group must be able to write LMDB's lock file and to enter readers/; both are made
- * so, however strict the umask.
+ * Who may read data.mdb as one of its group must be able to write LMDB's lock file, where readers are listed; it is
+ * made so, however strict the umask.
  */
 #include "lock.h"
 
@@ -77,7 +77,7 @@ locked_by_other(const char *directory, int fd, struct portolan_error *error)
 int
 store_lock_take(const char *directory, int *fd, struct portolan_error *error)
 {
-	char *path = NULL, *readers = NULL, text[32];
+	char *path = NULL, text[32];
 	bool made;
 	int length = snprintf(text, sizeof(text), "%ld\n", (long)getpid()), lock = -1,
 	    rc = make_directory(directory, &made, error);
@@ -86,7 +86,7 @@ store_lock_take(const char *directory, int *fd, struct portolan_error *error)
 		rc = check_file_system(directory, made, error);
 	if (rc)
 		return rc;
-	if (asprintf(&path, "%s/portoland.lock", directory) < 0 || asprintf(&readers, "%s/readers", directory) < 0)
+	if (asprintf(&path, "%s/portoland.lock", directory) < 0)
 		rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	if (!rc && (lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE)) < 0)
 		rc = error_set(error, STORE_E_SYSTEM,
@@ -98,15 +98,12 @@ store_lock_take(const char *directory, int *fd, struct portolan_error *error)
 		             ? locked_by_other(directory, lock, error)
 		             : error_set(error, STORE_E_SYSTEM, "'%s' cannot be locked: %s", path, strerror(errno));
 	if (!rc)
-		rc = make_directory(readers, &made, error);
-	if (!rc)
 		fchmod(lock, LOCK_MODE); /* of an earlier version's; as good as the user may */
 	/* A full disk does not keep the collector from starting: only the message would lack the number. */
 	if (!rc && (ftruncate(lock, 0) != 0 || pwrite(lock, text, (size_t)length, 0) != length) && errno != ENOSPC &&
 	    errno != EDQUOT && errno != EFBIG)
 		rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
 	free(path);
-	free(readers);
 	if (rc && lock >= 0)
 		close(lock);
 	if (!rc)
@@ -144,10 +141,7 @@ store_lock_let_group_read(const char *directory)
 
 	if (asprintf(&path, "%s/data.mdb", directory) < 0)
 		return;
-	if (stat(path, &status) == 0 && status.st_mode & S_IRGRP) {
+	if (stat(path, &status) == 0 && status.st_mode & S_IRGRP)
 		allow(directory, "lock.mdb", S_IRGRP | S_IWGRP);
-		/* Sticky: nobody takes another's file away, but the owner of the directory those of the dead. */
-		allow(directory, "readers", S_IRWXG | S_ISVTX);
-	}
 	free(path);
 }

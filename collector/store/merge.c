@@ -55,6 +55,9 @@ store_merge_reset(struct merge_chunk *chunk)
 	chunk->columns = 0;
 	chunk->rows = 0;
 	chunk->changed = false;
+	chunk->stored = false;
+	chunk->merged = chunk->seen = chunk->relabelled = 0;
+	chunk->met_count = 0;
 	if (!chunk->present[STORE_GOLD_PROB])
 		chunk->present[STORE_GOLD_PROB] = take(chunk, BITMAP_BYTES);
 	else
@@ -71,22 +74,48 @@ store_merge_free(struct merge_chunk *chunk)
 		free(chunk->present[column]);
 		free(chunk->values[column]);
 	}
+	free(chunk->met);
 	*chunk = (struct merge_chunk){0};
 }
 
-/* Keeps in `rows` those that win, and marks their places. */
-static size_t
-choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t count, uint64_t *replaced)
+/* The batches of a session come one after another, so its place is nearly always the last. */
+static int
+count_met(struct merge_chunk *chunk, uint32_t session)
+{
+	uint32_t at = chunk->met_count;
+
+	while (at > 0 && chunk->met[at - 1].session != session)
+		at--;
+	if (at > 0) {
+		chunk->met[at - 1].count++;
+		return 0;
+	}
+	if ((chunk->met_count & (chunk->met_count - 1)) == 0) { /* a power of two: the room is used */
+		size_t room = chunk->met_count ? 2 * (size_t)chunk->met_count : 1;
+		struct merge_met *more = realloc(chunk->met, room * sizeof(*more));
+
+		if (!more)
+			return STORE_E_MEMORY;
+		chunk->met = more;
+	}
+	chunk->met[chunk->met_count++] = (struct merge_met){.session = session, .count = 1};
+	return 0;
+}
+
+/* Keeps in `rows` those that win, *count of them, and marks their places. */
+static int
+choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t *count)
 {
 	uint32_t mine = order[batch->session];
 	size_t winners = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < *count; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
 		uint32_t at = rows[i].at, *session = (uint32_t *)chunk->values[STORE_SESSION] + at;
 
 		if (bit_get(chunk->present[STORE_GOLD_PROB], at)) {
-			++*replaced;
+			if (count_met(chunk, batch->session) < 0)
+				return STORE_E_MEMORY;
 			if (order[*session] > mine)
 				continue;
 		}
@@ -96,7 +125,8 @@ choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows,
 			chunk->rows = at + 1;
 		rows[winners++] = rows[i];
 	}
-	return winners;
+	*count = winners;
+	return 0;
 }
 
 static void
@@ -124,7 +154,7 @@ scatter_words(const struct batch *batch, unsigned column, const struct merge_row
 
 int
 store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
-                 size_t count, uint64_t *replaced)
+                 size_t count)
 {
 	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), foreign = 0;
 	const struct merge_chunk *last = NULL;
@@ -138,7 +168,8 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 				return STORE_E_MEMORY;
 		foreign |= last->columns & ~columns & ~STORE_COLUMN_BIT(STORE_SESSION);
 	}
-	count = choose(batch, order, rows, count, replaced);
+	if (choose(batch, order, rows, &count) < 0)
+		return STORE_E_MEMORY;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
@@ -160,8 +191,7 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 }
 
 int
-store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count,
-                     uint64_t *seen, uint64_t *changed)
+store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count)
 {
 	const uint8_t *gold = batch->data[STORE_GOLD];
 
@@ -174,7 +204,7 @@ store_merge_examples(const struct batch *batch, const uint32_t *order, const str
 			session[at] = batch->session;
 			chunk->rows = at >= chunk->rows ? at + 1 : chunk->rows;
 			chunk->changed = true;
-			++*seen;
+			chunk->seen++;
 		}
 		if (!gold)
 			continue;
@@ -183,7 +213,7 @@ store_merge_examples(const struct batch *batch, const uint32_t *order, const str
 		known = (uint32_t *)chunk->values[STORE_GOLD] + at;
 		label = load_u32(gold + 4 * (size_t)rows[i].row);
 		if (bit_get(chunk->present[STORE_GOLD], at)) {
-			*changed += *known != label;
+			chunk->relabelled += *known != label;
 			if (order[session[at]] > order[batch->session] ||
 			    (*known == label && session[at] == batch->session))
 				continue;

@@ -16,7 +16,16 @@ struct merge_chunk {
 	void *values[STORE_COLUMN_MAX];      /* STORE_CHUNK elements, or (bits) STORE_CHUNK_WORDS words */
 	uint32_t rows;                       /* every present row is below it */
 	size_t bytes;                        /* allocated */
-	bool changed;                        /* set by store_merge_example() */
+	bool stored;                         /* set by store_chunk_load(), as is: */
+	uint64_t merged;                     /* the log's entries before this position are in it */
+	struct merge_met *met;               /* observations that met another, by the session of the second */
+	uint32_t met_count;
+	bool changed;              /* set by store_merge_examples(), as are: */
+	uint64_t seen, relabelled; /* examples not seen before; labels that differed from the one known */
+};
+
+struct merge_met {
+	uint32_t session, count;
 };
 
 /* Makes the image empty: no observation, no column but STORE_SESSION. STORE_E_MEMORY. */
@@ -34,18 +43,13 @@ struct merge_row {
 /*
  * Merges rows of one batch, in order, into images of one epoch: an observation takes an empty place, or replaces the
  * one there if its session's order is not lower (same session: the batch came later), as a whole. Only columns in
- * `wanted` are copied. *replaced is increased by the number of observations that met another; `rows` is used as working
- * space.
+ * `wanted` are copied. What met another is counted in the image; `rows` is used as working space.
  */
 int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
-                     size_t count, uint64_t *replaced);
+                     size_t count);
 
-/*
- * Merges what is kept per example: that it was seen, and its gold label if the batch has one. Same order rule. *seen
- * is increased by examples not seen before, *changed by labels that differ from the one known.
- */
-int store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count,
-                         uint64_t *seen, uint64_t *changed);
+/* Merges what is kept per example: that it was seen, and its gold label if the batch has one. Same order rule. */
+int store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count);
 
 /* A stretch of a batch whose indices follow one another within one chunk. */
 struct merge_stretch {
@@ -60,7 +64,6 @@ struct merge_stretch {
  * of the second, nothing that would change). */
 int store_merge_run(const struct batch *batch, uint64_t wanted, struct merge_chunk *chunk,
                     const struct merge_stretch *stretch);
-int store_merge_examples_run(const struct batch *batch, struct merge_chunk *chunk, const struct merge_stretch *stretch,
-                             uint64_t *seen);
+int store_merge_examples_run(const struct batch *batch, struct merge_chunk *chunk, const struct merge_stretch *stretch);
 
 #endif

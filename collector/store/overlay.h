@@ -1,6 +1,7 @@
 /*
- * overlay.h: what the log held when a snapshot was opened, copied to memory and sorted by chunk; private to the
- * reading half. Immutable after store_overlay_build(), so that cursors of several threads may use it.
+ * overlay.h: the log as a snapshot sees it, its rows sorted by chunk; private to the reading half. The batches stay in
+ * the store, where the snapshot's transaction keeps them. Immutable after store_overlay_build(), so that cursors of
+ * several threads may use it.
  */
 #ifndef STORE_OVERLAY_H
 #define STORE_OVERLAY_H
@@ -12,25 +13,25 @@ struct overlay_row {
 	uint32_t batch, row;
 };
 
-struct overlay_part {  /* of one epoch; or of all, for what is kept per example */
-	size_t *first; /* chunk_count + 1: rows of chunk c are first[c] … first[c + 1] − 1; NULL: nothing */
+struct overlay_part { /* of one epoch that has something in the log */
+	uint32_t epoch;
+	uint32_t from;            /* the first chunk touched */
+	uint32_t chunks;          /* from there to the last one */
+	size_t *first;            /* chunks + 1: rows of chunk from + c are first[c] … first[c + 1] − 1 */
 	struct overlay_row *rows; /* in log order within a chunk */
 };
 
 struct overlay {
-	struct batch *batches; /* their arrays point into `blocks`; only the columns wanted */
+	struct batch *batches; /* their arrays are LMDB's */
+	uint64_t *positions;   /* of the batches, in their epoch's log */
 	size_t batch_count, batch_room;
-	void **blocks;
-	uint32_t chunk_count;
-	struct overlay_part *epochs; /* as the snapshot's epochs */
-	size_t epoch_count;
-	struct overlay_part examples;
+	struct overlay_part *parts; /* ascending epochs */
+	size_t part_count;
 };
 
 struct overlay_request {
 	uint32_t run, sessions;
 	uint64_t rows;          /* of the run: indices are below */
-	uint64_t columns;       /* wanted */
 	const uint32_t *epochs; /* in range, ascending */
 	size_t epoch_count;
 	bool every_epoch; /* labels, or which examples were seen, are wanted: of all epochs */
@@ -40,14 +41,28 @@ int store_overlay_build(const struct view *view, const struct overlay_request *r
                         struct portolan_error *error);
 void store_overlay_free(struct overlay *overlay);
 
-/* Merges what `part` holds of `chunk` into the image, by the winner rule; `examples` picks store_merge_examples(). */
-int store_overlay_apply(const struct overlay *overlay, const struct overlay_part *part, uint32_t chunk, bool examples,
-                        uint64_t columns, const uint32_t *order, struct merge_chunk *image, uint64_t *counter);
+/* What the log holds of an epoch, or NULL. */
+const struct overlay_part *store_overlay_part(const struct overlay *overlay, uint32_t epoch);
+
+/* Merges what `part` holds of `chunk` from position `merged` on into the image, by the winner rule: `columns` of the
+ * observations; or (0) what is kept per example. */
+int store_overlay_apply(const struct overlay *overlay, const struct overlay_part *part, uint32_t chunk, uint64_t merged,
+                        uint64_t columns, const uint32_t *order, struct merge_chunk *image);
 
 static inline bool
 store_overlay_touches(const struct overlay_part *part, uint32_t chunk)
 {
-	return part->first && part->first[chunk] < part->first[chunk + 1];
+	return part && chunk >= part->from && chunk - part->from < part->chunks &&
+	       part->first[chunk - part->from] < part->first[chunk - part->from + 1];
+}
+
+static inline bool
+store_overlay_touches_any(const struct overlay *overlay, uint32_t chunk)
+{
+	for (size_t i = 0; i < overlay->part_count; i++)
+		if (store_overlay_touches(&overlay->parts[i], chunk))
+			return true;
+	return false;
 }
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * read.c: opening a store for reading, its transactions, and the list of runs.
  *
- * A transaction lasts as long as one call. Between calls the collector may have made the map larger: LMDB then answers
- * MDB_MAP_RESIZED, and the new size is taken when no transaction of this process is open, which the lock ensures.
+ * A transaction lasts as long as one call, or as a snapshot. Meanwhile the collector may make the map larger than the
+ * reader's, which is a large one to begin with: LMDB then answers MDB_MAP_RESIZED, and the new size is taken when no
+ * transaction of this process is open, which the lock and the count of snapshots ensure.
  */
 #include "read.h"
 
@@ -59,7 +60,7 @@ take_larger_map(struct store *store, struct portolan_error *error)
 	int rc = 0;
 
 	pthread_rwlock_wrlock(&store->map);
-	if (__atomic_load_n(&store->kept, __ATOMIC_SEQ_CST))
+	if (__atomic_load_n(&store->snapshots, __ATOMIC_SEQ_CST))
 		rc = error_set(error, STORE_E_SYSTEM,
 		               "store '%s' has grown: close what was opened before, then try again",
 		               store->environment.directory);
@@ -77,10 +78,7 @@ store_read_begin(struct store *store, struct view *view, struct portolan_error *
 		int rc;
 
 		pthread_rwlock_rdlock(&store->map);
-		if (view->txn)
-			rc = mdb_txn_renew(view->txn);
-		else
-			rc = mdb_txn_begin(store->environment.env, NULL, MDB_RDONLY, &view->txn);
+		rc = mdb_txn_begin(store->environment.env, NULL, MDB_RDONLY, &view->txn);
 		if (rc == 0)
 			return 0;
 		pthread_rwlock_unlock(&store->map);
@@ -90,13 +88,6 @@ store_read_begin(struct store *store, struct view *view, struct portolan_error *
 		if (rc)
 			return rc;
 	}
-}
-
-void
-store_read_end(struct store *store, struct view *view)
-{
-	mdb_txn_reset(view->txn);
-	pthread_rwlock_unlock(&store->map);
 }
 
 void

@@ -5,22 +5,18 @@
 #define STORE_READ_H
 
 #include "catalog.h"
-#include "registry.h"
-
-#include <pthread.h>
 
 struct store {
 	struct environment environment;
 	pthread_rwlock_t map; /* shared: a transaction is open; exclusive: the map is being changed */
-	unsigned kept;        /* transactions open for the life of a snapshot (atomic) */
+	unsigned snapshots;   /* open ones, each with a transaction (atomic) */
 };
 
 /*
- * Begins a read transaction (*view->txn NULL) or renews one that was reset, taking a larger map if the collector
- * made one; holds store->map shared until store_read_end(), which resets it, or store_read_finish(), which ends it.
+ * Begins a read transaction, taking a larger map if the collector made one; holds store->map shared until
+ * store_read_finish(), which ends it.
  */
 int store_read_begin(struct store *store, struct view *view, struct portolan_error *error);
-void store_read_end(struct store *store, struct view *view);
 void store_read_finish(struct store *store, struct view *view);
 
 /* Adds what the log holds to the numbers of a run: see read_count.c for how exactly. */

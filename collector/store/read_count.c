@@ -47,7 +47,7 @@ count_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *reco
 			break;
 		}
 		for (uint32_t row = 0; row < batch.rows; row++) {
-			uint32_t index = load_u32(batch.index + 4 * (size_t)row);
+			uint32_t index = store_batch_index(&batch, row);
 
 			*different += !bit_get(tally->epoch, index);
 			tally->seen += !bit_get(tally->ever, index);
@@ -72,6 +72,8 @@ add_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *record
 		tally->spent += cost;
 		waiting = 0;
 		rc = count_epoch(tally, epoch, record, &waiting, error);
+		/* A fold that stopped on the way has merged some of these rows already. */
+		waiting = waiting < record->log_rows ? waiting : record->log_rows;
 	} else if (record->log_rows) {
 		tally->all = false;
 	}

@@ -1,11 +1,9 @@
 /*
  * read_cursor.c: blocks of values and ids.
  *
- * A call copies what it returns into the cursor's own memory. LMDB's pages could be lent out instead, but then the
- * transaction would have to stay open as long as the caller looks at the block, and the map could not be changed;
- * while what is copied has to pass through the checksum anyway.
+ * A call copies what it returns into the cursor's own memory: it has to pass through the checksum anyway, and what the
+ * log has is merged into it.
  */
-#include "chunk.h"
 #include "ids.h"
 #include "snapshot.h"
 
@@ -14,7 +12,6 @@
 
 struct store_cursor {
 	struct store_snapshot *snapshot;
-	struct view own;
 	struct merge_chunk *images; /* per epoch */
 	struct merge_chunk examples;
 	struct store_values *values;
@@ -55,8 +52,6 @@ store_cursor_close(struct store_cursor *cursor)
 {
 	if (!cursor)
 		return;
-	if (cursor->own.txn)
-		mdb_txn_abort(cursor->own.txn);
 	for (size_t e = 0; e < cursor->snapshot->epoch_count && cursor->images; e++)
 		store_merge_free(&cursor->images[e]);
 	store_merge_free(&cursor->examples);
@@ -84,94 +79,70 @@ expose(const struct merge_chunk *image, unsigned column, uint32_t rows)
 	return (struct store_values){.values = image->values[column], .present = present, .complete = ones == rows};
 }
 
-static struct chunk_place
-place_of(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t generation, size_t chunk)
-{
-	return (struct chunk_place){.run_name = snapshot->info.name,
-	                            .run = snapshot->info.number,
-	                            .epoch = epoch,
-	                            .generation = generation,
-	                            .chunk = (uint32_t)chunk,
-	                            .rows = store_snapshot_rows(snapshot, chunk),
-	                            .sessions = snapshot->sessions};
-}
-
 /* One image: the folded chunk, and over it what the log has. */
 static int
-read_image(struct store_cursor *cursor, const struct view *view, const struct chunk_place *place,
-           const struct overlay_part *part, struct merge_chunk *image, struct portolan_error *error)
+read_image(const struct store_cursor *cursor, const struct chunk_place *place, struct merge_chunk *image,
+           struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
-	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
-	bool examples = place->epoch == STORE_EPOCH_RUN, touched = store_overlay_touches(part, place->chunk);
-	uint64_t columns = examples ? gold : snapshot->held & ~gold, met = 0;
+	const struct overlay_part *part = store_overlay_part(&snapshot->overlay, place->epoch);
+	uint64_t columns = snapshot->held & ~STORE_COLUMN_BIT(STORE_GOLD);
+	bool touched = store_overlay_touches(part, place->chunk);
 	int rc = store_merge_reset(image);
 
 	if (touched)
 		columns |= STORE_COLUMN_BIT(STORE_SESSION);
-	if (!rc)
-		rc = store_chunk_load(view, place, columns, image, error);
-	else
+	if (rc)
 		return out_of_memory(cursor, error);
+	rc = store_chunk_load(&snapshot->view, place, columns, image, error);
 	if (!rc && touched &&
-	    store_overlay_apply(&snapshot->overlay, part, place->chunk, examples, snapshot->wanted, snapshot->order,
-	                        image, &met) < 0)
+	    store_overlay_apply(&snapshot->overlay, part, place->chunk, image->merged,
+	                        snapshot->wanted | STORE_COLUMN_BIT(STORE_SESSION), snapshot->order, image) < 0)
 		rc = out_of_memory(cursor, error);
 	return rc;
 }
 
 static int
-read_block(struct store_cursor *cursor, const struct view *view, size_t index, struct store_block *block,
-           struct portolan_error *error)
+read_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
+	const uint32_t chunk = store_snapshot_chunk(snapshot, index);
+	int rc = 0;
 
-	for (size_t e = 0; e < snapshot->epoch_count; e++) {
-		struct chunk_place place =
-		        place_of(snapshot, snapshot->epochs[e], snapshot->generations[e][index], index);
-		int rc = read_image(cursor, view, &place, &snapshot->overlay.epochs[e], &cursor->images[e], error);
+	for (size_t e = 0; e < snapshot->epoch_count && !rc; e++) {
+		struct chunk_place place = store_snapshot_place(snapshot, snapshot->epochs[e], chunk);
 
-		if (rc)
-			return rc;
-		for (uint64_t mask = snapshot->held & ~gold; mask; mask &= mask - 1) {
+		rc = read_image(cursor, &place, &cursor->images[e], error);
+		for (uint64_t mask = snapshot->held & ~gold; mask && !rc; mask &= mask - 1) {
 			unsigned column = mask_first(mask);
 
 			cursor->values[e * STORE_COLUMN_MAX + column] = expose(&cursor->images[e], column, block->rows);
 		}
 	}
-	if (snapshot->wanted & gold) {
-		struct chunk_place place =
-		        place_of(snapshot, STORE_EPOCH_RUN, snapshot->example_generations[index], index);
-		int rc = read_image(cursor, view, &place, &snapshot->overlay.examples, &cursor->examples, error);
-
-		if (rc)
-			return rc;
+	if (rc || !(snapshot->wanted & gold))
+		return rc;
+	rc = store_snapshot_examples(snapshot, chunk, &cursor->examples, error);
+	if (!rc)
 		block->gold = expose(&cursor->examples, STORE_GOLD, block->rows);
-	}
-	return 0;
+	return rc;
 }
 
 int
 store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
 {
 	struct store_snapshot *snapshot = cursor->snapshot;
-	struct view *view;
 	struct store_block read;
 	int rc;
 
-	if (index >= snapshot->chunks)
+	if (index >= snapshot->blocks)
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
-		                 snapshot->chunks, index + 1);
+		                 snapshot->blocks, index + 1);
 	read = (struct store_block){.first = (uint32_t)(index * STORE_CHUNK),
-	                            .rows = store_snapshot_rows(snapshot, index),
+	                            .rows = store_snapshot_rows(snapshot, store_snapshot_chunk(snapshot, index)),
 	                            .epoch_count = snapshot->epoch_count,
 	                            .columns = cursor->values};
-	rc = store_snapshot_begin(snapshot, &cursor->own, &view, error);
-	if (rc)
-		return rc;
-	rc = read_block(cursor, view, index, &read, error);
-	store_snapshot_end(snapshot, view);
+	rc = read_block(cursor, index, &read, error);
 	if (!rc)
 		*block = read;
 	return rc;
@@ -253,14 +224,14 @@ int
 store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *ids, struct portolan_error *error)
 {
 	struct store_snapshot *snapshot = cursor->snapshot;
-	uint32_t first = (uint32_t)(index * STORE_CHUNK), rows;
-	struct view *view;
+	uint32_t first = (uint32_t)(index * STORE_CHUNK), chunk, rows;
 	int rc = 0;
 
-	if (index >= snapshot->chunks)
+	if (index >= snapshot->blocks)
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
-		                 snapshot->chunks, index + 1);
-	rows = store_snapshot_rows(snapshot, index);
+		                 snapshot->blocks, index + 1);
+	chunk = store_snapshot_chunk(snapshot, index);
+	rows = store_snapshot_rows(snapshot, chunk);
 	if (!cursor->integers)
 		cursor->integers = calloc(STORE_CHUNK, sizeof(*cursor->integers));
 	if (!cursor->offsets)
@@ -269,13 +240,9 @@ store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *id
 		return out_of_memory(cursor, error);
 	if (snapshot->info.declared) {
 		for (uint32_t row = 0; row < rows; row++)
-			cursor->integers[row] = (uint64_t)first + row;
+			cursor->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
 	} else {
-		rc = store_snapshot_begin(snapshot, &cursor->own, &view, error);
-		if (rc)
-			return rc;
-		rc = read_ids(cursor, view, first, rows, error);
-		store_snapshot_end(snapshot, view);
+		rc = read_ids(cursor, &snapshot->view, first, rows, error);
 	}
 	if (rc)
 		return rc;

@@ -82,7 +82,7 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 	list = calloc(n + 1, sizeof(*list));
 	for (size_t i = 0; list && i < n; i++)
 		list[i] = (struct store_epoch){.epoch = numbers[i],
-		                               .folds = records[i].generation,
+		                               .folds = records[i].folds,
 		                               .folded = records[i].observations,
 		                               .waiting = records[i].log_rows};
 	free(numbers);

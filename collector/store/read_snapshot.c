@@ -1,14 +1,12 @@
 /*
  * read_snapshot.c: fixing what a reader sees.
  *
- * Everything that may change later (directories, log, sessions, texts) is copied in one short transaction. What is left
- * in the store are chunk records, which the collector does not remove while the snapshot is registered (registry.h),
- * and ids, which never change. Where readers/ cannot be written, the LMDB transaction itself is kept: one, so cursors
- * take turns.
+ * A snapshot holds a read transaction of LMDB until it is closed, so nothing that it shows can change. Its cursors, in
+ * any number of threads, share that transaction and take turns at looking records up; what is found stays in place, and
+ * is checked and unpacked without the lock. The price: pages that were freed meanwhile are not used again, so the file
+ * grows while a snapshot stays open.
  */
 #include "snapshot.h"
-
-#include "chunk.h"
 
 #include <stdlib.h>
 
@@ -67,58 +65,118 @@ no_run(const struct view *view, const char *run, struct portolan_error *error)
 	                 view->environment->directory);
 }
 
-static int
-read_directories(const struct view *view, struct store_snapshot *snapshot, struct portolan_error *error)
+int
+store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
+                        struct portolan_error *error)
 {
-	uint32_t run = snapshot->info.number;
-	int rc = store_catalog_directory(view, run, STORE_EPOCH_RUN, snapshot->chunks, &snapshot->example_generations,
-	                                 error);
+	const struct chunk_place place = store_snapshot_place(snapshot, STORE_EPOCH_RUN, chunk);
+	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD);
+	int rc = store_merge_reset(image);
 
-	snapshot->generations = calloc(snapshot->epoch_count + 1, sizeof(*snapshot->generations));
-	if (!rc && !snapshot->generations)
-		rc = error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
-	for (size_t e = 0; e < snapshot->epoch_count && !rc; e++)
-		rc = store_catalog_directory(view, run, snapshot->epochs[e], snapshot->chunks,
-		                             &snapshot->generations[e], error);
+	if (store_overlay_touches_any(&snapshot->overlay, place.chunk))
+		columns |= STORE_COLUMN_BIT(STORE_SESSION);
+
+	if (!rc)
+		rc = store_chunk_load(&snapshot->view, &place, columns, image, error);
+	/* Each epoch's log was merged here together with the same chunk of the epoch, up to the same position. */
+	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
+		const struct overlay_part *part = &snapshot->overlay.parts[i];
+		const struct chunk_place of_epoch = store_snapshot_place(snapshot, part->epoch, chunk);
+		uint64_t merged = 0;
+
+		if (!store_overlay_touches(part, place.chunk))
+			continue;
+		rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
+		if (!rc)
+			rc = store_overlay_apply(&snapshot->overlay, part, place.chunk, merged, 0, snapshot->order,
+			                         image);
+	}
+	if (rc == STORE_E_MEMORY)
+		error_set(error, rc, "out of memory reading run '%s'", snapshot->info.name);
 	return rc;
 }
 
 /* Declared examples are counted when they are folded: adds those that only the log has. */
 static int
-count_new_examples(const struct view *view, struct store_snapshot *snapshot, struct portolan_error *error)
+count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error)
 {
 	struct merge_chunk image = {0};
 	int rc = 0;
 
-	for (uint32_t chunk = 0; chunk < snapshot->chunks && !rc; chunk++) {
-		struct chunk_place place = {.run_name = snapshot->info.name,
-		                            .run = snapshot->info.number,
-		                            .epoch = STORE_EPOCH_RUN,
-		                            .generation = snapshot->example_generations[chunk],
-		                            .chunk = chunk,
-		                            .rows = store_snapshot_rows(snapshot, chunk),
-		                            .sessions = snapshot->sessions};
-
-		if (!store_overlay_touches(&snapshot->overlay.examples, chunk))
+	for (uint32_t chunk = 0; chunk < store_chunks_of(snapshot->rows) && !rc && snapshot->overlay.part_count;
+	     chunk++) {
+		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
-		rc = store_merge_reset(&image);
-		if (!rc)
-			rc = store_chunk_load(view, &place, STORE_COLUMN_BIT(STORE_SESSION), &image, error);
-		if (!rc)
-			rc = store_overlay_apply(&snapshot->overlay, &snapshot->overlay.examples, chunk, true, 0,
-			                         snapshot->order, &image, &snapshot->info.examples);
-		if (rc == STORE_E_MEMORY)
-			error_set(error, rc, "out of memory opening run '%s'", snapshot->info.name);
+		rc = store_snapshot_examples(snapshot, chunk, &image, error);
+		snapshot->info.examples += image.seen;
 	}
 	store_merge_free(&image);
 	return rc;
+}
+
+/* Marks the chunks of which something is stored, going from one to the next. */
+static int
+mark_stored(const struct store_snapshot *snapshot, uint64_t *words, struct portolan_error *error)
+{
+	const uint32_t chunks = store_chunks_of(snapshot->rows);
+	uint32_t chunk = 0;
+	int rc = 0;
+
+	while (chunk < chunks && !rc) {
+		struct store_key from = store_key_column(snapshot->info.number, STORE_EPOCH_RUN, chunk, 0);
+		struct view_walk walk;
+
+		rc = store_walk_open(&walk, &snapshot->view, DB_COLUMNS, &from, 8, error);
+		if (!rc)
+			rc = store_walk_next(&walk, error);
+		if (!rc && walk.key.mv_size >= 12)
+			chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
+		if (!rc && chunk < chunks)
+			bit_set(words, chunk++);
+		store_walk_close(&walk);
+	}
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
+/* A run may declare many more examples than it observes. */
+static int
+find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
+{
+	const uint32_t chunks = store_chunks_of(snapshot->rows);
+	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
+	uint32_t *occupied = calloc((size_t)chunks + 1, sizeof(*occupied)), count = 0;
+	int rc = words && occupied
+	                 ? mark_stored(snapshot, words, error)
+	                 : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
+
+	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
+		const struct overlay_part *part = &snapshot->overlay.parts[i];
+
+		for (uint32_t chunk = part->from; chunk - part->from < part->chunks; chunk++)
+			if (store_overlay_touches(part, chunk))
+				bit_set(words, chunk);
+	}
+	for (uint32_t chunk = 0; chunk < chunks && !rc; chunk++)
+		if (bit_get(words, chunk))
+			occupied[count++] = chunk;
+	free(words);
+	if (rc || count == chunks) {
+		free(occupied);
+		return rc;
+	}
+	snapshot->occupied = occupied;
+	snapshot->blocks = count;
+	snapshot->info.rows = (uint64_t)count * STORE_CHUNK;
+	if (count)
+		snapshot->info.rows -= STORE_CHUNK - store_snapshot_rows(snapshot, occupied[count - 1]);
+	return 0;
 }
 
 static int
 read_snapshot(const struct view *view, const char *run, const struct store_snapshot_options *options,
               struct store_snapshot *snapshot, struct portolan_error *error)
 {
-	struct overlay_request request = {.columns = options->columns};
+	struct overlay_request request = {0};
 	struct epoch_record *records = NULL;
 	struct run_state_record state;
 	uint32_t number;
@@ -139,15 +197,13 @@ read_snapshot(const struct view *view, const char *run, const struct store_snaps
 	if (rc)
 		return rc;
 	snapshot->sessions = state.sessions;
-	snapshot->chunks = store_chunks_of(snapshot->info.rows);
+	snapshot->rows = snapshot->info.rows;
+	snapshot->blocks = store_chunks_of(snapshot->rows);
 	snapshot->held = state.columns & STORE_COLUMN_BIT(STORE_GOLD);
 	for (size_t e = 0; e < snapshot->epoch_count; e++)
 		snapshot->held |= records[e].columns | STORE_COLUMN_BIT(STORE_SESSION);
 	snapshot->held &= snapshot->wanted;
 	free(records);
-	rc = read_directories(view, snapshot, error);
-	if (rc)
-		return rc;
 	request.run = number;
 	request.sessions = state.sessions;
 	request.rows = snapshot->info.rows;
@@ -156,7 +212,9 @@ read_snapshot(const struct view *view, const char *run, const struct store_snaps
 	request.every_epoch = snapshot->info.declared || options->columns & STORE_COLUMN_BIT(STORE_GOLD);
 	rc = store_overlay_build(view, &request, &snapshot->overlay, error);
 	if (!rc && snapshot->info.declared)
-		rc = count_new_examples(view, snapshot, error);
+		rc = count_new_examples(snapshot, error);
+	if (!rc && options->occupied && snapshot->info.declared)
+		rc = find_occupied(snapshot, error);
 	return rc;
 }
 
@@ -165,30 +223,19 @@ store_snapshot_open(struct store *store, const char *run, const struct store_sna
                     struct store_snapshot **snapshot, struct portolan_error *error)
 {
 	struct store_snapshot *opened = calloc(1, sizeof(*opened));
-	struct view view = {0};
-	bool registered;
 	int rc;
 
 	if (!opened)
 		return error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", run);
 	opened->store = store;
 	opened->wanted = options->columns;
-	pthread_mutex_init(&opened->kept_lock, NULL);
-	registered = store_registry_enter(store->environment.directory, &opened->registration);
-	rc = store_read_begin(store, &view, error);
-	if (rc) {
-		store_snapshot_close(opened);
-		return rc;
-	}
-	if (registered)
-		registered = store_registry_set(&opened->registration, mdb_txn_id(view.txn));
-	rc = read_snapshot(&view, run, options, opened, error);
-	if (rc || registered) {
-		store_read_finish(store, &view);
-	} else {
-		opened->kept = view;
-		__atomic_add_fetch(&store->kept, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_init(&opened->lock, NULL);
+	rc = store_read_begin(store, &opened->view, error);
+	if (!rc) {
+		__atomic_add_fetch(&store->snapshots, 1, __ATOMIC_SEQ_CST);
 		pthread_rwlock_unlock(&store->map);
+		opened->view.shared = &opened->lock;
+		rc = read_snapshot(&opened->view, run, options, opened, error);
 	}
 	if (rc) {
 		store_snapshot_close(opened);
@@ -203,46 +250,17 @@ store_snapshot_close(struct store_snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	if (snapshot->kept.txn) {
-		mdb_txn_abort(snapshot->kept.txn);
-		__atomic_sub_fetch(&snapshot->store->kept, 1, __ATOMIC_SEQ_CST);
-	}
-	store_registry_leave(&snapshot->registration);
 	store_overlay_free(&snapshot->overlay);
+	if (snapshot->view.txn) {
+		mdb_txn_abort(snapshot->view.txn);
+		__atomic_sub_fetch(&snapshot->store->snapshots, 1, __ATOMIC_SEQ_CST);
+	}
 	store_catalog_texts_free(&snapshot->texts);
-	for (size_t e = 0; e < snapshot->epoch_count && snapshot->generations; e++)
-		free(snapshot->generations[e]);
-	free(snapshot->generations);
-	free(snapshot->example_generations);
 	free(snapshot->epochs);
 	free(snapshot->order);
-	pthread_mutex_destroy(&snapshot->kept_lock);
+	free(snapshot->occupied);
+	pthread_mutex_destroy(&snapshot->lock);
 	free(snapshot);
-}
-
-int
-store_snapshot_begin(struct store_snapshot *snapshot, struct view *own, struct view **view,
-                     struct portolan_error *error)
-{
-	int rc;
-
-	if (snapshot->kept.txn) {
-		pthread_mutex_lock(&snapshot->kept_lock);
-		*view = &snapshot->kept;
-		return 0;
-	}
-	rc = store_read_begin(snapshot->store, own, error);
-	*view = own;
-	return rc;
-}
-
-void
-store_snapshot_end(struct store_snapshot *snapshot, struct view *view)
-{
-	if (snapshot->kept.txn)
-		pthread_mutex_unlock(&snapshot->kept_lock);
-	else
-		store_read_end(snapshot->store, view);
 }
 
 const struct store_run_info *
@@ -298,5 +316,5 @@ store_snapshot_config(const struct store_snapshot *snapshot)
 size_t
 store_snapshot_blocks(const struct store_snapshot *snapshot)
 {
-	return snapshot->chunks;
+	return snapshot->blocks;
 }

@@ -4,6 +4,7 @@
 #ifndef STORE_SNAPSHOT_H
 #define STORE_SNAPSHOT_H
 
+#include "chunk.h"
 #include "overlay.h"
 #include "read.h"
 
@@ -14,29 +15,44 @@ struct store_snapshot {
 	        held; /* columns asked for; of these, the ones that any of the epochs has: only they are looked for */
 	uint32_t *epochs;
 	size_t epoch_count;
-	uint32_t chunks;
-	uint32_t **generations;        /* per epoch, per chunk */
-	uint32_t *example_generations; /* per chunk: what is kept per example */
+	uint64_t rows;      /* of the run */
+	uint32_t blocks;    /* to be read */
+	uint32_t *occupied; /* the chunk of each block; NULL: block i is chunk i */
 	struct run_texts texts;
 	uint32_t sessions, *order;
 	struct overlay overlay;
-	struct registration registration;
-	struct view kept; /* the transaction of a snapshot that could not be registered; txn NULL: it was */
-	pthread_mutex_t kept_lock;
+	struct view view;     /* its transaction, until it is closed */
+	pthread_mutex_t lock; /* the view's */
 };
 
-/* Rows of block `chunk`. */
 static inline uint32_t
-store_snapshot_rows(const struct store_snapshot *snapshot, size_t chunk)
+store_snapshot_chunk(const struct store_snapshot *snapshot, size_t block)
 {
-	uint64_t left = snapshot->info.rows - (uint64_t)chunk * STORE_CHUNK;
+	return snapshot->occupied ? snapshot->occupied[block] : (uint32_t)block;
+}
+
+static inline uint32_t
+store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
+{
+	uint64_t left = snapshot->rows - (uint64_t)chunk * STORE_CHUNK;
 
 	return left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK;
 }
 
-/* A view for one read, and its end: `own` is the caller's, renewed and reset, unless the snapshot keeps its own. */
-int store_snapshot_begin(struct store_snapshot *snapshot, struct view *own, struct view **view,
-                         struct portolan_error *error);
-void store_snapshot_end(struct store_snapshot *snapshot, struct view *view);
+/* The place of a chunk of an epoch, or of what is kept per example. */
+static inline struct chunk_place
+store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
+{
+	return (struct chunk_place){.run_name = snapshot->info.name,
+	                            .run = snapshot->info.number,
+	                            .epoch = epoch,
+	                            .chunk = chunk,
+	                            .rows = store_snapshot_rows(snapshot, chunk),
+	                            .sessions = snapshot->sessions};
+}
+
+/* What is kept per example of a chunk, the log's part included. `image` is reset first. */
+int store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
+                            struct portolan_error *error);
 
 #endif

@@ -41,14 +41,14 @@ key_u32(const struct where *where, size_t at)
 static void
 describe_column(const struct where *where, char *text, size_t room)
 {
-	uint8_t column = where->size > 16 ? where->key[16] : 0;
+	uint8_t column = where->size > 12 ? where->key[12] : 0;
 	uint32_t epoch = key_u32(where, 4);
 	char when[32] = "kept per example";
 
 	if (epoch != STORE_EPOCH_RUN)
 		snprintf(when, sizeof(when), "epoch %u", epoch);
-	snprintf(text, room, "%s of %s, %s, chunk %u, generation %u", column & STORE_PRESENCE ? "presence" : "column",
-	         store_column_name(column & 0x7f), when, key_u32(where, 12), key_u32(where, 8));
+	snprintf(text, room, "%s of %s, %s, chunk %u", column & STORE_PRESENCE ? "presence" : "column",
+	         store_column_name(column & 0x7f), when, key_u32(where, 8));
 }
 
 static void
@@ -76,16 +76,7 @@ describe(enum store_db db, const struct where *where, char *text, size_t room)
 		         where->size >= 16 ? (unsigned long long)store_key_read_u64(where->key + 8) : 0);
 		break;
 	case DB_EPOCHS:
-	case DB_DIRECTORY:
-	case DB_FOLDS:
-		snprintf(text, room, "%s of epoch %u",
-		         db == DB_EPOCHS      ? "record"
-		         : db == DB_DIRECTORY ? "chunk directory"
-		                              : "unfinished fold",
-		         key_u32(where, 4));
-		if (key_u32(where, 4) == STORE_EPOCH_RUN)
-			snprintf(text, room, "%s of what is kept per example",
-			         db == DB_EPOCHS ? "record" : "chunk directory");
+		snprintf(text, room, "record of epoch %u", key_u32(where, 4));
 		break;
 	case DB_COLUMNS:
 		describe_column(where, text, room);
@@ -124,15 +115,14 @@ kind_of(enum store_db db, const struct where *where, const void *value)
 	static const enum record_kind parts[] = {RECORD_RUN_STATE,    RECORD_RUN_IDENTITY, RECORD_LABELS,
 	                                         RECORD_USER_COLUMNS, RECORD_COUNTERS,     RECORD_CLIENT};
 	static const enum record_kind kinds[DB_COUNT] = {
-	        [DB_SESSIONS] = RECORD_SESSION,    [DB_IDS] = RECORD_IDS,
-	        [DB_LOG] = RECORD_BATCH,           [DB_EPOCHS] = RECORD_EPOCH,
-	        [DB_DIRECTORY] = RECORD_DIRECTORY, [DB_FOLDS] = RECORD_FOLD,
+	        [DB_SESSIONS] = RECORD_SESSION,
+	        [DB_IDS] = RECORD_IDS,
+	        [DB_LOG] = RECORD_BATCH,
+	        [DB_EPOCHS] = RECORD_EPOCH,
 	};
 
 	if (db == DB_COLUMNS)
-		return where->size > 16 && where->key[16] & STORE_PRESENCE ? RECORD_PRESENCE : RECORD_COLUMN;
-	if (db == DB_DIRECTORY && *(const uint8_t *)value == RECORD_SPARSE_DIRECTORY)
-		return RECORD_SPARSE_DIRECTORY;
+		return where->size > 12 && where->key[12] & STORE_PRESENCE ? RECORD_PRESENCE : RECORD_COLUMN;
 	if (db != DB_RUN)
 		return kinds[db];
 	if (where->size > 4 && where->key[4] < sizeof(parts) / sizeof(parts[0]))
@@ -159,7 +149,7 @@ show_progress(const struct verify *verify, enum store_db db, const struct where 
 		return;
 	while (done < verify->epoch_count && verify->epochs[done] < epoch)
 		done++;
-	verify->options->progress(verify->options->context, done * verify->chunks + key_u32(where, 12), verify->total);
+	verify->options->progress(verify->options->context, done * verify->chunks + key_u32(where, 8), verify->total);
 }
 
 /* One transaction's worth, from `at` on (behind it, if `after`); *more: the walk did not come to its end. */
@@ -251,8 +241,8 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 static int
 verify_store(struct verify *verify, struct portolan_error *error)
 {
-	static const enum store_db shared[] = {DB_META, DB_RUNS, DB_RETIRED};
-	static const enum record_kind kinds[] = {0, RECORD_RUN_NUMBER, RECORD_RETIRED};
+	static const enum store_db shared[] = {DB_META, DB_RUNS, DB_REMOVALS};
+	static const enum record_kind kinds[] = {0, RECORD_RUN_NUMBER, RECORD_REMOVAL};
 	struct store_key all = {.size = 0};
 	struct view view = {0};
 	int rc = store_read_begin(verify->store, &view, error);
@@ -335,8 +325,7 @@ int
 store_verify(struct store *store, uint32_t run, const char *name, const struct store_verify *options, uint64_t *records,
              struct portolan_error *error)
 {
-	static const enum store_db databases[] = {DB_RUN,   DB_SESSIONS, DB_EPOCHS, DB_DIRECTORY,
-	                                          DB_FOLDS, DB_IDS,      DB_LOG,    DB_COLUMNS};
+	static const enum store_db databases[] = {DB_RUN, DB_SESSIONS, DB_EPOCHS, DB_IDS, DB_LOG, DB_COLUMNS};
 	struct verify own = {.store = store, .options = options, .name = name};
 	struct verify verify = {.store = store, .options = options, .name = name, .run = run};
 	int rc = begin(&verify, error);

@@ -1,10 +1,25 @@
 /*
  * view.c: typed reads in one transaction.
  *
- * A record found is checked before anything in it is believed. One of fixed size may be shorter or longer than this
- * program's: a field that an earlier version did not write is 0, one of a later version is not looked at.
+ * A record found stays where it is while its transaction lasts, so a lock is only held for the look-up. It is checked
+ * before anything in it is believed. One of fixed size may be shorter or longer than this program's: a field that an
+ * earlier version did not write is 0, one of a later version is not looked at.
  */
 #include "environment.h"
+
+static void
+enter(const struct view *view)
+{
+	if (view->shared)
+		pthread_mutex_lock(view->shared);
+}
+
+static void
+leave(const struct view *view)
+{
+	if (view->shared)
+		pthread_mutex_unlock(view->shared);
+}
 
 int
 store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t key_size,
@@ -23,8 +38,11 @@ store_view_get(const struct view *view, enum store_db db, const struct store_key
                const uint8_t **body, size_t *size, struct portolan_error *error)
 {
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v;
-	int rc = mdb_get(view->txn, view->environment->dbi[db], &k, &v);
+	int rc;
 
+	enter(view);
+	rc = mdb_get(view->txn, view->environment->dbi[db], &k, &v);
+	leave(view);
 	if (rc == MDB_NOTFOUND)
 		return VIEW_ABSENT;
 	if (rc)
@@ -57,7 +75,9 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 
 	*walk = (struct view_walk){.view = view, .db = db, .prefix = *from, .at = *from};
 	walk->prefix.size = prefix_size;
+	enter(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
+	leave(view);
 	return rc ? store_environment_error(view->environment, rc, "reading", error) : 0;
 }
 
@@ -70,7 +90,9 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 	if (!walk->started)
 		walk->key = (MDB_val){.mv_data = walk->at.data, .mv_size = walk->at.size};
 	walk->started = true;
+	enter(walk->view);
 	rc = mdb_cursor_get(walk->cursor, &walk->key, &walk->value, op);
+	leave(walk->view);
 	if (rc == MDB_NOTFOUND)
 		return VIEW_ABSENT;
 	if (rc)
@@ -105,7 +127,10 @@ store_walk_delete(struct view_walk *walk, struct portolan_error *error)
 void
 store_walk_close(struct view_walk *walk)
 {
-	if (walk->cursor)
-		mdb_cursor_close(walk->cursor);
+	if (!walk->cursor)
+		return;
+	enter(walk->view);
+	mdb_cursor_close(walk->cursor);
+	leave(walk->view);
 	walk->cursor = NULL;
 }

@@ -25,13 +25,14 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
                        struct portolan_error *error)
 {
 	struct store_writer *opened = calloc(1, sizeof(*opened));
-	int dead = 0, rc = 0;
+	int rc = 0;
 
 	if (!opened || !(opened->directory = strdup(directory))) {
 		free(opened);
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
 	opened->lock = -1;
+	opened->images.limit = IMAGES_USUAL_BYTES;
 	rc = store_dictionary_init(&opened->dictionary);
 	if (rc)
 		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
@@ -43,13 +44,10 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
 	if (!rc) {
 		store_lock_let_group_read(directory);
-		mdb_reader_check(opened->environment.env, &dead); /* slots of readers that were killed */
 		opened->view.environment = &opened->environment;
 		memcpy(opened->id, opened->environment.id, sizeof(opened->id));
-		rc = store_writer_drop_folds(opened, 0, 0, error);
-	}
-	if (!rc)
 		rc = store_writer_drop_all_unnamed(opened, error);
+	}
 	if (!rc)
 		rc = store_writer_commit(opened, error);
 	if (rc) {
@@ -71,6 +69,7 @@ store_writer_close(struct store_writer *writer)
 	if (writer->lock >= 0)
 		close(writer->lock);
 	store_dictionary_free(&writer->dictionary);
+	store_images_free(&writer->images);
 	free(writer->directory);
 	free(writer->index);
 	free(writer->kept);
@@ -81,6 +80,19 @@ const uint8_t *
 store_writer_id(const struct store_writer *writer)
 {
 	return writer->id;
+}
+
+/* A reader that was killed leaves its slot in LMDB's table, and no page freed since then is used again. */
+static void
+free_slots_of_dead_readers(struct store_writer *writer)
+{
+	time_t now = time(NULL);
+	int dead;
+
+	if (now == writer->looked_for_dead)
+		return;
+	writer->looked_for_dead = now;
+	mdb_reader_check(writer->environment.env, &dead);
 }
 
 int
@@ -103,6 +115,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 		return rc;
 	}
 	writer->enlarge = false;
+	free_slots_of_dead_readers(writer);
 	rc = mdb_txn_begin(writer->environment.env, NULL, 0, &writer->view.txn);
 	if (rc) {
 		writer->view.txn = NULL;
@@ -169,6 +182,7 @@ store_writer_abort(struct store_writer *writer)
 	writer->pending = 0;
 	writer->aborts++;
 	store_dictionary_aborted(&writer->dictionary);
+	store_images_drop(&writer->images);
 }
 
 size_t
@@ -231,4 +245,10 @@ store_writer_delete(struct store_writer *writer, enum store_db db, const struct 
 	int rc = mdb_del(writer->view.txn, writer->environment.dbi[db], &k, NULL);
 
 	return rc == 0 || rc == MDB_NOTFOUND ? 0 : put_failed(writer, rc, error);
+}
+
+void
+store_writer_limit_images(struct store_writer *writer, size_t bytes)
+{
+	writer->images.limit = bytes;
 }

@@ -104,32 +104,47 @@ check_ids(const struct run_state_record *state, const struct store_append *appen
 	return 0;
 }
 
+/* The first of indices that follow one another, or BATCH_SCATTERED. */
+static uint32_t
+first_of(const uint32_t *index, uint32_t count)
+{
+	uint32_t other = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		other |= index[i] ^ (index[0] + i);
+	return other ? BATCH_SCATTERED : index[0];
+}
+
+/* Puts the record; *batch points into it until the next change. */
 static int
-put_batch(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
-          const struct append_columns *resolved, uint64_t position, uint32_t count, struct portolan_error *error)
+put_batch(struct store_writer *writer, uint32_t run, const struct store_append *append,
+          const struct append_columns *resolved, const struct batch_record *head, uint64_t position,
+          struct batch *batch, struct portolan_error *error)
 {
 	struct store_key key = store_key_log(run, append->epoch, position);
-	struct batch_record head = {
-	        .session = session, .rows = count, .sequence = append->sequence, .columns = resolved->columns};
-	size_t length = store_batch_size(count, resolved->columns);
+	bool scattered = head->first == BATCH_SCATTERED;
+	size_t length = store_batch_size(head->rows, head->columns, scattered);
 	uint8_t *record, *at;
 	int rc = store_writer_reserve_raw(writer, DB_LOG, &key, length, &record, error);
 
 	if (rc)
 		return rc;
-	memcpy(record + RECORD_HEADER, &head, sizeof(head));
-	at = record + RECORD_HEADER + sizeof(head);
-	memcpy(at, writer->index, (size_t)count * 4);
-	pad_zero(at, (size_t)count * 4);
-	at += pad8((size_t)count * 4);
-	for (uint64_t mask = resolved->columns; mask; mask &= mask - 1) {
+	memcpy(record + RECORD_HEADER, head, sizeof(*head));
+	at = record + RECORD_HEADER + sizeof(*head);
+	if (scattered) {
+		memcpy(at, writer->index, (size_t)head->rows * 4);
+		pad_zero(at, (size_t)head->rows * 4);
+		at += pad8((size_t)head->rows * 4);
+	}
+	for (uint64_t mask = head->columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
-		store_rows_fill(at, resolved->data[column], column, writer->kept, count, append->rows);
-		pad_zero(at, column_bytes(column, count));
-		at += pad8(column_bytes(column, count));
+		store_rows_fill(at, resolved->data[column], column, writer->kept, head->rows, append->rows);
+		pad_zero(at, column_bytes(column, head->rows));
+		at += pad8(column_bytes(column, head->rows));
 	}
 	store_record_seal(record, RECORD_BATCH, length);
+	store_batch_parts(record, head, batch);
 	return 0;
 }
 
@@ -140,20 +155,27 @@ append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const s
             struct portolan_error *error)
 {
 	struct store_key key = store_key_u32_u32(run, append->epoch);
+	const struct batch_record head = {.session = session,
+	                                  .rows = count,
+	                                  .sequence = append->sequence,
+	                                  .columns = resolved->columns,
+	                                  .first = first_of(writer->index, count)};
 	struct epoch_record epoch;
+	struct batch batch;
 	int rc = store_catalog_epoch(&writer->view, run, append->epoch, &epoch, error);
 
 	if (!rc)
-		rc = put_batch(writer, run, session, append, resolved, epoch.log_end, count, error);
+		rc = put_batch(writer, run, append, resolved, &head, epoch.log_end, &batch, error);
 	if (rc)
 		return rc;
+	store_images_add(&writer->images, &(struct image_key){run, append->epoch}, &epoch, state->rows, &batch);
 	state->epochs += epoch.observations == 0 && epoch.log_rows == 0;
 	state->log_rows += count;
 	state->columns |= resolved->columns;
 	state->id_kind = (uint32_t)append->id_kind;
 	epoch.log_end++;
 	epoch.log_rows += count;
-	epoch.log_bytes += store_batch_size(count, resolved->columns);
+	epoch.log_bytes += store_batch_size(count, resolved->columns, head.first == BATCH_SCATTERED);
 	epoch.columns |= resolved->columns;
 	return store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error);
 }

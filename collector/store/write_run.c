@@ -195,19 +195,19 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 int
 store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error)
 {
-	struct retired_record retired = {.kind = RETIRED_RUN, .run = 0};
+	uint32_t run = 0;
 	struct run_state_record state;
 	struct store_key key = {.size = 0};
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc)
-		rc = store_catalog_find(&writer->view, name.data, name.size, &retired.run, error);
+		rc = store_catalog_find(&writer->view, name.data, name.size, &run, error);
 	if (rc == VIEW_ABSENT)
 		return error_set(error, STORE_E_NO_RUN, "no run '%.*s' in store '%s'; `portolan runs` lists them",
 		                 (int)name.size, name.data, writer->directory);
 	if (!rc)
-		rc = store_catalog_state(&writer->view, retired.run, &state, error);
-	if (rc == STORE_E_CORRUPT && retired.run) { /* what cannot be read can be removed all the same */
+		rc = store_catalog_state(&writer->view, run, &state, error);
+	if (rc == STORE_E_CORRUPT && run) { /* what cannot be read can be removed all the same */
 		state = (struct run_state_record){.state = STORE_RUN_REMOVED};
 		rc = 0;
 	}
@@ -217,9 +217,9 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 	state.state = STORE_RUN_REMOVED;
 	rc = store_writer_delete(writer, DB_RUNS, &key, error);
 	if (!rc)
-		rc = store_writer_put_state(writer, retired.run, &state, error);
+		rc = store_writer_put_state(writer, run, &state, error);
 	if (!rc)
-		rc = store_writer_retire(writer, &retired, false, error);
+		rc = store_writer_list_removal(writer, run, STORE_EPOCH_RUN, 0, error);
 	return rc;
 }
 

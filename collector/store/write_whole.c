@@ -40,7 +40,6 @@ store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_
 int
 store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error)
 {
-	struct retired_record retired = {.kind = RETIRED_RUN, .run = run};
 	struct run_state_record state;
 	int rc = store_writer_begin(writer, error);
 
@@ -50,7 +49,7 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 		return rc == STORE_E_NO_RUN ? 0 : rc;
 	state.state = STORE_RUN_REMOVED;
 	rc = store_writer_put_state(writer, run, &state, error);
-	return rc ? rc : store_writer_retire(writer, &retired, false, error);
+	return rc ? rc : store_writer_list_removal(writer, run, STORE_EPOCH_RUN, 0, error);
 }
 
 /* The first unnamed run from number *run on; VIEW_ABSENT. What cannot be read is not one. */

@@ -2,15 +2,18 @@
  * writer.h: inside the writing half: the writer, its transaction, and puts.
  *
  * Nothing the writer hands out is kept outside the pending transaction, except the dictionary's tables, which follow
- * it: giving up the transaction gives everything back.
+ * it, and the images, which are dropped with it: giving up the transaction gives everything back.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
 
 #include "write.h"
 
+#include <time.h>
+
 #include "catalog.h"
 #include "dictionary.h"
+#include "image.h"
 #include "join.h"
 
 struct store_writer {
@@ -24,6 +27,8 @@ struct store_writer {
 	char *directory;
 	uint8_t id[16]; /* of the store; here, as the environment may be closed for a while */
 	struct dictionary dictionary;
+	struct images images;
+	time_t looked_for_dead; /* readers */
 	uint32_t *index; /* working space of an append: index and kept rows */
 	uint32_t *kept;
 	size_t row_room;
@@ -57,14 +62,12 @@ int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t
 int store_writer_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
                                struct portolan_error *error);
 
-/* Puts something on the list of what is to be removed; `at_once`: no reader can need it. */
-int store_writer_retire(struct store_writer *writer, const struct retired_record *record, bool at_once,
-                        struct portolan_error *error);
+/* Puts something on the list of what is to be removed: the log entries of an epoch before position `to`, or
+ * (STORE_EPOCH_RUN) a run. */
+int store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
+                              struct portolan_error *error);
 
 /* Removes the runs that never got their name. */
 int store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error);
-
-/* Retires what unfinished folds left: of every run, or (run ≠ 0) of one run's epoch. */
-int store_writer_drop_folds(struct store_writer *writer, uint32_t run, uint32_t epoch, struct portolan_error *error);
 
 #endif

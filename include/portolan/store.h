@@ -3,21 +3,20 @@
  * The records byte by byte are in collector/STORE.md. The reading half is the library `store_read`
  * (collector/store/read*.c), the writing half is the collector's alone.
  *
- * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it),
- * collector.sock (its local endpoint) and readers/ (one locked file per snapshot in use).
+ * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it), and what
+ * belongs to the collector.
  *
  * How a run is laid out
  *   Every example has a dense index, 0, 1, 2, … in order of first appearance (declared ids: the id itself).
  *   Examples are cut into chunks of STORE_CHUNK rows. For each epoch that was folded, each chunk has one record per
- *   column; records never change: a newer fold writes a new generation. Batches not yet folded (an epoch in
- *   progress, or a patch to a closed one) wait in the log.
+ *   column. Batches not yet folded (an epoch in progress, or a patch to a closed one) wait in the log; each chunk says up
+ *   to which log entry it is merged.
  *
  * Winner rule: of two observations of one example in one epoch the *later* stays, as a whole. Later compares
  *   (session start, rank, session id), then the sequence number: never the order of arrival. What loses is counted as replaced.
  *
- * Snapshots: store_snapshot_open() reads, in one short LMDB transaction, which generation each chunk has, and the
- *   log entries; it merges the latter in memory. After that each block is read in a transaction of its own, while a
- *   locked file in readers/ keeps the collector from removing those generations. A snapshot never changes.
+ * Snapshots: a snapshot holds one LMDB transaction until it is closed, and merges what is in the log in memory. It never
+ *   changes. While it is open the file grows by what is written: close it soon.
  */
 #ifndef PORTOLAN_STORE_H
 #define PORTOLAN_STORE_H
@@ -26,7 +25,7 @@
 
 #include <stdbool.h>
 
-#define STORE_SCHEMA_VERSION 1
+#define STORE_SCHEMA_VERSION 2
 #define STORE_CHUNK 16320u            /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
 #define STORE_CHUNK_WORDS (STORE_CHUNK / 64) /* 64-bit words of a bitmap over a chunk */
 #define STORE_MAX_EXAMPLES 0xfffffff0u
@@ -35,6 +34,7 @@ enum {
 	STORE_E_NO_STORE = -101,   /* no such directory, or nothing in it */
 	STORE_E_NO_RUN = -102,
 	STORE_E_NEWER = -103,      /* written by a newer version */
+	STORE_E_OLDER = -111,      /* written by an older version */
 	STORE_E_CORRUPT = -104,    /* a checksum or a size does not fit */
 	STORE_E_LOCKED = -105,     /* another collector serves it */
 	STORE_E_EXISTS = -106,
@@ -193,8 +193,7 @@ struct store_verify {
 };
 
 /*
- * Compares every record of a run (its number and name) with its checksum, those that no reader needs at the moment included,
- * and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
+ * Compares every record of a run (its number and name) with its checksum, and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
  * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
  * may end the process with a signal.
  */
@@ -206,6 +205,7 @@ struct store_snapshot;
 struct store_snapshot_options {
 	uint32_t epoch_from, epoch_to; /* half-open; 0, UINT32_MAX: all */
 	uint64_t columns;              /* mask of the columns wanted; others cost nothing */
+	bool occupied;                 /* only blocks with observations: see store_snapshot_blocks() */
 };
 
 /* STORE_E_NO_RUN names the run, and the nearest existing name if there is one. */
@@ -227,7 +227,10 @@ const char *store_snapshot_column_name(const struct store_snapshot *snapshot, un
 const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
 const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSON text, or NULL */
 
-size_t store_snapshot_blocks(const struct store_snapshot *snapshot); /* ⌈rows / STORE_CHUNK⌉ */
+/* ⌈rows / STORE_CHUNK⌉. If `occupied` was asked for, and the run declares more examples than it has observed, blocks in
+ * which no epoch has an observation are left out, and the others close up: indices, and the info's `rows`, then count
+ * only what is in blocks that are there, and examples are told apart by their ids. */
+size_t store_snapshot_blocks(const struct store_snapshot *snapshot);
 
 /* Reading is done through cursors, one per thread; a snapshot may have several at work, all closed before it is. */
 struct store_cursor;

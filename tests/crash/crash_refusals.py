@@ -25,7 +25,7 @@ def test_newer_store_is_refused_by_name():
                         [PORTOLAN, "runs", "--store", store], [PORTOLAN, "metrics", "a", "--store", store]):
             done = run(*command)
             assert done.returncode == 1 and done.stdout == "", command
-            assert len(done.stderr.splitlines()) == 1 and "schema version 2" in done.stderr \
+            assert len(done.stderr.splitlines()) == 1 and "schema version 3" in done.stderr \
                 and "use a newer portolan" in done.stderr, done.stderr
         with open(os.path.join(store, "data.mdb"), "rb") as data:
             assert data.read() == before

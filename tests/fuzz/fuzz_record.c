@@ -23,7 +23,7 @@ enum target {
 	USER_COLUMNS,
 	SESSIONS_ORDER,
 	EPOCHS,
-	DIRECTORY,
+	MERGED,
 	OBSERVED,
 	COLUMN,
 	NAME,
@@ -78,13 +78,13 @@ check_batch(const uint8_t *record, size_t size)
 		return;
 	require(batch.session < SESSIONS);
 	for (uint32_t row = 0; row < batch.rows; row++)
-		require(load_u32(batch.index + 4 * (size_t)row) < EXAMPLES);
+		require(store_batch_index(&batch, row) < EXAMPLES);
 	for (unsigned column = 0; column < STORE_COLUMN_MAX; column++) {
 		require((batch.data[column] != NULL) == (batch.columns >> column & 1));
 		if (batch.data[column])
 			touch(batch.data[column], column_bytes(column, batch.rows));
 	}
-	require(store_batch_size(batch.rows, batch.columns) == size);
+	require(store_batch_size(batch.rows, batch.columns, batch.index != NULL) == size);
 }
 
 static void
@@ -193,17 +193,13 @@ check_epochs(const struct view *view)
 }
 
 static void
-check_directory(const struct view *view)
+check_merged(const struct view *view)
 {
+	const struct chunk_place place = {.run_name = "run", .run = RUN, .epoch = EPOCH};
 	struct portolan_error error = {0};
-	uint32_t *generations;
-	int code = store_catalog_directory(view, RUN, EPOCH, 4, &generations, &error);
+	uint64_t merged;
 
-	check_answer(code, &error);
-	if (code)
-		return;
-	touch(generations, 4 * sizeof(*generations));
-	free(generations);
+	check_answer(store_chunk_merged(view, &place, &merged, &error), &error);
 }
 
 static void
@@ -218,7 +214,7 @@ check_chunk(const struct view *view)
 {
 	static struct merge_chunk image; /* keeps its memory, as a cursor's does */
 	const struct chunk_place place = {
-	        .run_name = "run", .run = RUN, .epoch = EPOCH, .generation = 1, .rows = EXAMPLES, .sessions = SESSIONS};
+	        .run_name = "run", .run = RUN, .epoch = EPOCH, .rows = EXAMPLES, .sessions = SESSIONS};
 	const uint64_t all = UINT64_MAX & ~STORE_COLUMN_BIT(STORE_GOLD);
 	struct portolan_error error = {0};
 	int code;
@@ -252,7 +248,7 @@ put_surroundings(const struct view *view, enum target target)
 	uint8_t identity[sizeof(struct run_identity_record) + 3] = {0};
 
 	if (target == COLUMN) {
-		key = store_key_column(RUN, EPOCH, 1, 0, STORE_PRESENCE | STORE_GOLD_PROB);
+		key = store_key_column(RUN, EPOCH, 0, STORE_PRESENCE | STORE_GOLD_PROB);
 		put(view, DB_COLUMNS, &key, RECORD_PRESENCE, &observed, sizeof(observed));
 		return;
 	}
@@ -284,11 +280,11 @@ put_column(const struct view *view, struct input *input)
 	uint8_t column = input_u8(input) % STORE_COLUMN_MAX;
 	size_t size = input_u8(input);
 	const uint8_t *presence = input_bytes(input, &size);
-	struct store_key key = store_key_column(RUN, EPOCH, 1, 0, column | STORE_PRESENCE);
+	struct store_key key = store_key_column(RUN, EPOCH, 0, column | STORE_PRESENCE);
 
 	if (column != STORE_GOLD_PROB)
 		put(view, DB_COLUMNS, &key, RECORD_PRESENCE, presence, size);
-	key = store_key_column(RUN, EPOCH, 1, 0, column);
+	key = store_key_column(RUN, EPOCH, 0, column);
 	put(view, DB_COLUMNS, &key, RECORD_COLUMN, input->data, input->size);
 }
 
@@ -317,12 +313,13 @@ run(const struct view *view, enum target target, struct input *input)
 		put(view, DB_EPOCHS, &key, RECORD_EPOCH, input->data, input->size);
 		check_epochs(view);
 		break;
-	case DIRECTORY:
-		put(view, DB_DIRECTORY, &key, RECORD_DIRECTORY, input->data, input->size);
-		check_directory(view);
+	case MERGED:
+		key = store_key_column(RUN, EPOCH, 0, STORE_PRESENCE | STORE_GOLD_PROB);
+		put(view, DB_COLUMNS, &key, RECORD_PRESENCE, input->data, input->size);
+		check_merged(view);
 		break;
 	case OBSERVED:
-		key = store_key_column(RUN, EPOCH, 1, 0, STORE_PRESENCE | STORE_GOLD_PROB);
+		key = store_key_column(RUN, EPOCH, 0, STORE_PRESENCE | STORE_GOLD_PROB);
 		put(view, DB_COLUMNS, &key, RECORD_PRESENCE, input->data, input->size);
 		check_chunk(view);
 		break;

@@ -85,7 +85,7 @@ make_store(void)
 	log_epoch(other, 0, 10, false);
 	log_epoch(other, 1, 10, false);
 	require(store_fold_begin(fixture_writer(fixture), other, 0, 1 << 20, &fold, NULL) == 0);
-	require(store_fold_step(fold, &done, NULL) == 0); /* leaves its intent */
+	require(store_fold_step(fold, &done, NULL) == 0); /* one of its chunks, perhaps */
 	store_fold_free(fold);
 	fixture_close(fixture);
 }

@@ -113,19 +113,19 @@ class Process(CollectorTest):
 
     def test_a_group_may_read_whatever_the_umask(self):
         collector = self.start_with_umask(0o027)
-        self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb", "readers", "portoland.lock")],
-                         [0o640, 0o660, 0o1770, 0o600])
+        self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb", "portoland.lock")],
+                         [0o640, 0o660, 0o600])
         collector.end()
         self.start_with_umask(0o027)
         self.assertEqual(self.mode("lock.mdb"), 0o660)
 
     def test_a_store_that_nobody_else_may_read_stays_so(self):
         self.start_with_umask(0o077)
-        self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb", "readers")], [0o600, 0o600, 0o700])
+        self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb")], [0o600, 0o600])
 
     @unittest.skipUnless(os.geteuid() == 0, "takes another user")
     def test_a_member_of_the_group_reads(self):
-        """Without being the collector's user: the table LMDB keeps, and readers/."""
+        """Without being the collector's user: readers write into the table that LMDB keeps."""
         os.chmod(self.directory, 0o755)
         os.mkdir(self.store)
         os.chown(self.store, -1, 54321)
@@ -142,10 +142,6 @@ class Process(CollectorTest):
         done = subprocess.run(runs, extra_groups=[54321], **other)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("run,1,1,1,recording", done.stdout)
-        entered = "import os,sys; sys.stdout.write(open(sys.argv[1], 'x').name)"
-        done = subprocess.run([sys.executable, "-c", entered, os.path.join(self.store, "readers", "x")],
-                              extra_groups=[54321], **other)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_an_empty_file_is_no_new_store(self):
         self.collect().end()

@@ -4,7 +4,6 @@
  */
 #include "reader_process.h"
 
-#include "registry.h"
 #include "writer.h"
 
 #include <fcntl.h>
@@ -181,35 +180,6 @@ a_map_that_cannot_grow_is_used_to_its_end(void **state)
 }
 #endif
 
-/* The collector looks while readers come and go under the same name: none may lose its file. */
-static void
-a_living_reader_keeps_its_file(void **state)
-{
-	struct fixture *fixture = fixture_new();
-	char path[512];
-	pid_t child;
-
-	(void)state;
-	snprintf(path, sizeof(path), "%s/readers", fixture_directory(fixture));
-	assert_int_equal(mkdir(path, 0700), 0);
-	child = fork();
-	assert_int_not_equal(child, -1);
-	if (child == 0)
-		for (;;)
-			store_registry_oldest(fixture_directory(fixture));
-	for (int i = 0; i < 10000; i++) {
-		struct registration registration;
-		struct stat status;
-
-		assert_true(store_registry_enter(fixture_directory(fixture), &registration));
-		assert_int_equal(stat(registration.path, &status), 0);
-		store_registry_leave(&registration);
-	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	fixture_free(fixture);
-}
-
 /* A process killed within a transaction leaves its slot, which keeps pages from being used again. */
 static void
 the_slot_of_a_dead_reader_is_freed(void **state)
@@ -281,6 +251,55 @@ what_is_acknowledged_is_not_stored_again(void **state)
 	fixture_free(fixture);
 }
 
+/* A run that declares all that can be, and has a few rows here and there: what it costs to read follows the rows. */
+static void
+few_of_many_declared(void **state)
+{
+	enum { FEW = 2001 };
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", STORE_MAX_EXAMPLES, NULL, 0);
+	struct store_snapshot_options options = {.epoch_to = UINT32_MAX, .columns = UINT64_MAX, .occupied = true};
+	static uint64_t ids[FEW];
+	static float gold_prob[FEW];
+	struct reading reading;
+
+	(void)state;
+	for (uint64_t i = 0; i < FEW; i++) {
+		ids[i] = i < 2000 ? i * 100 : STORE_MAX_EXAMPLES - 1;
+		gold_prob[i] = (float)i / FEW;
+	}
+	for (int folded = 0; folded < 2; folded++) {
+		uint64_t seen = 0;
+
+		fixture_log(fixture, run, &(struct fixture_batch){.n = FEW, .ids = ids, .gold_prob = gold_prob});
+		if (folded)
+			fixture_fold(fixture, run, 0);
+		ok(store_snapshot_open(fixture_store(fixture), "run", &options, &reading.snapshot, &error));
+		ok(store_cursor_open(reading.snapshot, &reading.cursor, &error));
+		assert_int_equal(store_snapshot_info(reading.snapshot)->examples, FEW);
+		assert_int_equal(store_snapshot_blocks(reading.snapshot), 199900 / STORE_CHUNK + 2);
+		for (size_t b = 0; b < store_snapshot_blocks(reading.snapshot); b++) {
+			struct store_block block;
+			struct store_ids found;
+
+			reading_block(&reading, b, &block, &found);
+			assert_int_equal(block.first, b * STORE_CHUNK);
+			assert_int_equal(found.first, block.first);
+			assert_true(block.first + block.rows <= store_snapshot_info(reading.snapshot)->rows);
+			for (uint32_t row = 0; row < block.rows; row++) {
+				if (!has(&block, 0, STORE_GOLD_PROB, row))
+					continue;
+				assert_int_equal(found.integers[row], ids[seen]);
+				assert_true(float_of(&block, 0, STORE_GOLD_PROB, row) == gold_prob[seen]);
+				seen++;
+			}
+		}
+		assert_int_equal(seen, FEW);
+		reading_close(&reading);
+	}
+	fixture_free(fixture);
+}
+
 static double
 seconds_for_ids(unsigned shift)
 {
@@ -309,6 +328,59 @@ no_kind_of_id_is_slow(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
 		assert_true(seconds_for_ids(shifts[i]) < 10 * usual);
+}
+
+/* Appends new ids until there is no room for more; answers how many there are. */
+static uint64_t
+fill_the_dictionary(struct fixture *fixture, uint32_t run, uint64_t from)
+{
+	static uint64_t ids[ROWS];
+	static float gold_prob[ROWS];
+	static uint8_t correct[ROWS];
+	struct store_append_column columns[] = {{{"gold_prob", 9}, STORE_TYPE_F4, gold_prob},
+	                                        {{"correct", 7}, STORE_TYPE_BIT, correct}};
+	struct store_append batch = {.rows = ROWS,
+	                             .id_kind = STORE_ID_INT,
+	                             .id_size = 8,
+	                             .ids = ids,
+	                             .ids_bytes = sizeof(ids),
+	                             .columns = columns,
+	                             .column_count = 2};
+	struct portolan_error failure = {0};
+	uint32_t refused;
+	int rc = 0;
+
+	while (rc == 0 && from < 100 * ROWS) {
+		for (uint32_t i = 0; i < ROWS; i++)
+			ids[i] = (from + i) * 977;
+		batch.sequence++;
+		rc = store_writer_append(fixture_writer(fixture), run, 0, &batch, &refused, &failure);
+		from += rc == 0 ? ROWS : 0;
+	}
+	assert_int_equal(rc, STORE_E_IDS);
+	assert_non_null(strstr(failure.message, "examples=N"));
+	for (uint32_t i = 0; i < ROWS; i++) /* ids it knows need no room */
+		ids[i] = i * UINT64_C(977);
+	ok(store_writer_append(fixture_writer(fixture), run, 0, &batch, &refused, &error));
+	return from;
+}
+
+/* The limit is for what is there: growth needs next to nothing beside it. */
+static void
+ids_fill_the_memory_they_may_take(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	const size_t limit = (size_t)10 << 20;
+	uint64_t rows;
+
+	(void)state;
+	store_writer_limit_ids(fixture_writer(fixture), limit);
+	rows = fill_the_dictionary(fixture, run, 0);
+	/* 16 bytes each, half to three quarters of the places in use; a table that doubles would stop at 196,608. */
+	assert_in_range(rows, limit / 2 / 16 - ROWS, limit * 3 / 4 / 16);
+	assert_in_range(fixture_writer(fixture)->dictionary.tables->bytes, limit / 2, limit);
+	fixture_free(fixture);
 }
 
 /* Many runs recorded at once: none has to read its ids again for each batch. */
@@ -374,11 +446,12 @@ main(void)
 #ifdef LIMIT_ADDRESS_SPACE
 	        cmocka_unit_test(a_map_that_cannot_grow_is_used_to_its_end),
 #endif
-	        cmocka_unit_test(a_living_reader_keeps_its_file),
 	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
 	        cmocka_unit_test(a_file_half_made_is_made_again),
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
+	        cmocka_unit_test(few_of_many_declared),
 	        cmocka_unit_test(no_kind_of_id_is_slow),
+	        cmocka_unit_test(ids_fill_the_memory_they_may_take),
 	        cmocka_unit_test(each_run_keeps_its_table),
 	        cmocka_unit_test(records_may_grow),
 	};

@@ -4,10 +4,13 @@
  */
 #include "store_test.h"
 
+#include "fold.h"
+
 #include <stdlib.h>
 
 #define EXAMPLES (2 * STORE_CHUNK + 77)
-#define EPOCHS 3
+#define EPOCHS 3 /* that batches come to in any order */
+#define EPOCHS_IN_TURN 24
 #define SESSIONS 5
 #define OPERATIONS 1500
 #define LARGEST 20000
@@ -22,14 +25,14 @@ struct observation {
 	uint32_t session;
 };
 
-struct batch {
+struct logged {
 	uint32_t epoch, n, session, good;
 	uint64_t *ids;
 	float *gold_prob, *value[FLOATS];
 	uint8_t *correct;
 	int32_t *gold, *predicted;
 	bool has[FLOATS], has_gold, has_predicted;
-	struct batch *next;
+	struct logged *next;
 };
 
 struct model {
@@ -38,12 +41,14 @@ struct model {
 	uint32_t run, session[SESSIONS];
 	uint64_t order[SESSIONS];
 	bool declared, strings;
-	struct observation *observations[EPOCHS];
+	bool in_turn; /* one epoch after the other, and all batches with the same columns: images are complete */
+	uint32_t epochs, epoch, folds_of_images;
+	struct observation *observations[EPOCHS_IN_TURN];
 	int32_t *gold; /* −1: not known */
 	uint32_t *gold_session;
 	bool *seen;
 	uint64_t rows, kept, met, refused;
-	struct batch *first, **last; /* not yet committed */
+	struct logged *first, **last; /* not yet committed */
 };
 
 static uint64_t
@@ -72,7 +77,7 @@ room(size_t count, size_t size)
 }
 
 static void
-free_batch(struct batch *batch)
+free_batch(struct logged *batch)
 {
 	for (int i = 0; i < FLOATS; i++)
 		free(batch->value[i]);
@@ -88,7 +93,7 @@ static void
 forget_pending(struct model *model)
 {
 	while (model->first) {
-		struct batch *batch = model->first;
+		struct logged *batch = model->first;
 
 		model->first = batch->next;
 		free_batch(batch);
@@ -98,7 +103,7 @@ forget_pending(struct model *model)
 
 /* The model's own winner rule, row by row. */
 static void
-apply(struct model *model, const struct batch *batch)
+apply(struct model *model, const struct logged *batch)
 {
 	for (uint32_t i = 0; i < batch->n; i++) {
 		uint64_t id = batch->ids[i];
@@ -137,13 +142,13 @@ apply(struct model *model, const struct batch *batch)
 static void
 committed(struct model *model)
 {
-	for (const struct batch *batch = model->first; batch; batch = batch->next)
+	for (const struct logged *batch = model->first; batch; batch = batch->next)
 		apply(model, batch);
 	forget_pending(model);
 }
 
 static void
-choose_ids(struct model *model, struct batch *batch)
+choose_ids(struct model *model, struct logged *batch)
 {
 	uint32_t shape = below(model, 4), start = below(model, EXAMPLES), last = below(model, 1 + batch->n / 8);
 
@@ -159,12 +164,12 @@ choose_ids(struct model *model, struct batch *batch)
 	}
 }
 
-static struct batch *
+static struct logged *
 make_batch(struct model *model)
 {
-	struct batch *batch = room(1, sizeof(*batch));
+	struct logged *batch = room(1, sizeof(*batch));
 
-	batch->epoch = below(model, EPOCHS);
+	batch->epoch = model->in_turn ? model->epoch : below(model, EPOCHS);
 	batch->n = below(model, 8) ? below(model, 300) : below(model, LARGEST);
 	batch->session = below(model, SESSIONS);
 	batch->ids = room(batch->n, sizeof(*batch->ids));
@@ -177,7 +182,10 @@ make_batch(struct model *model)
 	for (int f = 0; f < FLOATS; f++) {
 		batch->value[f] = room(batch->n, sizeof(float));
 		batch->has[f] = below(model, 3) != 0;
+		batch->has[f] |= model->in_turn;
 	}
+	if (model->in_turn)
+		batch->has_gold = batch->has_predicted = true;
 	choose_ids(model, batch);
 	for (uint32_t i = 0; i < batch->n; i++) {
 		batch->gold_prob[i] = (float)below(model, 1 << 20) / (float)(1 << 20);
@@ -203,7 +211,7 @@ user_id(uint64_t id)
 static void
 append(struct model *model)
 {
-	struct batch *batch = make_batch(model);
+	struct logged *batch = make_batch(model);
 	struct fixture_batch given = {.epoch = batch->epoch, .n = batch->n, .gold_prob = batch->gold_prob};
 	uint64_t *ids = room(batch->n, sizeof(*ids));
 	char(*text)[24] = room(batch->n, sizeof(*text));
@@ -236,7 +244,7 @@ append(struct model *model)
 
 /* Folds an epoch, or gives up on the way, with or without an abort. */
 static void
-fold(struct model *model)
+fold(struct model *model, uint32_t epoch)
 {
 	struct store_writer *writer = fixture_writer(model->fixture);
 	size_t memory = below(model, 2) ? 1 : (size_t)64 << 20; /* 1: one chunk at a time */
@@ -244,7 +252,8 @@ fold(struct model *model)
 	struct store_fold *begun;
 	bool done = false;
 
-	ok(store_fold_begin(writer, model->run, below(model, EPOCHS), memory, &begun, &error));
+	ok(store_fold_begin(writer, model->run, epoch, memory, &begun, &error));
+	model->folds_of_images += begun->image != NULL;
 	for (uint32_t step = 0; step < steps && !done; step++) {
 		ok(store_fold_step(begun, &done, &error));
 		committed(model);
@@ -341,7 +350,7 @@ examples_by_row(const struct model *model, struct reading *reading)
 static void
 check(struct model *model)
 {
-	uint32_t from = below(model, 2) ? 0 : below(model, EPOCHS), to = below(model, 2) ? UINT32_MAX : from + 1;
+	uint32_t from = below(model, 2) ? 0 : below(model, model->epochs), to = below(model, 2) ? UINT32_MAX : from + 1;
 	struct store_snapshot_options options = {.epoch_from = from, .epoch_to = to, .columns = UINT64_MAX};
 	struct store *store = fixture_store(model->fixture); /* commits */
 	struct reading reading;
@@ -393,7 +402,7 @@ check_end(struct model *model)
 
 	fixture_end(model->fixture, model->run);
 	committed(model);
-	for (int e = 0; e < EPOCHS; e++)
+	for (uint32_t e = 0; e < model->epochs; e++)
 		for (uint64_t id = 0; id < EXAMPLES; id++)
 			distinct += model->observations[e][id].there;
 	ok(store_writer_run_info(fixture_writer(model->fixture), model->run, &info, &error));
@@ -414,12 +423,13 @@ check_end(struct model *model)
 }
 
 static void
-start(struct model *model, uint64_t seed, bool declared, bool strings)
+start(struct model *model, uint64_t seed, bool declared, bool strings, bool in_turn)
 {
 	static const uint64_t started[SESSIONS] = {50, 10, 50, 90, 10};
 	static const uint32_t rank[SESSIONS] = {1, 0, 0, 0, 0};
 
-	*model = (struct model){.random = seed, .declared = declared, .strings = strings};
+	*model = (struct model){.random = seed, .declared = declared, .strings = strings, .in_turn = in_turn};
+	model->epochs = in_turn ? EPOCHS_IN_TURN : EPOCHS;
 	model->fixture = fixture_new();
 	model->run = fixture_run(model->fixture, "random", declared ? EXAMPLES : 0, NULL, 0);
 	for (int s = 0; s < SESSIONS; s++) {
@@ -427,7 +437,7 @@ start(struct model *model, uint64_t seed, bool declared, bool strings)
 		model->order[s] = started[s] * 1000 + rank[s] * 100 + (uint64_t)s; /* ids ascend */
 	}
 	ok(store_writer_commit(fixture_writer(model->fixture), &error));
-	for (int e = 0; e < EPOCHS; e++)
+	for (uint32_t e = 0; e < model->epochs; e++)
 		model->observations[e] = room(EXAMPLES, sizeof(struct observation));
 	model->gold = room(EXAMPLES, sizeof(*model->gold));
 	memset(model->gold, 0xff, EXAMPLES * sizeof(*model->gold));
@@ -440,7 +450,7 @@ static void
 finish(struct model *model)
 {
 	forget_pending(model);
-	for (int e = 0; e < EPOCHS; e++)
+	for (uint32_t e = 0; e < model->epochs; e++)
 		free(model->observations[e]);
 	free(model->gold);
 	free(model->gold_session);
@@ -453,7 +463,7 @@ operate(uint64_t seed, bool declared, bool strings)
 {
 	struct model model;
 
-	start(&model, seed, declared, strings);
+	start(&model, seed, declared, strings, false);
 	for (int i = 0; i < OPERATIONS; i++) {
 		uint32_t operation = below(&model, 100);
 		bool more;
@@ -467,7 +477,7 @@ operate(uint64_t seed, bool declared, bool strings)
 			store_writer_abort(fixture_writer(model.fixture));
 			forget_pending(&model);
 		} else if (operation < 93) {
-			fold(&model);
+			fold(&model, below(&model, EPOCHS));
 		} else if (operation < 98) {
 			ok(store_writer_collect(fixture_writer(model.fixture), &more, &error));
 		} else {
@@ -476,6 +486,70 @@ operate(uint64_t seed, bool declared, bool strings)
 	}
 	check_end(&model);
 	finish(&model);
+}
+
+/* Epochs one after the other, as they are recorded: some thousand rows, by several sessions, some examples twice; then
+ * the epoch is folded, perhaps after a restart or a patch. */
+static void
+operate_in_turn(uint64_t seed, bool declared, bool strings)
+{
+	struct model model;
+	bool more;
+
+	start(&model, seed, declared, strings, true);
+	for (model.epoch = 0; model.epoch < model.epochs; model.epoch++) {
+		uint32_t batches = 1 + below(&model, 40);
+
+		for (uint32_t i = 0; i < batches; i++) {
+			uint32_t operation = below(&model, 200);
+
+			append(&model);
+			if (operation < 60) {
+				ok(store_writer_commit(fixture_writer(model.fixture), &error));
+				committed(&model);
+			} else if (operation < 61) {
+				store_writer_abort(fixture_writer(model.fixture));
+				forget_pending(&model);
+			} else if (operation < 62) {
+				fixture_close(model.fixture);
+				committed(&model);
+			} else if (operation < 63) {
+				store_writer_limit_images(fixture_writer(model.fixture), below(&model, 2) << 21);
+			}
+		}
+		do
+			fold(&model, model.epoch);
+		while (below(&model, 3) == 0);
+		ok(store_writer_collect(fixture_writer(model.fixture), &more, &error));
+		if (below(&model, 4) == 0)
+			check(&model);
+		store_writer_limit_images(fixture_writer(model.fixture), (size_t)64 << 20);
+	}
+	model.epoch--;
+	assert_in_range(model.folds_of_images, EPOCHS_IN_TURN / 4, EPOCHS_IN_TURN);
+	check_end(&model);
+	finish(&model);
+}
+
+static void
+images_of_declared_ids(void **state)
+{
+	(void)state;
+	operate_in_turn(4, true, false);
+}
+
+static void
+images_of_integer_ids(void **state)
+{
+	(void)state;
+	operate_in_turn(5, false, false);
+}
+
+static void
+images_of_string_ids(void **state)
+{
+	(void)state;
+	operate_in_turn(6, false, true);
 }
 
 static void
@@ -506,6 +580,9 @@ main(void)
 	        cmocka_unit_test(declared_ids),
 	        cmocka_unit_test(integer_ids),
 	        cmocka_unit_test(string_ids),
+	        cmocka_unit_test(images_of_declared_ids),
+	        cmocka_unit_test(images_of_integer_ids),
+	        cmocka_unit_test(images_of_string_ids),
 	};
 
 	return cmocka_run_group_tests_name("store random", tests, NULL, NULL);

@@ -1,16 +1,16 @@
 /*
- * test_snapshot.c: a snapshot does not change, whatever the collector does; what no reader needs goes, and only that;
- * and a fold that was cut short leaves nothing.
+ * test_snapshot.c: a snapshot does not change, whatever the collector does; what is not needed goes at once; pages are
+ * used again once nobody reads them; and a fold that was cut short changes nothing.
  */
 #include "reader_process.h"
 
-#include "registry.h"
 #include "writer.h"
 
-#include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { N = STORE_CHUNK + 500 };
@@ -57,23 +57,6 @@ count_records(struct fixture *fixture, enum store_db db, uint32_t run)
 		count++;
 	store_walk_close(&walk);
 	store_writer_abort(writer);
-	return count;
-}
-
-static int
-count_reader_files(struct fixture *fixture)
-{
-	char path[512];
-	struct dirent *entry;
-	int count = 0;
-	DIR *directory;
-
-	snprintf(path, sizeof(path), "%s/readers", fixture_directory(fixture));
-	directory = opendir(path);
-	assert_non_null(directory);
-	while ((entry = readdir(directory)))
-		count += entry->d_name[0] != '.';
-	closedir(directory);
 	return count;
 }
 
@@ -139,56 +122,91 @@ does_not_change(void **state)
 	fixture_free(fixture);
 }
 
-/* Old generations stay exactly as long as somebody may need them. */
+/* Columns are written in place, and what is folded leaves the log. */
 static void
 collects(void **state)
 {
 	struct fixture *fixture = fixture_new();
 	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
-	size_t once, twice;
-	struct reader reader;
+	size_t once;
 
 	(void)state;
 	log_some(fixture, run, 0, 0, N, .1f);
 	fixture_fold(fixture, run, 0);
+	assert_true(count_records(fixture, DB_LOG, run) > 0);
 	collect_all(fixture);
 	assert_int_equal(count_records(fixture, DB_LOG, run), 0);
+	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 0);
 	assert_int_equal(count_records(fixture, DB_IDS, run), 2); /* one record per chunk */
 	once = count_records(fixture, DB_COLUMNS, run);
-	/* nobody reads: the old generation goes at once */
-	log_some(fixture, run, 0, 0, N, .2f);
-	fixture_fold(fixture, run, 0);
-	twice = count_records(fixture, DB_COLUMNS, run);
-	assert_int_equal(twice, once + 2 * 4); /* presence, gold_prob, correct, session; labels have not changed */
+	assert_int_equal(once,
+	                 2 * (4 + 3)); /* presence, gold_prob, correct, session; presence, label and its session */
+	for (int again = 0; again < 3; again++) {
+		log_some(fixture, run, 0, 0, again == 1 ? 10 : N, .2f + .1f * (float)again);
+		fixture_fold(fixture, run, 0);
+		assert_int_equal(count_records(fixture, DB_COLUMNS, run), once);
+	}
 	collect_all(fixture);
-	assert_int_equal(count_records(fixture, DB_COLUMNS, run), once);
-	/* only the chunk that was touched is written again */
-	log_some(fixture, run, 0, 0, 10, .3f);
-	fixture_fold(fixture, run, 0);
-	assert_true(count_records(fixture, DB_COLUMNS, run) < twice);
-	collect_all(fixture);
-	/* somebody reads */
+	assert_int_equal(count_records(fixture, DB_LOG, run), 0);
+	fixture_free(fixture);
+}
+
+static uint64_t
+file_size(const struct fixture *fixture)
+{
+	struct stat status;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture_directory(fixture));
+	assert_int_equal(stat(path, &status), 0);
+	return (uint64_t)status.st_size;
+}
+
+static void
+rewrite(struct fixture *fixture, uint32_t run, int times)
+{
+	for (int i = 0; i < times; i++) {
+		log_some(fixture, run, 0, 0, N, .3f);
+		fixture_fold(fixture, run, 0);
+		collect_all(fixture);
+	}
+}
+
+/* The price of a reader that stays: no page is used again meanwhile. When it is killed its slot is freed, and the file
+ * grows no more. */
+static void
+pages_are_used_again_when_a_reader_is_gone(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	uint64_t before, held, after;
+	struct reader reader;
+	struct timespec second = {.tv_sec = 1, .tv_nsec = 100000000};
+
+	(void)state;
+	rewrite(fixture, run, 5);
+	before = file_size(fixture);
+	rewrite(fixture, run, 10);
+	assert_in_range(file_size(fixture), before, before + before / 4); /* nobody reads: it stays as it is */
+	before = file_size(fixture);
 	reader = reader_start(fixture_directory(fixture), "run", false);
 	assert_true(reader_digest(&reader) != 0);
-	assert_int_equal(count_reader_files(fixture), 1);
-	log_some(fixture, run, 0, 0, N, .4f);
-	fixture_fold(fixture, run, 0);
-	collect_all(fixture);
-	assert_int_equal(count_records(fixture, DB_COLUMNS, run), twice);
-	/* it dies, and cannot say so */
+	rewrite(fixture, run, 10);
+	held = file_size(fixture);
+	assert_true(held > before + before / 2);
 	reader_kill(&reader);
-	assert_int_equal(count_reader_files(fixture), 1);
-	collect_all(fixture);
-	assert_int_equal(count_reader_files(fixture), 0);
-	assert_int_equal(count_records(fixture, DB_COLUMNS, run), once);
+	nanosleep(&second, NULL); /* the writer looks for dead readers once a second */
+	rewrite(fixture, run, 1);
+	after = file_size(fixture);
+	rewrite(fixture, run, 10);
+	assert_int_equal(file_size(fixture), after);
 	fixture_free(fixture);
 }
 
 static void
 removed_runs(void **state)
 {
-	static const enum store_db all[] = {DB_RUN,    DB_SESSIONS,  DB_IDS,     DB_LOG,
-	                                    DB_EPOCHS, DB_DIRECTORY, DB_COLUMNS, DB_FOLDS};
+	static const enum store_db all[] = {DB_RUN, DB_SESSIONS, DB_IDS, DB_LOG, DB_EPOCHS, DB_COLUMNS, DB_REMOVALS};
 	struct fixture *fixture = fixture_new();
 	uint32_t kept = make_run(fixture, "kept"), run = make_run(fixture, "run"), again;
 	uint64_t before = digest_of(fixture_store(fixture), "run"), other = digest_of(fixture_store(fixture), "kept");
@@ -221,31 +239,63 @@ removed_runs(void **state)
 	fixture_free(fixture);
 }
 
-/* Where nothing can be written into readers/, the snapshot keeps LMDB's own transaction. */
+struct shared {
+	struct store_snapshot *snapshot;
+	uint64_t sums[20];
+};
+
+/* Reads every block of the snapshot, again and again. */
+static void *
+read_blocks(void *context)
+{
+	const struct shared *shared = context;
+	struct store_cursor *cursor;
+	size_t wrong = 0;
+
+	if (store_cursor_open(shared->snapshot, &cursor, NULL) != 0)
+		return (void *)1;
+	for (int turn = 0; turn < 50; turn++) {
+		for (size_t b = 0; b < store_snapshot_blocks(shared->snapshot); b++) {
+			struct store_block block;
+			struct store_ids ids;
+			uint64_t ones = 0;
+
+			if (store_cursor_block(cursor, b, &block, NULL) != 0 ||
+			    store_cursor_ids(cursor, b, &ids, NULL) != 0)
+				wrong++;
+			for (size_t e = 0; e < block.epoch_count; e++)
+				for (uint32_t row = 0; row < block.rows; row++)
+					ones += has(&block, e, STORE_GOLD_PROB, row);
+			wrong += ones != shared->sums[b] || ids.integers[0] != 1000 + b * STORE_CHUNK;
+		}
+	}
+	store_cursor_close(cursor);
+	return (void *)wrong;
+}
+
+/* Cursors of several threads share the snapshot's transaction. */
 static void
-unlisted_reader(void **state)
+threads_share_a_snapshot(void **state)
 {
 	struct fixture *fixture = fixture_new();
-	uint32_t run = make_run(fixture, "run");
-	uint64_t before;
-	struct reader reader;
-	char path[512];
+	struct store_snapshot_options options = {.epoch_to = UINT32_MAX, .columns = UINT64_MAX};
+	struct shared shared = {.sums = {0}};
+	pthread_t threads[4];
 
 	(void)state;
-	fixture_close(fixture);
-	snprintf(path, sizeof(path), "%s/readers", fixture_directory(fixture));
-	assert_int_equal(rmdir(path), 0);
-	reader = reader_start(fixture_directory(fixture), "run", false);
-	before = reader_digest(&reader);
-	assert_true(before != 0);
-	for (int i = 0; i < 3; i++) {
-		log_some(fixture, run, 0, 0, N, .5f);
-		fixture_fold(fixture, run, 0);
-		assert_int_equal(rmdir(path), i == 0 ? 0 : -1); /* made again by the writer's start */
-		collect_all(fixture);
+	make_run(fixture, "run");
+	ok(store_snapshot_open(fixture_store(fixture), "run", &options, &shared.snapshot, &error));
+	shared.sums[0] = 2 * STORE_CHUNK + 300;
+	shared.sums[1] = 2 * (N - STORE_CHUNK);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_blocks, &shared), 0);
+	for (int i = 0; i < 4; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
 	}
-	assert_true(reader_digest(&reader) == before);
-	reader_stop(&reader);
+	store_snapshot_close(shared.snapshot);
 	fixture_free(fixture);
 }
 
@@ -308,46 +358,31 @@ crash_in_a_fold(void **state)
 {
 	struct fixture *fixture = fixture_new();
 	uint32_t run = make_run(fixture, "run");
-	uint64_t before;
-	size_t columns;
+	struct store_run_info *runs;
+	uint64_t before, observations;
+	size_t columns, count;
 	bool done = false;
 
 	(void)state;
 	collect_all(fixture);
 	columns = count_records(fixture, DB_COLUMNS, run);
 	before = digest_of(fixture_store(fixture), "run");
+	ok(store_runs(fixture_store(fixture), &runs, &count, &error));
+	observations = 2 * N + 300;
+	free(runs);
 	for (int steps = 0; !done; steps++) {
 		fixture_close(fixture);
 		assert_true(steps < 100);
 		done = fold_and_die(fixture, run, 2, steps);
 		assert_true(digest_of(fixture_store(fixture), "run") == before); /* merged or not: it shows the same */
-		collect_all(fixture);
-		assert_int_equal(count_records(fixture, DB_FOLDS, run), 0);
-		if (!done)
-			assert_int_equal(count_records(fixture, DB_COLUMNS, run), columns);
+		assert_int_equal(count_records(fixture, DB_COLUMNS, run), columns);
 	}
+	ok(store_runs(fixture_store(fixture), &runs, &count, &error));
+	assert_int_equal(runs[0].observations, observations);
+	assert_int_equal(runs[0].replaced, 50);
+	free(runs);
+	collect_all(fixture);
 	assert_true(digest_of(fixture_store(fixture), "run") == before);
-	assert_int_equal(count_records(fixture, DB_COLUMNS, run), columns);
-	fixture_free(fixture);
-}
-
-/* The collector may be another user than a reader of its group, and has to see what that reads. */
-static void
-a_reader_with_a_strict_umask_can_be_looked_at(void **state)
-{
-	struct fixture *fixture = fixture_new();
-	struct registration registration;
-	struct stat status;
-	mode_t mask;
-
-	(void)state;
-	fixture_writer(fixture);
-	mask = umask(077);
-	assert_true(store_registry_enter(fixture_directory(fixture), &registration));
-	umask(mask);
-	assert_int_equal(fstat(registration.fd, &status), 0);
-	assert_int_equal(status.st_mode & 0777, 0644);
-	store_registry_leave(&registration);
 	fixture_free(fixture);
 }
 
@@ -355,11 +390,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(a_reader_with_a_strict_umask_can_be_looked_at),
 	        cmocka_unit_test(does_not_change),
 	        cmocka_unit_test(collects),
 	        cmocka_unit_test(removed_runs),
-	        cmocka_unit_test(unlisted_reader),
+	        cmocka_unit_test(pages_are_used_again_when_a_reader_is_gone),
+	        cmocka_unit_test(threads_share_a_snapshot),
 	        cmocka_unit_test(map_grows),
 	        cmocka_unit_test(crash_in_a_fold),
 	};

@@ -49,7 +49,7 @@ make_store(struct fixture *fixture)
 		log_epoch(fixture, run, 1, 30);
 		ok(store_writer_count(fixture_writer(fixture), run, &counters, &error));
 		ok(store_fold_begin(fixture_writer(fixture), run, 1, 1 << 20, &fold, &error));
-		ok(store_fold_step(fold, &done, &error)); /* leaves its intent */
+		ok(store_fold_step(fold, &done, &error)); /* one of its chunks, perhaps */
 		store_fold_free(fold);
 	}
 	ok(store_writer_count(fixture_writer(fixture), 0, &counters, &error));
@@ -81,8 +81,8 @@ verify(struct fixture *fixture, uint64_t *records)
 }
 
 /* As the store names them; LMDB is used directly, because opening a writer would tidy up. */
-static const char *const names[DB_COUNT] = {"meta", "runs",   "run",       "sessions", "session-ids", "ids",
-                                            "log",  "epochs", "directory", "columns",  "folds",       "retired"};
+static const char *const names[DB_COUNT] = {"meta", "runs", "run",    "sessions", "session-ids",
+                                            "ids",  "log",  "epochs", "columns",  "removals"};
 
 /* Changes a bit of the `number`-th record, or, called again, changes it back; false: there is none. *owner is its run,
  * 0: the store's. */
@@ -114,7 +114,7 @@ flip(struct fixture *fixture, enum store_db db, unsigned number, uint32_t *owner
 		copy[(number * 7919 + 13) % value.mv_size] ^= 0x10;
 		key.mv_data = id;
 		value.mv_data = copy;
-		*owner = db == DB_META || db == DB_RUNS || db == DB_RETIRED
+		*owner = db == DB_META || db == DB_RUNS || db == DB_REMOVALS
 		                 ? 0
 		                 : store_key_read_u32(id + (db == DB_SESSION_IDS ? 16 : 0));
 		assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
@@ -137,10 +137,8 @@ every_record_is_looked_at(void **state)
 	        [DB_IDS] = "ids from example 0",
 	        [DB_LOG] = "log of epoch",
 	        [DB_EPOCHS] = "record of",
-	        [DB_DIRECTORY] = "chunk directory of",
-	        [DB_COLUMNS] = "chunk 0, generation",
-	        [DB_FOLDS] = "unfinished fold of epoch 1",
-	        [DB_RETIRED] = "'retired'",
+	        [DB_COLUMNS] = "chunk 0",
+	        [DB_REMOVALS] = "'removals'",
 	};
 	struct fixture *fixture = fixture_new();
 	unsigned flipped = 0, of_run = 0;

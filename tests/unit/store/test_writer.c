@@ -273,8 +273,31 @@ newer_schema(void **state)
 	ok(store_writer_put(writer, DB_META, &key, RECORD_SCHEMA, body, sizeof(body), &error));
 	fixture_close(fixture);
 	assert_int_equal(store_open(fixture_directory(fixture), &store, &failure), STORE_E_NEWER);
-	assert_non_null(strstr(failure.message, "schema version 2"));
+	assert_non_null(strstr(failure.message, "schema version 3"));
 	assert_int_equal(store_writer_open(fixture_directory(fixture), &again, NULL), STORE_E_NEWER);
+	fixture_free(fixture);
+}
+
+/* What an older version wrote is not touched, and the message says what can be done. */
+static void
+older_schema(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct store_writer *writer = fixture_writer(fixture), *again;
+	const struct schema_record body = {.version = 1, .chunk = STORE_CHUNK};
+	struct portolan_error failure = {0};
+	struct store_key key = {.size = 0};
+	struct store *store;
+
+	(void)state;
+	store_key_add_bytes(&key, "schema", 6);
+	ok(store_writer_begin(writer, &error));
+	ok(store_writer_put(writer, DB_META, &key, RECORD_SCHEMA, &body, sizeof(body), &error));
+	fixture_close(fixture);
+	assert_int_equal(store_open(fixture_directory(fixture), &store, &failure), STORE_E_OLDER);
+	assert_non_null(strstr(failure.message, "schema version 1"));
+	assert_non_null(strstr(failure.message, "record them again"));
+	assert_int_equal(store_writer_open(fixture_directory(fixture), &again, NULL), STORE_E_OLDER);
 	fixture_free(fixture);
 }
 
@@ -343,9 +366,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(runs),         cmocka_unit_test(sessions),       cmocka_unit_test(each_run),
-	        cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),    cmocka_unit_test(two_writers),
-	        cmocka_unit_test(newer_schema), cmocka_unit_test(missing_stores), cmocka_unit_test(wrong_names),
+	        cmocka_unit_test(runs),         cmocka_unit_test(sessions),     cmocka_unit_test(each_run),
+	        cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),  cmocka_unit_test(two_writers),
+	        cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema), cmocka_unit_test(missing_stores),
+	        cmocka_unit_test(wrong_names),
 	};
 
 	return cmocka_run_group_tests_name("store writer", tests, NULL, NULL);
