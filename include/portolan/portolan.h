@@ -17,8 +17,8 @@
  *   Errors    0 is success, a negative PORTOLAN_E… code a failure. `error` may be NULL; when it is not, a failure
  *             leaves the code and one line that says what to do, a success leaves it untouched.
  *   Ownership the caller keeps everything it passes; it may be reused as soon as the call returns.
- *   Threads   one run may be used from several threads. A logging call computes in the calling thread, copies into a
- *             bounded ring and returns: it makes no system call and takes no lock that I/O holds, unless the ring is
+ *   Threads   one run may be used from several threads. A logging call computes in the calling thread, into bounded
+ *             memory, and returns: it makes no system call and takes no lock that I/O holds, unless that memory is
  *             full, a row is refused for the first time, or another thread logs to the run at that moment. One thread per
  *             run, started by portolan_open(), owns socket and spool; it takes no signals.
  *   Trouble   what happens to the collector or the run never makes a logging call or portolan_end_epoch() fail, unless
@@ -195,7 +195,7 @@ struct portolan_stats {
 	uint64_t acknowledged; /* of these, on the collector's disk */
 	uint64_t refused;      /* rows left out, here or by the collector */
 	uint64_t replaced;     /* seen again in an epoch, as the collector has counted so far for this session */
-	uint64_t dropped;      /* given up because the ring was full (PORTOLAN_DROP) or because the run had ended */
+	uint64_t dropped;      /* given up because memory was full (PORTOLAN_DROP) or because the run had ended */
 	uint64_t spooled;      /* written to a spool file */
 	uint64_t bytes_sent;   /* bytes of frames, repeats included */
 	uint64_t reconnects;   /* times the session was opened again */

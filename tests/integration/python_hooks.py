@@ -109,6 +109,33 @@ def test_an_operational_error_does_not_end_the_training(store, capfd):
     assert len(lines) == 1 and "training goes on" in lines[0]
 
 
+def remove(store):
+    subprocess.run([os.environ["PORTOLAN"], "rm", "run", "--store", store], check=True)
+
+
+def test_a_run_that_is_removed_does_not_end_the_training(store, capfd):
+    one = recorder(store)
+    remove(store)
+    for epoch in range(3):
+        one.log_logits(epoch, [0, 1], LOGITS, [0, 1])
+        one.end_epoch(epoch)
+        one.flush()
+    one.close()
+    said = capfd.readouterr().err
+    assert said.count("is no longer recorded") == 1 and said.count("observations are lost") == 1, said
+
+
+def test_a_strict_run_that_is_removed_ends_it(store):
+    one = recorder(store, strict=True)
+    remove(store)
+    with pytest.raises(portolan.Closed, match="removed"):
+        for epoch in range(1000):
+            one.log_logits(epoch, [0, 1], LOGITS, [0, 1])
+            one.flush()
+    with pytest.raises(portolan.Closed, match="removed"):
+        one.close()
+
+
 def test_wrong_arguments_raise_and_leave_the_run_usable(store):
     one = recorder(store)
     with pytest.raises(ValueError):
