@@ -2,8 +2,8 @@
  * shares.h: how --max-memory is shared out. The shares sum up to it, and each is a bound of its own:
  *
  *    9/32  connections  what libzmq holds of every connection before the collector sees it
- *    7/32  queue        frames between the two threads; credit is given out of half of it
- *    7/32  ids          the dictionaries of runs that do not declare examples=N
+ *    8/32  queue        frames between the two threads; credit is given out of half of it
+ *    6/32  ids          the dictionaries of runs that do not declare examples=N
  *    4/32  images       what epochs in progress will become as columns, beside the log
  *    2/32  folds        the columns that are built at a time
  *    2/32  sessions     who records, on both threads
@@ -33,7 +33,7 @@ shares_of(size_t max_memory, unsigned parts)
 static inline size_t
 shares_queue(size_t max_memory)
 {
-	return shares_of(max_memory, 7);
+	return shares_of(max_memory, 8);
 }
 
 /* Of all clients together. The other half of the queue is for frames that are larger than the credit of their session,
@@ -47,7 +47,7 @@ shares_credit(size_t max_memory)
 static inline size_t
 shares_ids(size_t max_memory)
 {
-	return shares_of(max_memory, 7);
+	return shares_of(max_memory, 6);
 }
 
 static inline size_t
