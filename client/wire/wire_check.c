@@ -168,6 +168,89 @@ wire_leading_version(const uint8_t *data, size_t size)
 	return read_big_endian(data + at + 1, width);
 }
 
+/* Reads the token at *at and goes past it, its payload included; false: cut short. */
+static bool
+next_token(const uint8_t *data, size_t size, size_t *at, struct token *token)
+{
+	if (*at >= size || !token_read(data + *at, size - *at, token) || token->payload > size - *at - token->head)
+		return false;
+	*at += token->head + token->payload;
+	return true;
+}
+
+static bool
+skip_value(const uint8_t *data, size_t size, size_t *at)
+{
+	struct token token;
+
+	for (uint64_t missing = 1; missing > 0; missing += token.children) {
+		if (!next_token(data, size, at, &token) || token.children > size)
+			return false;
+		missing--;
+	}
+	return true;
+}
+
+static enum wire_kind
+kind_from_name(struct wire_bytes name)
+{
+	for (size_t i = WIRE_OPEN; i <= WIRE_ERROR; i++)
+		if (wire_bytes_equal(name, wire_kind_names[i]))
+			return (enum wire_kind)i;
+	return (enum wire_kind)0;
+}
+
+/* An integer as msgpack writes it; 0 where there is none. */
+static uint64_t
+read_uint(const uint8_t *data, size_t size)
+{
+	return data[0] < 0x80 ? data[0] : data[0] >= 0xcc && data[0] <= 0xcf ? read_big_endian(data + 1, size - 1) : 0;
+}
+
+/* Takes one entry of the map; *fields counts those that every frame has. */
+static bool
+peek_entry(const uint8_t *data, size_t size, size_t *at, struct wire_head *head, unsigned *fields)
+{
+	size_t key = *at, value;
+	struct token token;
+
+	if (!skip_value(data, size, at))
+		return false;
+	value = *at;
+	if (!skip_value(data, size, at))
+		return false;
+	if (value - key != 2 || data[key] != 0xa1 || !token_read(data + value, size - value, &token))
+		return true;
+	if (data[key + 1] == 't') {
+		head->kind = kind_from_name((struct wire_bytes){data + value + token.head, token.payload});
+		*fields |= head->kind != 0;
+	} else if (data[key + 1] == 's' && data[value] == 0xc4 && token.payload == WIRE_SESSION_SIZE) {
+		memcpy(head->session, data + value + token.head, WIRE_SESSION_SIZE);
+		*fields |= 2;
+	} else if (data[key + 1] == 'q') {
+		head->sequence = read_uint(data + value, *at - value);
+	}
+	return true;
+}
+
+bool
+wire_peek(const void *data, size_t size, struct wire_head *head)
+{
+	struct token map = {0};
+	size_t at = 0;
+	unsigned fields = 0;
+
+	*head = (struct wire_head){0};
+	if (size == 0 || wire_leading_version(data, size) != WIRE_VERSION || !token_read(data, size, &map) ||
+	    !map.container || map.children % 2 || map.children > 2 * WIRE_MAX_KEYS)
+		return false;
+	at = map.head;
+	for (uint64_t i = 0; i < map.children / 2; i++)
+		if (!peek_entry(data, size, &at, head, &fields))
+			return false;
+	return fields == 3;
+}
+
 /* Length of the UTF-8 sequence at `text` and its code point; 0 if there is none. */
 static size_t
 utf8_read(const uint8_t *text, size_t left, uint32_t *point)
@@ -316,13 +399,23 @@ wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *
 }
 
 static const char *const code_names[] = {
-        [WIRE_E_VERSION] = "version",           [WIRE_E_MALFORMED] = "malformed",
-        [WIRE_E_NO_SESSION] = "no-session",     [WIRE_E_SEQUENCE] = "sequence",
-        [WIRE_E_RUN_EXISTS] = "run-exists",     [WIRE_E_RUN_DIFFERS] = "run-differs",
-        [WIRE_E_REFUSED] = "refused",           [WIRE_E_UNAVAILABLE] = "unavailable",
-        [WIRE_E_RUN_REMOVED] = "run-removed",   [WIRE_E_NO_RUN] = "no-run",
-        [WIRE_E_RUN_DAMAGED] = "run-damaged",   [WIRE_E_OTHER_STORE] = "other-store",
-        [WIRE_E_NO_BEGINNING] = "no-beginning", [WIRE_E_OTHER] = "other",
+        [WIRE_E_VERSION] = "version",
+        [WIRE_E_MALFORMED] = "malformed",
+        [WIRE_E_NO_SESSION] = "no-session",
+        [WIRE_E_SEQUENCE] = "sequence",
+        [WIRE_E_RUN_EXISTS] = "run-exists",
+        [WIRE_E_RUN_DIFFERS] = "run-differs",
+        [WIRE_E_REFUSED] = "refused",
+        [WIRE_E_UNAVAILABLE] = "unavailable",
+        [WIRE_E_RUN_REMOVED] = "run-removed",
+        [WIRE_E_NO_RUN] = "no-run",
+        [WIRE_E_RUN_DAMAGED] = "run-damaged",
+        [WIRE_E_OTHER_STORE] = "other-store",
+        [WIRE_E_NO_BEGINNING] = "no-beginning",
+        [WIRE_E_OVER_CREDIT] = "over-credit",
+        [WIRE_E_TOO_MANY_IDS] = "too-many-ids",
+        [WIRE_E_SESSION_DIFFERS] = "session-differs",
+        [WIRE_E_OTHER] = "other",
 };
 
 const char *

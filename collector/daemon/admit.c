@@ -8,9 +8,10 @@
 #include "admit.h"
 
 #include "clocks.h"
-#include "crowd.h"
+#include "ledger.h"
 #include "reply.h"
 #include "settle.h"
+#include "shares.h"
 
 #include <portolan/error.h>
 
@@ -18,10 +19,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #define SILENT_MS 5000
+#define CONTEST_MS 60000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
-#define BEGUN_LINES 10                  /* per THROTTLE_MS */
+#define SESSION_DIFFERS PORTOLAN_E_CLOSED
+#define BEGUN_LINES 10 /* per THROTTLE_MS */
+
+size_t
+admit_most_sessions(size_t max_memory)
+{
+	size_t most = shares_sessions(max_memory) /
+	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member));
+
+	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
+}
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -95,22 +108,40 @@ admit_drop(struct ingest *ingest, struct session *session, struct portolan_error
 	return 0;
 }
 
-/* A client that lives sends something every WIRE_PING_MS: of one job's, some have been heard of. */
-static bool
-is_silent(const struct ingest *ingest, const char *name, int64_t now)
+/* The run of this name that somebody records into; NULL: nobody does. */
+static struct run *
+find_live_run(const struct ingest *ingest, const char *name)
 {
-	const struct run *run = NULL;
+	struct run *run = NULL;
 
 	while ((run = sessions_next_named(&ingest->sessions, name, run)))
 		if (run_is_live(run) && !is_unnamed(run))
-			return now - run->heard > SILENT_MS;
-	return true;
+			return run;
+	return NULL;
+}
+
+/*
+ * A job that crashed and is started again with `overwrite`, under the group of the old launch, comes before anybody
+ * knows that the old one is dead. A client that lives sends something every WIRE_PING_MS: so the new one is asked to
+ * try again until the old one has been silent for SILENT_MS, or was heard of that long after the new one asked first.
+ */
+static bool
+is_contested(struct ingest *ingest, const char *name, int64_t now)
+{
+	struct run *run = find_live_run(ingest, name);
+
+	if (!run || now - run->heard > SILENT_MS)
+		return false;
+	if (!run->contested || now - run->contested > CONTEST_MS)
+		run->contested = now;
+	return run->heard - run->contested <= SILENT_MS;
 }
 
 static int
 find_run(struct ingest *ingest, const struct wire_open *open, const char *name, uint64_t started, int64_t now,
          uint32_t *number, struct portolan_error *error)
 {
+	const struct run *run = find_live_run(ingest, name);
 	struct store_run_request request = {
 	        .name = text_of(open->run),
 	        .group = text_of(open->group),
@@ -124,7 +155,7 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 	        .late = open->late,
 	        .started = started,
 	        .rank = open->rank,
-	        .silent = is_silent(ingest, name, now),
+	        .live = run && now - run->heard <= SILENT_MS,
 	};
 	struct store_text *labels = NULL;
 	int result;
@@ -139,6 +170,12 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 	request.labels = labels;
 	result = store_writer_run(ingest->writer, &request, number, error);
 	free(labels);
+	if (result == STORE_E_EXISTS && request.live && open->overwrite && !open->late && !open->whole)
+		error_set(error, STORE_E_EXISTS,
+		          "run '%s' is being recorded by another process of this group and rank, which is alive: end "
+		          "that, "
+		          "or give another group or name",
+		          name);
 	return result;
 }
 
@@ -152,6 +189,36 @@ check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error 
 		return 0;
 	return error_set(error, STORE_E_CORRUPT,
 	                 "run '%s' is damaged on disk: remove it, or restore the store from a backup", run->name);
+}
+
+/* A hash of what must be the same in every `open` of a session. */
+static uint64_t
+content_of(const struct wire_open *open)
+{
+	const uint64_t numbers[] = {open->started, open->examples, open->rank, (uint64_t)open->mode, open->run.size};
+	uint64_t hash = XXH3_64bits(numbers, sizeof(numbers));
+
+	hash = XXH3_64bits_withSeed(open->run.data, open->run.size, hash);
+	hash = XXH3_64bits_withSeed(open->group.size ? open->group.data : (const uint8_t *)"", open->group.size, hash);
+	return hash ? hash : 1;
+}
+
+/* A session that is known goes on as it is, or not at all: its batches must not be taken for another run's. */
+static int
+check_known(uint64_t content, uint64_t stored, const char *run, const struct wire_open *open,
+            struct portolan_error *error)
+{
+	if (content && content != content_of(open))
+		return error_set(error, SESSION_DIFFERS,
+		                 "the session is known: it records into run '%s', and began with another run, mode, "
+		                 "started, examples, group or rank; begin a new session",
+		                 run);
+	if (open->after > stored)
+		return error_set(error, NO_BEGINNING,
+		                 "the store has frames up to %llu of this session, and not those up to %llu that were "
+		                 "acknowledged (restored from a copy?)",
+		                 (unsigned long long)stored, (unsigned long long)open->after);
+	return 0;
 }
 
 /* Brings a session of the store into the table, live. */
@@ -177,6 +244,7 @@ bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const 
 	run->fresh |= fresh;
 	(*session)->number = session_number;
 	session_hear(*session, now);
+	(*session)->content = info.content;
 	(*session)->replaced = info.replaced;
 	(*session)->refused = info.refused;
 	(*session)->now.sequence = info.acknowledged;
@@ -227,6 +295,7 @@ static int
 admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
       struct portolan_error *error)
 {
+	struct store_session_info known;
 	struct store_run_info info;
 	uint32_t number, session_number;
 	uint64_t started;
@@ -237,6 +306,10 @@ admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 		result = check_sound(ingest, number, error);
 		if (result == 0)
 			result = store_writer_run_info(ingest->writer, number, &info, error);
+		if (result == 0)
+			result = store_writer_session_info(ingest->writer, number, session_number, &known, error);
+		if (result == 0)
+			result = check_known(known.content, known.acknowledged, info.name, &frame->open, error);
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, info.name, now, session, error);
 	} else if (result == STORE_E_NO_RUN) {
@@ -263,6 +336,9 @@ admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 			result = store_writer_session_asked(ingest->writer, number, session_number, frame->open.resume,
 			                                    frame->open.overwrite,
 			                                    frame->open.late ? frame->open.after : 0, error);
+		if (result == 0)
+			result = store_writer_session_content(ingest->writer, number, session_number,
+			                                      content_of(&frame->open), error);
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, name, now, session, error);
 		if (result == 0) {
@@ -291,9 +367,41 @@ code_of(int result)
 		return WIRE_E_RUN_DAMAGED;
 	case NO_BEGINNING:
 		return WIRE_E_NO_BEGINNING;
+	case SESSION_DIFFERS:
+		return WIRE_E_SESSION_DIFFERS;
 	default:
 		return settle_is_fatal(result) ? WIRE_E_UNAVAILABLE : WIRE_E_REFUSED;
 	}
+}
+
+/* Whether there is no place for one session more of this peer: the table is bounded, and a connection may have a
+ * sixteenth of it. Who is in stays in. `known`: the session is in the table, and moves to this peer. */
+static bool
+is_full(const struct ingest *ingest, const struct peer *peer, bool known)
+{
+	const struct connection *connection = sessions_connection(&ingest->sessions, peer);
+	size_t most = admit_most_sessions(ingest->options.max_memory);
+
+	return (connection && connection->sessions >= most / 16) || (!known && ingest->sessions.count >= most);
+}
+
+static void
+refuse_crowd(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+{
+	size_t most = admit_most_sessions(ingest->options.max_memory);
+	uint64_t since;
+	char line[200];
+
+	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
+	            "the collector has too many sessions (%zu; a connection may have %zu): try again, or raise "
+	            "--max-memory",
+	            ingest->sessions.count, most / 16);
+	if (!throttle_count(&ingest->crowd, 1, now, &since))
+		return;
+	snprintf(line, sizeof(line),
+	         "too many sessions (%zu, %zu of them live): %" PRIu64 " turned away; a connection may have %zu",
+	         ingest->sessions.count, ingest->sessions.live, since, most / 16);
+	ingest->options.trouble(ingest->options.context, line);
 }
 
 /* Answers an `open` that cannot be taken now; false: it can. */
@@ -308,11 +416,26 @@ turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_fram
 		            "the store cannot be written now; try again");
 		return true;
 	}
-	if (!moves || !crowd_is_full(ingest, peer, session))
+	if (!moves || !is_full(ingest, peer, session))
 		return false;
-	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "too many sessions; try again");
-	crowd_tell(ingest, now);
+	refuse_crowd(ingest, peer, frame, now);
 	return true;
+}
+
+static void
+refuse_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int result,
+            const struct portolan_error *error, int64_t now)
+{
+	const struct wire_open *open = &frame->open;
+	char name[256];
+
+	copy_name(name, open->run);
+	if (result == STORE_E_EXISTS && open->overwrite && !open->late && !open->whole &&
+	    is_contested(ingest, name, now))
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
+		            "run '%s' has a session of this group and rank, which may be alive; try again", name);
+	else
+		reply_error(ingest, peer, frame->session, code_of(result), 0, "%s", error->message);
 }
 
 void
@@ -339,10 +462,13 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		return;
 	if (!session)
 		result = admit(ingest, frame, size, now, &session, &error);
-	else if (session->now.state == SESSION_GONE)
+	else
+		result = check_known(session->content, session->stored.sequence, session->run->name, &frame->open,
+		                     &error);
+	if (result == 0 && session->now.state == SESSION_GONE)
 		result = make_live(ingest, session, &error);
 	if (result < 0) {
-		reply_error(ingest, peer, frame->session, code_of(result), 0, "%s", error.message);
+		refuse_open(ingest, peer, frame, result, &error, now);
 		if (settle_is_fatal(result))
 			settle_trouble(ingest, session ? session->run : NULL,
 			               store_writer_pending(ingest->writer) != pending, &error, now);

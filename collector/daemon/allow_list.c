@@ -1,55 +1,151 @@
 /*
- * allow_list.c: goes through KEYS/clients once, when the collector starts.
+ * allow_list.c: reading the list when it has changed.
  *
- * A file that admits nobody is no error: the list may be mended while the collector runs. But who is refused because of
- * it sits elsewhere, and whoever runs the collector is here now.
+ * Whether it has is told by a hash over the status of the directory and of every file in it. Times of files are coarse:
+ * a file changed twice within one step of the clock may look the same after the second change. So a state with a time
+ * that was recent when it was read is not trusted, and the files are read again at the next handshake.
+ *
+ * A file that admits nobody is no error: the list may be mended while the collector runs.
  */
 #include "allow_list.h"
 
-#include "log.h"
+#include "clock.h"
 
-#include <keys.h>
 #include <portolan/error.h>
 
 #include <dirent.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <xxhash.h>
 
-#define LINES_MAX 10
+#define FILES_MAX 10000    /* of the list: more are not looked at */
+#define LOOK_SHARE 50      /* a look is not repeated for so many times as long as it took: a flood of questions … */
+#define LOOK_MOST_US 20000 /* … must not cost a directory's worth of files each time; but for no longer than a second \
+	                    */
+#define RECENT_SECONDS 2
 
-static bool
-is_named_public(const char *name)
+void
+allow_list_free(struct allow_list *list)
 {
-	size_t length = strlen(name);
+	free(list->keys);
+	*list = (struct allow_list){0};
+}
 
-	return length > 4 && strcmp(name + length - 4, ".pub") == 0;
+/* Whether the file's name is NAME.pub. */
+static bool
+is_public_key(const char *file)
+{
+	size_t length = strlen(file);
+
+	return length > 4 && length < ALLOW_LIST_NAME && strcmp(file + length - 4, ".pub") == 0;
+}
+
+/* The state the files are in; 0: it cannot be relied on. */
+static uint64_t
+look(const char *directory)
+{
+	DIR *files = opendir(directory);
+	const struct dirent *entry;
+	struct stat status;
+	time_t newest = 0;
+	uint64_t state = 1;
+
+	for (int i = 0; files && i < FILES_MAX && (entry = readdir(files)); i++) {
+		if (strcmp(entry->d_name, ".") != 0 && (entry->d_name[0] == '.' || !is_public_key(entry->d_name)))
+			continue;
+		if (fstatat(dirfd(files), entry->d_name, &status, 0) < 0)
+			continue;
+		status.st_atim = (struct timespec){0};
+		state = XXH3_64bits_withSeed(&status, sizeof(status), state);
+		state = XXH3_64bits_withSeed(entry->d_name, strlen(entry->d_name), state);
+		newest = status.st_ctim.tv_sec > newest ? status.st_ctim.tv_sec : newest;
+	}
+	if (files)
+		closedir(files);
+	return files && newest + RECENT_SECONDS < time(NULL) ? state : 0;
+}
+
+static int
+add_file(struct allow_list *list, const char *file, struct portolan_error *error)
+{
+	char path[4096 + ALLOW_LIST_NAME];
+	struct allow_list_key *key;
+
+	snprintf(path, sizeof(path), "%s/%s", list->directory, file);
+	if (!is_public_key(file))
+		return error_set(error, PORTOLAN_E_INVALID, "keys: %.300s admits nobody: only files NAME.pub are read",
+		                 path);
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 16;
+		struct allow_list_key *more = realloc(list->keys, room * sizeof(*more));
+
+		if (!more)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+		list->keys = more;
+		list->room = room;
+	}
+	key = &list->keys[list->count];
+	snprintf(key->name, sizeof(key->name), "%.*s", (int)strlen(file) - 4, file);
+	list->count += keys_read(path, KEYS_PUBLIC, key->key, NULL, error) == 0;
+	return &list->keys[list->count] == key ? PORTOLAN_E_INVALID : 0;
+}
+
+static int
+by_key(const void *left, const void *right)
+{
+	const struct allow_list_key *a = left, *b = right;
+
+	return memcmp(a->key, b->key, KEYS_TEXT_SIZE);
 }
 
 void
-allow_list_check(const char *directory)
+allow_list_read(struct allow_list *list, void (*tell)(const char *line))
 {
-	char path[PATH_MAX], key[KEYS_TEXT_SIZE];
-	struct portolan_error error;
 	const struct dirent *entry;
-	DIR *list = opendir(directory);
-	size_t bad = 0;
+	struct portolan_error error = {0};
+	DIR *files;
 
-	while (list && (entry = readdir(list))) {
-		if (entry->d_name[0] == '.' ||
-		    snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) >= (int)sizeof(path))
+	list->count = list->bad = 0;
+	list->reads++;
+	list->trouble = (struct portolan_error){0};
+	list->state = look(list->directory); /* before they are read: a change in between is found by the next look */
+	if (keys_check_directory(list->directory, &list->trouble) < 0)
+		return;
+	files = opendir(list->directory);
+	for (int i = 0; files && i < FILES_MAX && (entry = readdir(files)); i++) {
+		if (entry->d_name[0] == '.' || add_file(list, entry->d_name, &error) == 0)
 			continue;
-		if (!is_named_public(entry->d_name))
-			error_set(&error, PORTOLAN_E_INVALID,
-			          "keys: %.300s admits nobody: only files NAME.pub are read", path);
-		else if (keys_read(path, KEYS_PUBLIC, key, NULL, &error) == 0)
-			continue;
-		if (bad++ < LINES_MAX)
-			log_line("%s", error.message);
+		if (list->trouble.code == 0 && is_public_key(entry->d_name))
+			list->trouble = error;
+		if (list->bad++ < ALLOW_LIST_LINES && tell)
+			tell(error.message);
 	}
-	if (list)
-		closedir(list);
-	if (bad > LINES_MAX)
-		log_line("keys: %zu more files in %.300s admit nobody", bad - LINES_MAX, directory);
+	if (files)
+		closedir(files);
+	if (list->count)
+		qsort(list->keys, list->count, sizeof(*list->keys), by_key);
+}
+
+const char *
+allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
+{
+	struct allow_list_key wanted;
+	const struct allow_list_key *found = NULL;
+	int64_t begin, end;
+
+	begin = clock_us();
+	if (begin >= list->look_at) {
+		if (list->state == 0 || list->state != look(list->directory))
+			allow_list_read(list, NULL);
+		end = clock_us();
+		list->look_at =
+		        end + (end - begin < LOOK_MOST_US ? LOOK_SHARE * (end - begin) : LOOK_SHARE * LOOK_MOST_US);
+	}
+	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
+	if (list->count)
+		found = bsearch(&wanted, list->keys, list->count, sizeof(*list->keys), by_key);
+	return found ? found->name : NULL;
 }

@@ -9,15 +9,6 @@
 
 #include <time.h>
 
-uint64_t
-count_clock(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
-
 void
 count_client(struct session *session, const struct wire_counts *counts)
 {

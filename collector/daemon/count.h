@@ -6,9 +6,6 @@
 
 #include "ingest.h"
 
-/* Microseconds of a clock that never goes back. */
-uint64_t count_clock(void);
-
 /* Takes what a client tells of itself, if it does, and notes that it has closed. */
 void count_client(struct session *session, const struct wire_counts *counts);
 void count_close(struct session *session);

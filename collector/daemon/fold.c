@@ -7,7 +7,7 @@
  */
 #include "fold.h"
 
-#include "count.h"
+#include "clock.h"
 
 #define TOGETHER 64               /* epochs folded in one step, at most, */
 #define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that, */
@@ -91,7 +91,7 @@ begin_next(struct folder *folder, struct run *run, struct epochs *range, struct 
 static int
 fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
-	const uint64_t began = count_clock();
+	const int64_t began = clock_us();
 	bool done = true;
 	int result = 0;
 
@@ -105,7 +105,7 @@ fold_some(struct folder *folder, struct run *run, struct epochs *range, struct p
 			break;
 		store_fold_free(folder->fold);
 		folder->fold = NULL;
-		if (store_writer_pending(folder->writer) > TOGETHER_BYTES || count_clock() - began > TOGETHER_US)
+		if (store_writer_pending(folder->writer) > TOGETHER_BYTES || clock_us() - began > TOGETHER_US)
 			break;
 	}
 	/* At once: it must not be left to a commit of clients' batches. */

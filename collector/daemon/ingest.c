@@ -11,6 +11,7 @@
 #include "count.h"
 #include "reply.h"
 #include "settle.h"
+#include "shares.h"
 
 #include <portolan/error.h>
 
@@ -48,8 +49,8 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
-	store_writer_limit_ids(ingest->writer, options->max_memory * INGEST_IDS_FACTOR);
-	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, options->max_memory / 4);
+	store_writer_limit_ids(ingest->writer, shares_ids(options->max_memory));
+	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_folds(options->max_memory));
 	result = store_writer_each_run(ingest->writer, &each, error);
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, error);
@@ -111,28 +112,27 @@ fill_append(const struct wire_batch *batch, struct store_append *append, struct 
 	};
 }
 
-/* The batch is left as it is: its session keeps it, and whatever comes after it, until there is credit again. */
+/* There is no memory for more ids of the run, and nothing that would make room: that is the end of the session. What it
+ * has acknowledged stays. */
 static int
-starve(struct ingest *ingest, struct session *session, const struct wire_batch *batch, struct portolan_error *error)
+end_for_ids(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
+            struct portolan_error *error)
 {
 	struct run *run = session->run;
+	char line[sizeof(run->name) + sizeof(error->message) + 100];
 	uint64_t since;
 
-	run->starved = true;
 	session->now.sequence = batch->sequence - 1;
-	session->gap = true;
 	run->counters.skipped += batch->rows;
-	if (!run->starvation_told && throttle_count(&ingest->starved, 1, ingest->ticked, &since)) {
-		char line[sizeof(run->name) + sizeof(error->message) + 100];
-
-		snprintf(line, sizeof(line), "run '%s'%s: %s; its clients keep what they have until there is room",
-		         run->name, since > 1 ? " and others" : "", error->message);
+	if (throttle_count(&ingest->full, 1, ingest->ticked, &since)) {
+		snprintf(line, sizeof(line), "run '%s'%s: %s; the session has ended", run->name,
+		         since > 1 ? " and others" : "", error->message);
 		ingest->options.trouble(ingest->options.context, line);
 	}
-	run->starvation_told = true;
-	if (session_complain(session, WIRE_E_UNAVAILABLE, batch->sequence, error->message) < 0)
+	if (session_complain(session, WIRE_E_TOO_MANY_IDS, batch->sequence, error->message) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
-	return 0;
+	return session->whole ? admit_drop(ingest, session, error)
+	                      : settle_end_session(ingest, session, SESSION_GONE, error);
 }
 
 static int
@@ -149,7 +149,7 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 	if (settle_is_fatal(result))
 		return result;
 	if (result == STORE_E_IDS)
-		return starve(ingest, session, batch, error);
+		return end_for_ids(ingest, session, batch, error);
 	if (result < 0)
 		return refuse_batch(ingest, session, batch, error->message, error);
 	ingest->totals.observations += batch->rows - refused;
@@ -341,6 +341,15 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
 		            "only a collector sends frames of this kind");
 	}
+}
+
+void
+ingest_silent(struct ingest *ingest, const uint8_t id[WIRE_SESSION_SIZE], const struct peer *peer, int64_t now)
+{
+	struct session *session = sessions_find(&ingest->sessions, id);
+
+	if (session && peer_is_same(&session->peer, peer))
+		settle_silence(ingest, session, now);
 }
 
 void

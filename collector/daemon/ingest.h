@@ -3,31 +3,30 @@
  * peer they came from, and it answers through a callback.
  *
  * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
- * acknowledged. ingest_tick() about once a second. Between them ingest.folder may work, when nothing is pending.
+ * acknowledged. ingest_tick() about once a second. Between them ingest_work() may fold, when nothing is pending.
  *
  * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
  * count.c keeps counters, work.c folds between rounds, reply.c answers and gives credit.
  *
- * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
+ * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */
 #ifndef COLLECTOR_INGEST_H
 #define COLLECTOR_INGEST_H
 
 #include "fold.h"
 #include "sessions.h"
-#include "throttle.h"
 #include "store/write.h"
 #include "throttle.h"
 
 #define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
-#define INGEST_COMMIT_BYTES (1u << 20) /* pending bytes that are worth a commit of their own */
-#define INGEST_IDS_FACTOR 4            /* × max_memory: for ids of runs that declare no number of examples */
+#define INGEST_COMMIT_BYTES (4u << 20) /* pending bytes that are worth a commit of their own */
 #define INGEST_RETRY_MS 1000           /* pause after the store has failed */
 #define INGEST_WORK_RETRY_MS 10000     /* pause after a step of folding has failed */
 
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
-	size_t max_memory;           /* a quarter of it is given out as credit (guard.h), a quarter to folds */
+	size_t max_memory;           /* shared out by shares.h */
+	bool silence_is_told;        /* ingest_silent() says who is silent, of those who have opened here */
 	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	/* One line about trouble with the store, or its end. */
@@ -55,10 +54,12 @@ struct ingest {
 	struct ingest_totals totals;
 	struct store_counters counters; /* of no run, since the last commit that stored them */
 	uint64_t commits;               /* numbers them */
-	struct throttle clocks; /* lines about clocks of sessions */
+	struct throttle clocks;         /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
-	struct throttle crowd, starved, begun;
+	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
+	bool outage;                /* was told of, and its end not yet */
+	struct throttle crowd, full, begun;
 	unsigned begun_lines;
 	int64_t begun_until;
 	bool garbage;     /* there may be old records to remove */
@@ -74,6 +75,10 @@ void ingest_deinit(struct ingest *ingest);
 /* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which is its owner's. */
 void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
                   size_t size, int64_t now);
+
+/* A session has not been heard of through this connection for WIRE_SESSION_TIMEOUT_MS. */
+void ingest_silent(struct ingest *ingest, const uint8_t session[WIRE_SESSION_SIZE], const struct peer *peer,
+                   int64_t now);
 
 /* Answers what wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);

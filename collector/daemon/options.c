@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_DEFAULT ((size_t)256 << 20)
+#define MEMORY_DEFAULT ((size_t)512 << 20)
 #define MEMORY_LEAST ((size_t)32 << 20)
 #define IDLE_MOST 31536000.0 /* a year of seconds */
 #define LISTEN_DEFAULT "tcp://127.0.0.1:5757"
@@ -46,14 +46,20 @@ const char options_help[] =
         "                         (the store's own socket, DIR/collector.sock, is always served; 'local' is only\n"
         "                         that); an address that other machines reach needs --keys\n"
         "  --keys DIR             tcp endpoints are encrypted, and only clients whose public keys are in DIR/clients\n"
-        "                         are let in; files that are added or removed there count, within a second, for whoever\n"
+        "                         are let in; files that are added or removed there count, within a second, for "
+        "whoever\n"
         "                         connects: who is connected already stays\n"
         "  --exit-when-idle SECONDS\n"
         "                         leave when no client has recorded for so long\n"
-        "  --max-memory SIZE      cap for what clients can make the collector hold, for example 512M; default 256M.\n"
-        "                         It also bounds the connections, some 3 for each MB. Beside it: 21 to 43 bytes for\n"
-        "                         each id, while runs are recorded that declare no number of examples, up to 4 times\n"
-        "                         SIZE; a run whose ids find no room then has to wait\n"
+        "  --max-memory SIZE      cap for the memory of the collector, default 512M. It counts connections (ten\n"
+        "                         32nds: 231 of them by default, beyond which they are refused), frames that wait for\n"
+        "                         the disk (eight 32nds), ids of runs that do not declare examples=N (eight 32nds, 21 "
+        "to\n"
+        "                         43 bytes for each id; a run whose ids find no room ends with an error), columns "
+        "that\n"
+        "                         are built (three 32nds), sessions, and the process itself. It does not count the "
+        "store's\n"
+        "                         file as the system keeps it in memory\n"
         "  --detach               go on in the background once clients can connect; log to DIR/portoland.log\n"
         "  --help, --version\n"
         "\n"

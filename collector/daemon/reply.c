@@ -5,7 +5,7 @@
  */
 #include "reply.h"
 
-#include "guard.h"
+#include "shares.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@ reply_credit(const struct ingest *ingest, const struct session *session)
 {
 	size_t parties = ingest->sessions.parties ? ingest->sessions.parties : 1;
 	size_t beside = session->connection && session->connection->live ? session->connection->live : 1;
-	uint64_t share = guard_credit_for(ingest->options.max_memory) / parties / beside;
+	uint64_t share = shares_credit(ingest->options.max_memory) / parties / beside;
 
-	if (ingest->health == INGEST_UNAVAILABLE || (session->run && session->run->starved))
+	if (ingest->health == INGEST_UNAVAILABLE)
 		return 0;
 	if (ingest->health == INGEST_TRYING || share == 0)
 		return 1;

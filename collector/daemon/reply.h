@@ -2,9 +2,9 @@
  * reply.h: what the collector says to its clients, and how much it lets them send.
  *
  * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of what
- * the memory cap allows for credit (guard.h): each connection's share is the same, and is shared by its sessions. While
- * the store has failed, or memory for the ids of its run is used up, it is 0; while the store is being tried again it
- * is 1, which lets a client send one frame at a time (WIRE.md).
+ * the memory cap allows for credit (shares.h): each connection's share is the same, and is shared by its sessions.
+ * While the store has failed it is 0; while the store is being tried again it is 1, which lets a client send one frame
+ * at a time (WIRE.md).
  */
 #ifndef COLLECTOR_REPLY_H
 #define COLLECTOR_REPLY_H

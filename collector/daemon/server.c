@@ -1,19 +1,23 @@
 /*
- * server.c: the event loop.
+ * server.c: the receiver: the thread that owns the sockets, signals, and the ledger of sessions.
  *
- * One round: wait; take what can be read, until a commit is worth its sync, or 5 ms have passed, or nothing is left;
- * commit and acknowledge; then one step of folding, but now and then only while clients keep sending. The commit of one
- * round gathers what arrives during the one before, so busy clients share syncs, and a lone one gets its answer at
- * once.
+ * It never touches the store and never waits for the disk, so libzmq's connections are drained whatever the storer
+ * does. One round: wait; take what can be read, for 5 ms at most; answer at once what the ledger can answer, drop what
+ * is beyond a session's credit, and hand the rest to the storer; send the storer's replies.
  *
- * Signals are a file descriptor like any other; they are blocked before libzmq starts its threads, which inherit that.
+ * Leaving: only when nothing is queued and the storer waits for arrivals with no session live. From that moment an
+ * `open` is not handed over any more, nor answered, so that its client starts another collector.
+ *
+ * Signals are a file descriptor like any other; they are blocked before any thread is started, which inherits that.
  */
 #include "server.h"
 
-#include "ingest.h"
+#include "clock.h"
+#include "ledger.h"
 #include "log.h"
+#include "shares.h"
 #include "sockets.h"
-#include "store/write.h"
+#include "storer.h"
 #include "throttle.h"
 
 #include <endpoint.h>
@@ -21,59 +25,40 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
+#include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROUND_MS 5
 #define TICK_MS 1000
-#define WORK_MS 50   /* between steps of folding while clients are sending */
-#define DRAIN_MS 200 /* for what arrived while leaving */
+#define STALL_MS 5000   /* the receiver itself was held up */
+#define BUSY_MS 500     /* the storer takes longer than that: a ping is answered here */
+#define DRAIN_MS 200    /* for what arrived while leaving */
+#define OPENS_MOST 1024 /* queued */
 
 struct server {
 	const struct server_options *options;
-	struct store_writer *writer;
 	struct sockets *sockets;
 	struct endpoint local; /* the store's own */
-	struct ingest ingest;
+	struct ledger ledger;
+	struct exchange exchange;
+	struct storer storer;
+	struct storer_state state;
 	wire_decoder *decoder;
 	wire_encoder *encoder;
+	struct arrivals arrived; /* not handed over yet */
+	size_t held;             /* bytes that are queued, in all */
+	size_t opens;            /* of these: `open` frames, by number */
+	uint64_t unreadable;     /* messages, not told yet */
 	int signals;
-	bool has_ingest;
-	struct throttle malformed;
+	bool leaving;
+	struct throttle malformed, dropped;
 	char endpoints[800]; /* for the log */
-	int64_t next_tick, next_work, last_live;
+	int64_t ticked, next_tick, last_live, busy_since;
 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-static void
-send_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
-{
-	struct server *server = context;
-	struct wire_bytes bytes;
-
-	if (wire_encode(server->encoder, frame, &bytes, NULL) == 0)
-		sockets_send(server->sockets, peer, bytes.data, bytes.size);
-}
-
-static void
-log_trouble(void *context, const char *line)
-{
-	(void)context;
-	log_line("%s", line);
-}
 
 static int
 open_signals(struct server *server, struct portolan_error *error)
@@ -86,6 +71,7 @@ open_signals(struct server *server, struct portolan_error *error)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN); /* stderr may be a pipe nobody reads any more */
+	signal(SIGXFSZ, SIG_IGN); /* a file as large as it may be (ulimit -f) is an error of the write */
 	server->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return server->signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot watch signals: %s", strerror(errno))
 	                           : 0;
@@ -125,103 +111,293 @@ bind_all(struct server *server, struct portolan_error *error)
 static int
 start(struct server *server, struct portolan_error *error)
 {
-	struct ingest_options ingest_options = {
-	        .max_memory = server->options->max_memory,
-	        .reply = send_reply,
-	        .trouble = log_trouble,
-	        .news = log_trouble,
-	        .context = server,
-	};
+	const size_t max_memory = server->options->max_memory;
 	int result = open_signals(server, error);
 
 	/* Wrong keys are found out before anything is made on disk. */
 	if (result == 0)
-		result = sockets_open(&server->sockets, server->options->keys, server->options->max_memory, error);
+		result = sockets_open(&server->sockets, server->options->keys, max_memory, error);
 	if (result == 0)
-		result = store_writer_open(server->options->store, &server->writer, error);
+		result = exchange_init(&server->exchange, error);
+	if (result == 0)
+		result = storer_open(&server->storer, server->options->store, max_memory, &server->exchange, error);
 	if (result < 0)
 		return result;
 	server->decoder = wire_decoder_new();
 	server->encoder = wire_encoder_new();
-	if (!server->decoder || !server->encoder)
+	if (!server->decoder || !server->encoder || ledger_init(&server->ledger) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	ingest_options.writer = server->writer;
-	result = ingest_init(&server->ingest, &ingest_options, now_ms(), error);
-	if (result < 0)
-		return result;
-	server->has_ingest = true;
-	return bind_all(server, error);
+	result = bind_all(server, error);
+	return result < 0 ? result : storer_start(&server->storer, error);
 }
 
 static void
-take_malformed(struct server *server, const struct sockets_message *message, enum wire_error_code code,
-               const struct portolan_error *error, int64_t now)
+send_frame(struct server *server, const struct peer *peer, const struct wire_frame *frame)
+{
+	struct wire_bytes bytes;
+
+	if (wire_encode(server->encoder, frame, &bytes, NULL) == 0)
+		sockets_send(server->sockets, peer, bytes.data, bytes.size);
+}
+
+static void
+send_error(struct server *server, const struct arrival *arrival, enum wire_error_code code, const char *message)
+{
+	struct wire_frame frame = {.kind = WIRE_ERROR,
+	                           .error = {.code = code,
+	                                     .sequence = arrival->head.sequence,
+	                                     .message = {(const uint8_t *)message, strlen(message)}}};
+
+	memcpy(frame.session, arrival->head.session, WIRE_SESSION_SIZE);
+	send_frame(server, &arrival->peer, &frame);
+}
+
+/* The message has no head: says why. */
+static void
+refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
+{
+	struct portolan_error error = {.message = "a message is one part that holds one frame"};
+	enum wire_error_code code = WIRE_E_MALFORMED;
+	struct wire_frame frame;
+	uint64_t since;
+
+	if (arrival->data && wire_decode(server->decoder, arrival->data, arrival->size, &frame, &code, &error) == 0)
+		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
+	arrival->head = (struct wire_head){0};
+	server->unreadable++;
+	send_error(server, arrival, code, error.message);
+	if (throttle_count(&server->malformed, 1, now, &since))
+		log_line("%" PRIu64 " message%s that cannot be read, the last from %s: %s", since,
+		         since == 1 ? "" : "s", arrival->address, error.message);
+}
+
+static bool
+queue_has_room(const struct server *server, size_t bytes)
+{
+	return server->held + bytes + ARRIVAL_BYTES <= shares_queue(server->options->max_memory);
+}
+
+static void
+hand_over(struct server *server, struct arrival *arrival)
+{
+	server->held += arrival->size + ARRIVAL_BYTES;
+	server->opens += arrival->head.kind == WIRE_OPEN;
+	arrivals_append(&server->arrived, arrival);
+}
+
+/* Everything below returns whether the storer gets the message. */
+
+static bool
+take_open(struct server *server, const struct arrival *arrival)
+{
+	if (server->leaving)
+		return false;
+	if (server->opens < OPENS_MOST && queue_has_room(server, arrival->size))
+		return true;
+	send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");
+	return false;
+}
+
+static bool
+drop_excess_frame(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
 {
 	uint64_t since;
 
-	ingest_malformed(&server->ingest, &message->peer, code, error->message);
-	sockets_judge(server->sockets, message, GUARD_RUBBISH);
-	if (throttle_count(&server->malformed, 1, now, &since))
-		log_line("%" PRIu64 " message%s that cannot be read, the last from %.64s: %s", since,
-		         since == 1 ? "" : "s", sockets_address(server->sockets), error->message);
+	if (!member->over)
+		send_error(server, arrival, WIRE_E_OVER_CREDIT,
+		           "the frame is beyond the session's credit and was dropped: open again, and repeat");
+	member->over = true;
+	if (throttle_count(&server->dropped, 1, now, &since))
+		log_line("%" PRIu64 " frame%s dropped that %s beyond the credit of a session, the last from %s", since,
+		         since == 1 ? "" : "s", since == 1 ? "was" : "were", arrival->address);
+	return false;
 }
 
+/* The numbers are those of a commit: a ping acknowledges nothing that is not stored. */
 static void
-take(struct server *server, const struct sockets_message *message, int64_t now)
+answer_ping(struct server *server, const struct arrival *arrival, const struct member *member)
 {
-	struct wire_frame frame;
-	enum wire_error_code code = WIRE_E_MALFORMED;
-	struct portolan_error error = {.message = "a message is one part that holds one frame"};
+	struct wire_frame frame = {.kind = WIRE_ACK, .ack = member->ack};
 
-	if (!message->data || wire_decode(server->decoder, message->data, message->size, &frame, &code, &error) < 0) {
-		take_malformed(server, message, code, &error, now);
-		return;
+	frame.ack.credit = member->credit;
+	memcpy(frame.session, member->id, WIRE_SESSION_SIZE);
+	send_frame(server, &arrival->peer, &frame);
+}
+
+static bool
+take_ping(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
+{
+	bool is_first = !member->pinged && queue_has_room(server, arrival->size);
+
+	if (member->over)
+		send_error(server, arrival, WIRE_E_OVER_CREDIT, "a frame was dropped: open again, and repeat");
+	else if (!is_first || (server->busy_since && now - server->busy_since > BUSY_MS))
+		answer_ping(server, arrival, member);
+	member->pinged |= is_first;
+	return is_first;
+}
+
+static bool
+take_of_session(struct server *server, const struct arrival *arrival, int64_t now)
+{
+	struct member *member = ledger_find(&server->ledger, arrival->head.session);
+
+	if (!member || !peer_is_same(&member->peer, &arrival->peer)) {
+		send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
+		return false;
 	}
-	ingest_frame(&server->ingest, &message->peer, message->peer.socket == SOCKETS_LOCAL, &frame, message->size,
-	             now);
-	sockets_judge(server->sockets, message,
-	              sessions_find(&server->ingest.sessions, frame.session) ? GUARD_MEMBER : GUARD_STRANGER);
+	member->heard = now;
+	if (arrival->head.kind == WIRE_PING)
+		return take_ping(server, arrival, member, now);
+	if (member->over || !queue_has_room(server, arrival->size) || !ledger_charge(member, arrival->size, now))
+		return drop_excess_frame(server, arrival, member, now);
+	return true;
+}
+
+static bool
+take(struct server *server, struct arrival *arrival, int64_t now)
+{
+	if (!arrival->data || !wire_peek(arrival->data, arrival->size, &arrival->head)) {
+		refuse_unreadable(server, arrival, now);
+		return false;
+	}
+	switch (arrival->head.kind) {
+	case WIRE_OPEN:
+	case WIRE_REMOVE:
+		return take_open(server, arrival);
+	case WIRE_BATCH:
+	case WIRE_END_EPOCH:
+	case WIRE_CLOSE:
+	case WIRE_PING:
+		return take_of_session(server, arrival, now);
+	default:
+		send_error(server, arrival, WIRE_E_MALFORMED, "only a collector sends frames of this kind");
+		return false;
+	}
 }
 
 /* Takes what can be read now, but not for longer than a round; how many messages that were. */
 static unsigned
 take_round(struct server *server)
 {
-	struct sockets_message message;
-	int64_t begin = now_ms(), now = begin;
+	int64_t begin = clock_ms(), now = begin;
+	struct arrival *arrival;
 	unsigned taken = 0;
 
-	while (!ingest_is_full(&server->ingest) && now - begin < ROUND_MS &&
-	       sockets_receive(server->sockets, &message)) {
-		take(server, &message, now);
+	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets))) {
+		if (take(server, arrival, now))
+			hand_over(server, arrival);
+		else
+			arrival_free(arrival);
 		taken++;
-		now = now_ms();
+		now = clock_ms();
 	}
+	exchange_put(&server->exchange, &server->arrived, server->unreadable);
+	server->unreadable = 0;
 	return taken;
 }
 
-static bool
-is_idle(struct server *server, int64_t now)
+static void
+settle(struct server *server, struct arrivals *done)
 {
-	if (server->ingest.sessions.live)
-		server->last_live = now;
-	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms;
+	while (done->first) {
+		struct arrival *arrival = done->first;
+
+		done->first = arrival->next;
+		server->held -= arrival->size + ARRIVAL_BYTES;
+		server->opens -= arrival->head.kind == WIRE_OPEN;
+		ledger_settle(&server->ledger, arrival);
+		arrival_free(arrival);
+	}
 }
 
-/* Nothing more can be folded, or the store cannot be written anyway. */
-static bool
-is_done(const struct server *server)
+/* First what the storer is done with: a reply may let a client send as much again. */
+static void
+take_replies(struct server *server, int64_t now)
 {
-	return server->ingest.health == INGEST_UNAVAILABLE || !ingest_has_work(&server->ingest);
+	struct arrivals done;
+	struct replies replies;
+
+	exchange_collect(&server->exchange, &done, &replies, &server->state, &server->busy_since);
+	settle(server, &done);
+	while (replies.first) {
+		struct reply *reply = replies.first;
+
+		replies.first = reply->next;
+		ledger_take_reply(&server->ledger, reply, now);
+		sockets_send(server->sockets, &reply->peer, reply->data, reply->size);
+		free(reply);
+	}
+}
+
+/* Sessions that have been silent for too long: the storer ends them, after what it still has of theirs. */
+static void
+report_silent(struct server *server, int64_t now)
+{
+	struct member *member = ledger_next_silent(&server->ledger, NULL, now), *next;
+
+	for (; member; member = next) {
+		struct arrival *arrival = calloc(1, sizeof(*arrival));
+
+		next = ledger_next_silent(&server->ledger, member, now);
+		if (!arrival)
+			return; /* at the next tick */
+		arrival->silent = true;
+		arrival->peer = member->peer;
+		memcpy(arrival->head.session, member->id, WIRE_SESSION_SIZE);
+		ledger_remove(&server->ledger, member);
+		hand_over(server, arrival);
+	}
+	exchange_put(&server->exchange, &server->arrived, server->unreadable);
+	server->unreadable = 0;
+}
+
+/* What is not backed by files, in bytes. */
+static size_t
+memory_of_process(void)
+{
+	unsigned long resident = 0, shared = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
+		resident = shared = 0;
+	if (file)
+		fclose(file);
+	return (resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+tick(struct server *server, int64_t now)
+{
+	if (now < server->next_tick)
+		return;
+	if (now - server->ticked > STALL_MS)
+		ledger_forgive(&server->ledger, now - server->ticked);
+	server->ticked = now;
+	server->next_tick = now + TICK_MS;
+	report_silent(server, now);
+	/* What a burst has left in the heap of one thread is given back, for the burst of another. */
+	if (memory_of_process() > server->options->max_memory / 2)
+		malloc_trim(0);
+}
+
+static bool
+may_leave(struct server *server, int64_t now)
+{
+	if (server->state.live)
+		server->last_live = now;
+	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms &&
+	       !server->state.live && !server->state.has_work && server->held == 0 &&
+	       exchange_is_idle(&server->exchange);
 }
 
 static int
 wait_time(const struct server *server, int64_t now)
 {
-	int64_t until = server->next_tick;
+	int64_t until = server->next_tick, idle = server->last_live + server->options->idle_ms;
 
-	if (server->options->idle_ms >= 0 && server->last_live + server->options->idle_ms < until)
-		until = server->last_live + server->options->idle_ms;
+	if (server->options->idle_ms >= 0 && idle < until && !server->state.live)
+		until = idle > now ? idle : now + ROUND_MS; /* the storer is about to say that it is done */
 	return until > now ? (int)(until - now) : 0;
 }
 
@@ -233,67 +409,60 @@ signal_arrived(const struct server *server)
 	return read(server->signals, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Until a signal (true), or idleness (false). */
+/* Until a signal (*stopped), or idleness. */
 static int
 serve(struct server *server, bool *stopped, struct portolan_error *error)
 {
-	bool busy = false, worked, signalled;
+	const int fds[SOCKETS_FDS] = {server->signals, server->exchange.event};
+	bool busy = false;
 	int result = 0;
 
 	*stopped = false;
-	server->last_live = now_ms();
+	server->ticked = server->last_live = clock_ms();
 	while (result == 0) {
-		int64_t now = now_ms();
+		int64_t now = clock_ms();
 
-		if (now >= server->next_tick) {
-			server->next_tick = ingest_tick(&server->ingest, now) ? now : now + TICK_MS;
-		}
-		ingest_commit(&server->ingest, now);
-		if (server->ingest.lost) {
-			error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was served",
-			          server->options->store);
-			store_writer_check(server->writer, error);
+		result = sockets_wait(server->sockets, fds, busy ? 0 : wait_time(server, now), error);
+		*stopped = signal_arrived(server);
+		if (result < 0 || *stopped)
+			break;
+		busy = take_round(server) > 0;
+		now = clock_ms();
+		take_replies(server, now);
+		tick(server, now);
+		if (server->state.failed) {
+			*error = server->state.error;
 			return STORE_E_NO_STORE;
 		}
-		worked = (!busy || now >= server->next_work) && ingest_work(&server->ingest, now);
-		if (worked)
-			server->next_work = now_ms() + WORK_MS;
-		if (is_idle(server, now) && !busy && is_done(server))
-			return 0;
-		result = sockets_wait(server->sockets, server->signals,
-		                      busy || worked ? 0 : wait_time(server, now_ms()), now, &signalled, error);
-		if (result == 0 && signalled && signal_arrived(server)) {
-			*stopped = true;
-			return 0;
-		}
-		busy = take_round(server) > 0;
+		if (!busy && may_leave(server, now))
+			break;
 	}
 	return result;
 }
 
-/* A client may be connecting at this moment: no new connections, then an answer for whatever has already come. An
- * `open` gets none, so that its client starts another collector. */
+/* No new connections; then an answer for whatever is still coming, but not for an `open`. */
 static void
 leave(struct server *server)
 {
-	int64_t end = now_ms() + DRAIN_MS;
+	int64_t end = clock_ms() + DRAIN_MS;
 
-	server->ingest.leaving = true;
+	server->leaving = true;
 	sockets_unbind(server->sockets);
-	while (take_round(server) > 0 && now_ms() < end)
-		ingest_commit(&server->ingest, now_ms());
+	while (take_round(server) > 0 && clock_ms() < end)
+		;
 }
 
 static void
 finish(struct server *server)
 {
+	exchange_stop(&server->exchange);
+	storer_finish(&server->storer);
 	sockets_close(server->sockets);
 	endpoint_close(&server->local);
-	if (server->has_ingest)
-		ingest_deinit(&server->ingest);
+	exchange_deinit(&server->exchange);
+	ledger_deinit(&server->ledger);
 	wire_decoder_free(server->decoder);
 	wire_encoder_free(server->encoder);
-	store_writer_close(server->writer);
 	if (server->signals >= 0)
 		close(server->signals);
 }
@@ -301,7 +470,8 @@ finish(struct server *server)
 int
 server_run(const struct server_options *options, struct portolan_error *error)
 {
-	struct server server = {.options = options, .signals = -1, .local.directory = -1};
+	struct server server = {.options = options, .signals = -1, .local.directory = -1, .exchange.event = -1};
+	const struct ingest_totals *totals = &server.storer.ingest.totals;
 	bool stopped;
 	int result = start(&server, error);
 
@@ -312,12 +482,14 @@ server_run(const struct server_options *options, struct portolan_error *error)
 		result = serve(&server, &stopped, error);
 		if (options->stopping)
 			options->stopping();
-		if (result == 0 && !stopped)
-			leave(&server);
-		ingest_commit(&server.ingest, now_ms());
+		leave(&server);
+		/* What was received is stored, and what is stored is acknowledged. */
+		exchange_stop(&server.exchange);
+		storer_join(&server.storer);
+		take_replies(&server, clock_ms());
 		log_line("%s: %" PRIu64 " sessions, %" PRIu64 " observations, %" PRIu64 " bytes of frames",
-		         stopped ? "stopped" : "nobody records any more, leaving", server.ingest.totals.sessions,
-		         server.ingest.totals.observations, server.ingest.totals.bytes);
+		         stopped ? "stopped" : "nobody records any more, leaving", totals->sessions,
+		         totals->observations, totals->bytes);
 	}
 	finish(&server);
 	return result;

@@ -1,5 +1,5 @@
 /*
- * server.h: the collector at work: one thread, one event loop over sockets, signals and timers.
+ * server.h: the collector at work: a thread that receives (server.c) and one that stores (storer.c).
  */
 #ifndef COLLECTOR_SERVER_H
 #define COLLECTOR_SERVER_H

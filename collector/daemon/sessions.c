@@ -4,8 +4,6 @@
  * Always true: sessions.live counts the sessions in state SESSION_LIVE, connection.live those of one connection; a
  * run's frontier is the least frontier of its live sessions, or SESSIONS_NO_FRONTIER without any; whenever that
  * frontier passes an epoch, the epoch is due.
- *
- * Session ids come from the network, so the hash is seeded: nobody can choose ids that share a bucket.
  */
 #include "sessions.h"
 
@@ -15,26 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <xxhash.h>
-
-#define BUCKETS 4096
 
 int
 sessions_init(struct sessions *sessions)
 {
-	*sessions = (struct sessions){.bucket_mask = BUCKETS - 1};
-	sessions->buckets = calloc(BUCKETS, sizeof(*sessions->buckets));
-	sessions->numbered = calloc(SESSIONS_RUN_BUCKETS, sizeof(*sessions->numbered));
-	sessions->named = calloc(SESSIONS_RUN_BUCKETS, sizeof(*sessions->named));
-	if (!sessions->buckets || !sessions->numbered || !sessions->named) {
-		sessions_deinit(sessions);
-		return PORTOLAN_E_MEMORY;
-	}
-	/* Without randomness the table still works; it is only easier to slow down. */
-	if (getrandom(&sessions->seed, sizeof(sessions->seed), GRND_NONBLOCK) < 0)
-		sessions->seed = (uintptr_t)sessions->buckets;
-	if (connections_init(&sessions->connections, sessions->seed) < 0) {
+	*sessions = (struct sessions){0};
+	if (table_init(&sessions->by_id) < 0 || table_init(&sessions->connections) < 0 ||
+	    table_init(&sessions->numbered) < 0 || table_init(&sessions->named) < 0) {
 		sessions_deinit(sessions);
 		return PORTOLAN_E_MEMORY;
 	}
@@ -44,43 +29,64 @@ sessions_init(struct sessions *sessions)
 void
 sessions_deinit(struct sessions *sessions)
 {
-	for (size_t i = 0; sessions->buckets && i <= sessions->bucket_mask; i++) {
-		while (sessions->buckets[i]) {
-			struct session *session = sessions->buckets[i];
-
-			sessions->buckets[i] = session->next_in_bucket;
-			session_forget_complaints(session);
-			free(session);
-		}
-	}
-	free(sessions->buckets);
-	free(sessions->numbered);
-	free(sessions->named);
-	connections_deinit(&sessions->connections);
 	while (sessions->runs) {
 		struct run *run = sessions->runs;
 
-		sessions->runs = run->next;
-		free(run->live);
-		free(run);
+		while (run->sessions)
+			sessions_remove(sessions, run->sessions);
+		sessions_remove_run(sessions, run);
 	}
-	*sessions = (struct sessions){0};
-}
-
-static struct session **
-bucket_of(const struct sessions *sessions, const uint8_t *id)
-{
-	return &sessions->buckets[XXH3_64bits_withSeed(id, WIRE_SESSION_SIZE, sessions->seed) & sessions->bucket_mask];
+	table_deinit(&sessions->by_id);
+	table_deinit(&sessions->connections);
+	table_deinit(&sessions->numbered);
+	table_deinit(&sessions->named);
 }
 
 struct session *
 sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE])
 {
-	struct session *session = *bucket_of(sessions, id);
+	struct table_node *node = NULL;
 
-	while (session && memcmp(session->id, id, WIRE_SESSION_SIZE) != 0)
-		session = session->next_in_bucket;
-	return session;
+	while ((node = table_find(&sessions->by_id, id, WIRE_SESSION_SIZE, node)))
+		if (memcmp(TABLE_ITEM(node, struct session, node)->id, id, WIRE_SESSION_SIZE) == 0)
+			return TABLE_ITEM(node, struct session, node);
+	return NULL;
+}
+
+struct connection *
+sessions_connection(const struct sessions *sessions, const struct peer *peer)
+{
+	struct table_node *node = NULL;
+
+	while ((node = table_find(&sessions->connections, peer->id, peer->size, node)))
+		if (peer_is_same(&TABLE_ITEM(node, struct connection, node)->peer, peer))
+			return TABLE_ITEM(node, struct connection, node);
+	return NULL;
+}
+
+/* One session more. NULL: the peer is not known, or out of memory. */
+static struct connection *
+enter_connection(struct sessions *sessions, const struct peer *peer)
+{
+	struct connection *connection = peer->size ? sessions_connection(sessions, peer) : NULL;
+
+	if (peer->size && !connection && (connection = calloc(1, sizeof(*connection)))) {
+		connection->peer = *peer;
+		table_add(&sessions->connections, &connection->node, peer->id, peer->size);
+	}
+	if (connection)
+		connection->sessions++;
+	return connection;
+}
+
+/* One session less, not live. NULL accepted. */
+static void
+leave_connection(struct sessions *sessions, struct connection *connection)
+{
+	if (!connection || --connection->sessions > 0)
+		return;
+	table_remove(&sessions->connections, &connection->node);
+	free(connection);
 }
 
 static void
@@ -115,9 +121,9 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 		return;
 	if (is_live)
 		count_live(sessions, session, false);
-	connections_leave(&sessions->connections, session->connection);
+	leave_connection(sessions, session->connection);
 	session->peer = *peer;
-	session->connection = connections_enter(&sessions->connections, peer);
+	session->connection = enter_connection(sessions, peer);
 	if (is_live)
 		count_live(sessions, session, true);
 }
@@ -125,7 +131,7 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 struct session *
 sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run)
 {
-	struct session **bucket = bucket_of(sessions, id), *session;
+	struct session *session;
 
 	/* Room for all of them, so that an abort can make each live again. */
 	if (sessions->count >= SESSIONS_MAX || frontier_reserve(run, run->session_count + 1) < 0)
@@ -136,8 +142,7 @@ sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], str
 	memcpy(session->id, id, WIRE_SESSION_SIZE);
 	session->run = run;
 	session->now.state = SESSION_LIVE;
-	session->next_in_bucket = *bucket;
-	*bucket = session;
+	table_add(&sessions->by_id, &session->node, session->id, WIRE_SESSION_SIZE);
 	session->next_in_run = run->sessions;
 	session->link_in_run = &run->sessions;
 	if (run->sessions)
@@ -158,9 +163,7 @@ sessions_remove(struct sessions *sessions, struct session *session)
 	struct session **link;
 
 	sessions_set_state(sessions, session, SESSION_GONE);
-	for (link = bucket_of(sessions, session->id); *link != session; link = &(*link)->next_in_bucket)
-		;
-	*link = session->next_in_bucket;
+	table_remove(&sessions->by_id, &session->node);
 	*session->link_in_run = session->next_in_run;
 	if (session->next_in_run)
 		session->next_in_run->link_in_run = session->link_in_run;
@@ -171,7 +174,7 @@ sessions_remove(struct sessions *sessions, struct session *session)
 		*link = session->next_changed;
 	}
 	sessions->count--;
-	connections_leave(&sessions->connections, session->connection);
+	leave_connection(sessions, session->connection);
 	session_forget_complaints(session);
 	free(session);
 }
@@ -179,33 +182,29 @@ sessions_remove(struct sessions *sessions, struct session *session)
 struct run *
 sessions_find_run(const struct sessions *sessions, uint32_t number)
 {
-	struct run *run = sessions->numbered[number % SESSIONS_RUN_BUCKETS];
+	struct table_node *node = NULL;
 
-	while (run && run->number != number)
-		run = run->next_numbered;
-	return run;
-}
-
-static struct run **
-bucket_of_name(const struct sessions *sessions, const char *name)
-{
-	return &sessions->named[XXH3_64bits_withSeed(name, strlen(name), sessions->seed) % SESSIONS_RUN_BUCKETS];
+	while ((node = table_find(&sessions->numbered, &number, sizeof(number), node)))
+		if (TABLE_ITEM(node, struct run, numbered)->number == number)
+			return TABLE_ITEM(node, struct run, numbered);
+	return NULL;
 }
 
 struct run *
 sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run)
 {
-	struct run *next = run ? run->next_named : *bucket_of_name(sessions, name);
+	struct table_node *node = run ? (struct table_node *)&run->named : NULL;
 
-	while (next && strcmp(next->name, name) != 0)
-		next = next->next_named;
-	return next;
+	while ((node = table_find(&sessions->named, name, strlen(name), node)))
+		if (strcmp(TABLE_ITEM(node, struct run, named)->name, name) == 0)
+			return TABLE_ITEM(node, struct run, named);
+	return NULL;
 }
 
 struct run *
 sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 {
-	struct run *run = sessions_find_run(sessions, number), **bucket;
+	struct run *run = sessions_find_run(sessions, number);
 
 	if (run) {
 		assert(strcmp(run->name, name) == 0);
@@ -222,31 +221,20 @@ sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 	if (run->next)
 		run->next->link = &run->next;
 	sessions->runs = run;
-	bucket = &sessions->numbered[number % SESSIONS_RUN_BUCKETS];
-	run->next_numbered = *bucket;
-	*bucket = run;
-	bucket = bucket_of_name(sessions, run->name);
-	run->next_named = *bucket;
-	*bucket = run;
+	table_add(&sessions->numbered, &run->numbered, &run->number, sizeof(run->number));
+	table_add(&sessions->named, &run->named, run->name, strlen(run->name));
 	return run;
 }
 
 void
 sessions_remove_run(struct sessions *sessions, struct run *run)
 {
-	struct run **link;
-
 	assert(!run->sessions);
 	*run->link = run->next;
 	if (run->next)
 		run->next->link = run->link;
-	for (link = &sessions->numbered[run->number % SESSIONS_RUN_BUCKETS]; *link != run;
-	     link = &(*link)->next_numbered)
-		;
-	*link = run->next_numbered;
-	for (link = bucket_of_name(sessions, run->name); *link != run; link = &(*link)->next_named)
-		;
-	*link = run->next_named;
+	table_remove(&sessions->numbered, &run->numbered);
+	table_remove(&sessions->named, &run->named);
 	free(run->live);
 	free(run);
 }

@@ -5,12 +5,13 @@
  * A session stays in the table while it is live, and for one timeout after it closed or its run was removed, so that a
  * repeated frame gets the right answer. A run is in the table while it has a session there or a fold may be due.
  *
- * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the event loop.
+ * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */
 #ifndef COLLECTOR_SESSIONS_H
 #define COLLECTOR_SESSIONS_H
 
-#include "connections.h"
+#include "arrival.h"
+#include "table.h"
 
 #include <portolan/store.h>
 #include <portolan/wire.h>
@@ -19,8 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSIONS_MAX 65536 /* sessions in the table; more are refused for the time being */
-#define SESSIONS_RUN_BUCKETS 4096
+#define SESSIONS_MAX 65536              /* sessions in the table; more are refused for the time being */
 #define SESSIONS_NO_FRONTIER UINT64_MAX /* nobody holds an epoch open */
 
 enum session_state {
@@ -45,7 +45,16 @@ struct session_mark {
 	enum session_state state;
 };
 
+/* The sessions of one connection. It is in the table while a session was last heard of through it: places and credit
+ * are shared out by connection, as these are counted and sessions cost nothing. */
+struct connection {
+	struct table_node node;
+	struct peer peer;
+	size_t sessions, live; /* in the table; of these, live */
+};
+
 struct session {
+	struct table_node node;
 	uint8_t id[WIRE_SESSION_SIZE];
 	struct run *run;
 	uint32_t number; /* in the run, as the store counts */
@@ -53,6 +62,7 @@ struct session {
 	struct connection *connection; /* of the peer; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
+	uint64_t content; /* a hash of what its `open` said; 0: not known */
 	uint64_t replaced, refused; /* as of the last commit */
 	struct store_client client; /* what it told of itself */
 	bool client_news;           /* not yet stored */
@@ -62,10 +72,10 @@ struct session {
 	bool owes_opened;           /* replies due after the commit */
 	bool owes_ack;
 	bool owes_removed;
-	struct complaint *complaints, **last_complaint;                             /* owed as well, in this order */
-	bool changed;                                                               /* is in sessions.changed */
-	struct session *next_changed, *next_in_bucket, *next_in_run, **link_in_run; /* the link is what points to it */
-	size_t place;                                                               /* in run->live */
+	struct complaint *complaints, **last_complaint;            /* owed as well, in this order */
+	bool changed;                                              /* is in sessions.changed */
+	struct session *next_changed, *next_in_run, **link_in_run; /* the link is what points to it */
+	size_t place;                                              /* in run->live */
 };
 
 /* A range of epochs, [from, to); empty: from ≥ to. */
@@ -78,11 +88,10 @@ struct run {
 	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
 	bool removed;
 	bool unfoldable; /* a fold found damage; left alone until the next start */
-	bool starved;    /* there is no memory for more of its ids */
-	bool starvation_told;
-	bool damaged; /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
+	bool damaged;    /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
 	char name[256];
 	int64_t heard;                  /* the last time that one of its sessions was heard of */
+	int64_t contested;              /* since when somebody wants to overwrite it while it is live; 0: nobody does */
 	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
 	struct epochs due;              /* closed (again): patches to them are to be folded */
 	struct epochs touched;          /* where something happened that may make a fold due */
@@ -92,19 +101,16 @@ struct run {
 	size_t session_count;
 	struct session **live; /* those that are live: see frontier.h */
 	size_t live_count, live_room;
-	struct run *next, **link, *next_numbered, *next_named;
+	struct run *next, **link;
+	struct table_node numbered, named;
 };
 
 struct sessions {
-	struct session **buckets;
-	size_t bucket_mask;
-	uint64_t seed;
+	struct table by_id, connections, numbered, named; /* the last two: the same runs, by number and by name */
 	size_t count, live;
-	struct connections connections;
 	size_t parties; /* connections with live sessions, and live sessions of no connection */
 	struct run *runs;
-	struct run **numbered, **named; /* the same runs, in SESSIONS_RUN_BUCKETS buckets each */
-	struct session *changed;        /* touched by the pending transaction */
+	struct session *changed; /* touched by the pending transaction */
 };
 
 int sessions_init(struct sessions *sessions); /* 0, or PORTOLAN_E_MEMORY */
@@ -115,6 +121,8 @@ struct session *sessions_find(const struct sessions *sessions, const uint8_t id[
 struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
 void sessions_remove(struct sessions *sessions, struct session *session);
 
+/* NULL: no session has this peer. */
+struct connection *sessions_connection(const struct sessions *sessions, const struct peer *peer);
 /* The session has come through this connection. */
 void sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer);
 

@@ -11,6 +11,7 @@
 #include "settle.h"
 
 #include "admit.h"
+#include "clock.h"
 #include "count.h"
 #include "reply.h"
 
@@ -20,6 +21,9 @@
 #define STALL_MS 5000
 /* How often old records are looked for that a reader kept from being removed. */
 #define GARBAGE_MS 10000
+/* An outage is over when the store could be written for so long; while it lasts, a line after so long. */
+#define OUTAGE_OVER_MS 5000
+#define OUTAGE_LINE_MS 60000
 /* Sessions that expire in one tick. */
 #define EXPIRE_MOST 512
 
@@ -95,13 +99,13 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	struct portolan_error error = {0};
 	struct session *session;
 	struct run *concerned = NULL;
-	uint64_t began = count_clock();
+	int64_t began = clock_us();
 	int result = wrote ? count_store(ingest, &error) : 0;
 
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, &error);
 	if (result == 0 && wrote)
-		count_commit(ingest, count_clock() - began);
+		count_commit(ingest, (uint64_t)(clock_us() - began));
 	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
 	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
 		session->stored = session->now;
@@ -117,7 +121,6 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	}
 	if (ingest->health == INGEST_TRYING && wrote) {
 		ingest->health = INGEST_READY;
-		ingest->options.trouble(ingest->options.context, "the store can be written again; collection goes on");
 		reply_ack_all(ingest);
 	}
 }
@@ -220,18 +223,39 @@ settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct 
 		close_lost(ingest, run);
 }
 
+/* An outage is told of once, however often a small commit succeeds in between; one that lasts, once a minute. */
+static void
+say_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+{
+	char line[sizeof(error->message) + 64];
+
+	ingest->failed_at = now;
+	if (ingest->outage && now - ingest->told_at < OUTAGE_LINE_MS)
+		return;
+	ingest->outage = true;
+	ingest->told_at = now;
+	snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
+	ingest->options.trouble(ingest->options.context, line);
+}
+
+static void
+say_recovered(struct ingest *ingest, int64_t now)
+{
+	if (!ingest->outage || ingest->health != INGEST_READY || now - ingest->failed_at < OUTAGE_OVER_MS)
+		return;
+	ingest->outage = false;
+	ingest->options.trouble(ingest->options.context, "the store can be written again; collection goes on");
+}
+
 void
 settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
 	struct session *session;
-	char line[sizeof(error->message) + 64];
 
 	give_up_transaction(ingest);
 	ingest->lost |= error->code == STORE_E_NO_STORE;
-	if (ingest->health == INGEST_READY && !ingest->lost) {
-		snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
-		ingest->options.trouble(ingest->options.context, line);
-	}
+	if (!ingest->lost)
+		say_failed(ingest, error, now);
 	ingest->health = INGEST_UNAVAILABLE;
 	ingest->retry_at = now + INGEST_RETRY_MS;
 	while ((session = sessions_take_changed(&ingest->sessions)))
@@ -254,6 +278,15 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
+/* One that has opened here, and has not closed, is judged by ingest_silent(), if that is called. */
+static bool
+is_silent(const struct ingest *ingest, const struct session *session, int64_t now)
+{
+	bool is_told = ingest->options.silence_is_told && session->peer.size && session->now.state == SESSION_LIVE;
+
+	return !is_told && now - session->heard > WIRE_SESSION_TIMEOUT_MS;
+}
+
 static bool
 is_over(const struct run *run)
 {
@@ -272,7 +305,7 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 		*concerned = run;
 		for (struct session *session = run->sessions, *next; session && result == 0; session = next) {
 			next = session->next_in_run;
-			if (now - session->heard <= WIRE_SESSION_TIMEOUT_MS)
+			if (!is_silent(ingest, session, now))
 				continue;
 			if (expired++ == EXPIRE_MOST) {
 				*more = true;
@@ -286,27 +319,14 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 	return result;
 }
 
-/* Runs that were short of memory for ids, and are not any more, get their credit back. */
-static int
-feed(struct ingest *ingest, struct run **concerned, struct portolan_error *error)
+void
+settle_silence(struct ingest *ingest, struct session *session, int64_t now)
 {
-	int result = 0;
+	struct run *run = session->run;
+	struct portolan_error error = {0};
 
-	for (struct run *run = ingest->sessions.runs; run && result == 0; run = run->next) {
-		bool room = true;
-
-		if (!run->starved || !run_is_live(run) || run->damaged || run->removed)
-			continue;
-		*concerned = run;
-		result = store_writer_has_room(ingest->writer, run->number, WIRE_MAX_ROWS, &room, error);
-		if (result < 0 || !room)
-			continue;
-		run->starved = false;
-		for (const struct session *session = run->sessions; session; session = session->next_in_run)
-			if (session->now.state == SESSION_LIVE)
-				reply_ack(ingest, session);
-	}
-	return result;
+	if (expire(ingest, session, &error) < 0)
+		settle_trouble(ingest, run, true, &error, now);
 }
 
 static void
@@ -344,9 +364,8 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		ingest->garbage = true;
 		ingest->garbage_at = now + GARBAGE_MS;
 	}
+	say_recovered(ingest, now);
 	result = expire_some(ingest, now, &more, &concerned, &error);
-	if (result == 0)
-		result = feed(ingest, &concerned, &error);
 	if (result < 0)
 		settle_trouble(ingest, concerned, true, &error, now);
 	return more && result == 0;

@@ -18,11 +18,14 @@ void settle_failure(struct ingest *ingest, const struct portolan_error *error, i
 
 /*
  * The same for what one run is concerned with: if its records turn out to be damaged (STORE_E_CORRUPT), or gone
- * (STORE_E_NO_RUN), that is the end of recording into this run, and no more. `wrote`: the call that failed had begun to write, so that the transaction
- * has to go, once; its frames are asked for again. `run` NULL: not known.
+ * (STORE_E_NO_RUN), that is the end of recording into this run, and no more. `wrote`: the call that failed had begun to
+ * write, so that the transaction has to go, once; its frames are asked for again. `run` NULL: not known.
  */
 void settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,
                     int64_t now);
+
+/* A session has not been heard of for WIRE_SESSION_TIMEOUT_MS: ends it, or forgets it if it has ended. */
+void settle_silence(struct ingest *ingest, struct session *session, int64_t now);
 
 /* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails with fatal codes. */
 int settle_end_session(struct ingest *ingest, struct session *session, enum session_state state,

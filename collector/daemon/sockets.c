@@ -2,40 +2,39 @@
  * sockets.c: libzmq ROUTER sockets and their options.
  *
  * Messages are bounded by WIRE_MAX_FRAME before they are in memory (a longer one costs its sender the connection), and
- * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence.
+ * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence. There are no heartbeats:
+ * clients send `ping`, and a timer of libzmq 4.3.4 that wants to write to a connection which is held back, and whose
+ * peer has gone, aborts the process (`Assertion failed: !_io_error`). The time-out of handshakes cannot do that: it
+ * only closes. See held_back.c for a peer's own heartbeats.
  *
- * With keys, tcp endpoints take CURVE connections only. libzmq asks a handler whose keys are known, and admits every
- * key when there is none: so it is bound before any endpoint, and closed after them. No answer is a refusal.
+ * libzmq asks admission.c about every connection, and admits all of them when nobody answers: so that is opened before
+ * any endpoint is bound, and closed after them.
  */
 #include "sockets.h"
 
-#include "allow_list.h"
-#include "guard.h"
+#include "admission.h"
+#include "clock.h"
+#include "held_back.h"
 #include "log.h"
-#include "zap.h"
+#include "shares.h"
 
 #include <keys.h>
 #include <portolan/error.h>
-#include <portolan/wire.h>
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #define ENDPOINTS_MAX 32
-#define RECEIVE_QUEUE 4 /* messages per connection, before TCP holds the sender back */
 #define SEND_QUEUE 100
 #define RECEIVE_BUFFER (64 << 10) /* bytes per connection in the kernel, and so at a time: others get their turn */
-#define HEADER_BYTES 9            /* of a message as it is transported */
-#define CURVE_BYTES 33            /* added by encryption */
 #define LINGER_MS 1000
-#define HEARTBEAT_MS 5000
-#define HEARTBEAT_TIMEOUT_MS 15000
-#define HANDSHAKE_MS 5000
+#define SMALL_BYTES (8 << 10)    /* a message below that shares libzmq's buffer with others: it is copied out of it */
+#define MAPPED_BYTES (512 << 10) /* so that a frame is never mapped by itself: that takes longer than receiving it */
 
 struct endpoint {
 	void *socket;
@@ -49,10 +48,10 @@ struct sockets {
 	struct endpoint endpoints[ENDPOINTS_MAX];
 	size_t endpoint_count;
 	unsigned turn; /* which router is asked first */
-	struct zap zap;
-	struct guard *guard; /* of the sockets that strangers reach */
-	zmq_msg_t body;
+	struct admission admission;
 };
+
+_Static_assert(sizeof(zmq_msg_t) <= sizeof(((struct arrival *)0)->message), "an arrival has room for a message");
 
 static int
 set_option(void *socket, int option, int value)
@@ -61,34 +60,30 @@ set_option(void *socket, int option, int value)
 }
 
 static int
-make_router(struct sockets *sockets, unsigned which)
+set_options(void *router, unsigned which)
 {
 	const uint64_t threads = which == SOCKETS_LOCAL ? 1 : 2; /* a mask: the first, or the second */
 	const int64_t most = WIRE_MAX_FRAME;
-	void **router = &sockets->routers[which];
 
-	*router = zmq_socket(sockets->context, ZMQ_ROUTER);
-	if (!*router)
-		return -1;
-	return zmq_setsockopt(*router, ZMQ_MAXMSGSIZE, &most, sizeof(most)) ||
-	       zmq_setsockopt(*router, ZMQ_AFFINITY, &threads, sizeof(threads)) ||
-	       set_option(*router, ZMQ_ROUTER_MANDATORY, 1) || set_option(*router, ZMQ_LINGER, LINGER_MS) ||
-	       set_option(*router, ZMQ_RCVHWM, RECEIVE_QUEUE) || set_option(*router, ZMQ_SNDHWM, SEND_QUEUE) ||
-	       (which != SOCKETS_LOCAL && set_option(*router, ZMQ_RCVBUF, RECEIVE_BUFFER)) ||
-	       set_option(*router, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS) ||
-	       set_option(*router, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS) ||
-	       set_option(*router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+	return zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &most, sizeof(most)) ||
+	       zmq_setsockopt(router, ZMQ_AFFINITY, &threads, sizeof(threads)) ||
+	       set_option(router, ZMQ_ROUTER_MANDATORY, 1) || set_option(router, ZMQ_LINGER, LINGER_MS) ||
+	       set_option(router, ZMQ_RCVHWM, SHARES_RECEIVE_QUEUE) || set_option(router, ZMQ_SNDHWM, SEND_QUEUE) ||
+	       (which != SOCKETS_LOCAL && set_option(router, ZMQ_RCVBUF, RECEIVE_BUFFER)) ||
+	       set_option(router, ZMQ_HANDSHAKE_IVL, ADMISSION_HANDSHAKE_MS);
 }
 
-/* The domain makes libzmq ask the handler. */
+/* `keys` NULL: none. */
 static int
-make_keyed_router(struct sockets *sockets, const struct keys *keys)
+make_router(struct sockets *sockets, unsigned which, const struct keys *keys, struct portolan_error *error)
 {
-	void **router = &sockets->routers[SOCKETS_KEYED];
+	void *router = sockets->routers[which] = zmq_socket(sockets->context, ZMQ_ROUTER);
 
-	return make_router(sockets, SOCKETS_KEYED) || set_option(*router, ZMQ_CURVE_SERVER, 1) ||
-	       zmq_setsockopt(*router, ZMQ_CURVE_SECRETKEY, keys->secret, KEYS_TEXT_SIZE) ||
-	       zmq_setsockopt(*router, ZMQ_ZAP_DOMAIN, ZAP_DOMAIN, strlen(ZAP_DOMAIN));
+	if (!router || set_options(router, which) ||
+	    (keys && (set_option(router, ZMQ_CURVE_SERVER, 1) ||
+	              zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, keys->secret, KEYS_TEXT_SIZE))))
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
+	return admission_watch(&sockets->admission, sockets->context, router, which, keys, error);
 }
 
 /* The directory is there, but not what a collector needs: one made by hand, or a client's. */
@@ -109,26 +104,25 @@ check_server_key(const char *directory, struct portolan_error *error)
 }
 
 static int
-open_keys(struct sockets *sockets, const char *directory, struct portolan_error *error)
+open_routers(struct sockets *sockets, const char *directory, size_t max_memory, struct portolan_error *error)
 {
 	struct keys keys = {0};
-	char list[PATH_MAX];
-	int result = check_server_key(directory, error);
+	char list[PATH_MAX] = "";
+	int result = directory ? check_server_key(directory, error) : 0;
 
-	if (result == 0)
+	if (result == 0 && directory)
 		result = keys_read_server(directory, &keys, error);
-
-	if (result == 0 && snprintf(list, sizeof(list), "%s/clients", directory) >= (int)sizeof(list))
+	if (result == 0 && directory && snprintf(list, sizeof(list), "%s/clients", directory) >= (int)sizeof(list))
 		result = error_set(error, PORTOLAN_E_INVALID, "keys: the directory's path is too long");
 	if (result == 0)
-		result = zap_open(&sockets->zap, sockets->context, list, error);
+		result = admission_open(&sockets->admission, sockets->context, max_memory, directory ? list : NULL,
+		                        error);
 	if (result == 0 && keys.exposed)
 		log_line("others may read the secret key %s/server.key; chmod 600 it", directory);
-	if (result == 0 && make_keyed_router(sockets, &keys) != 0)
-		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot use keys: %s", zmq_strerror(zmq_errno()));
+	for (unsigned which = 0; which < SOCKETS_COUNT && result == 0; which++)
+		if (which != SOCKETS_KEYED || directory)
+			result = make_router(sockets, which, which == SOCKETS_KEYED ? &keys : NULL, error);
 	keys_forget(&keys);
-	if (result == 0)
-		allow_list_check(list);
 	return result;
 }
 
@@ -136,26 +130,20 @@ int
 sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, struct portolan_error *error)
 {
 	struct sockets *opened = calloc(1, sizeof(*opened));
-	int result = -1;
+	int result;
 
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	zmq_msg_init(&opened->body);
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	held_back_init();
 	opened->context = zmq_ctx_new();
-	/* One for the owner's own clients, whom strangers then do not slow down, and one for all others. */
-	if (opened->context)
-		zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2);
-	if (opened->context)
-		result = make_router(opened, SOCKETS_LOCAL) || make_router(opened, SOCKETS_PLAIN);
-	if (result) {
-		error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
-		sockets_close(opened);
-		return PORTOLAN_E_SYSTEM;
+	if (!opened->context) {
+		free(opened);
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 	}
-	result = keys ? open_keys(opened, keys, error) : 0;
-	if (result == 0)
-		result = guard_start(&opened->guard, opened->context, opened->routers + SOCKETS_PLAIN,
-		                     SOCKETS_COUNT - SOCKETS_PLAIN, max_memory, error);
+	/* One for the owner's own clients, whom strangers then do not slow down, and one for all others. */
+	zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2);
+	result = open_routers(opened, keys, max_memory, error);
 	if (result < 0)
 		sockets_close(opened);
 	else
@@ -183,12 +171,11 @@ sockets_close(struct sockets *sockets)
 	if (!sockets)
 		return;
 	sockets_unbind(sockets);
-	zmq_msg_close(&sockets->body);
-	guard_stop(sockets->guard, sockets->routers + SOCKETS_PLAIN, SOCKETS_COUNT - SOCKETS_PLAIN);
+	admission_stop(&sockets->admission, sockets->routers);
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++)
 		if (sockets->routers[i])
 			zmq_close(sockets->routers[i]);
-	zap_close(&sockets->zap);
+	admission_close(&sockets->admission);
 	while (sockets->context && zmq_ctx_term(sockets->context) < 0 && zmq_errno() == EINTR)
 		;
 	free(sockets);
@@ -246,90 +233,106 @@ sockets_bind(struct sockets *sockets, const struct address *address, bool local,
 }
 
 int
-sockets_wait(struct sockets *sockets, int fd, int timeout_ms, int64_t now, bool *fd_ready, struct portolan_error *error)
+sockets_wait(struct sockets *sockets, const int fds[SOCKETS_FDS], int timeout_ms, struct portolan_error *error)
 {
-	zmq_pollitem_t items[] = {
-	        {.fd = fd, .events = ZMQ_POLLIN},
-	        {.socket = sockets->routers[SOCKETS_LOCAL], .events = ZMQ_POLLIN},
-	        {.socket = sockets->routers[SOCKETS_PLAIN], .events = ZMQ_POLLIN},
-	        {.socket = sockets->routers[SOCKETS_KEYED], .events = ZMQ_POLLIN},
-	        {.socket = sockets->zap.socket, .events = ZMQ_POLLIN},
-	};
+	struct admission *admission = &sockets->admission;
+	zmq_pollitem_t items[SOCKETS_FDS + 1 + 2 * SOCKETS_COUNT] = {{.socket = admission->handler}};
+	int count = 1;
 
-	*fd_ready = false;
-	if (zmq_poll(items, sockets->zap.socket ? 5 : 3, timeout_ms) < 0) {
-		if (zmq_errno() == EINTR)
-			return 0;
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for messages: %s", zmq_strerror(zmq_errno()));
+	for (int i = 0; i < SOCKETS_FDS; i++)
+		items[count++].fd = fds[i];
+	for (int i = 0; i < SOCKETS_COUNT && sockets->routers[i]; i++) {
+		items[count++].socket = sockets->routers[i];
+		items[count++].socket = admission->monitors[i];
 	}
-	*fd_ready = items[0].revents & ZMQ_POLLIN;
-	if (items[4].revents)
-		zap_answer(&sockets->zap, now);
+	for (int i = 0; i < count; i++)
+		items[i].events = ZMQ_POLLIN;
+	if (zmq_poll(items, count, timeout_ms) < 0 && zmq_errno() != EINTR)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for messages: %s", zmq_strerror(zmq_errno()));
+	admission_answer(admission, clock_ms());
 	return 0;
 }
 
-/* The part after the routing id; a message of several parts is read to its end and given as NULL. */
-static void
-receive_body(struct sockets *sockets, void *router, struct sockets_message *message)
+void
+arrival_free_data(struct arrival *arrival)
 {
-	bool single = true;
-
-	message->data = NULL;
-	message->size = 0;
-	if (zmq_msg_recv(&sockets->body, router, ZMQ_DONTWAIT) < 0)
-		return;
-	while (zmq_msg_more(&sockets->body) && zmq_msg_recv(&sockets->body, router, ZMQ_DONTWAIT) >= 0)
-		single = false;
-	if (single) {
-		message->data = zmq_msg_data(&sockets->body);
-		message->size = zmq_msg_size(&sockets->body);
-	}
-}
-
-/* Takes one message from the router; false: there is none. */
-static bool
-receive_from(struct sockets *sockets, unsigned which, struct sockets_message *message)
-{
-	void *router = sockets->routers[which];
-	int size = router ? zmq_recv(router, message->peer.id, sizeof(message->peer.id), ZMQ_DONTWAIT) : -1;
-
-	if (size < 0)
-		return false;
-	message->peer.socket = which;
-	message->peer.size = (uint32_t)size;
-	receive_body(sockets, router, message);
-	message->connection = which == SOCKETS_LOCAL ? -1 : zmq_msg_get(&sockets->body, ZMQ_SRCFD);
-	return true;
-}
-
-bool
-sockets_receive(struct sockets *sockets, struct sockets_message *message)
-{
-	for (unsigned i = 0; i < SOCKETS_COUNT; i++) {
-		unsigned which = (sockets->turn + i) % SOCKETS_COUNT;
-		size_t more = HEADER_BYTES + (which == SOCKETS_KEYED ? CURVE_BYTES : 0);
-
-		while (receive_from(sockets, which, message)) {
-			sockets->turn = which + 1;
-			if (guard_took(sockets->guard, message->connection, zmq_msg_size(&sockets->body) + more))
-				return true;
-		}
-	}
-	return false;
+	if (arrival->is_moved)
+		zmq_msg_close((zmq_msg_t *)arrival->message);
+	arrival->is_moved = false;
+	arrival->data = NULL;
 }
 
 void
-sockets_judge(struct sockets *sockets, const struct sockets_message *message, enum guard_verdict verdict)
+arrival_free(struct arrival *arrival)
 {
-	guard_judge(sockets->guard, message->connection, zmq_msg_size(&sockets->body), verdict);
+	if (!arrival)
+		return;
+	arrival_free_data(arrival);
+	free(arrival);
 }
 
-const char *
-sockets_address(struct sockets *sockets)
+static struct arrival *
+make_arrival(zmq_msg_t *message, bool single)
 {
-	const char *address = zmq_msg_gets(&sockets->body, "Peer-Address");
+	const size_t size = single ? zmq_msg_size(message) : 0;
+	const char *address = zmq_msg_gets(message, "Peer-Address");
+	struct arrival *arrival = malloc(sizeof(*arrival) + (size < SMALL_BYTES ? size : 0));
 
-	return address && *address ? address : "a socket file";
+	if (!arrival)
+		return NULL;
+	*arrival = (struct arrival){.size = size};
+	snprintf(arrival->address, sizeof(arrival->address), "%s", address && *address ? address : "a socket file");
+	if (!single)
+		return arrival;
+	if (size < SMALL_BYTES) {
+		memcpy(arrival->copy, zmq_msg_data(message), size);
+		arrival->data = arrival->copy;
+		return arrival;
+	}
+	zmq_msg_init((zmq_msg_t *)arrival->message);
+	zmq_msg_move((zmq_msg_t *)arrival->message, message);
+	arrival->data = zmq_msg_data((zmq_msg_t *)arrival->message);
+	arrival->is_moved = true;
+	return arrival;
+}
+
+/* The part after the routing id; a message of several parts is read to its end and given without data. NULL: out of
+ * memory, which loses the message as a broken connection would. */
+static struct arrival *
+receive_body(void *router)
+{
+	struct arrival *arrival;
+	bool single = true;
+	zmq_msg_t body;
+
+	zmq_msg_init(&body);
+	if (zmq_msg_recv(&body, router, ZMQ_DONTWAIT) < 0)
+		return NULL;
+	while (zmq_msg_more(&body) && zmq_msg_recv(&body, router, ZMQ_DONTWAIT) >= 0)
+		single = false;
+	arrival = make_arrival(&body, single);
+	zmq_msg_close(&body);
+	return arrival;
+}
+
+struct arrival *
+sockets_receive(struct sockets *sockets)
+{
+	for (unsigned i = 0; i < SOCKETS_COUNT; i++) {
+		unsigned which = (sockets->turn + i) % SOCKETS_COUNT;
+		void *router = sockets->routers[which];
+		struct peer peer = {.socket = which};
+		int size = router ? zmq_recv(router, peer.id, sizeof(peer.id), ZMQ_DONTWAIT) : -1;
+		struct arrival *arrival = size < 0 ? NULL : receive_body(router);
+
+		if (!arrival)
+			continue;
+		peer.size = (uint32_t)size;
+		arrival->peer = peer;
+		sockets->turn = which + 1;
+		return arrival;
+	}
+	return NULL;
 }
 
 bool

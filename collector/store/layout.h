@@ -98,6 +98,7 @@ struct session_record {
 	uint64_t started, acknowledged, frontier, observations, replaced, refused;
 	uint32_t rank;
 	uint16_t live, asked; /* asked: SESSION_… of its `open` */
+	uint64_t content;     /* a hash of what its `open` said; 0: not known */
 };
 enum { SESSION_RESUME = 1, SESSION_OVERWRITE = 2 };
 
@@ -150,7 +151,7 @@ struct retired_record {
 };
 
 _Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_record) == 96 &&
-                       sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 72 &&
+                       sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 80 &&
                        sizeof(struct epoch_record) == 56 && sizeof(struct batch_record) == 24 &&
                        sizeof(struct column_record) == 16 && sizeof(struct presence_record) == 16 &&
                        sizeof(struct retired_record) == 40,

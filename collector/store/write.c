@@ -71,8 +71,6 @@ store_writer_close(struct store_writer *writer)
 	if (writer->lock >= 0)
 		close(writer->lock);
 	store_dictionary_free(&writer->dictionary);
-	for (int i = 0; i < STORE_ROSTERS; i++)
-		store_roster_free(&writer->rosters[i]);
 	free(writer->directory);
 	free(writer->index);
 	free(writer->kept);

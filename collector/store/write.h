@@ -41,10 +41,6 @@ struct store_text {
 	size_t size;
 };
 
-/* ns; see store_writer_run(). With `overwrite`: no more than it takes to notice that a session is gone. */
-#define STORE_GROUP_WINDOW UINT64_C(60000000000)
-#define STORE_GROUP_WINDOW_OVERWRITE UINT64_C(15000000000)
-
 struct store_run_request {
 	struct store_text name, group, config;
 	const struct store_text *labels;
@@ -56,17 +52,16 @@ struct store_run_request {
 	bool late;        /* begun earlier, out of reach: takes the place that `started` gives it */
 	uint64_t started; /* of the session that asks, ns since 1970 */
 	uint32_t rank;    /* its rank in the group */
-	bool silent;      /* nobody who records into the run of this name has been heard of lately */
+	bool live;        /* somebody records into the run of this name */
 };
 
 /*
  * Finds or creates the run a session asks for. In this order: a run that does not exist is created; a run of the same
  * launch is joined; `resume` continues the one there is (both: STORE_E_DIFFERS when mode or declared examples are not
  * the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
- * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run, if
- * the run is recording and not silent, or the session began at most STORE_GROUP_WINDOW after the newest of the run
- * (why, and for those that overwrite: join.h). For a late session, see WIRE.md: it is of the same launch however much
- * later it began; a run that was created by a later session with `resume` is joined as well; and `overwrite` removes
+ * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run. One whose
+ * rank is there removes the run with `overwrite` only if it is not `live` (else STORE_E_EXISTS). For a late session, see
+ * WIRE.md: a run that was created by a later session with `resume` is joined as well; and `overwrite` removes
  * only what began earlier. *run is the run's number in this store.
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
@@ -88,6 +83,7 @@ struct store_session_info {
 	uint64_t acknowledged; /* highest sequence number stored; 0: none */
 	uint64_t frontier;     /* epochs below it are ended for this session */
 	bool live;             /* as last recorded by store_writer_session_live() */
+	uint64_t content;      /* as store_writer_session_content() had it; 0: not known */
 	uint64_t observations, refused;
 	uint64_t replaced; /* its observations that came to a place already taken, whichever stayed; counted by folds */
 };
@@ -101,6 +97,9 @@ int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_
 /* Of a session just registered: what its `open` asked for, and how far it was acknowledged before it came here. */
 int store_writer_session_asked(struct store_writer *writer, uint32_t run, uint32_t session, bool resume, bool overwrite,
                                uint64_t after, struct portolan_error *error);
+/* The same: a hash of what its `open` said, by which a later one is compared with it. */
+int store_writer_session_content(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t content,
+                                 struct portolan_error *error);
 /* Looks `id` up in all runs, so that a session goes on after a restart; STORE_E_NO_RUN: not known. */
 int store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                               struct portolan_error *error);

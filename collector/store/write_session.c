@@ -42,14 +42,13 @@ id_key(const uint8_t id[16], uint32_t run)
 int
 store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)
 {
-	const struct roster *roster;
+	struct survey survey;
 	int rc = store_writer_begin(writer, error);
 
-	if (rc)
-		return rc;
-	roster = store_roster(writer, run, &rc, error);
-	if (roster && roster->newest >= *started)
-		*started = roster->newest + 1;
+	if (!rc)
+		rc = store_survey(writer, run, 0, &survey, error);
+	if (!rc && survey.newest >= *started)
+		*started = survey.newest + 1;
 	return rc;
 }
 
@@ -82,6 +81,18 @@ store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id
 	if (!rc)
 		*session = number;
 	return rc;
+}
+
+int
+store_writer_session_content(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t content,
+                             struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error);
+
+	record.content = content;
+	return rc ? rc : store_writer_put_session(writer, run, session, &record, error);
 }
 
 int
@@ -149,7 +160,8 @@ store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_t se
 	                                    .live = record.live != 0,
 	                                    .observations = record.observations,
 	                                    .replaced = record.replaced,
-	                                    .refused = record.refused};
+	                                    .refused = record.refused,
+	                                    .content = record.content};
 	memcpy(info->id, record.id, sizeof(info->id));
 	return 0;
 }

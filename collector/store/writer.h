@@ -24,7 +24,6 @@ struct store_writer {
 	char *directory;
 	uint8_t id[16]; /* of the store; here, as the environment may be closed for a while */
 	struct dictionary dictionary;
-	struct roster rosters[STORE_ROSTERS];
 	uint32_t *index; /* working space of an append: index and kept rows */
 	uint32_t *kept;
 	size_t row_room;

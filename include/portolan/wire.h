@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 
 /* Limits, checked before anything is allocated. */
-#define WIRE_MAX_FRAME (4u << 20)  /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
+#define WIRE_MAX_FRAME (256u << 10) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
 #define WIRE_MAX_ROWS (256u << 10) /* rows of a batch */
 #define WIRE_MAX_COLUMNS 32        /* columns of a batch, ids not counted */
 #define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
@@ -129,6 +129,9 @@ enum wire_error_code {
 	WIRE_E_RUN_DAMAGED,   /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
 	WIRE_E_OTHER_STORE,   /* "other-store": the session belongs to another store than this one */
 	WIRE_E_NO_BEGINNING,  /* "no-beginning": the store lacks what of the session had been acknowledged */
+	WIRE_E_OVER_CREDIT,   /* "over-credit": the frame was dropped; open again, then repeat what was not acknowledged */
+	WIRE_E_TOO_MANY_IDS,  /* "too-many-ids": there is no memory for more ids that are not declared */
+	WIRE_E_SESSION_DIFFERS, /* "session-differs": the session was opened with other content before */
 	WIRE_E_OTHER,         /* any code this version does not know */
 };
 
@@ -136,6 +139,13 @@ struct wire_error {
 	enum wire_error_code code;
 	struct wire_bytes message;
 	uint64_t sequence; /* of the frame it answers; 0: none */
+};
+
+/* What says where a frame belongs, without the rest of it. */
+struct wire_head {
+	enum wire_kind kind;
+	uint8_t session[WIRE_SESSION_SIZE];
+	uint64_t sequence; /* 0: none */
 };
 
 struct wire_frame {
@@ -164,6 +174,10 @@ void wire_decoder_free(wire_decoder *decoder);
  * Returns 0 or a negative PORTOLAN_E… with a message that names the field; *code (if not NULL) says which WIRE_E_… to answer. */
 int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_frame *frame,
                 enum wire_error_code *code, struct portolan_error *error);
+
+/* Reads the head of a frame and checks nothing else: wire_decode() may still refuse it. false: there is none, or it is of
+ * another version. Pure. */
+bool wire_peek(const void *data, size_t size, struct wire_head *head);
 
 typedef struct wire_encoder wire_encoder;
 

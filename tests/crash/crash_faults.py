@@ -70,7 +70,7 @@ def under_load(folder, name, count, id_kind, seed):
             collected(session, collector, run, 2)
         said = collector.said()
         troubles, ends = said.count("clients keep what they have"), said.count("collection goes on")
-        if troubles != ends and not calls & WRITE:
+        if not 0 <= troubles - ends <= 1 and not calls & WRITE:  # the end of the last one may not have been told yet
             raise support.Wrong(f"{troubles} troubles and {ends} ends of them were told:\n{said}")
         session.process.terminate()
         code = support.finish(session.process, "the client")

@@ -4,7 +4,7 @@
  * CRASH_FAULTS names a file of the words below, mapped by this library and by whoever decides. Calls of the kinds in
  * `calls` that are made by the program itself or by LMDB are counted down from `skip`; then the next `fail` of them
  * fail with `error`, or, where `how` says so, do half of what they were asked to; or the first of them does all of it
- * and claims to have failed. A request for memory that libzmq or the C++ library makes is left alone: these end the
+ * and claims to have failed; or they take `error` milliseconds longer. A request for memory that libzmq or the C++ library makes is left alone: these end the
  * process when they get none, which is a kill like any other.
  */
 #undef _FILE_OFFSET_BITS /* both names of each call are defined below */
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum call { PWRITE = 1, WRITE = 2, SYNC = 4, TRUNCATE = 8, MMAP = 16, MEMORY = 32 };
-enum how { FAIL = 0, HALF, LIE };
+enum how { FAIL = 0, HALF, LIE, STALL };
 
 struct faults {
 	uint64_t calls, skip, fail, error, how;
@@ -89,6 +89,10 @@ must_fail(enum call call, const void *caller)
 		return false;
 	at->fail--;
 	at->failed++;
+	if (at->how == STALL) {
+		usleep((useconds_t)at->error * 1000);
+		return false;
+	}
 	errno = (int)at->error;
 	return true;
 }

@@ -80,7 +80,7 @@ class Client:
         self.context.term()
 
     def send(self, kind, **fields):
-        self.send_raw(msgpack.packb({"v": 1, "t": kind, "s": self.session, **fields}))
+        self.send_raw(msgpack.packb({"v": 2, "t": kind, "s": self.session, **fields}))
 
     def send_raw(self, *parts):
         self.socket.send_multipart(parts)

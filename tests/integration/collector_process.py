@@ -263,6 +263,31 @@ class Process(CollectorTest):
         self.assertIn("leaving: 1 sessions, 1 observations", lines[2])
         self.assertEqual(dump(self.store, "run")[0], {("1", 0): (0.5, 1)})
 
+    def test_a_limit_of_file_size_is_an_error_of_the_write(self):
+        """The signal that comes with it (SIGXFSZ) would end the collector, where its parent does not ignore it."""
+        command = ["prlimit", "--fsize=%d" % (1 << 20), os.environ["PORTOLAND"], "--store", self.store, "--listen", "tcp://127.0.0.1:*"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, restore_signals=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stderr.close)
+        self.assertIn("serving", process.stderr.readline())
+        client = self.client("ipc://" + os.path.join(self.store, "collector.sock"))
+        client.open("run")
+        error = None
+        for sequence in range(1, 200):
+            client.batch(sequence, 0, range(sequence * 5000, sequence * 5000 + 5000), [0.5] * 5000, [True] * 5000)
+            frame = client.receive()
+            while frame["t"] == "ack" and frame["a"] < sequence and frame["c"] > 0:
+                frame = client.receive()
+            if frame["t"] == "error" or frame["c"] == 0:
+                error = frame
+                break
+        self.assertIsNotNone(error)
+        self.assertIsNone(process.poll())
+        process.terminate()
+        self.assertEqual(process.wait(30), 0)
+        self.assertIn("clients keep what they have", process.stderr.read())
+
     def test_leaving_when_idle(self):
         collector = self.collect("--exit-when-idle", "0.2")
         code, said = collector.process.wait(30), collector.process.stderr.read()

@@ -337,10 +337,10 @@ def test_a_frame_that_makes_no_sense(collect, nobody, spool, store, capfd):  # n
     (path,) = spools(spool)
     with open(path, "r+b") as file:
         content_before = file.read()
-        frame = content_before.rindex(b"\xa1v\x01") - 1
+        frame = content_before.rindex(b"\xa1v\x02") - 1
         head, last = content_before[frame - 40:frame - 8], content_before[frame:]
         assert content_before[frame - 8:frame] == checksum(head, last)
-        later = last.replace(b"\xa1v\x01", b"\xa1v\x02", 1)
+        later = last.replace(b"\xa1v\x02", b"\xa1v\x03", 1)
         file.seek(frame - 8)
         file.write(checksum(head, later) + later)
     collector = collect(store, nobody.rpartition(":")[2])

@@ -16,17 +16,18 @@ CODE, EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
 
 
 class Collector(threading.Thread):
-    """Stores in memory; forgets the session in front of frame `forget_at`, once; gives little credit."""
+    """Stores in memory; gives little credit; does without frame `forget_at` once, with the error `code`."""
 
-    def __init__(self, endpoint, forget_at):
+    def __init__(self, endpoint, forget_at, code="no-session"):
         super().__init__(daemon=True)
+        self.pings = 0
         self.socket = zmq.Context.instance().socket(zmq.ROUTER)
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.bind(endpoint)
-        self.forget_at, self.known, self.stored, self.frames, self.opens = forget_at, False, 0, [], []
+        self.code, self.forget_at, self.known, self.stored, self.frames, self.opens = code, forget_at, False, 0, [], []
 
     def answer(self, peer, frame, kind, **fields):
-        self.socket.send_multipart([peer, msgpack.packb({"v": 1, "t": kind, "s": frame["s"], **fields})])
+        self.socket.send_multipart([peer, msgpack.packb({"v": 2, "t": kind, "s": frame["s"], **fields})])
 
     def run(self):
         while True:
@@ -40,8 +41,9 @@ class Collector(threading.Thread):
             if frame.get("q") == self.forget_at:
                 self.known, self.forget_at = False, 0
             if not self.known:
-                self.answer(peer, frame, "error", code="no-session", message="who?", q=frame.get("q", 0))
+                self.answer(peer, frame, "error", code=self.code, message="who?", q=frame.get("q", 0))
                 continue
+            self.pings += frame["t"] == "ping"
             if frame.get("q") == self.stored + 1:
                 self.stored += 1
                 self.frames.append(frame)
@@ -52,9 +54,33 @@ class Collector(threading.Thread):
 
 class Page(unittest.TestCase):
     def test_example(self):
+        for code in ("no-session", "sequence", "over-credit"):
+            with self.subTest(code):
+                self.run_example(code)
+
+    def test_a_permanent_error_ends_it(self):
+        for code in ("too-many-ids", "session-differs", "run-removed", "a-code-of-tomorrow"):
+            with self.subTest(code), self.assertRaisesRegex(RuntimeError, "who?"):
+                self.run_example(code)
+
+    def test_silence_is_no_option(self):
+        """A client that has nothing to say says that it is there."""
+        with tempfile.TemporaryDirectory() as directory:
+            collector = Collector(f"ipc://{directory}/sock", forget_at=0)
+            collector.start()
+            names = {}
+            exec(compile(CODE, "WIRE.md", "exec"), names)
+            run = names["Run"]("quiet", f"ipc://{directory}/sock")
+            for _ in range(25):
+                run.pump(100)
+            self.assertGreaterEqual(collector.pings, 1)
+            run.close()
+            collector.join(10)
+
+    def run_example(self, code):
         with tempfile.TemporaryDirectory() as directory:
             endpoint = f"ipc://{directory}/sock"
-            collector = Collector(endpoint, forget_at=4)
+            collector = Collector(endpoint, forget_at=4, code=code)
             collector.start()
             names = {}
             exec(compile(CODE, "WIRE.md", "exec"), names)
@@ -66,6 +92,7 @@ class Page(unittest.TestCase):
         self.assertEqual([frame["q"] for frame in collector.frames], [1, 2, 3, 4, 5, 6, 7])
         self.assertEqual([frame["t"] for frame in collector.frames], ["batch", "end"] * 3 + ["close"])
         self.assertEqual(len(collector.opens), 2)
+        self.assertEqual([opened.pop("after") for opened in collector.opens], [0, 3])
         self.assertEqual(collector.opens[0], collector.opens[1])
         self.assertEqual(collector.opens[0]["run"], "words/seed1")
         batch = collector.frames[0]

@@ -306,33 +306,33 @@ test_messages(void **state)
 	REFUSED("\x90", WIRE_E_MALFORMED, "frame is not a msgpack map");
 	REFUSED("\xc1", WIRE_E_MALFORMED, "frame is not msgpack at byte 0");
 	REFUSED("\x80\x80", WIRE_E_MALFORMED, "frame has 1 bytes after its end");
-	REFUSED("\x81\xa1v\x02", WIRE_E_VERSION,
-	        "frame is of wire version 2; this side speaks version 1: use the same release on both");
-	REFUSED("\x82\xa1v\x01\xa1v\x01", WIRE_E_MALFORMED, "frame has the same key twice (number 2)");
+	REFUSED("\x81\xa1v\x01", WIRE_E_VERSION,
+	        "frame is of wire version 1; this side speaks version 2: use the same release on both");
+	REFUSED("\x82\xa1v\x02\xa1v\x02", WIRE_E_MALFORMED, "frame has the same key twice (number 2)");
 	REFUSED("\x81\x01\x01", WIRE_E_MALFORMED, "frame has a key that is not a string");
-	REFUSED("\x82\xa1v\x01\xa1t\xa3"
+	REFUSED("\x82\xa1v\x02\xa1t\xa3"
 	        "abc",
 	        WIRE_E_MALFORMED, "a frame: \"t\" has a value this version does not know");
-	REFUSED("\x82\xa1v\x01\xa1t\xa4ping", WIRE_E_MALFORMED, "ping frame: \"s\" is missing");
-	REFUSED("\x84\xa1v\x01\xa1t\xa4ping" SESSION "\xa6"
+	REFUSED("\x82\xa1v\x02\xa1t\xa4ping", WIRE_E_MALFORMED, "ping frame: \"s\" is missing");
+	REFUSED("\x84\xa1v\x02\xa1t\xa4ping" SESSION "\xa6"
 	        "counts\x01",
 	        WIRE_E_MALFORMED, "ping frame: \"counts\" is not a map");
-	REFUSED("\x84\xa1v\x01\xa1t\xa4ping" SESSION "\xa6"
+	REFUSED("\x84\xa1v\x02\xa1t\xa4ping" SESSION "\xa6"
 	        "counts\x81\xa5waits\xff",
 	        WIRE_E_MALFORMED, "ping frame: \"waits\" is not an unsigned integer");
-	REFUSED("\x84\xa1v\x01\xa1t\xa4ping" SESSION "\xa6"
+	REFUSED("\x84\xa1v\x02\xa1t\xa4ping" SESSION "\xa6"
 	        "counts\x81\x01\x02",
 	        WIRE_E_MALFORMED, "\"counts\" has a key that is not a string");
-	REFUSED("\x83\xa1v\x01\xa1t\xa4ping\xa1s\xa1x", WIRE_E_MALFORMED, "ping frame: \"s\" is not bin of 16 bytes");
-	REFUSED("\x85\xa1v\x01\xa1t\xa3"
+	REFUSED("\x83\xa1v\x02\xa1t\xa4ping\xa1s\xa1x", WIRE_E_MALFORMED, "ping frame: \"s\" is not bin of 16 bytes");
+	REFUSED("\x85\xa1v\x02\xa1t\xa3"
 	        "end" SESSION "\xa1q\x00\xa1"
 	        "e\x00",
 	        WIRE_E_MALFORMED, "end frame: \"q\" is 0, not within 1 to 18446744073709551615");
-	REFUSED("\x85\xa1v\x01\xa1t\xa3"
+	REFUSED("\x85\xa1v\x02\xa1t\xa3"
 	        "end" SESSION "\xa1q\xff\xa1"
 	        "e\x00",
 	        WIRE_E_MALFORMED, "end frame: \"q\" is not an unsigned integer");
-	REFUSED("\x85\xa1v\x01\xa1t\xa3"
+	REFUSED("\x85\xa1v\x02\xa1t\xa3"
 	        "end" SESSION "\xa1q\x01\xa1"
 	        "e\xce\xff\xff\xff\xfe",
 	        WIRE_E_MALFORMED, "end frame: \"e\" is 4294967294, not within 0 to 4294967293");
@@ -342,20 +342,20 @@ test_messages(void **state)
 	REFUSED("\x91\x91\x91\x91\x91\x01", WIRE_E_MALFORMED, "frame nests deeper than 4");
 }
 
-#define VERSION_2 "frame is of wire version 2; this side speaks version 1: use the same release on both"
+#define VERSION_3 "frame is of wire version 3; this side speaks version 2: use the same release on both"
 
 /* A later version need not keep to the limits of this one: its number is looked for first. */
 static void
 test_later_versions(void **state)
 {
-	REFUSED("\x82\xa1v\x02\xa1x\x91\x91\x91\x91\x91\x01", WIRE_E_VERSION, VERSION_2);
-	REFUSED("\x82\xa1v\x02\xc1\xc1", WIRE_E_VERSION, VERSION_2);
-	REFUSED("\xde\x00\x50\xa1v\xcd\x00\x02", WIRE_E_VERSION, VERSION_2);
-	REFUSED("\xdf\x00\x00\x00\x01\xa1v\xce\x00\x00\x00\x02", WIRE_E_VERSION, VERSION_2);
-	REFUSED("\x82\xa1x\x00\xa1v\xcf\x00\x00\x00\x00\x00\x00\x00\x02", WIRE_E_VERSION, VERSION_2);
-	REFUSED("\x82\xa1v\x01\xa1x\x91\x91\x91\x91\x91\x01", WIRE_E_MALFORMED, "frame nests deeper than 4");
+	REFUSED("\x82\xa1v\x03\xa1x\x91\x91\x91\x91\x91\x01", WIRE_E_VERSION, VERSION_3);
+	REFUSED("\x82\xa1v\x03\xc1\xc1", WIRE_E_VERSION, VERSION_3);
+	REFUSED("\xde\x00\x50\xa1v\xcd\x00\x03", WIRE_E_VERSION, VERSION_3);
+	REFUSED("\xdf\x00\x00\x00\x01\xa1v\xce\x00\x00\x00\x03", WIRE_E_VERSION, VERSION_3);
+	REFUSED("\x82\xa1x\x00\xa1v\xcf\x00\x00\x00\x00\x00\x00\x00\x03", WIRE_E_VERSION, VERSION_3);
+	REFUSED("\x82\xa1v\x02\xa1x\x91\x91\x91\x91\x91\x01", WIRE_E_MALFORMED, "frame nests deeper than 4");
 	REFUSED("\x81\xa1v\xcd\x02", WIRE_E_MALFORMED, "frame is cut short at byte 4");
-	REFUSED("\x92\xa1v\x02", WIRE_E_MALFORMED, "frame is not a msgpack map");
+	REFUSED("\x92\xa1v\x01", WIRE_E_MALFORMED, "frame is not a msgpack map");
 	REFUSED("\x81\xa1v\xff", WIRE_E_MALFORMED, "a frame: \"v\" is not an unsigned integer");
 }
 
@@ -363,12 +363,12 @@ test_later_versions(void **state)
 static void
 test_errors_that_say_too_much(void **state)
 {
-	static const char long_code[] = "\x85\xa1v\x01\xa1t\xa5"
+	static const char long_code[] = "\x85\xa1v\x02\xa1t\xa5"
 	                                "error" SESSION "\xa4"
 	                                "code\xd9\x28"
 	                                "a-code-of-a-later-version-of-40-bytes-xx"
 	                                "\xa7message\xa3why";
-	static const char bell[] = "\x85\xa1v\x01\xa1t\xa5"
+	static const char bell[] = "\x85\xa1v\x02\xa1t\xa5"
 	                           "error" SESSION "\xa4"
 	                           "code\xaarun-exists"
 	                           "\xa7message\xa2\x07!";
@@ -388,7 +388,7 @@ test_unknown_keys_are_skipped(void **state)
 {
 	struct codec *codec = *state;
 	static const char bytes[] =
-	        "\x86\xa1v\x01\xa5later\x92\x01\x81\xa1x\xc0\xa1t\xa4ping" SESSION "\xa4more\xcb@\t!\xfbTD-\x18\xa3"
+	        "\x86\xa1v\x02\xa5later\x92\x01\x81\xa1x\xc0\xa1t\xa4ping" SESSION "\xa4more\xcb@\t!\xfbTD-\x18\xa3"
 	        "ext\xd4\x05z";
 	struct wire_frame frame;
 

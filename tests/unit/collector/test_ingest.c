@@ -226,7 +226,7 @@ a_closed_session_may_repeat_its_close(void **state)
 static void
 credit_is_a_share_of_the_memory_cap(void **state)
 {
-	struct fixture *f = *state; /* cap 64 MB: 16 for credit */
+	struct fixture *f = *state; /* cap 64 MB: 8 for credit */
 
 	for (uint8_t session = 1; session <= 8; session++) {
 		char name[8] = {'r', (char)('0' + session)};
@@ -236,7 +236,7 @@ credit_is_a_share_of_the_memory_cap(void **state)
 	fixture_commit(f);
 	fixture_ping(f, 1);
 	fixture_commit(f);
-	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 2u << 20);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 1u << 20);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)

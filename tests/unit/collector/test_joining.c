@@ -58,6 +58,7 @@ runs_are_joined_resumed_overwritten_or_refused(void **state)
 	assert_int_equal(f->ingest.sessions.live, 1);
 }
 
+/* A group is one launch, whatever the clocks say. */
 static void
 ranks_of_one_launch_share_a_run(void **state)
 {
@@ -68,35 +69,33 @@ ranks_of_one_launch_share_a_run(void **state)
 	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
 	fixture_commit(f);
 	number = fixture_run(f, "run").number;
-	/* however late, while one of them is heard of */
-	open_rank(f, 2, 1, 4000, true);
+	open_rank(f, 2, 1, 4000, true); /* late, */
 	fixture_last(f, 2, WIRE_OPENED);
-	fixture_close(f, 1, 2);
-	fixture_close(f, 2, 1);
+	open_rank(f, 3, 2, 1, false); /* by a clock that is behind, */
+	fixture_last(f, 3, WIRE_OPENED);
+	for (uint8_t session = 1; session <= 3; session++)
+		fixture_close(f, session, session == 1 ? 2 : 1);
 	fixture_work(f);
 	assert_int_equal(fixture_run(f, "run").state, STORE_CLOSED);
-	/* and when all others have closed, soon after the last start: within a minute, or, to overwrite, 15 s */
-	open_rank(f, 3, 2, 4015, true);
-	fixture_last(f, 3, WIRE_OPENED);
+	open_rank(f, 4, 3, 100000, true); /* and when all others have closed, */
+	fixture_last(f, 4, WIRE_OPENED);
 	assert_int_equal(fixture_run(f, "run").number, number);
 	assert_int_equal(fixture_run(f, "run").state, STORE_RECORDING);
-	fixture_close(f, 3, 1);
-	fixture_commit(f);
-	open_rank(f, 4, 3, 4076, false);
-	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
-	/* a restart changes nothing about that */
-	fixture_restart(f);
-	open_rank(f, 4, 3, 4076, false);
-	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
-	open_rank(f, 5, 3, 4075, false);
+	fixture_close(f, 4, 1);
+	fixture_restart(f); /* also after a restart */
+	open_rank(f, 5, 4, 100000, false);
 	fixture_last(f, 5, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").number, number);
 	assert_int_equal(fixture_run(f, "run").observations, 2);
 }
 
+/* Who starts a crashed job again under its old group goes on with `resume`, or begins anew with `overwrite`, and need
+ * not wait for the time-out; what is alive is not taken away. */
 static void
-a_job_started_again_is_another_launch(void **state)
+a_job_started_again_under_its_old_group(void **state)
 {
 	struct fixture *f = *state;
+	struct wire_open resume = {.group = {(const uint8_t *)"job", 3}, .rank = 1, .resume = true};
 	uint32_t crashed, number;
 
 	open_rank(f, 1, 0, 100, false);
@@ -104,28 +103,104 @@ a_job_started_again_is_another_launch(void **state)
 	fixture_batch(f, 1, 1, 7, 0, 2, 0.25f, true);
 	fixture_commit(f);
 	crashed = fixture_run(f, "run").number;
-	/* At once, while its sessions still count as live: the ranks are there already. */
 	open_rank(f, 3, 1, 102, false);
 	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
-	open_rank(f, 4, 1, 103, true);
+	fixture_open(f, 4, "run", &resume);
+	fixture_commit(f);
+	fixture_last(f, 4, WIRE_OPENED);
+	assert_int_equal(fixture_run(f, "run").number, crashed);
+	/* The old ones might be alive. */
+	open_rank(f, 5, 1, 103, true);
+	assert_int_equal(fixture_last(f, 5, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	fixture_wait(f, 3000);
+	open_rank(f, 5, 1, 103, true);
+	assert_int_equal(fixture_last(f, 5, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	fixture_wait(f, 3000);
+	open_rank(f, 5, 1, 103, true);
+	fixture_last(f, 5, WIRE_OPENED);
 	number = fixture_run(f, "run").number;
 	assert_int_not_equal(number, crashed);
 	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_RUN_REMOVED);
-	open_rank(f, 5, 0, 104, true);
-	fixture_last(f, 5, WIRE_OPENED);
-	assert_int_equal(fixture_run(f, "run").number, number);
-	fixture_work(f);
-	assert_int_equal(fixture_run(f, "run").observations, 0);
-	/* It crashes, and comes back with more ranks: nobody was heard of for a while. */
-	fixture_wait(f, 6000);
-	open_rank(f, 6, 2, 165, true);
+	open_rank(f, 6, 0, 104, true);
 	fixture_last(f, 6, WIRE_OPENED);
-	assert_int_not_equal(fixture_run(f, "run").number, number);
-	number = fixture_run(f, "run").number;
-	open_rank(f, 7, 0, 166, true);
-	open_rank(f, 8, 1, 166, true);
 	assert_int_equal(fixture_run(f, "run").number, number);
-	assert_int_equal(f->ingest.sessions.live, 3);
+	/* These are: they are heard of. */
+	for (int second = 0; second < 7; second++) {
+		open_rank(f, 7, 0, 200, true);
+		assert_int_equal(fixture_last(f, 7, WIRE_ERROR)->code,
+		                 second == 6 ? WIRE_E_RUN_EXISTS : WIRE_E_UNAVAILABLE);
+		fixture_wait(f, 1000);
+		fixture_ping(f, 5);
+		fixture_ping(f, 6);
+	}
+	assert_non_null(strstr(fixture_last(f, 7, WIRE_ERROR)->message, "alive"));
+	assert_int_equal(fixture_run(f, "run").number, number);
+	/* Another group is another launch. */
+	{
+		struct wire_open other = {.group = {(const uint8_t *)"job 2", 5}, .rank = 9, .overwrite = true};
+
+		fixture_open(f, 8, "run", &other);
+		fixture_commit(f);
+		fixture_last(f, 8, WIRE_OPENED);
+		assert_int_not_equal(fixture_run(f, "run").number, number);
+	}
+}
+
+/* An `open` is idempotent: the same content has the same answer, other content is an error, also after a restart. */
+static void
+a_known_session_with_other_content_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	const struct wire_open first = {.group = {(const uint8_t *)"job", 3}, .rank = 3, .examples = 10, .started = 50};
+
+	fixture_open(f, 1, "run", &first);
+	fixture_batch(f, 1, 1, 0, 0, 4, 0.25f, true);
+	fixture_commit(f);
+	for (int restarted = 0; restarted < 2; restarted++) {
+		struct wire_open other[] = {first, first, first, first, first, first};
+
+		other[1].mode = PORTOLAN_TRAIN_FORWARD;
+		other[2].started = 51;
+		other[3].examples = 0;
+		other[4].group.size = 2;
+		other[5].rank = 4;
+		for (unsigned i = 0; i < sizeof(other) / sizeof(*other); i++) {
+			other[i].resume = true;
+			fixture_open(f, 1, i ? "run" : "other", &other[i]);
+			fixture_commit(f);
+			assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SESSION_DIFFERS);
+			assert_non_null(strstr(fixture_last(f, 1, WIRE_ERROR)->message, "'run'"));
+		}
+		assert_false(fixture_has_run(f, "other"));
+		fixture_open(f, 1, "run", &first);
+		fixture_commit(f);
+		assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->acknowledged, 1);
+		fixture_restart(f);
+	}
+	assert_int_equal(fixture_run(f, "run").observations, 4);
+}
+
+/* What a client says was acknowledged, and the store does not have, is told at once. */
+static void
+a_session_that_knows_more_than_the_store_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open open = {.after = 1, .started = 5};
+
+	fixture_open(f, 1, "run", &(struct wire_open){.started = 5});
+	fixture_batch(f, 1, 1, 0, 0, 4, 0.25f, true);
+	fixture_commit(f);
+	for (int restarted = 0; restarted < 2; restarted++) {
+		open.after = 1;
+		fixture_open(f, 1, "run", &open);
+		fixture_commit(f);
+		assert_int_equal(fixture_last(f, 1, WIRE_OPENED)->acknowledged, 1);
+		open.after = 2;
+		fixture_open(f, 1, "run", &open);
+		fixture_commit(f);
+		assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_NO_BEGINNING);
+		fixture_restart(f);
+	}
 }
 
 static void
@@ -296,33 +371,6 @@ without_its_beginning_a_session_is_not_begun(void **state)
 	assert_int_equal(fixture_last(f, 2, WIRE_OPENED)->acknowledged, 3);
 }
 
-/* Of a job that died, and is started again with more ranks, one that was not there before comes first. */
-static void
-a_larger_job_does_not_join_the_dead_one(void **state)
-{
-	struct fixture *f = *state;
-	uint32_t dead, number;
-
-	open_rank(f, 1, 0, 100, true);
-	open_rank(f, 2, 1, 100, true);
-	dead = fixture_run(f, "run").number;
-	fixture_wait(f, 6000);
-	open_rank(f, 3, 2, 106, true);
-	number = fixture_run(f, "run").number;
-	assert_int_not_equal(number, dead);
-	for (uint8_t rank = 0; rank < 2; rank++)
-		open_rank(f, (uint8_t)(4 + rank), rank, 107, true);
-	fixture_ping(f, 3);
-	fixture_commit(f);
-	fixture_last(f, 3, WIRE_ACK);
-	fixture_last(f, 5, WIRE_OPENED);
-	assert_int_equal(fixture_run(f, "run").number, number);
-	/* Also when the dead ones are taken for closed by now. */
-	fixture_wait(f, 20000);
-	open_rank(f, 6, 3, 127, true);
-	assert_int_not_equal(fixture_run(f, "run").number, number);
-}
-
 static void
 runs_are_removed_by_the_owner_only(void **state)
 {
@@ -370,14 +418,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(runs_are_joined_resumed_overwritten_or_refused),
 	        TEST(ranks_of_one_launch_share_a_run),
-	        TEST(a_job_started_again_is_another_launch),
+	        TEST(a_job_started_again_under_its_old_group),
+	        TEST(a_known_session_with_other_content_is_refused),
+	        TEST(a_session_that_knows_more_than_the_store_is_refused),
 	        TEST(ranks_taken_back_by_a_failure_are_free_again),
 	        TEST(a_late_session_of_an_earlier_launch_stays_out),
 	        TEST(a_whole_run_comes_to_light_when_it_closes),
 	        TEST(a_whole_run_that_is_left_comes_to_nothing),
 	        TEST(another_store_refuses_and_changes_nothing),
 	        TEST(without_its_beginning_a_session_is_not_begun),
-	        TEST(a_larger_job_does_not_join_the_dead_one),
 	        TEST(runs_are_removed_by_the_owner_only),
 	        TEST(an_open_is_left_unanswered_while_leaving),
 	};

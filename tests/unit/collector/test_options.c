@@ -38,7 +38,7 @@ defaults(void **state)
 	assert_int_equal(options.listen_count, 1);
 	assert_string_equal(options.listen[0].text, "tcp://127.0.0.1:5757");
 	assert_int_equal(options.idle_ms, -1);
-	assert_int_equal(options.max_memory, 256u << 20);
+	assert_int_equal(options.max_memory, 512u << 20);
 	assert_false(options.detach);
 	setenv("PORTOLAN_STORE", "/elsewhere", 1);
 	assert_int_equal(parse((const char *const[]){"portoland", NULL}), 0);

@@ -169,10 +169,10 @@ runs_are_found_by_number_and_name(void **state)
 	struct sessions *sessions = *state;
 	struct run *first = sessions_add_run(sessions, 1, "a"), *same_bucket, *second;
 
-	same_bucket = sessions_add_run(sessions, 1 + SESSIONS_RUN_BUCKETS, "b");
+	same_bucket = sessions_add_run(sessions, 1 + 8192, "b");
 	second = sessions_add_run(sessions, 2, "a");
 	assert_ptr_equal(sessions_find_run(sessions, 1), first);
-	assert_ptr_equal(sessions_find_run(sessions, 1 + SESSIONS_RUN_BUCKETS), same_bucket);
+	assert_ptr_equal(sessions_find_run(sessions, 1 + 8192), same_bucket);
 	assert_ptr_equal(sessions_next_named(sessions, "a", NULL), second);
 	assert_ptr_equal(sessions_next_named(sessions, "a", second), first);
 	assert_null(sessions_next_named(sessions, "a", first));

@@ -1,7 +1,8 @@
 /* What one connection, or one run, may take of what all share: places in the table of sessions, credit. */
 #include "ingest_fixture.h"
 
-#include "guard.h"
+#include "admit.h"
+#include "shares.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +60,9 @@ static void
 a_connection_has_its_share_of_the_table(void **state)
 {
 	struct fixture *f = *state;
-	size_t most = f->ingest.options.max_memory / 8 / (sizeof(struct session) + sizeof(struct run));
+	size_t most = admit_most_sessions(f->ingest.options.max_memory);
 	unsigned share = (unsigned)most / 16, all = 0;
+	struct fixture_reply reply;
 
 	assert_int_equal(open_many(f, 0, 1, share + 5), share);
 	assert_int_equal(f->troubles, 1);
@@ -69,12 +71,15 @@ a_connection_has_its_share_of_the_table(void **state)
 	assert_int_equal(open_through(f, 0, 1).kind, WIRE_OPENED);
 	assert_int_equal(open_through(f, 1, 1000000).kind, WIRE_OPENED);
 	assert_int_equal(open_through(f, 0, 1000000).kind, WIRE_ERROR);
-	/* Many connections that take their share each: a newcomer still gets in. */
+	/* Many connections that take their share each: who is in stays in, and the others are turned away by name. */
 	for (unsigned connection = 2; connection < 32; connection++)
 		all += open_many(f, connection, 2000000 + connection * 10000, share);
-	assert_true(f->ingest.sessions.count <= most - most / 4 + 31 * 4);
+	assert_int_equal(f->ingest.sessions.count, most);
 	assert_true(all > most / 2);
-	assert_int_equal(open_through(f, 99, 3000000).kind, WIRE_OPENED);
+	reply = open_through(f, 99, 3000000);
+	assert_int_equal(reply.code, WIRE_E_UNAVAILABLE);
+	assert_non_null(strstr(reply.message, "too many sessions"));
+	assert_int_equal(open_through(f, 0, 2).kind, WIRE_OPENED);
 	assert_int_equal(f->troubles, 1);
 }
 
@@ -82,15 +87,15 @@ static void
 credit_is_shared_by_connection(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t all = guard_credit_for(f->ingest.options.max_memory), before, good;
+	uint64_t all = shares_credit(f->ingest.options.max_memory), before, good;
 
 	assert_int_equal(open_through(f, 1, 1).kind, WIRE_OPENED);
 	before = f->replies[0].credit;
-	assert_int_equal(open_many(f, 2, 100, 100), 100);
+	assert_int_equal(open_many(f, 2, 100, 60), 60);
 	assert_int_equal(open_through(f, 1, 1).kind, WIRE_OPENED);
 	good = f->replies[0].credit;
 	assert_int_equal(good, before < all / 2 ? before : all / 2);
-	assert_int_equal(open_through(f, 2, 100).credit, all / 2 / 100);
+	assert_int_equal(open_through(f, 2, 100).credit, all / 2 / 60);
 	/* A session that goes to another connection takes its share along. */
 	assert_int_equal(open_through(f, 3, 100).credit, before < all / 3 ? before : all / 3);
 	assert_int_equal(f->ingest.sessions.parties, 3);
@@ -109,12 +114,13 @@ last_of_kind(struct fixture *f, uint8_t session, enum wire_kind kind)
 	return NULL;
 }
 
-/* Ids that are not declared: whose table cannot grow waits, others go on, and he too when there is room. */
+/* Ids that are not declared, and for which there is no memory: the session ends, and what it has acknowledged stays. */
 static void
-a_run_without_room_for_ids_waits(void **state)
+a_run_without_room_for_ids_ends(void **state)
 {
 	enum { MOST = 393216, HALF = MOST / 2 }; /* ids in 8 MB; on the way to it, 12 */
 	struct fixture *f = *state;
+	struct wire_open resume = {.resume = true};
 
 	store_writer_limit_ids(f->writer, (size_t)13 << 20);
 	fixture_open(f, 1, "many", NULL);
@@ -124,47 +130,59 @@ a_run_without_room_for_ids_waits(void **state)
 	fixture_batch(f, 1, 3, 1, HALF, 100, 0.5f, true); /* known */
 	fixture_commit(f);
 	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
-	assert_true(f->replies[f->reply_count - 1].credit > 0);
 	fixture_forget(f);
 
 	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
 	fixture_batch(f, 1, 5, 1, MOST + 100, 100, 0.25f, true); /* was under way */
 	fixture_batch(f, 2, 1, 0, 0, 500, 0.5f, true);
 	fixture_commit(f);
-	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
-	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->credit, 0);
-	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->code, WIRE_E_TOO_MANY_IDS);
 	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->sequence, 4);
 	assert_non_null(strstr(last_of_kind(f, 1, WIRE_ERROR)->message, "examples=N"));
+	assert_non_null(strstr(last_of_kind(f, 1, WIRE_ERROR)->message, "--max-memory"));
 	assert_int_equal(last_of_kind(f, 2, WIRE_ACK)->acknowledged, 1);
 	assert_true(last_of_kind(f, 2, WIRE_ACK)->credit > 0);
 	assert_int_equal(f->troubles, 1);
 	assert_non_null(strstr(f->trouble, "run 'many'"));
-
-	/* He asks again, as clients do: without credit, as long as there is no room; nothing more is logged. */
-	for (unsigned second = 0; second < 3; second++) {
-		fixture_open(f, 1, "many", NULL);
-		fixture_wait(f, 1000);
-		assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->acknowledged, 3);
-		assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->credit, 0);
-		fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
-		fixture_ping(f, 2);
-		fixture_commit(f);
-		assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 3);
-	}
-	assert_int_equal(f->troubles, 1);
+	assert_int_equal(fixture_run(f, "many").state, STORE_CLOSED);
 	assert_int_equal(fixture_run(f, "many").rows, MOST);
+	assert_int_equal(f->ingest.sessions.live, 1);
 
+	/* It is told so again if it comes back; with more memory it goes on where it was. */
 	fixture_forget(f);
-	store_writer_limit_ids(f->writer, (size_t)64 << 20);
-	fixture_wait(f, 1000);
-	assert_true(last_of_kind(f, 1, WIRE_ACK)->credit > 0);
-	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
-	fixture_batch(f, 1, 5, 1, MOST + 100, 100, 0.25f, true);
+	fixture_open(f, 1, "many", &resume);
 	fixture_commit(f);
-	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 5);
-	assert_int_equal(fixture_run(f, "many").rows, MOST + 200);
-	assert_int_equal(fixture_log(f, "many", 1).rows, 300);
+	assert_int_equal(last_of_kind(f, 1, WIRE_OPENED)->acknowledged, 3);
+	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ERROR)->code, WIRE_E_TOO_MANY_IDS);
+	store_writer_limit_ids(f->writer, (size_t)64 << 20);
+	fixture_open(f, 1, "many", &resume);
+	fixture_batch(f, 1, 4, 1, MOST, 100, 0.25f, true);
+	fixture_commit(f);
+	assert_int_equal(last_of_kind(f, 1, WIRE_ACK)->acknowledged, 4);
+	assert_int_equal(fixture_run(f, "many").rows, MOST + 100);
+	assert_int_equal(fixture_log(f, "many", 1).rows, 200);
+}
+
+/* Every share is a bound of its own; together they are the cap. */
+static void
+shares_sum_up_to_the_cap(void **state)
+{
+	const size_t caps[] = {(size_t)32 << 20, (size_t)64 << 20, (size_t)512 << 20, (size_t)4 << 30};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++) {
+		size_t cap = caps[i], admitted = shares_connections(cap);
+		size_t coming = shares_connected(admitted) - admitted;
+		size_t held = admitted * ((SHARES_RECEIVE_QUEUE + 1) * (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION) +
+		              coming * (WIRE_MAX_FRAME + SHARES_CONNECTION);
+
+		assert_true(admitted >= 8);
+		assert_true(held + shares_queue(cap) + shares_ids(cap) + shares_folds(cap) + shares_sessions(cap) <=
+		            cap / 32 * 31);
+		assert_true(shares_credit(cap) <= shares_queue(cap) / 2);
+	}
 }
 
 int
@@ -174,7 +192,8 @@ main(void)
 	        cmocka_unit_test_setup_teardown(a_connection_has_its_share_of_the_table, fixture_set_up,
 	                                        fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(credit_is_shared_by_connection, fixture_set_up, fixture_tear_down),
-	        cmocka_unit_test_setup_teardown(a_run_without_room_for_ids_waits, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(a_run_without_room_for_ids_ends, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test(shares_sum_up_to_the_cap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,39 +125,10 @@ live_and_asked_share_a_word(void **state)
 	fixture_free(fixture);
 }
 
-/* Late sessions of several runs in turn: none of them has the sessions of a run read once more. */
-static void
-rosters_are_kept(void **state)
-{
-	struct fixture *fixture = fixture_new();
-	struct store_writer *writer = fixture_writer(fixture);
-	uint32_t runs[2];
-
-	(void)state;
-	for (int i = 0; i < 8; i++) {
-		struct store_run_request request = {
-		        .name = {i % 2 ? "b" : "a", 1}, .resume = i < 2, .late = true, .started = (uint64_t)(100 - i)};
-		const uint8_t id[16] = {(uint8_t)(i + 1)};
-		const struct roster *roster;
-		uint32_t session;
-
-		ok(store_writer_run(writer, &request, &runs[i % 2], &error));
-		ok(store_writer_session(writer, runs[i % 2], id, request.started, 0, &session, &error));
-		ok(store_writer_session_asked(writer, runs[i % 2], session, request.resume, false, 0, &error));
-		for (int run = 0; run < 2 && i >= 4; run++) {
-			roster = &writer->rosters[runs[run] % STORE_ROSTERS];
-			assert_int_equal(roster->run, runs[run]);
-			assert_in_range(roster->sessions, (unsigned)(i - 2) / 2, (unsigned)i / 2);
-			assert_int_equal(roster->newest, 100 - run);
-		}
-	}
-	fixture_free(fixture);
-}
-
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_story), cmocka_unit_test(rosters_are_kept),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_story),
 	                                   cmocka_unit_test(live_and_asked_share_a_word)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

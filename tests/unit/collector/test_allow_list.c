@@ -1,5 +1,5 @@
 /* The list of keys that are let in: found by key, kept in memory, and kept up with the files. */
-#include "allowed.h"
+#include "allow_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,17 +54,17 @@ take_away(unsigned number)
 }
 
 static const char *
-find(struct allowed *allowed, unsigned number)
+find(struct allow_list *allowed, unsigned number)
 {
 	char key[KEYS_TEXT_SIZE];
 
 	key_of(key, number);
-	return allowed_find(allowed, key);
+	return allow_list_find(allowed, key);
 }
 
-/* Whether it comes to be so within what allowed.h promises, and a second of a busy machine. */
+/* Whether it comes to be so within what allow_list.h promises, and a second of a busy machine. */
 static bool
-becomes(struct allowed *allowed, unsigned number, bool listed)
+becomes(struct allow_list *allowed, unsigned number, bool listed)
 {
 	time_t end = time(NULL) + 3;
 
@@ -77,12 +77,12 @@ becomes(struct allowed *allowed, unsigned number, bool listed)
 static void
 a_flood_of_questions_reads_no_files(void **state)
 {
-	struct allowed allowed;
+	struct allow_list allowed;
 
 	(void)state;
 	for (unsigned i = 0; i < FILES; i++)
 		put(i);
-	allowed_init(&allowed, directory);
+	allowed = (struct allow_list){.directory = directory};
 	for (unsigned i = 0; i < 50 * FILES; i++) {
 		const char *name = find(&allowed, i);
 		char expected[32];
@@ -95,7 +95,7 @@ a_flood_of_questions_reads_no_files(void **state)
 	}
 	assert_in_range(allowed.reads, 1, 20);
 	assert_int_equal(allowed.count, FILES);
-	allowed_free(&allowed);
+	allow_list_free(&allowed);
 	for (unsigned i = 0; i < FILES; i++)
 		take_away(i);
 }
@@ -103,11 +103,11 @@ a_flood_of_questions_reads_no_files(void **state)
 static void
 changes_are_seen(void **state)
 {
-	struct allowed allowed;
+	struct allow_list allowed;
 	char path[128];
 
 	(void)state;
-	allowed_init(&allowed, directory);
+	allowed = (struct allow_list){.directory = directory};
 	assert_null(find(&allowed, 1));
 	put(1);
 	assert_true(becomes(&allowed, 1, true));
@@ -127,7 +127,7 @@ changes_are_seen(void **state)
 	chmod(directory, 0700);
 	assert_true(becomes(&allowed, 2, true));
 	take_away(2);
-	allowed_free(&allowed);
+	allow_list_free(&allowed);
 }
 
 static int

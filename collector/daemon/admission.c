@@ -1,0 +1,294 @@
+/*
+ * admission.c: counting connections, and answering libzmq's questions.
+ *
+ * The monitors tell of connections from accept() to close(), by descriptor, but not whether they were admitted; a
+ * question does not tell the descriptor. But one that is not admitted is closed when the time for handshakes is over.
+ * So all that are older than that have been admitted; and of those that are younger, no more than questions were
+ * answered with yes in that time.
+ *
+ * How many there are in all, with those that are not admitted, is bounded by the limit of descriptors: at the limit
+ * libzmq's listener gets EMFILE from accept() and tries again, until somebody has left. The limit leaves some for
+ * files.
+ */
+#include "admission.h"
+
+#include "log.h"
+#include "shares.h"
+
+#include <portolan/error.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <zmq.h>
+
+#define ENDPOINT "inproc://zeromq.zap.01"
+#define DESCRIPTORS_OTHERS 64                 /* files, sockets and events that are no connections */
+#define ANSWERS_MAX 64                        /* at a time: clients that are in want their turn */
+#define LATE_MS 1000                          /* for an event, or a time-out, that comes late */
+#define STRANGERS(most) ((most) - (most) / 8) /* the rest is for the owner's own clients */
+
+/* The parts of a question, in their order. */
+enum { VERSION, REQUEST, DOMAIN, ADDRESS, IDENTITY, MECHANISM, CREDENTIALS, PARTS };
+
+struct part {
+	char data[256];
+	int size;
+};
+
+/* As many descriptors as connections need, no more; how many connections they allow. */
+static size_t
+limit_descriptors(size_t most, size_t *descriptors)
+{
+	struct rlimit limit;
+	size_t wanted = shares_connected(most) + DESCRIPTORS_OTHERS;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		wanted = limit.rlim_cur;
+	}
+	*descriptors = wanted;
+	while (most > 1 && shares_connected(most) + DESCRIPTORS_OTHERS > wanted)
+		most--;
+	return most;
+}
+
+int
+admission_open(struct admission *admission, void *context, size_t max_memory, const char *list,
+               struct portolan_error *error)
+{
+	*admission = (struct admission){0};
+	admission->most = limit_descriptors(shares_connections(max_memory), &admission->descriptors);
+	if (list && keys_check_directory(list, error) < 0)
+		return PORTOLAN_E_SYSTEM;
+	if (list && snprintf(admission->directory, sizeof(admission->directory), "%s", list) >=
+	                    (int)sizeof(admission->directory))
+		return error_set(error, PORTOLAN_E_INVALID, "keys: the directory's path is too long");
+	admission->list.directory = admission->directory;
+	admission->handler = zmq_socket(context, ZMQ_REP);
+	if (!admission->handler || zmq_bind(admission->handler, ENDPOINT) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot answer for connections: %s",
+		                 zmq_strerror(zmq_errno()));
+	if (list)
+		allow_list_read(&admission->list, log_text);
+	if (admission->list.bad > ALLOW_LIST_LINES)
+		log_line("keys: %zu more files in %.300s admit nobody", admission->list.bad - ALLOW_LIST_LINES, list);
+	return 0;
+}
+
+int
+admission_watch(struct admission *admission, void *context, void *router, unsigned number, bool keyed,
+                struct portolan_error *error)
+{
+	const int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+	const int unlimited = 0; /* a full queue of events would stop libzmq's own thread */
+	void *monitor = admission->monitors[number] = zmq_socket(context, ZMQ_PAIR);
+	char address[64], domain[8];
+
+	snprintf(address, sizeof(address), "inproc://portolan-connections-%u", number);
+	snprintf(domain, sizeof(domain), "%s%u", keyed ? "keys" : "open", number);
+	admission->connected[number] = calloc(admission->descriptors, sizeof(int64_t));
+	admission->answered[number] = calloc(admission->most, sizeof(int64_t));
+	if (!monitor || !admission->connected[number] || !admission->answered[number] ||
+	    zmq_setsockopt(router, ZMQ_ZAP_DOMAIN, domain, strlen(domain)) < 0 ||
+	    zmq_setsockopt(monitor, ZMQ_RCVHWM, &unlimited, sizeof(unlimited)) < 0 ||
+	    zmq_socket_monitor(router, address, events) < 0 || zmq_connect(monitor, address) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot watch a socket: %s", zmq_strerror(zmq_errno()));
+	return 0;
+}
+
+void
+admission_stop(struct admission *admission, void *const routers[ADMISSION_SOCKETS])
+{
+	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
+		if (routers[i] && admission->monitors[i])
+			zmq_socket_monitor(routers[i], NULL, 0);
+		if (admission->monitors[i])
+			zmq_close(admission->monitors[i]);
+		admission->monitors[i] = NULL;
+	}
+}
+
+void
+admission_close(struct admission *admission)
+{
+	const int none = 0;
+
+	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
+		free(admission->connected[i]);
+		free(admission->answered[i]);
+		admission->connected[i] = admission->answered[i] = NULL;
+	}
+	allow_list_free(&admission->list);
+	if (!admission->handler)
+		return;
+	zmq_setsockopt(admission->handler, ZMQ_LINGER, &none, sizeof(none));
+	zmq_close(admission->handler);
+	admission->handler = NULL;
+}
+
+static void
+count_connection(struct admission *admission, unsigned number, uint32_t fd, int64_t since)
+{
+	int64_t *connected = &admission->connected[number][fd];
+
+	if (fd >= admission->descriptors || (*connected != 0) == (since != 0))
+		return;
+	*connected = since;
+	admission->count[number] += since ? 1 : -(size_t)1;
+}
+
+/* One event: its number (16 bits) and value (32), then a part with the endpoint. */
+static bool
+take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *failed)
+{
+	uint8_t part[512];
+	uint16_t event;
+	uint32_t value;
+
+	if (zmq_recv(admission->monitors[number], part, sizeof(part), ZMQ_DONTWAIT) <
+	    (int)(sizeof(event) + sizeof(value)))
+		return false;
+	memcpy(&event, part, sizeof(event));
+	memcpy(&value, part + sizeof(event), sizeof(value));
+	zmq_recv(admission->monitors[number], part, sizeof(part), ZMQ_DONTWAIT);
+	if (event == ZMQ_EVENT_ACCEPTED || event == ZMQ_EVENT_DISCONNECTED)
+		count_connection(admission, number, value, event == ZMQ_EVENT_ACCEPTED ? now : 0);
+	else
+		*failed += number != 0; /* the owner's own programs look whether somebody serves */
+	return true;
+}
+
+/* Reads all parts of one question; false: there is none. A part that is too long, or a number of parts that is not
+ * right, makes *valid false. */
+static bool
+receive(struct admission *admission, struct part parts[PARTS], bool *valid)
+{
+	size_t more_size = sizeof(int);
+	int count = 0, more = 1;
+
+	for (; more; count++) {
+		struct part surplus, *part = count < PARTS ? &parts[count] : &surplus;
+
+		part->size = zmq_recv(admission->handler, part->data, sizeof(part->data) - 1, ZMQ_DONTWAIT);
+		if (part->size < 0)
+			return false;
+		*valid = *valid && part->size < (int)sizeof(part->data);
+		part->size = part->size < (int)sizeof(part->data) ? part->size : (int)sizeof(part->data) - 1;
+		part->data[part->size] = '\0';
+		zmq_getsockopt(admission->handler, ZMQ_RCVMORE, &more, &more_size);
+	}
+	*valid = *valid && count >= CREDENTIALS && count <= PARTS; /* without keys there are no credentials */
+	return true;
+}
+
+/* No user's id is given: libzmq would put it into the connection's queue, and count it there for good. */
+static void
+reply(struct admission *admission, const struct part *request, const char *status, const char *text)
+{
+	zmq_send(admission->handler, "1.0", 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
+	zmq_send(admission->handler, request->data, (size_t)request->size, ZMQ_DONTWAIT | ZMQ_SNDMORE);
+	zmq_send(admission->handler, status, 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
+	zmq_send(admission->handler, text, strlen(text), ZMQ_DONTWAIT | ZMQ_SNDMORE);
+	zmq_send(admission->handler, "", 0, ZMQ_DONTWAIT | ZMQ_SNDMORE);
+	zmq_send(admission->handler, "", 0, ZMQ_DONTWAIT);
+}
+
+static void
+refuse_key(struct admission *admission, const struct part *parts, const char *key, int64_t now)
+{
+	uint64_t since;
+
+	reply(admission, &parts[REQUEST], "400", "this key is not known here");
+	if (!throttle_count(&admission->refused, 1, now, &since))
+		return;
+	log_line("refused %" PRIu64 " connection%s whose key is not in %s; the last from %.64s: public %s", since,
+	         since == 1 ? "" : "s", admission->directory, parts[ADDRESS].data, key);
+	if (admission->list.trouble.code != 0)
+		log_line("%s", admission->list.trouble.message);
+}
+
+static void
+refuse_crowd(struct admission *admission, const struct part *parts, int64_t now)
+{
+	uint64_t since;
+
+	reply(admission, &parts[REQUEST], "500", "too many connections");
+	if (throttle_count(&admission->crowded, 1, now, &since))
+		log_line("refused %" PRIu64 " connection%s: %zu are the most that --max-memory allows; raise it", since,
+		         since == 1 ? "" : "s", admission->most);
+}
+
+/* How many of the socket's connections are admitted, at most. */
+static size_t
+count_admitted(const struct admission *admission, unsigned number, int64_t now)
+{
+	const int64_t *connected = admission->connected[number], *answered = admission->answered[number];
+	size_t count = 0;
+
+	for (size_t fd = 0; connected && fd < admission->descriptors; fd++)
+		count += connected[fd] && now - connected[fd] > ADMISSION_HANDSHAKE_MS + LATE_MS;
+	for (size_t i = 0; answered && i < admission->most; i++)
+		count += answered[i] && now - answered[i] <= ADMISSION_HANDSHAKE_MS + LATE_MS;
+	return count < admission->count[number] ? count : admission->count[number];
+}
+
+static bool
+has_place(const struct admission *admission, bool is_stranger, int64_t now)
+{
+	size_t strangers = count_admitted(admission, 1, now) + count_admitted(admission, 2, now);
+
+	return count_admitted(admission, 0, now) + strangers < admission->most &&
+	       (!is_stranger || strangers < STRANGERS(admission->most));
+}
+
+static void
+answer(struct admission *admission, const struct part *parts, bool valid, int64_t now)
+{
+	const char *domain = parts[DOMAIN].data, *name = NULL;
+	char key[KEYS_TEXT_SIZE] = "";
+
+	valid = valid && strcmp(parts[VERSION].data, "1.0") == 0 && strlen(domain) == 5;
+	if (valid && strncmp(domain, "keys", 4) == 0) {
+		if (strcmp(parts[MECHANISM].data, "CURVE") == 0 && parts[CREDENTIALS].size == KEYS_SIZE &&
+		    zmq_z85_encode(key, (const uint8_t *)parts[CREDENTIALS].data, KEYS_SIZE))
+			name = allow_list_find(&admission->list, key);
+	} else if (valid && strcmp(parts[MECHANISM].data, "NULL") == 0) {
+		name = "";
+	}
+	if (!name) {
+		refuse_key(admission, parts, key, now);
+	} else if (!has_place(admission, domain[4] != '0', now)) {
+		refuse_crowd(admission, parts, now);
+	} else {
+		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
+
+		admission->answered[number][admission->at[number]++ % admission->most] = now;
+		reply(admission, &parts[REQUEST], "200", "");
+	}
+}
+
+void
+admission_answer(struct admission *admission, int64_t now)
+{
+	uint64_t failed = 0, since;
+
+	for (int i = 0; i < ANSWERS_MAX; i++) {
+		struct part parts[PARTS] = {0};
+		bool valid = true;
+
+		for (unsigned number = 0; number < ADMISSION_SOCKETS; number++)
+			while (admission->monitors[number] && take_event(admission, number, now, &failed))
+				;
+		if (!receive(admission, parts, &valid))
+			break;
+		answer(admission, parts, valid, now);
+	}
+	if (throttle_count(&admission->broken, failed, now, &since))
+		log_line("%" PRIu64 " connection%s broke off, or sent what is not this protocol, before a first frame",
+		         since, since == 1 ? "" : "s");
+}

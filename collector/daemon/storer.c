@@ -1,0 +1,199 @@
+/*
+ * storer.c: rounds of storing.
+ *
+ * One round: take what has arrived; hand it to ingest, with a commit whenever one is worth its sync; commit the rest;
+ * post the replies; then one step of folding, now and then only while clients keep sending. What arrives during a
+ * commit shares the next one, so busy clients share syncs, and a lone one gets its answer at once.
+ *
+ * Nothing here looks at a socket, and only this thread touches the store: see server.c for the other one.
+ */
+#include "storer.h"
+
+#include "clock.h"
+#include "log.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+
+#define TICK_MS 1000
+#define WORK_MS 50 /* between steps of folding while clients are sending */
+
+static void
+keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
+{
+	struct storer *storer = context;
+	struct wire_bytes bytes;
+	struct reply *reply;
+
+	if (wire_encode(storer->encoder, frame, &bytes, NULL) < 0)
+		return;
+	reply = malloc(sizeof(*reply) + bytes.size);
+	if (!reply)
+		return; /* clients ask again */
+	*reply = (struct reply){.peer = *peer, .kind = frame->kind, .size = bytes.size};
+	memcpy(reply->session, frame->session, WIRE_SESSION_SIZE);
+	memcpy(reply->data, bytes.data, bytes.size);
+	if (frame->kind == WIRE_ACK)
+		reply->ack = frame->ack;
+	else if (frame->kind == WIRE_OPENED)
+		reply->ack =
+		        (struct wire_ack){.acknowledged = frame->opened.acknowledged, .credit = frame->opened.credit};
+	else
+		reply->code = frame->error.code;
+	*(storer->replies.first ? storer->replies.last : &storer->replies.first) = reply;
+	storer->replies.last = &reply->next;
+}
+
+static void
+log_news(void *context, const char *line)
+{
+	(void)context;
+	log_text(line);
+}
+
+int
+storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
+            struct portolan_error *error)
+{
+	struct ingest_options options = {.max_memory = max_memory,
+	                                 .reply = keep_reply,
+	                                 .trouble = log_news,
+	                                 .news = log_news,
+	                                 .silence_is_told = true,
+	                                 .context = storer};
+	int result = store_writer_open(store, &storer->writer, error);
+
+	if (result < 0)
+		return result;
+	storer->exchange = exchange;
+	storer->decoder = wire_decoder_new();
+	storer->encoder = wire_encoder_new();
+	if (!storer->decoder || !storer->encoder)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	options.writer = storer->writer;
+	result = ingest_init(&storer->ingest, &options, clock_ms(), error);
+	storer->has_ingest = result == 0;
+	return result;
+}
+
+static void
+post(struct storer *storer)
+{
+	const struct ingest *ingest = &storer->ingest;
+	struct storer_state state = {
+	        .live = ingest->sessions.live,
+	        .has_work = ingest->health != INGEST_UNAVAILABLE && ingest_has_work(ingest),
+	        .failed = ingest->lost,
+	};
+
+	if (state.failed) {
+		error_set(&state.error, STORE_E_NO_STORE, "the store was removed while it was served");
+		store_writer_check(storer->writer, &state.error);
+	}
+	exchange_post(storer->exchange, &storer->done, &storer->replies, &state);
+}
+
+static void
+take(struct storer *storer, const struct arrival *arrival, int64_t now)
+{
+	struct wire_frame frame;
+	enum wire_error_code code = WIRE_E_MALFORMED;
+	struct portolan_error error = {.message = "a message is one part that holds one frame"};
+
+	if (arrival->silent)
+		ingest_silent(&storer->ingest, arrival->head.session, &arrival->peer, now);
+	else if (!arrival->data ||
+	         wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
+		ingest_malformed(&storer->ingest, &arrival->peer, code, error.message);
+	else
+		ingest_frame(&storer->ingest, &arrival->peer, arrival->peer.socket == PEER_OWNERS_SOCKET, &frame,
+		             arrival->size, now);
+}
+
+static void
+commit(struct storer *storer)
+{
+	ingest_commit(&storer->ingest, clock_ms());
+	post(storer);
+}
+
+static void
+take_all(struct storer *storer, struct arrivals *arrivals)
+{
+	while (arrivals->first) {
+		struct arrival *arrival = arrivals->first;
+
+		arrivals->first = arrival->next;
+		take(storer, arrival, clock_ms());
+		arrival_free_data(arrival);
+		arrivals_append(&storer->done, arrival);
+		if (ingest_is_full(&storer->ingest))
+			commit(storer);
+	}
+	commit(storer);
+}
+
+static void *
+storer_main(void *argument)
+{
+	struct storer *storer = argument;
+	struct arrivals arrivals;
+	uint64_t unreadable;
+	bool worked = false;
+
+	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals, &unreadable)) {
+		int64_t now = clock_ms();
+
+		storer->ingest.counters.malformed += unreadable;
+		take_all(storer, &arrivals);
+		if (now >= storer->next_tick) {
+			bool more = ingest_tick(&storer->ingest, now);
+
+			storer->next_tick = now + (more ? 1 : TICK_MS);
+			commit(storer);
+		}
+		now = clock_ms();
+		worked = (now >= storer->next_work || !exchange_has_waiting(storer->exchange)) &&
+		         ingest_work(&storer->ingest, now);
+		if (worked)
+			storer->next_work = clock_ms() + WORK_MS;
+		post(storer);
+	}
+	commit(storer);
+	return NULL;
+}
+
+int
+storer_start(struct storer *storer, struct portolan_error *error)
+{
+	int status;
+
+	storer->next_tick = clock_ms();
+	post(storer);
+	status = pthread_create(&storer->thread, NULL, storer_main, storer);
+	if (status != 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(status));
+	pthread_setname_np(storer->thread, "storer");
+	storer->is_running = true;
+	return 0;
+}
+
+void
+storer_join(struct storer *storer)
+{
+	if (storer->is_running)
+		pthread_join(storer->thread, NULL);
+	storer->is_running = false;
+}
+
+void
+storer_finish(struct storer *storer)
+{
+	storer_join(storer);
+	if (storer->has_ingest)
+		ingest_deinit(&storer->ingest);
+	wire_decoder_free(storer->decoder);
+	wire_encoder_free(storer->encoder);
+	store_writer_close(storer->writer);
+}

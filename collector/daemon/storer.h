@@ -1,0 +1,33 @@
+/*
+ * storer.h: the thread that owns the store: it decodes what arrived, hands it to ingest, commits, posts the replies,
+ * and folds between rounds.
+ */
+#ifndef COLLECTOR_STORER_H
+#define COLLECTOR_STORER_H
+
+#include "exchange.h"
+#include "ingest.h"
+
+struct storer {
+	struct exchange *exchange;
+	struct store_writer *writer;
+	struct ingest ingest;
+	wire_decoder *decoder;
+	wire_encoder *encoder;
+	struct replies replies; /* not posted yet */
+	struct arrivals done;
+	int64_t next_tick, next_work;
+	bool has_ingest, is_running;
+	pthread_t thread;
+};
+
+/* Opens the store; `storer` is zero. Both functions may fail half-way: storer_finish() is called in any case. */
+int storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
+                struct portolan_error *error);
+int storer_start(struct storer *storer, struct portolan_error *error);
+
+/* After exchange_stop(): waits until everything that arrived is stored. storer->ingest may be read then. */
+void storer_join(struct storer *storer);
+void storer_finish(struct storer *storer);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * table.h: a hash table whose nodes are in what it holds. Keys come from the network, so the hash is seeded: nobody can
+ * choose keys that share a bucket. Not thread-safe.
+ */
+#ifndef COLLECTOR_TABLE_H
+#define COLLECTOR_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct table_node {
+	struct table_node *next;
+	uint64_t hash;
+};
+
+struct table {
+	struct table_node **buckets;
+	uint64_t seed;
+};
+
+/* The structure of `type` whose member `member` the node is. */
+#define TABLE_ITEM(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
+
+int table_init(struct table *table);    /* 0, or PORTOLAN_E_MEMORY */
+void table_deinit(struct table *table); /* what it held is its owner's; twice does no harm */
+
+void table_add(struct table *table, struct table_node *node, const void *key, size_t size);
+void table_remove(struct table *table, struct table_node *node);
+/* The next node after `after` (NULL: the first) that may have this key; NULL: there is none. The caller compares. */
+struct table_node *table_find(const struct table *table, const void *key, size_t size, const struct table_node *after);
+/* The node after `after` (NULL: the first) in no order; the table must not change meanwhile. */
+struct table_node *table_each(const struct table *table, const struct table_node *after);
+
+#endif

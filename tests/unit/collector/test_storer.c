@@ -1,0 +1,167 @@
+/* test_storer.c: both threads, without sockets: this one plays the receiver. Made for ThreadSanitizer, too. */
+#include "clock.h"
+#include "storer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SESSIONS 8
+#define BATCHES 200
+#define PATIENCE_MS 60000
+
+struct play {
+	struct exchange exchange;
+	struct storer storer;
+	wire_encoder *encoder;
+	char directory[64];
+	uint64_t acknowledged[SESSIONS + 1];
+	unsigned opened, done, errors;
+	struct storer_state state;
+};
+
+static void
+put(struct play *play, uint8_t session, struct wire_frame *frame)
+{
+	struct arrivals list = {0};
+	struct arrival *arrival;
+	struct wire_bytes bytes;
+
+	memset(frame->session, session, WIRE_SESSION_SIZE);
+	assert_int_equal(wire_encode(play->encoder, frame, &bytes, NULL), 0);
+	arrival = calloc(1, sizeof(*arrival) + bytes.size);
+	assert_non_null(arrival);
+	arrival->peer = (struct peer){.socket = 1, .size = 1, .id = {session}};
+	memcpy(arrival->copy, bytes.data, bytes.size);
+	arrival->data = arrival->copy;
+	arrival->size = bytes.size;
+	assert_true(wire_peek(arrival->data, arrival->size, &arrival->head));
+	arrivals_append(&list, arrival);
+	exchange_put(&play->exchange, &list, 0);
+}
+
+static void
+collect(struct play *play)
+{
+	struct arrivals done;
+	struct replies replies;
+	int64_t busy_since;
+
+	exchange_collect(&play->exchange, &done, &replies, &play->state, &busy_since);
+	while (done.first) {
+		struct arrival *arrival = done.first;
+
+		done.first = arrival->next;
+		play->done++;
+		assert_null(arrival->data);
+		arrival_free(arrival);
+	}
+	while (replies.first) {
+		struct reply *reply = replies.first;
+
+		replies.first = reply->next;
+		play->opened += reply->kind == WIRE_OPENED;
+		play->errors += reply->kind == WIRE_ERROR;
+		if (reply->kind == WIRE_ACK)
+			play->acknowledged[reply->session[0]] = reply->ack.acknowledged;
+		free(reply);
+	}
+}
+
+static void
+open_session(struct play *play, uint8_t session)
+{
+	char name[8];
+	struct wire_frame frame = {.kind = WIRE_OPEN};
+
+	snprintf(name, sizeof(name), "run %u", session);
+	frame.open.run = (struct wire_bytes){(const uint8_t *)name, strlen(name)};
+	frame.open.started = 1;
+	put(play, session, &frame);
+}
+
+static void
+send_batch(struct play *play, uint8_t session, uint64_t sequence)
+{
+	const uint64_t id = sequence;
+	const float gold_prob = 0.5f;
+	const uint8_t bits = 1;
+	struct wire_frame frame = {
+	        .kind = WIRE_BATCH,
+	        .batch = {.sequence = sequence,
+	                  .epoch = (uint32_t)(sequence / 10),
+	                  .rows = 1,
+	                  .id_type = WIRE_U8,
+	                  .ids = {(const uint8_t *)&id, sizeof(id)},
+	                  .column_count = 2,
+	                  .columns = {{{(const uint8_t *)"gold_prob", 9}, WIRE_F4, {(const uint8_t *)&gold_prob, 4}},
+	                              {{(const uint8_t *)"correct", 7}, WIRE_BIT, {&bits, 1}}}}};
+
+	put(play, session, &frame);
+}
+
+static void
+everything_that_arrives_is_stored_and_answered(void **state)
+{
+	struct play play = {.directory = "/tmp/portolan-test-XXXXXX"};
+	int64_t end = clock_ms() + PATIENCE_MS;
+	struct portolan_error error = {0};
+	unsigned acknowledged = 0;
+	char command[128];
+
+	(void)state;
+	assert_non_null(mkdtemp(play.directory));
+	play.encoder = wire_encoder_new();
+	assert_int_equal(exchange_init(&play.exchange, &error), 0);
+	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, &play.exchange, &error), 0);
+	assert_int_equal(storer_start(&play.storer, &error), 0);
+	for (uint8_t session = 1; session <= SESSIONS; session++)
+		open_session(&play, session);
+	for (uint64_t sequence = 1; sequence <= BATCHES; sequence++) {
+		for (uint8_t session = 1; session <= SESSIONS; session++)
+			send_batch(&play, session, sequence);
+		collect(&play);
+	}
+	while (acknowledged < SESSIONS && clock_ms() < end) {
+		usleep(1000);
+		collect(&play);
+		acknowledged = 0;
+		for (uint8_t session = 1; session <= SESSIONS; session++)
+			acknowledged += play.acknowledged[session] == BATCHES;
+	}
+	assert_int_equal(acknowledged, SESSIONS);
+	assert_int_equal(play.opened, SESSIONS);
+	assert_int_equal(play.errors, 0);
+	assert_int_equal(play.state.live, SESSIONS);
+	while ((play.state.has_work || !exchange_is_idle(&play.exchange)) && clock_ms() < end)
+		collect(&play);
+	assert_true(exchange_is_idle(&play.exchange)); /* nothing waits, and closed epochs are folded */
+	/* What is handed over before the end is stored before it. */
+	for (uint8_t session = 1; session <= SESSIONS; session++)
+		send_batch(&play, session, BATCHES + 1);
+	exchange_stop(&play.exchange);
+	storer_join(&play.storer);
+	collect(&play);
+	for (uint8_t session = 1; session <= SESSIONS; session++)
+		assert_int_equal(play.acknowledged[session], BATCHES + 1);
+	assert_int_equal(play.done, SESSIONS * (BATCHES + 2));
+	assert_int_equal(play.storer.ingest.totals.observations, SESSIONS * (BATCHES + 1));
+	storer_finish(&play.storer);
+	exchange_deinit(&play.exchange);
+	wire_encoder_free(play.encoder);
+	snprintf(command, sizeof(command), "rm -r %s", play.directory);
+	assert_int_equal(system(command), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(everything_that_arrives_is_stored_and_answered)};
+
+	return cmocka_run_group_tests_name("storer", tests, NULL, NULL);
+}
