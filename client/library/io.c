@@ -219,8 +219,8 @@ has_opened(const struct io *io, uint64_t unused)
 	return atomic_load(&io->phase) != PHASE_OPENING;
 }
 
-static bool
-has_settled(const struct io *io, uint64_t position)
+bool
+io_is_settled(const struct io *io, uint64_t position)
 {
 	return atomic_load(&io->settled_position) >= position;
 }
@@ -256,9 +256,9 @@ io_get_complaint(struct io *io, struct portolan_error *complaint)
 int
 io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error)
 {
-	if (!wait_until(io, has_settled, position, deadline))
+	if (!wait_until(io, io_is_settled, position, deadline))
 		return PORTOLAN_E_TIMEOUT;
-	if (has_settled(io, position))
+	if (io_is_settled(io, position))
 		return 0;
 	if (io_has_failed(io))
 		return PORTOLAN_E_ENDED;
@@ -336,12 +336,6 @@ const struct portolan_error *
 io_failure(const struct io *io)
 {
 	return &io->failure;
-}
-
-bool
-io_is_settled(const struct io *io, uint64_t position)
-{
-	return has_settled(io, position);
 }
 
 void

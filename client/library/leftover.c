@@ -168,6 +168,15 @@ is_for_good(enum wire_error_code refusal)
 	       refusal == WIRE_E_MALFORMED;
 }
 
+/* To the next file. */
+static void
+go_on(struct leftover *leftover)
+{
+	session_deinit(&leftover->session);
+	leftover->sending = false;
+	leftover->at++;
+}
+
 static void
 end_this(struct leftover *leftover)
 {
@@ -184,9 +193,7 @@ end_this(struct leftover *leftover)
 		fprintf(stderr, "portolan: run %s: what is left over in %s cannot be sent: %s\n", leftover->run, path,
 		        session->failure.message);
 	}
-	session_deinit(&leftover->session);
-	leftover->sending = false;
-	leftover->at++;
+	go_on(leftover);
 }
 
 /* A frame that makes no sense would be answered with an error that could be about the living run as well. */
@@ -204,9 +211,7 @@ static void
 give_up_this(struct leftover *leftover)
 {
 	reject(leftover->paths[leftover->at], "it holds a frame that makes no sense");
-	session_deinit(&leftover->session);
-	leftover->sending = false;
-	leftover->at++;
+	go_on(leftover);
 }
 
 bool

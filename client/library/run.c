@@ -32,12 +32,49 @@ run_check(const struct portolan_run *run, struct portolan_error *error)
 	return 0;
 }
 
+static uint64_t
+not_acknowledged(const struct portolan_run *run)
+{
+	struct io_counters counters;
+	uint64_t logged = atomic_load(&run->logged);
+
+	io_get_counters(run->io, &counters);
+	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
+}
+
+/* Why not everything is on the collector's disk, and where it is instead. */
+static int
+report_missing(const struct portolan_run *run, int code, const char *why, struct portolan_error *error)
+{
+	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0;
+	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->logged) + dropped, saved;
+	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
+	struct io_counters counters;
+	char path[IO_PATH_SIZE];
+
+	io_get_counters(run->io, &counters);
+	io_get_spool(run->io, path, sizeof(path));
+	saved = counters.saved < missing ? counters.saved : missing;
+	if (saved == 0)
+		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
+		                 missing, all);
+	return error_set(error, code,
+	                 "run %s%s: %s: %llu of %llu observations are in a file, and %llu are lost: portolan import %s "
+	                 "--store %s",
+	                 run->name, ended, why, saved, all, missing - saved, path,
+	                 run->embedded.store ? run->embedded.store : "DIR");
+}
+
+static int
+report_end(const struct portolan_run *run, struct portolan_error *error)
+{
+	return report_missing(run, PORTOLAN_E_ENDED, io_failure(run->io)->message, error);
+}
+
 int
 run_report_end(const struct portolan_run *run, struct portolan_error *error)
 {
-	if (!run->strict)
-		return 0;
-	return error_set(error, PORTOLAN_E_ENDED, "run %s has ended: %s", run->name, io_failure(run->io)->message);
+	return run->strict ? report_end(run, error) : 0;
 }
 
 static void
@@ -186,45 +223,6 @@ deadline_of(int timeout_ms, int64_t *deadline, struct portolan_error *error)
 	else
 		*deadline = clock_ms() + (timeout_ms == PORTOLAN_WAIT_DEFAULT ? DEFAULT_WAIT_MS : timeout_ms);
 	return 0;
-}
-
-static uint64_t
-not_acknowledged(const struct portolan_run *run)
-{
-	struct io_counters counters;
-	uint64_t logged = atomic_load(&run->logged);
-
-	io_get_counters(run->io, &counters);
-	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
-}
-
-/* Why not everything is on the collector's disk, and where it is instead. */
-static int
-report_missing(const struct portolan_run *run, int code, const char *why, struct portolan_error *error)
-{
-	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0;
-	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->logged) + dropped, saved;
-	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
-	struct io_counters counters;
-	char path[IO_PATH_SIZE];
-
-	io_get_counters(run->io, &counters);
-	io_get_spool(run->io, path, sizeof(path));
-	saved = counters.saved < missing ? counters.saved : missing;
-	if (saved == 0)
-		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
-		                 missing, all);
-	return error_set(error, code,
-	                 "run %s%s: %s: %llu of %llu observations are in a file, and %llu are lost: portolan import %s "
-	                 "--store %s",
-	                 run->name, ended, why, saved, all, missing - saved, path,
-	                 run->embedded.store ? run->embedded.store : "DIR");
-}
-
-static int
-report_end(const struct portolan_run *run, struct portolan_error *error)
-{
-	return report_missing(run, PORTOLAN_E_ENDED, io_failure(run->io)->message, error);
 }
 
 int
