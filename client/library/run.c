@@ -82,9 +82,7 @@ warn_full(struct portolan_run *run)
 {
 	if (!atomic_exchange(&run->warned_full, true))
 		fprintf(stderr,
-		        "portolan: run %s: neither collector nor spool keep up, and %zu bytes of memory for what is "
-		        "not yet "
-		        "sent are full: %s\n",
+		        "portolan: run %s: neither collector nor spool keep up, and %zu bytes of memory are full: %s\n",
 		        run->name, run->frames.bytes,
 		        run->when_full == PORTOLAN_DROP ? "observations are dropped, and counted"
 		                                        : "logging waits (ring_bytes makes more room)");
