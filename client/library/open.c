@@ -192,7 +192,7 @@ portolan_open(const char *name, const struct portolan_options *options, portolan
 	int status;
 
 	if (!run)
-		return error_set(error, PORTOLAN_E_INVALID, "there is nowhere to put the run: run is NULL");
+		return error_set(error, PORTOLAN_E_INVALID, "run is NULL");
 	status = options_check(name, options, error);
 	if (status < 0)
 		return status;
