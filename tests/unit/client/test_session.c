@@ -89,10 +89,10 @@ test_replay(void **state)
 	assert_int_equal(fixture->session.backlog.under_way_bytes, 0);
 }
 
+/* A gap, or a frame that was dropped because it was beyond the credit. */
 static void
-test_gap_goes_back(void **state)
+go_back(struct fixture *fixture, enum wire_error_code why)
 {
-	struct fixture *fixture = *state;
 
 	expect(fixture, WIRE_OPEN, 0, 0);
 	reply_opened(fixture, 0, 10000, 0);
@@ -100,7 +100,7 @@ test_gap_goes_back(void **state)
 	expect(fixture, WIRE_BATCH, 1, 0);
 	add_batch(fixture, 2);
 	expect(fixture, WIRE_BATCH, 2, 0);
-	reply_error(fixture, WIRE_E_SEQUENCE, 2, 1);
+	reply_error(fixture, why, 2, 1);
 	expect(fixture, WIRE_OPEN, 0, 1);
 	reply_opened(fixture, 0, 10000, 2);
 	expect(fixture, WIRE_BATCH, 1, 2);
@@ -109,6 +109,18 @@ test_gap_goes_back(void **state)
 	expect_nothing(fixture, 3);
 	assert_int_equal(fixture->session.backlog.under_way_bytes, 0);
 	assert_int_equal(fixture->session.backlog.kept_bytes, 0);
+}
+
+static void
+test_gap_goes_back(void **state)
+{
+	go_back(*state, WIRE_E_SEQUENCE);
+}
+
+static void
+test_over_credit_goes_back(void **state)
+{
+	go_back(*state, WIRE_E_OVER_CREDIT);
 }
 
 static void
@@ -249,6 +261,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_pings_and_lost_contact, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_gap_goes_back, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_over_credit_goes_back, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_credit, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_refused_goes_on, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_unavailable_pauses, setup, teardown),
