@@ -212,7 +212,7 @@ main(int argc, char **argv)
 	                                        {"clients", 1, NULL, 'c'},  {"strings", 0, NULL, 's'},
 	                                        {"shuffled", 0, NULL, 'u'}, {"keys", 1, NULL, 'k'},
 	                                        {"no-raw", 0, NULL, 'r'},   {NULL, 0, NULL, 0}};
-	struct bench bench = {.clients = 1, .load = {.examples = 31u * ROWS, .epochs = 32}};
+	struct bench bench = {.clients = 1, .load = {.examples = 62u * ROWS, .epochs = 32}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
