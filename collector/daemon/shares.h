@@ -1,16 +1,17 @@
 /*
  * shares.h: how --max-memory is shared out. The shares sum up to it, and each is a bound of its own:
  *
- *    9/32  connections  what libzmq holds of every connection before the collector sees it
+ *   12/32  connections  what libzmq holds of every connection before the collector sees it
  *    8/32  queue        frames between the two threads; credit is given out of half of it
- *    6/32  ids          the dictionaries of runs that do not declare examples=N
- *    4/32  images       what epochs in progress will become as columns, beside the log
+ *    4/32  ids          the dictionaries of runs that do not declare examples=N
+ *    3/32  images       what epochs in progress will become as columns, beside the log
  *    2/32  folds        the columns that are built at a time
  *    2/32  sessions     who records, on both threads
  *    1/32  the rest     the process itself, and the pages of the transaction that is pending
  *
  * libzmq allocates a frame when its length is announced, and so before anybody can refuse it. One connection can
- * therefore hold SHARES_RECEIVE_QUEUE frames in its queue, one more that is read in part or finds the queue full, and
+ * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 a client's frames take a quarter longer until they are
+ * acknowledged, 4 is no better than 2), one more that is read in part or finds the queue full, and
  * some buffers. One that is not admitted yet can hold one frame and the buffers: there may be a quarter more of these.
  */
 #ifndef COLLECTOR_SHARES_H
@@ -20,7 +21,7 @@
 
 #include <stddef.h>
 
-#define SHARES_RECEIVE_QUEUE 1               /* messages per connection; ZMQ_RCVHWM */
+#define SHARES_RECEIVE_QUEUE 2               /* messages per connection; ZMQ_RCVHWM */
 #define SHARES_CONNECTION ((size_t)96 << 10) /* libzmq's buffers and queues of one connection: measured */
 #define SHARES_SPARE 8                       /* connections that are not admitted yet, besides the quarter */
 
@@ -47,13 +48,13 @@ shares_credit(size_t max_memory)
 static inline size_t
 shares_ids(size_t max_memory)
 {
-	return shares_of(max_memory, 6);
+	return shares_of(max_memory, 4);
 }
 
 static inline size_t
 shares_images(size_t max_memory)
 {
-	return shares_of(max_memory, 4);
+	return shares_of(max_memory, 3);
 }
 
 static inline size_t
@@ -75,7 +76,7 @@ shares_connections(size_t max_memory)
 	const size_t admitted = (SHARES_RECEIVE_QUEUE + 1) * (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION;
 	const size_t coming = (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION;
 
-	return (shares_of(max_memory, 9) - SHARES_SPARE * coming) / (admitted + coming / 4);
+	return (shares_of(max_memory, 12) - SHARES_SPARE * coming) / (admitted + coming / 4);
 }
 
 /* How many may be connected, with those that are not admitted yet. */
