@@ -330,7 +330,6 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 	switch (reply->code) {
 	case WIRE_E_NO_SESSION:
 	case WIRE_E_SEQUENCE:
-	case WIRE_E_OVER_CREDIT:
 		if (session->state == SESSION_OPEN)
 			open_again(session);
 		break;
