@@ -21,10 +21,11 @@
 #include <time.h>
 #include <xxhash.h>
 
-#define FILES_MAX 10000    /* of the list: more are not looked at */
-#define LOOK_SHARE 50      /* a look is not repeated for so many times as long as it took: a flood of questions … */
-#define LOOK_MOST_US 20000 /* … must not cost a directory's worth of files each time; but for no longer than a second \
-	                    */
+#define FILES_MAX 10000 /* of the list: more are not looked at */
+#define LOOK_SHARE 50   /* a look is not repeated for so many times as long as it took: a flood of questions … */
+#define LOOK_MOST_US                                                                                                   \
+	20000 /* … must not cost a directory's worth of files each time; but for no longer than a second             \
+	       */
 #define RECENT_SECONDS 2
 
 void

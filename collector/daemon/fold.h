@@ -8,7 +8,7 @@
  *
  * Works through the same writer as ingest.c, and only when nothing is pending there: a step commits. Small epochs are
  * folded several in a step, with one sync.
- * Not thread-safe: it belongs to the event loop.
+ * Not thread-safe: it belongs to the storer.
  */
 #ifndef COLLECTOR_FOLD_H
 #define COLLECTOR_FOLD_H

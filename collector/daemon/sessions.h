@@ -62,7 +62,7 @@ struct session {
 	struct connection *connection; /* of the peer; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
-	uint64_t content; /* a hash of what its `open` said; 0: not known */
+	uint64_t content;           /* a hash of what its `open` said; 0: not known */
 	uint64_t replaced, refused; /* as of the last commit */
 	struct store_client client; /* what it told of itself */
 	bool client_news;           /* not yet stored */

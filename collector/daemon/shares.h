@@ -10,9 +10,9 @@
  *    1/32  the rest     the process itself, and the pages of the transaction that is pending
  *
  * libzmq allocates a frame when its length is announced, and so before anybody can refuse it. One connection can
- * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 a client's frames take a quarter longer until they are
- * acknowledged, 4 is no better than 2), one more that is read in part or finds the queue full, and
- * some buffers. One that is not admitted yet can hold one frame and the buffers: there may be a quarter more of these.
+ * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 a client's frames take a quarter longer until they
+ * are acknowledged, 4 is no better than 2), one more that is read in part or finds the queue full, and some buffers.
+ * One that is not admitted yet can hold one frame and the buffers: there may be a quarter more of these.
  */
 #ifndef COLLECTOR_SHARES_H
 #define COLLECTOR_SHARES_H

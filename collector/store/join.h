@@ -2,9 +2,9 @@
  * join.h: what becomes of a session whose run exists already; private to the writing half.
  *
  * A group is one launch of a job, in which each rank has one session: the same string is the same launch, whatever the
- * clocks say. So a session joins the run of its group when its rank is not there yet. A rank that is there already, with
- * another session, is a launch that was started again under the name of the old one: it goes on with `resume`, and with
- * `overwrite` it begins anew once nobody records into the run any more.
+ * clocks say. So a session joins the run of its group when its rank is not there yet. A rank that is there already,
+ * with another session, is a launch that was started again under the name of the old one: it goes on with `resume`, and
+ * with `overwrite` it begins anew once nobody records into the run any more.
  */
 #ifndef STORE_JOIN_H
 #define STORE_JOIN_H

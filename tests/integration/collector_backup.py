@@ -51,6 +51,7 @@ class Backup(CollectorTest):
         self.store = self.copy
         again = self.collect()
         other = self.client(again.tcp, client.session)
+        other.started = client.started
         self.assertEqual(other.open("run")["a"], sequence)
         other.batch(sequence + 1, 4, [2], [0.25], [True])
         other.close(sequence + 2)
