@@ -339,6 +339,20 @@ forgive_silence(struct ingest *ingest, int64_t ms)
 	}
 }
 
+static void
+tell_of_long_reader(struct ingest *ingest)
+{
+	char line[160];
+	long process;
+
+	if (!store_writer_long_reader(ingest->writer, &process))
+		return;
+	snprintf(line, sizeof(line),
+	         "process %ld has read one state of the store for %d minutes: the file grows until it has finished",
+	         process, STORE_LONG_READER_SECONDS / 60);
+	ingest->options.trouble(ingest->options.context, line);
+}
+
 bool
 ingest_tick(struct ingest *ingest, int64_t now)
 {
@@ -354,6 +368,7 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		settle_failure(ingest, &error, now);
 		return false;
 	}
+	tell_of_long_reader(ingest);
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
 			return false;

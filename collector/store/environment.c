@@ -8,9 +8,6 @@
  * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
  * space forbids that, the present map is used to its end. Readers map more than the writer does, so that it may grow
  * while they hold a transaction; if they may not map that much, LMDB takes at least what the data needs.
- *
- * Creation: under another name, which is then changed. So a full disk or a power failure in between leaves a store that
- * is whole, or none.
  */
 #include "environment.h"
 
@@ -44,10 +41,7 @@ store_database_name(enum store_db db)
 
 #define MAP_LARGEST ((size_t)64 << 30)
 #define MAP_SMALLEST ((size_t)1 << 30)
-#define MAP_SMALLEST_READER ((size_t)1 << 20)
 #define MAP_READER ((size_t)1 << 40) /* no snapshot has to end because the store outgrew its reader's map */
-#define MAX_READERS 510
-#define LOCK_FILE_BYTES 36864 /* at least what LMDB needs for MAX_READERS readers of 64 bytes each */
 
 /* LMDB answers EIO when a write was cut short, which is what a disk that fills up does first. */
 static bool
@@ -116,8 +110,8 @@ store_environment_error(const struct environment *environment, int rc, const cha
 }
 
 /* mdb_env_open() cannot be tried twice on one handle. */
-static int
-open_mapped(struct environment *environment, const char *path, unsigned flags, size_t map_size)
+int
+store_environment_map(struct environment *environment, const char *path, unsigned flags, size_t map_size)
 {
 	int rc = mdb_env_create(&environment->env);
 
@@ -125,7 +119,7 @@ open_mapped(struct environment *environment, const char *path, unsigned flags, s
 		return rc;
 	rc = mdb_env_set_maxdbs(environment->env, DB_COUNT);
 	if (!rc)
-		rc = mdb_env_set_maxreaders(environment->env, MAX_READERS);
+		rc = mdb_env_set_maxreaders(environment->env, STORE_MAX_READERS);
 	if (!rc && map_size)
 		rc = mdb_env_set_mapsize(environment->env, map_size);
 	if (!rc)
@@ -141,14 +135,14 @@ open_mapped(struct environment *environment, const char *path, unsigned flags, s
 static int
 open_environment(struct environment *environment, bool writer, size_t map_size)
 {
-	size_t smallest = writer ? MAP_SMALLEST : MAP_SMALLEST_READER;
+	size_t smallest = writer ? MAP_SMALLEST : STORE_SMALLEST_MAP;
 	size_t size = map_size ? map_size : writer ? MAP_LARGEST : MAP_READER;
 	unsigned flags = writer ? 0 : MDB_RDONLY | MDB_NOTLS;
-	int rc = open_mapped(environment, environment->directory, flags, size);
+	int rc = store_environment_map(environment, environment->directory, flags, size);
 
 	/* EINVAL is what valgrind says. */
 	for (size /= 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= smallest; size /= 2)
-		rc = open_mapped(environment, environment->directory, flags, size);
+		rc = store_environment_map(environment, environment->directory, flags, size);
 	return rc;
 }
 
@@ -200,8 +194,8 @@ check_schema(struct environment *environment, const struct view *view, bool writ
 	return rc ? store_environment_error(environment, rc, "creating", error) : 0;
 }
 
-static int
-open_databases(struct environment *environment, bool writer, struct portolan_error *error)
+int
+store_environment_databases(struct environment *environment, bool writer, struct portolan_error *error)
 {
 	struct view view = {.environment = environment};
 	int rc = mdb_txn_begin(environment->env, NULL, writer ? 0 : MDB_RDONLY, &view.txn);
@@ -229,8 +223,8 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 
 /* Whoever can write into the directory could let lock.mdb point at another file of the collector's user, which LMDB
  * would overwrite. */
-static int
-check_lock_file(const char *directory, struct portolan_error *error)
+int
+store_environment_check_lock(const char *directory, struct portolan_error *error)
 {
 	char *path = NULL;
 	struct stat status;
@@ -276,7 +270,7 @@ store_environment_open(struct environment *environment, const char *directory, b
 	*environment = (struct environment){.directory = strdup(directory)};
 	if (!environment->directory)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = check_lock_file(directory, error);
+	rc = store_environment_check_lock(directory, error);
 	if (!rc)
 		rc = check_data(directory, writer, error);
 	if (rc) {
@@ -290,7 +284,7 @@ store_environment_open(struct environment *environment, const char *directory, b
 	else if (rc)
 		rc = store_environment_error(environment, rc, "opening", error);
 	else
-		rc = open_databases(environment, writer, error);
+		rc = store_environment_databases(environment, writer, error);
 	if (rc)
 		store_environment_close(environment);
 	return rc;
@@ -303,112 +297,6 @@ store_environment_close(struct environment *environment)
 		mdb_env_close(environment->env);
 	free(environment->directory);
 	*environment = (struct environment){0};
-}
-
-/* No lock file: the caller holds the store's own. */
-static int
-make_file(const char *directory, const char *path, struct portolan_error *error)
-{
-	struct environment environment = {.directory = (char *)directory};
-	int rc = open_mapped(&environment, path, MDB_NOSUBDIR | MDB_NOLOCK, MAP_SMALLEST_READER);
-
-	if (rc)
-		return store_environment_error(&environment, rc, "creating", error);
-	rc = open_databases(&environment, true, error);
-	mdb_env_close(environment.env);
-	return rc;
-}
-
-/* LMDB makes lock.mdb as a file with a hole and writes to it through a map: on a full disk that is a SIGBUS. So its
- * space is taken beforehand. On failure nothing is left of a lock.mdb that was not there. */
-static int
-reserve_lock_file(const struct environment *environment, const char *path, struct portolan_error *error)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666), rc = 0;
-	struct stat status = {0};
-
-	if (fd < 0 || fstat(fd, &status) != 0)
-		rc = errno;
-	else if (status.st_size < LOCK_FILE_BYTES)
-		rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
-	if (rc == EOPNOTSUPP || rc == EINVAL) /* this file system cannot, so LMDB does as it always does */
-		rc = 0;
-	if (rc && fd >= 0 && status.st_size == 0)
-		unlink(path);
-	if (fd >= 0)
-		close(fd);
-	if (rc == ELOOP)
-		return error_set(error, STORE_E_SYSTEM, "'%s' is a symbolic link: remove it, LMDB makes the file again",
-		                 path);
-	return rc ? store_environment_error(environment, rc, "making lock.mdb", error) : 0;
-}
-
-/* The names of a new store last: its own directory's, and those above it, which may be new as well. */
-static bool
-sync_new_directory(const char *directory)
-{
-	char *path = realpath(directory, NULL), *slash;
-	bool done = path && store_sync_directory(path);
-
-	for (; done && (slash = strrchr(path, '/')) && slash != path;) {
-		*slash = '\0';
-		store_sync_directory(path); /* as good as the user may */
-	}
-	if (done)
-		store_sync_directory("/");
-	free(path);
-	return done;
-}
-
-struct paths {
-	char *data, *temporary, *lock;
-};
-
-static int
-create_files(const struct environment *environment, const struct paths *paths, struct portolan_error *error)
-{
-	const char *directory = environment->directory;
-	int rc;
-
-	if (access(paths->lock, F_OK) == 0)
-		return error_set(error, STORE_E_NO_STORE,
-		                 "store '%s': data.mdb is gone, and what was in it is lost: restore it from a backup, "
-		                 "or remove lock.mdb as well to begin anew",
-		                 directory);
-	unlink(paths->temporary);
-	rc = make_file(directory, paths->temporary, error);
-	if (!rc && (rename(paths->temporary, paths->data) != 0 || !sync_new_directory(directory)))
-		rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be created: %s", paths->data, strerror(errno));
-	if (rc) {
-		unlink(paths->temporary);
-		return rc;
-	}
-	/* After data.mdb: a lock.mdb without one says that a store was here. */
-	rc = reserve_lock_file(environment, paths->lock, error);
-	if (rc)
-		unlink(paths->data);
-	return rc;
-}
-
-int
-store_environment_create(const char *directory, struct portolan_error *error)
-{
-	const struct environment environment = {.directory = (char *)directory};
-	struct paths paths = {0};
-	int rc = 0;
-
-	if (asprintf(&paths.data, "%s/data.mdb", directory) < 0 ||
-	    asprintf(&paths.temporary, "%s/data.mdb.new", directory) < 0 ||
-	    asprintf(&paths.lock, "%s/lock.mdb", directory) < 0)
-		rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	else
-		rc = check_lock_file(directory, error);
-	if (!rc && access(paths.data, F_OK) != 0)
-		rc = create_files(&environment, &paths, error);
-	free(paths.data);
-	free(paths.temporary);
-	free(paths.lock);
-	return rc;
 }
 
 /* A map that could not be enlarged is gone, so the environment is opened again, with as much more as can be had. */
@@ -446,15 +334,4 @@ store_environment_grow(struct environment *environment, bool force, struct porto
 		return reopen_larger(environment, info.me_mapsize, force, error);
 	environment->cramped = false;
 	return 0;
-}
-
-bool
-store_sync_directory(const char *directory)
-{
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool done = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some file systems have nothing to sync there */
-
-	if (fd >= 0)
-		close(fd);
-	return done;
 }

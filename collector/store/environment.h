@@ -21,7 +21,11 @@ struct environment {
 	bool cramped;   /* the map could not be enlarged as wanted: it is used to its end */
 };
 
-/* Makes data.mdb, with nothing in it, unless there is one. For the writer, which holds the store's lock. */
+#define STORE_MAX_READERS 510
+#define STORE_SMALLEST_MAP ((size_t)1 << 20)
+
+/* Makes data.mdb, with nothing in it, and lock.mdb unless there is a store. For the writer, which holds the store's
+ * lock. */
 int store_environment_create(const char *directory, struct portolan_error *error);
 
 /* Opens the environment in `directory`, a missing one is STORE_E_NO_STORE. `map_size`: what a writer's map begins with;
@@ -29,6 +33,12 @@ int store_environment_create(const char *directory, struct portolan_error *error
 int store_environment_open(struct environment *environment, const char *directory, bool writer, size_t map_size,
                            struct portolan_error *error);
 void store_environment_close(struct environment *environment);
+
+/* The parts of opening: an environment on a path, which cannot be tried twice on one handle; its databases, and the
+ * schema; and whether lock.mdb may be written to. The first answers LMDB's code. */
+int store_environment_map(struct environment *environment, const char *path, unsigned flags, size_t map_size);
+int store_environment_databases(struct environment *environment, bool writer, struct portolan_error *error);
+int store_environment_check_lock(const char *directory, struct portolan_error *error);
 
 /* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set; where that
  * cannot be had, less. On failure the environment is closed. */

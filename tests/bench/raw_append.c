@@ -35,6 +35,8 @@ bench_remove_store(const char *path)
 		snprintf(inner, sizeof(inner), "%s/%s", path, files[i]);
 		unlink(inner);
 	}
+	snprintf(inner, sizeof(inner), "%s/readers", path); /* of a collector of an older version */
+	rmdir(inner);
 	rmdir(path);
 }
 

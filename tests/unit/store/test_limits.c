@@ -203,6 +203,34 @@ the_slot_of_a_dead_reader_is_freed(void **state)
 	fixture_free(fixture);
 }
 
+static void
+a_reader_that_stays_is_told_of_once(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct opened opened;
+	struct reader reader;
+	long process = 0;
+
+	(void)state;
+	open_with_run(&opened, fixture_directory(fixture), 0);
+	ok(append(&opened, 0, &error));
+	assert_false(store_writer_long_reader(opened.writer, &process));
+	reader = reader_start(fixture_directory(fixture), "run", false);
+	assert_int_not_equal(reader_digest(&reader), 0);
+	ok(append(&opened, 1, &error));
+	assert_false(store_writer_long_reader(opened.writer, &process));
+	assert_false(store_writer_long_reader(opened.writer, &process));
+	opened.writer->long_reader.since -= STORE_LONG_READER_SECONDS;
+	assert_true(store_writer_long_reader(opened.writer, &process));
+	assert_int_equal(process, reader.process);
+	assert_false(store_writer_long_reader(opened.writer, &process));
+	reader_stop(&reader);
+	assert_false(store_writer_long_reader(opened.writer, &process));
+	assert_int_equal(opened.writer->long_reader.process, 0);
+	store_writer_close(opened.writer);
+	fixture_free(fixture);
+}
+
 /* A store that was being made when the power failed is made anew. */
 static void
 a_file_half_made_is_made_again(void **state)
@@ -447,6 +475,7 @@ main(void)
 	        cmocka_unit_test(a_map_that_cannot_grow_is_used_to_its_end),
 #endif
 	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
+	        cmocka_unit_test(a_reader_that_stays_is_told_of_once),
 	        cmocka_unit_test(a_file_half_made_is_made_again),
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
 	        cmocka_unit_test(few_of_many_declared),
