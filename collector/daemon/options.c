@@ -52,7 +52,7 @@ const char options_help[] =
         "  --exit-when-idle SECONDS\n"
         "                         leave when no client has recorded for so long\n"
         "  --max-memory SIZE      cap for the memory of the collector, default 512M. Of it, 38% are for connections\n"
-        "                         (203 by default; more are refused), 25% for frames that wait for the disk, 12% for the\n"
+        "                         (203 by default; more are refused), 25% for frames that wait for the disk, 16% for the\n"
         "                         ids of runs that do not declare examples=N (21 to 43 bytes each; a run whose ids find\n"
         "                         no room ends with an error), 16% for the columns of epochs in progress; the rest is for\n"
         "                         sessions and the process itself. The store's file, as the system keeps it in memory,\n"
