@@ -54,7 +54,7 @@ const char options_help[] =
         "  --max-memory SIZE      cap for the memory of the collector, default 512M. Of it, 38% are for connections\n"
         "                         (203 by default; more are refused), 25% for frames that wait for the disk, 16% for the\n"
         "                         ids of runs that do not declare examples=N (21 to 43 bytes each; a run whose ids find\n"
-        "                         no room ends with an error), 16% for the columns of epochs in progress; the rest is for\n"
+        "                         no room ends with an error), 13% for the columns of epochs in progress; the rest is for\n"
         "                         sessions and the process itself. The store's file, as the system keeps it in memory,\n"
         "                         does not count\n"
         "  --detach               go on in the background once clients can connect; log to DIR/portoland.log\n"

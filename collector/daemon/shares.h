@@ -4,9 +4,9 @@
  *   12/32  connections  what libzmq holds of every connection before the collector sees it
  *    8/32  queue        frames between the two threads; credit is given out of half of it
  *    5/32  ids          the dictionaries of runs that do not declare examples=N
- *    3/32  images       what epochs in progress will become as columns, beside the log
+ *    2/32  images       what epochs in progress will become as columns, beside the log
  *    2/32  folds        the columns that are built at a time
- *    1/32  sessions     who records, on both threads
+ *    2/32  sessions     who records, on both threads
  *    1/32  the rest     the process itself, and the pages of the transaction that is pending
  *
  * libzmq allocates a frame when its length is announced, and so before anybody can refuse it. One connection can
@@ -54,7 +54,7 @@ shares_ids(size_t max_memory)
 static inline size_t
 shares_images(size_t max_memory)
 {
-	return shares_of(max_memory, 3);
+	return shares_of(max_memory, 2);
 }
 
 static inline size_t
@@ -66,7 +66,7 @@ shares_folds(size_t max_memory)
 static inline size_t
 shares_sessions(size_t max_memory)
 {
-	return shares_of(max_memory, 1);
+	return shares_of(max_memory, 2);
 }
 
 /* How many connections may be admitted. */
