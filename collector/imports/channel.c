@@ -40,9 +40,7 @@ struct channel {
 	uint64_t credit, underway;   /* bytes; those under way count until all of them are acknowledged */
 	struct channel_totals totals;
 	bool opened, answered, closing;
-	bool done;  /* nothing was asked for that has not been answered: a collector may take its time to leave */
-	int failed; /* the first error, kept in failure */
-	struct portolan_error failure;
+	bool done; /* nothing was asked for that has not been answered: a collector may take its time to leave */
 };
 
 /* No handler runs: the signals are blocked, and looked at with sigpending(), so nothing is cut in the middle. */
@@ -164,15 +162,6 @@ channel_close(struct channel *channel)
 	return arrived;
 }
 
-static int
-fail(struct channel *channel, int code, struct wire_bytes message)
-{
-	if (!channel->failed)
-		channel->failed =
-		        error_set(&channel->failure, code, "%.*s", (int)message.size, (const char *)message.data);
-	return channel->failed;
-}
-
 static void
 take_acknowledged(struct channel *channel, uint64_t acknowledged, uint64_t credit)
 {
@@ -192,11 +181,11 @@ is_mine(const struct channel *channel, const struct wire_frame *frame)
 	       (frame->kind == WIRE_ERROR && memcmp(frame->session, nobody, WIRE_SESSION_SIZE) == 0);
 }
 
-static void
-take_answer(struct channel *channel, const struct wire_frame *frame)
+static int
+take_answer(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
 	if (!is_mine(channel, frame))
-		return;
+		return 0;
 	channel->answered = true;
 	switch (frame->kind) {
 	case WIRE_OPENED: /* again, where `open` was repeated: nothing was sent before the first one came */
@@ -211,12 +200,12 @@ take_answer(struct channel *channel, const struct wire_frame *frame)
 		take_acknowledged(channel, frame->ack.acknowledged, frame->ack.credit);
 		break;
 	case WIRE_ERROR:
-		fail(channel, frame->error.code == WIRE_E_NO_RUN ? STORE_E_NO_RUN : PORTOLAN_E_REFUSED,
-		     frame->error.message);
-		break;
+		return error_set(error, frame->error.code == WIRE_E_NO_RUN ? STORE_E_NO_RUN : PORTOLAN_E_REFUSED,
+		                 "%.*s", (int)frame->error.message.size, (const char *)frame->error.message.data);
 	default:
 		break;
 	}
+	return 0;
 }
 
 /* Takes the answers there are; waits for the first one for at most `timeout_ms`. */
@@ -236,7 +225,7 @@ receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 		result = wire_decode(channel->decoder, zmq_msg_data(&message), zmq_msg_size(&message), &frame, NULL,
 		                     error);
 		if (result == 0)
-			take_answer(channel, &frame);
+			result = take_answer(channel, &frame, error);
 	}
 	zmq_msg_close(&message);
 	return result;
@@ -305,8 +294,6 @@ wait_once(struct channel *channel, struct wire_frame *first, int *silence, struc
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->answered = false;
 	result = receive(channel, timeout, error);
-	if (result == 0 && channel->failed)
-		result = error_set(error, channel->failed, "%s", channel->failure.message);
 	if (result < 0 || channel->answered) {
 		*silence = 0;
 		return result;
@@ -326,7 +313,6 @@ forget_session(struct channel *channel, const uint8_t session[WIRE_SESSION_SIZE]
 {
 	memcpy(channel->session, session, WIRE_SESSION_SIZE);
 	channel->opened = channel->answered = channel->closing = channel->done = false;
-	channel->failed = 0;
 	channel->underway = 0;
 }
 
