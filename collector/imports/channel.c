@@ -231,41 +231,24 @@ receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 	return result;
 }
 
+/* Encodes a frame of this session; *bytes are the encoder's. */
 static int
-send_message(struct channel *channel, zmq_msg_t *message, struct portolan_error *error)
+encode(struct channel *channel, struct wire_frame *frame, struct wire_bytes *bytes, struct portolan_error *error)
 {
-	if (zmq_msg_send(message, channel->dealer, 0) >= 0)
-		return 0;
-	zmq_msg_close(message);
-	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot send to the collector of this store: %s",
-	                 zmq_strerror(zmq_errno()));
-}
-
-/* Encodes a frame of this session into *message, which is the caller's to send or close. */
-static int
-encode(struct channel *channel, struct wire_frame *frame, zmq_msg_t *message, struct portolan_error *error)
-{
-	struct wire_bytes bytes;
-	int result;
-
 	memcpy(frame->session, channel->session, WIRE_SESSION_SIZE);
-	result = wire_encode(channel->encoder, frame, &bytes, error);
-	if (result < 0)
-		return result;
-	if (zmq_msg_init_size(message, bytes.size) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	memcpy(zmq_msg_data(message), bytes.data, bytes.size);
-	return 0;
+	return wire_encode(channel->encoder, frame, bytes, error);
 }
 
-/* Sends a frame that has no number. */
 static int
 put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
 {
-	zmq_msg_t message;
-	int result = encode(channel, frame, &message, error);
+	struct wire_bytes bytes;
+	int result = encode(channel, frame, &bytes, error);
 
-	return result < 0 ? result : send_message(channel, &message, error);
+	if (result < 0 || zmq_send(channel->dealer, bytes.data, bytes.size, 0) >= 0)
+		return result;
+	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot send to the collector of this store: %s",
+	                 zmq_strerror(zmq_errno()));
 }
 
 /* The first frame of all has had no answer: again, to another collector if the one that had it has left. While that one
@@ -344,31 +327,23 @@ int
 channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
 	struct wire_frame numbered = *frame;
-	zmq_msg_t message;
+	uint64_t *sequence = frame->kind == WIRE_BATCH       ? &numbered.batch.sequence
+	                     : frame->kind == WIRE_END_EPOCH ? &numbered.end_epoch.sequence
+	                                                     : &numbered.close.sequence;
+	struct wire_bytes bytes;
 	int silence = 0, result;
-	size_t size;
 
-	if (frame->kind == WIRE_BATCH)
-		numbered.batch.sequence = channel->sent + 1;
-	else if (frame->kind == WIRE_END_EPOCH)
-		numbered.end_epoch.sequence = channel->sent + 1;
-	else
-		numbered.close.sequence = channel->sent + 1;
+	*sequence = channel->sent + 1;
 	if (is_interrupted())
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
-	result = encode(channel, &numbered, &message, error);
+	result = encode(channel, &numbered, &bytes, error); /* for its size; put() does it again, after the pings */
+	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->credit)
+		result = wait_once(channel, NULL, &silence, error);
 	if (result < 0)
 		return result;
-	size = zmq_msg_size(&message);
-	while (result == 0 && channel->underway > 0 && channel->underway + size > channel->credit)
-		result = wait_once(channel, NULL, &silence, error);
-	if (result < 0) {
-		zmq_msg_close(&message);
-		return result;
-	}
 	channel->sent++;
-	channel->underway += size;
-	return send_message(channel, &message, error);
+	channel->underway += bytes.size;
+	return put(channel, &numbered, error);
 }
 
 int
