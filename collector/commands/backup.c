@@ -5,7 +5,7 @@
  * the target is all of a store, or is not there. The file in it is locked meanwhile. What a killed backup leaves there,
  * the next one to the same target writes over.
  */
-#include "backup.h"
+#include "commands.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>

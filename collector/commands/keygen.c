@@ -4,7 +4,7 @@
  * Files are created, never opened: O_EXCL neither overwrites nor follows a link that somebody has put there. The public
  * key that lets a client in comes last, so that what an interrupted call leaves behind admits nobody.
  */
-#include "keygen.h"
+#include "commands.h"
 
 #include <keys.h>
 #include <portolan/error.h>

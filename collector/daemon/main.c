@@ -1,11 +1,10 @@
 /*
  * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
  */
-#include "backup.h"
 #include "channel.h"
+#include "commands.h"
 #include "detach.h"
 #include "import.h"
-#include "keygen.h"
 #include "notify.h"
 #include "options.h"
 #include "server.h"

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct transfer {
 	const struct import_options *options;
@@ -26,21 +27,11 @@ struct transfer {
 	struct wire_counts counts; /* what the client told of itself at the end */
 };
 
-static uint64_t
-fnv1a(const uint8_t *data, size_t size)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ data[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* Under another name it is another session: always the same one, so that twice is once there, too. */
 static void
 rename_session(struct wire_frame *open, const char *run)
 {
-	uint64_t hash = fnv1a((const uint8_t *)run, strlen(run));
+	uint64_t hash = XXH64(run, strlen(run), 0);
 
 	if (open->open.run.size == strlen(run) && memcmp(open->open.run.data, run, open->open.run.size) == 0)
 		return;
