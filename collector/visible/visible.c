@@ -54,23 +54,27 @@ put_escaped(char *to, uint32_t character)
 	return (size_t)length;
 }
 
+/* Copies the first character, or a byte that begins none. *length: what it takes in `from`; answers what in `to`. */
+static size_t
+copy_one(char *to, const char *from, size_t left, size_t *length)
+{
+	uint32_t character;
+
+	*length = utf8_read(from, left, &character);
+	if (*length > 0 && is_unseen(character))
+		return put_escaped(to, character);
+	*length = *length ? *length : 1;
+	memcpy(to, from, *length);
+	return *length;
+}
+
 size_t
 visible_copy(char *to, const char *from, size_t size)
 {
 	size_t used = 0, length;
 
-	for (size_t i = 0; i < size; i += length) {
-		uint32_t character = 0;
-
-		length = utf8_read(from + i, size - i, &character);
-		if (length > 0 && is_unseen(character)) {
-			used += put_escaped(to + used, character);
-			continue;
-		}
-		length = length ? length : 1;
-		memcpy(to + used, from + i, length);
-		used += length;
-	}
+	for (size_t i = 0; i < size; i += length)
+		used += copy_one(to + used, from + i, size - i, &length);
 	return used;
 }
 
@@ -78,16 +82,11 @@ void
 visible_line(char *line, size_t room)
 {
 	char from[VISIBLE_LINE_MAX], one[4 * VISIBLE_GROWTH];
-	size_t size = strnlen(line, sizeof(from)), used = 0, length;
+	size_t size = strnlen(line, sizeof(from)), used = 0, more, length;
 
 	memcpy(from, line, size);
 	for (size_t i = 0; i < size; i += length) {
-		uint32_t character;
-		size_t more;
-
-		length = utf8_read(from + i, size - i, &character);
-		length = length ? length : 1;
-		more = visible_copy(one, from + i, length);
+		more = copy_one(one, from + i, size - i, &length);
 		if (used + more >= room)
 			break;
 		memcpy(line + used, one, more);
