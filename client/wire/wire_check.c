@@ -8,6 +8,7 @@
 #include "wire_check.h"
 
 #include <portolan/error.h>
+#include <portolan/utf8.h>
 
 #include <string.h>
 
@@ -251,40 +252,10 @@ wire_peek(const void *data, size_t size, struct wire_head *head)
 	return fields == 3;
 }
 
-/* Length of the UTF-8 sequence at `text` and its code point; 0 if there is none. */
-static size_t
-utf8_read(const uint8_t *text, size_t left, uint32_t *point)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	uint8_t first = text[0];
-	size_t length = first < 0x80   ? 1
-	                : first < 0xc0 ? 0
-	                : first < 0xe0 ? 2
-	                : first < 0xf0 ? 3
-	                : first < 0xf8 ? 4
-	                               : 0;
-
-	if (length == 0 || length > left)
-		return 0;
-	if (length == 1) {
-		*point = first;
-		return 1;
-	}
-	*point = first & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		*point = *point << 6 | (text[i] & 0x3f);
-	}
-	if (*point < least[length] || *point > 0x10ffff || (*point >= 0xd800 && *point <= 0xdfff))
-		return 0;
-	return length;
-}
-
 bool
 wire_text_is_valid(const void *data, size_t size, bool multi_line)
 {
-	const uint8_t *text = data;
+	const char *text = data;
 
 	for (size_t at = 0; at < size;) {
 		uint32_t point;

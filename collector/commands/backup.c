@@ -1,12 +1,11 @@
 /*
  * backup.c: the copy is LMDB's own, made from one read transaction, without the pages that are free.
  *
- * It is made in a directory under a temporary name beside the target, and renamed when everything in it is on disk. Its
- * file has no name of its own until then (O_TMPFILE), where the file system can do that: a copy that is interrupted
- * leaves an empty directory at most. The next backup to the same place takes that away: the name says what it is, and
- * whoever is still at it holds a lock.
+ * It is made in the directory TARGET.portolan-backup, which gets the target's name when everything in it is on disk:
+ * the target is all of a store, or is not there. The file in it is locked meanwhile. What a killed backup leaves there,
+ * the next one to the same target writes over.
  */
-#include "backup.h"
+#include "commands.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>
@@ -22,16 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A temporary directory is called TARGET, this, and six letters. */
-#define TEMPORARY ".portolan-backup-"
-#define LETTERS 6
-#define ATTEMPTS 100
-
 struct backup {
-	const char *target; /* without slashes at its end */
+	char target[PATH_MAX]; /* without slashes at its end */
+	char parent[PATH_MAX]; /* the directory that the target is, or will be, in */
 	char temporary[PATH_MAX];
 	int directory, file; /* descriptors */
-	bool named;          /* the file has its name already */
+	bool locked;         /* what is in the temporary directory is this backup's */
 };
 
 static int
@@ -43,29 +38,35 @@ fail(const struct backup *backup, const char *doing, struct portolan_error *erro
 	                 strerror(errno), full ? "; make room, or name another disk" : "");
 }
 
-/* The directory that the target is, or will be, in. */
-static void
-find_parent(const struct backup *backup, char parent[PATH_MAX])
+static int
+name_paths(struct backup *backup, const char *target, struct portolan_error *error)
 {
+	size_t length = strlen(target);
 	char *slash;
 
-	snprintf(parent, PATH_MAX, "%s", backup->target);
-	slash = strrchr(parent, '/');
+	while (length > 1 && target[length - 1] == '/')
+		length--;
+	snprintf(backup->target, PATH_MAX, "%.*s", (int)length, target);
+	snprintf(backup->parent, PATH_MAX, "%s", backup->target);
+	slash = strrchr(backup->parent, '/');
 	if (slash)
-		slash[slash == parent] = '\0';
+		slash[slash == backup->parent] = '\0';
 	else
-		snprintf(parent, PATH_MAX, ".");
+		strcpy(backup->parent, ".");
+	if (snprintf(backup->temporary, PATH_MAX, "%s.portolan-backup", backup->target) < PATH_MAX)
+		return 0;
+	errno = ENAMETOOLONG;
+	return fail(backup, "cannot be made", error);
 }
 
 /* A copy inside the store would go with it. */
 static int
 check_outside(const struct backup *backup, const char *store, struct portolan_error *error)
 {
-	char parent[PATH_MAX], outer[PATH_MAX], inner[PATH_MAX];
+	char outer[PATH_MAX], inner[PATH_MAX];
 	size_t length;
 
-	find_parent(backup, parent);
-	if (!realpath(parent, inner))
+	if (!realpath(backup->parent, inner))
 		return fail(backup, "cannot be made", error);
 	if (!realpath(store, outer))
 		return 0; /* opening it says so */
@@ -77,138 +78,89 @@ check_outside(const struct backup *backup, const char *store, struct portolan_er
 	                 backup->target);
 }
 
+/* 1: the directory is empty, but for `but`; 0: it is not; < 0: errno says why it cannot be read. */
+static int
+is_empty(const char *path, const char *but)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	bool empty = true;
+
+	if (!directory)
+		return -1;
+	while (empty && (entry = readdir(directory)))
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		        strcmp(entry->d_name, but) == 0;
+	closedir(directory);
+	return empty;
+}
+
 static int
 check_target(const struct backup *backup, const char *store, struct portolan_error *error)
 {
-	const struct dirent *entry;
 	struct stat status;
-	bool empty = true;
-	DIR *directory;
+	int empty;
 
 	if (lstat(backup->target, &status) == 0 && S_ISLNK(status.st_mode))
 		return error_set(error, STORE_E_EXISTS,
 		                 "backup '%s': is a symbolic link, which a copy cannot take the place of: name the "
 		                 "directory itself",
 		                 backup->target);
-	directory = opendir(backup->target);
-	if (!directory)
-		return errno == ENOENT ? check_outside(backup, store, error) : fail(backup, "cannot be made", error);
-	while (empty && (entry = readdir(directory)))
-		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-	closedir(directory);
-	return empty ? check_outside(backup, store, error)
-	             : error_set(error, STORE_E_EXISTS, "backup '%s': exists, and is not empty: name a new directory",
-	                         backup->target);
+	empty = is_empty(backup->target, ".");
+	if (empty < 0 && errno != ENOENT)
+		return fail(backup, "cannot be made", error);
+	if (empty == 0)
+		return error_set(error, STORE_E_EXISTS, "backup '%s': exists, and is not empty: name a new directory",
+		                 backup->target);
+	return check_outside(backup, store, error);
 }
 
-/* Takes one away whose maker has ended. What is not ours in it keeps it from going. */
-static void
-remove_left_over(int parent, const char *name)
+/* Locks the file, unless another backup is at it, or has made a store of it since it was opened here. Some file systems
+ * have no locks. */
+static bool
+lock_file(const struct backup *backup)
 {
-	int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat here, named;
+	char path[PATH_MAX + sizeof("/data.mdb")];
 
-	if (directory < 0)
-		return;
-	if (flock(directory, LOCK_EX | LOCK_NB) == 0) {
-		unlinkat(directory, "data.mdb", 0);
-		unlinkat(parent, name, AT_REMOVEDIR);
-	}
-	close(directory);
-}
-
-/* What earlier backups to this target left when they were killed. */
-static void
-remove_left_overs(const struct backup *backup)
-{
-	char path[PATH_MAX], start[PATH_MAX];
-	const char *slash = strrchr(backup->target, '/');
-	const struct dirent *entry;
-	size_t length;
-	DIR *parent;
-
-	find_parent(backup, path);
-	if (snprintf(start, sizeof(start), "%s" TEMPORARY, slash ? slash + 1 : backup->target) >= (int)sizeof(start) ||
-	    !(parent = opendir(path)))
-		return;
-	length = strlen(start);
-	while ((entry = readdir(parent)))
-		if (strncmp(entry->d_name, start, length) == 0 && strlen(entry->d_name) == length + LETTERS)
-			remove_left_over(dirfd(parent), entry->d_name);
-	closedir(parent);
-}
-
-/* 1: made, and locked; 0: another backup took it for a left-over before it was locked. */
-static int
-make_directory(struct backup *backup, mode_t mode, struct portolan_error *error)
-{
-	int length = snprintf(backup->temporary, sizeof(backup->temporary), "%s" TEMPORARY "XXXXXX", backup->target);
-	struct stat status;
-
-	if (length < 0 || (size_t)length >= sizeof(backup->temporary)) {
-		backup->temporary[0] = '\0';
-		errno = ENAMETOOLONG;
-		return fail(backup, "cannot be made", error);
-	}
-	if (!mkdtemp(backup->temporary)) {
-		backup->temporary[0] = '\0';
-		return fail(backup, "cannot be made", error);
-	}
-	backup->directory = open(backup->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Where directories cannot be locked, nobody takes any away either. */
-	if (backup->directory >= 0 && (flock(backup->directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-	    fstat(backup->directory, &status) == 0 && status.st_nlink > 0)
-		return fchmod(backup->directory, mode) < 0 ? fail(backup, "cannot be made", error) : 1;
-	if (backup->directory < 0 && errno != ENOENT)
-		return fail(backup, "cannot be made", error);
-	if (backup->directory >= 0)
-		close(backup->directory);
-	backup->directory = -1;
-	backup->temporary[0] = '\0';
-	return 0;
+	snprintf(path, sizeof(path), "%s/data.mdb", backup->temporary);
+	return (flock(backup->file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+	       fstat(backup->file, &here) == 0 && lstat(path, &named) == 0 && here.st_dev == named.st_dev &&
+	       here.st_ino == named.st_ino;
 }
 
 static int
 make_temporary(struct backup *backup, struct portolan_error *error)
 {
-	mode_t mask = umask(0);
-	int made = 0;
+	struct stat status;
 
-	umask(mask);
-	for (int i = 0; i < ATTEMPTS && made == 0; i++)
-		made = make_directory(backup, 0777 & ~mask, error);
-	if (made < 0)
-		return made;
-	errno = EBUSY;
-	backup->file = made ? openat(backup->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
-	if (made && backup->file < 0) {
-		backup->file = openat(backup->directory, "data.mdb", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-		backup->named = true;
-	}
-	return backup->file < 0 ? fail(backup, "cannot be made", error) : 0;
-}
-
-static int
-name_file(struct backup *backup, struct portolan_error *error)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", backup->file);
-	if (!backup->named && linkat(AT_FDCWD, path, backup->directory, "data.mdb", AT_SYMLINK_FOLLOW) < 0)
-		return fail(backup, "cannot be named", error);
-	backup->named = true;
-	return 0;
+	if (mkdir(backup->temporary, 0777) < 0 && errno != EEXIST)
+		return fail(backup, "cannot be made", error);
+	backup->directory = open(backup->temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (backup->directory < 0 || fstat(backup->directory, &status) < 0)
+		return fail(backup, "cannot be made", error);
+	if (status.st_uid != geteuid() || is_empty(backup->temporary, "data.mdb") != 1)
+		return error_set(error, STORE_E_EXISTS,
+		                 "backup '%s': %s is there, and not what an earlier backup left: move it away",
+		                 backup->target, backup->temporary);
+	backup->file = openat(backup->directory, "data.mdb", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (backup->file < 0)
+		return fail(backup, "cannot be made", error);
+	backup->locked = lock_file(backup);
+	if (!backup->locked)
+		return error_set(error, STORE_E_EXISTS,
+		                 "backup '%s': another backup is making it: wait for that, or name another directory",
+		                 backup->target);
+	return ftruncate(backup->file, 0) < 0 ? fail(backup, "cannot be written", error) : 0;
 }
 
 /* The rename is on disk when the directory it happened in is. */
 static int
 sync_parent(const struct backup *backup, struct portolan_error *error)
 {
-	char parent[PATH_MAX];
-	int fd, result;
+	int fd = open(backup->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int result = fd < 0 || fsync(fd) < 0 ? fail(backup, "cannot be synced", error) : 0;
 
-	find_parent(backup, parent);
-	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	result = fd < 0 || fsync(fd) < 0 ? fail(backup, "cannot be synced", error) : 0;
 	if (fd >= 0)
 		close(fd);
 	return result;
@@ -237,28 +189,23 @@ copy(struct backup *backup, const char *store, uint64_t *bytes, struct portolan_
 static int
 finish(struct backup *backup, struct portolan_error *error)
 {
-	int result = name_file(backup, error);
-
-	if (result == 0 && fsync(backup->directory) < 0)
-		result = fail(backup, "cannot be synced", error);
-	if (result == 0 && rename(backup->temporary, backup->target) < 0)
-		result = fail(backup, "cannot be given its name", error);
-	if (result < 0)
-		return result;
-	backup->temporary[0] = '\0';
+	if (fsync(backup->directory) < 0)
+		return fail(backup, "cannot be synced", error);
+	if (rename(backup->temporary, backup->target) < 0)
+		return fail(backup, "cannot be given its name", error);
+	backup->locked = false; /* nothing to take away any more */
 	return sync_parent(backup, error);
 }
 
 static void
 clean_up(struct backup *backup)
 {
+	if (backup->locked)
+		unlinkat(backup->directory, "data.mdb", 0);
+	if (backup->locked)
+		rmdir(backup->temporary);
 	if (backup->file >= 0)
 		close(backup->file);
-	if (backup->temporary[0]) {
-		if (backup->named)
-			unlinkat(backup->directory, "data.mdb", 0);
-		rmdir(backup->temporary);
-	}
 	if (backup->directory >= 0)
 		close(backup->directory);
 }
@@ -266,17 +213,11 @@ clean_up(struct backup *backup)
 int
 backup_run(const char *store, const char *target, uint64_t *bytes, struct portolan_error *error)
 {
-	size_t length = strlen(target);
-	char name[PATH_MAX];
-	struct backup backup = {.target = name, .directory = -1, .file = -1};
-	int result;
+	struct backup backup = {.directory = -1, .file = -1};
+	int result = name_paths(&backup, target, error);
 
-	while (length > 1 && target[length - 1] == '/')
-		length--;
-	snprintf(name, sizeof(name), "%.*s", (int)length, target);
-	result = check_target(&backup, store, error);
 	if (result == 0)
-		remove_left_overs(&backup);
+		result = check_target(&backup, store, error);
 	if (result == 0)
 		result = make_temporary(&backup, error);
 	if (result == 0)

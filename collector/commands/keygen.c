@@ -4,7 +4,7 @@
  * Files are created, never opened: O_EXCL neither overwrites nor follows a link that somebody has put there. The public
  * key that lets a client in comes last, so that what an interrupted call leaves behind admits nobody.
  */
-#include "keygen.h"
+#include "commands.h"
 
 #include <keys.h>
 #include <portolan/error.h>
@@ -20,10 +20,7 @@
 #include <zmq.h>
 
 #define NAME_LONGEST 64
-
-struct pair {
-	char public[KEYS_TEXT_SIZE], secret[KEYS_TEXT_SIZE];
-};
+#define FOR_CLIENTS "; its clients need it"
 
 bool
 keygen_name_is_valid(const char *name)
@@ -56,15 +53,6 @@ make_directory(const char *path, struct portolan_error *error)
 	return keys_check_directory(path, error);
 }
 
-static int
-make_pair(struct pair *pair, struct portolan_error *error)
-{
-	if (zmq_curve_keypair(pair->public, pair->secret) == 0)
-		return 0;
-	return error_set(error, PORTOLAN_E_SYSTEM, "keygen: libzmq was built without CURVE: %s",
-	                 zmq_strerror(zmq_errno()));
-}
-
 static bool
 write_all(int fd, const char *data, size_t size)
 {
@@ -75,13 +63,13 @@ write_all(int fd, const char *data, size_t size)
 
 /* `about` tells a reader whose key it is. */
 static int
-write_key(const char *directory, const char *name, const char *suffix, enum keys_kind kind, const char *key,
-          const char *about, struct portolan_error *error)
+write_key(const char *directory, const char *name, enum keys_kind kind, const char *key, const char *about,
+          struct portolan_error *error)
 {
 	char path[PATH_MAX], text[256];
 	int size = snprintf(text, sizeof(text), "# Portolan: %s\n%s %s\n", about,
 	                    kind == KEYS_SECRET ? "secret" : "public", key);
-	int fd = -1, result = join(path, directory, name, suffix, error);
+	int fd = -1, result = join(path, directory, name, kind == KEYS_SECRET ? ".key" : ".pub", error);
 
 	if (result == 0)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -97,37 +85,30 @@ write_key(const char *directory, const char *name, const char *suffix, enum keys
 	return result;
 }
 
-/* The secret key of a client in `folder`, and its public key in `allowed`. */
+/* A pair of keys of `whose` ("client", "collector"): `own`.key in `folder`, `name`.pub in `listed`. */
 static int
-write_client(const char *folder, const char *allowed, const char *name, struct portolan_error *error)
+write_pair(const char *whose, const char *folder, const char *own, const char *listed, const char *name,
+           const char *use, struct portolan_error *error)
 {
-	struct pair pair;
-	int result = make_pair(&pair, error);
+	char public[KEYS_TEXT_SIZE], secret[KEYS_TEXT_SIZE], about[80];
+	int result = 0;
 
+	if (zmq_curve_keypair(public, secret) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "keygen: libzmq was built without CURVE: %s",
+		                 zmq_strerror(zmq_errno()));
+	snprintf(about, sizeof(about), "secret key of a %s; keep it to yourself", whose);
+	result = write_key(folder, own, KEYS_SECRET, secret, about, error);
+	snprintf(about, sizeof(about), "public key of a %s%s", whose, use);
 	if (result == 0)
-		result = write_key(folder, "client", ".key", KEYS_SECRET, pair.secret,
-		                   "secret key of a client; keep it to yourself", error);
-	if (result == 0)
-		result = write_key(allowed, name, ".pub", KEYS_PUBLIC, pair.public,
-		                   "public key of a client that is let in", error);
-	explicit_bzero(&pair, sizeof(pair));
+		result = write_key(listed, name, KEYS_PUBLIC, public, about, error);
+	explicit_bzero(secret, sizeof(secret));
 	return result;
 }
 
 static int
-write_collector(const char *directory, struct portolan_error *error)
+write_client(const char *folder, const char *allowed, const char *name, struct portolan_error *error)
 {
-	struct pair pair;
-	int result = make_pair(&pair, error);
-
-	if (result == 0)
-		result = write_key(directory, "server", ".key", KEYS_SECRET, pair.secret,
-		                   "secret key of a collector; keep it to yourself", error);
-	if (result == 0)
-		result = write_key(directory, "server", ".pub", KEYS_PUBLIC, pair.public,
-		                   "public key of a collector; its clients need it", error);
-	explicit_bzero(&pair, sizeof(pair));
-	return result;
+	return write_pair("client", folder, "client", allowed, name, " that is let in", error);
 }
 
 int
@@ -139,7 +120,7 @@ keygen_collector(const char *directory, struct portolan_error *error)
 	if (result == 0)
 		result = make_directory(directory, error);
 	if (result == 0)
-		result = write_collector(directory, error);
+		result = write_pair("collector", directory, "server", directory, "server", FOR_CLIENTS, error);
 	if (result == 0)
 		result = make_directory(allowed, error);
 	return result < 0 ? result : write_client(directory, allowed, "client", error);
@@ -164,7 +145,7 @@ keygen_client(const char *directory, const char *name, struct portolan_error *er
 	if (result == 0)
 		result = make_directory(folder, error);
 	if (result == 0)
-		result = write_key(folder, "server", ".pub", KEYS_PUBLIC, server,
-		                   "public key of a collector; its clients need it", error);
+		result = write_key(folder, "server", KEYS_PUBLIC, server, "public key of a collector" FOR_CLIENTS,
+		                   error);
 	return result < 0 ? result : write_client(folder, allowed, name, error);
 }

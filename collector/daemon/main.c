@@ -1,11 +1,10 @@
 /*
  * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
  */
-#include "backup.h"
 #include "channel.h"
+#include "commands.h"
 #include "detach.h"
-#include "import_spool.h"
-#include "keygen.h"
+#include "import.h"
 #include "notify.h"
 #include "options.h"
 #include "server.h"
@@ -78,7 +77,7 @@ serve(const struct options *options)
 static int
 import_file(const struct import_options *import)
 {
-	struct import_spool_report report = {0};
+	struct import_report report = {0};
 	struct portolan_error error = {0};
 
 	if (import_spool(import, &report, &error) < 0)
@@ -87,8 +86,8 @@ import_file(const struct import_options *import)
 	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
 	if (report.known)
 		printf(" (%" PRIu64 " were there already)", report.known);
-	printf("; it now holds %" PRIu64 " of %" PRIu64 " examples in %" PRIu64 " epochs\n", report.now.observations,
-	       report.now.examples, report.now.epochs);
+	printf("; it now holds %" PRIu64 " of %" PRIu64 " examples in %" PRIu64 " epochs\n", report.observations,
+	       report.examples, report.epochs);
 	if (report.replaced)
 		printf("replaced, or not later than what was there: %" PRIu64 " observations\n", report.replaced);
 	if (report.refused)
@@ -99,12 +98,12 @@ import_file(const struct import_options *import)
 }
 
 static int
-import_dynamics(const struct import_options *import)
+import_files(const struct import_options *import)
 {
 	struct import_report report = {0};
 	struct portolan_error error = {0};
 
-	if (import_run(import, &report, &error) < 0)
+	if (import_dynamics(import, &report, &error) < 0)
 		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	if (report.examples * report.epochs == report.observations)
 		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
@@ -140,7 +139,7 @@ import(const struct options *options)
 	if (spool_is_one(import.path))
 		return import_file(&import);
 	if (import.run)
-		return import_dynamics(&import);
+		return import_files(&import);
 	error_set(&error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
 	return fail(EXIT_USAGE, &error);
 }

@@ -3,7 +3,7 @@
  */
 #include "options.h"
 
-#include "keygen.h"
+#include "commands.h"
 
 #include <portolan/error.h>
 #include <portolan/wire.h>

@@ -40,9 +40,7 @@ struct channel {
 	uint64_t credit, underway;   /* bytes; those under way count until all of them are acknowledged */
 	struct channel_totals totals;
 	bool opened, answered, closing;
-	bool done;  /* nothing was asked for that has not been answered: a collector may take its time to leave */
-	int failed; /* the first error, kept in failure */
-	struct portolan_error failure;
+	bool done; /* nothing was asked for that has not been answered: a collector may take its time to leave */
 };
 
 /* No handler runs: the signals are blocked, and looked at with sigpending(), so nothing is cut in the middle. */
@@ -164,15 +162,6 @@ channel_close(struct channel *channel)
 	return arrived;
 }
 
-static int
-fail(struct channel *channel, int code, struct wire_bytes message)
-{
-	if (!channel->failed)
-		channel->failed =
-		        error_set(&channel->failure, code, "%.*s", (int)message.size, (const char *)message.data);
-	return channel->failed;
-}
-
 static void
 take_acknowledged(struct channel *channel, uint64_t acknowledged, uint64_t credit)
 {
@@ -192,11 +181,11 @@ is_mine(const struct channel *channel, const struct wire_frame *frame)
 	       (frame->kind == WIRE_ERROR && memcmp(frame->session, nobody, WIRE_SESSION_SIZE) == 0);
 }
 
-static void
-take_answer(struct channel *channel, const struct wire_frame *frame)
+static int
+take_answer(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
 	if (!is_mine(channel, frame))
-		return;
+		return 0;
 	channel->answered = true;
 	switch (frame->kind) {
 	case WIRE_OPENED: /* again, where `open` was repeated: nothing was sent before the first one came */
@@ -211,12 +200,12 @@ take_answer(struct channel *channel, const struct wire_frame *frame)
 		take_acknowledged(channel, frame->ack.acknowledged, frame->ack.credit);
 		break;
 	case WIRE_ERROR:
-		fail(channel, frame->error.code == WIRE_E_NO_RUN ? STORE_E_NO_RUN : PORTOLAN_E_REFUSED,
-		     frame->error.message);
-		break;
+		return error_set(error, frame->error.code == WIRE_E_NO_RUN ? STORE_E_NO_RUN : PORTOLAN_E_REFUSED,
+		                 "%.*s", (int)frame->error.message.size, (const char *)frame->error.message.data);
 	default:
 		break;
 	}
+	return 0;
 }
 
 /* Takes the answers there are; waits for the first one for at most `timeout_ms`. */
@@ -236,47 +225,30 @@ receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 		result = wire_decode(channel->decoder, zmq_msg_data(&message), zmq_msg_size(&message), &frame, NULL,
 		                     error);
 		if (result == 0)
-			take_answer(channel, &frame);
+			result = take_answer(channel, &frame, error);
 	}
 	zmq_msg_close(&message);
 	return result;
 }
 
+/* Encodes a frame of this session; *bytes are the encoder's. */
 static int
-send_message(struct channel *channel, zmq_msg_t *message, struct portolan_error *error)
+encode(struct channel *channel, struct wire_frame *frame, struct wire_bytes *bytes, struct portolan_error *error)
 {
-	if (zmq_msg_send(message, channel->dealer, 0) >= 0)
-		return 0;
-	zmq_msg_close(message);
-	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot send to the collector of this store: %s",
-	                 zmq_strerror(zmq_errno()));
-}
-
-/* Encodes a frame of this session into *message, which is the caller's to send or close. */
-static int
-encode(struct channel *channel, struct wire_frame *frame, zmq_msg_t *message, struct portolan_error *error)
-{
-	struct wire_bytes bytes;
-	int result;
-
 	memcpy(frame->session, channel->session, WIRE_SESSION_SIZE);
-	result = wire_encode(channel->encoder, frame, &bytes, error);
-	if (result < 0)
-		return result;
-	if (zmq_msg_init_size(message, bytes.size) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	memcpy(zmq_msg_data(message), bytes.data, bytes.size);
-	return 0;
+	return wire_encode(channel->encoder, frame, bytes, error);
 }
 
-/* Sends a frame that has no number. */
 static int
 put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
 {
-	zmq_msg_t message;
-	int result = encode(channel, frame, &message, error);
+	struct wire_bytes bytes;
+	int result = encode(channel, frame, &bytes, error);
 
-	return result < 0 ? result : send_message(channel, &message, error);
+	if (result < 0 || zmq_send(channel->dealer, bytes.data, bytes.size, 0) >= 0)
+		return result;
+	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot send to the collector of this store: %s",
+	                 zmq_strerror(zmq_errno()));
 }
 
 /* The first frame of all has had no answer: again, to another collector if the one that had it has left. While that one
@@ -305,8 +277,6 @@ wait_once(struct channel *channel, struct wire_frame *first, int *silence, struc
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->answered = false;
 	result = receive(channel, timeout, error);
-	if (result == 0 && channel->failed)
-		result = error_set(error, channel->failed, "%s", channel->failure.message);
 	if (result < 0 || channel->answered) {
 		*silence = 0;
 		return result;
@@ -326,7 +296,6 @@ forget_session(struct channel *channel, const uint8_t session[WIRE_SESSION_SIZE]
 {
 	memcpy(channel->session, session, WIRE_SESSION_SIZE);
 	channel->opened = channel->answered = channel->closing = channel->done = false;
-	channel->failed = 0;
 	channel->underway = 0;
 }
 
@@ -358,31 +327,23 @@ int
 channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
 	struct wire_frame numbered = *frame;
-	zmq_msg_t message;
+	uint64_t *sequence = frame->kind == WIRE_BATCH       ? &numbered.batch.sequence
+	                     : frame->kind == WIRE_END_EPOCH ? &numbered.end_epoch.sequence
+	                                                     : &numbered.close.sequence;
+	struct wire_bytes bytes;
 	int silence = 0, result;
-	size_t size;
 
-	if (frame->kind == WIRE_BATCH)
-		numbered.batch.sequence = channel->sent + 1;
-	else if (frame->kind == WIRE_END_EPOCH)
-		numbered.end_epoch.sequence = channel->sent + 1;
-	else
-		numbered.close.sequence = channel->sent + 1;
+	*sequence = channel->sent + 1;
 	if (is_interrupted())
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
-	result = encode(channel, &numbered, &message, error);
+	result = encode(channel, &numbered, &bytes, error); /* for its size; put() does it again, after the pings */
+	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->credit)
+		result = wait_once(channel, NULL, &silence, error);
 	if (result < 0)
 		return result;
-	size = zmq_msg_size(&message);
-	while (result == 0 && channel->underway > 0 && channel->underway + size > channel->credit)
-		result = wait_once(channel, NULL, &silence, error);
-	if (result < 0) {
-		zmq_msg_close(&message);
-		return result;
-	}
 	channel->sent++;
-	channel->underway += size;
-	return send_message(channel, &message, error);
+	channel->underway += bytes.size;
+	return put(channel, &numbered, error);
 }
 
 int

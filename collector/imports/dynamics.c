@@ -77,7 +77,7 @@ add_logit(struct dynamics_row *row, double logit, struct portolan_error *error)
 	return 0;
 }
 
-/* −∞ is a class that was masked, and may stand off the gold label: the signals decide. */
+/* −∞ is a class that was masked, and may stand off the gold label. */
 static int
 take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 {
@@ -178,6 +178,11 @@ check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row,
 	if (gold < 0 || gold > most)
 		return error_set(error, PORTOLAN_E_INVALID, "\"gold\" is %" PRId64 ", not within 0 to %" PRId64, gold,
 		                 most);
+	/* The one logit of a row of one class is class 1's; class 0 has 0. */
+	if (row->logits[row->classes == 1 ? 0 : gold] == -INFINITY && (row->classes > 1 || gold == 1))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "\"" LOGITS_KEY "%" PRIu32 "\" has -Infinity at the gold label, which cannot be",
+		                 epoch);
 	row->gold = (int32_t)gold;
 	return 0;
 }

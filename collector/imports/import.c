@@ -1,23 +1,41 @@
 /*
- * import.c: reads line by line, gathers batches, and sends them through a channel as any client would.
+ * import.c: reads line by line, derives the signals, gathers batches, and sends them through a channel as any client
+ * would. Lines keep their order: of two lines about one example the later one stays.
  */
 #include "import.h"
 
 #include "channel.h"
 #include "dynamics.h"
-#include "import_batch.h"
 #include "progress.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>
+#include <signals.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define REPORTED_MOST 10 /* refused lines that are printed */
+#define REPORTED_MOST 10      /* refused lines that are printed */
+#define ROWS 4096u            /* of a batch */
+#define LOGITS 262144u        /* numbers of a batch; a row with more is a batch of its own */
+#define BYTES (252u << 10)    /* of its ids and columns, in a frame that has at most 256 KiB */
+#define ROW_BYTES (7 * 4 + 1) /* of the columns, one bit rounded up */
+
+/* The columns of a batch that is being filled. */
+struct columns {
+	uint64_t integers[ROWS];
+	uint8_t texts[ROWS + BYTES]; /* the lengths; from ROWS on, the strings, which follow them when they are sent */
+	size_t text_bytes;
+	float gold_prob[ROWS], margin[ROWS], other_sq[ROWS], entropy[ROWS], max_prob[ROWS];
+	int32_t predicted[ROWS], gold[ROWS];
+	uint8_t correct[ROWS], bits[ROWS / 8], refused[ROWS];
+	double *logits; /* rows × classes */
+	size_t classes, logit_room;
+};
 
 struct import {
 	const struct import_options *options;
@@ -25,7 +43,8 @@ struct import {
 	size_t file_count;
 	const struct dynamics_file *file; /* the one being read */
 	struct channel *channel;
-	struct import_batch *batch;
+	struct columns *columns;
+	size_t rows, bytes; /* in the columns */
 	struct dynamics_row row;
 	char *line;
 	size_t line_room;
@@ -36,7 +55,7 @@ struct import {
 };
 
 static void
-refuse(struct import *import, uint64_t line, const char *why)
+refuse(struct import *import, const char *why)
 {
 	import->refused++;
 	if (import->refused > REPORTED_MOST + 1)
@@ -45,26 +64,122 @@ refuse(struct import *import, uint64_t line, const char *why)
 	if (import->refused == REPORTED_MOST + 1)
 		fprintf(import->options->messages, "further lines left out are counted, but not listed\n");
 	else
-		fprintf(import->options->messages, "%s:%" PRIu64 ": %s; line left out\n", import->file->path, line,
-		        why);
+		fprintf(import->options->messages, "%s:%" PRIu64 ": %s; line left out\n", import->file->path,
+		        import->line_number, why);
 }
 
-static void
-refuse_signals(void *context, uint64_t line)
+static size_t
+row_bytes(const struct dynamics_row *row)
 {
-	struct import *import = context;
-	char why[96];
+	return ROW_BYTES + (row->is_text ? 1 + strlen(row->text) : sizeof(row->integer));
+}
 
-	snprintf(why, sizeof(why), "\"logits_epoch_%" PRIu32 "\" holds a number that cannot be used",
-	         import->file->epoch);
-	refuse(import, line, why);
+/* From logits, of which dynamics_parse() has let no row through that the signals refuse. */
+static void
+derive_signals(struct columns *columns, size_t rows)
+{
+	const struct portolan_array logits = {
+	        .data = columns->logits,
+	        .type = PORTOLAN_F64,
+	        .row_stride = (ptrdiff_t)(columns->classes * sizeof(double)),
+	        .column_stride = sizeof(double),
+	};
+	const struct signals_columns derived = {columns->gold_prob, columns->margin,   columns->other_sq,
+	                                        columns->entropy,   columns->max_prob, columns->predicted,
+	                                        columns->correct};
+	size_t refused =
+	        signals_from_logits(&logits, rows, columns->classes, columns->gold, &derived, columns->refused);
+
+	assert(refused == 0);
+	(void)refused;
+	memset(columns->bits, 0, sizeof(columns->bits));
+	for (size_t r = 0; r < rows; r++)
+		columns->bits[r / 8] |= (uint8_t)((columns->correct[r] != 0) << (r % 8));
+}
+
+/* Length bytes, then the strings. */
+static struct wire_bytes
+pack_texts(struct import *import)
+{
+	uint8_t *texts = import->columns->texts;
+
+	memmove(texts + import->rows, texts + ROWS, import->columns->text_bytes);
+	return (struct wire_bytes){texts, import->rows + import->columns->text_bytes};
 }
 
 static int
 send_batch(struct import *import, struct portolan_error *error)
 {
-	return import_batch_send(import->batch, import->channel, import->file->epoch, refuse_signals, import,
-	                         &import->sent, error);
+	struct columns *columns = import->columns;
+	const struct {
+		const char *name;
+		enum wire_type type;
+		const void *data;
+	} all[] = {{"gold_prob", WIRE_F4, columns->gold_prob}, {"correct", WIRE_BIT, columns->bits},
+	           {"margin", WIRE_F4, columns->margin},       {"other_sq", WIRE_F4, columns->other_sq},
+	           {"entropy", WIRE_F4, columns->entropy},     {"max_prob", WIRE_F4, columns->max_prob},
+	           {"predicted", WIRE_I4, columns->predicted}, {"gold", WIRE_I4, columns->gold}};
+	struct wire_frame frame = {.kind = WIRE_BATCH};
+	size_t rows = import->rows;
+	int result;
+
+	if (rows == 0)
+		return 0;
+	derive_signals(columns, rows);
+	frame.batch = (struct wire_batch){.epoch = import->file->epoch, .rows = (uint32_t)rows};
+	frame.batch.id_type = import->is_text ? WIRE_STR : WIRE_U8;
+	frame.batch.ids = import->is_text ? pack_texts(import)
+	                                  : (struct wire_bytes){(const uint8_t *)columns->integers, rows * 8};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		frame.batch.columns[frame.batch.column_count++] = (struct wire_column){
+		        .name = {(const uint8_t *)all[i].name, strlen(all[i].name)},
+		        .type = all[i].type,
+		        .data = {all[i].data, all[i].type == WIRE_BIT ? (rows + 7) / 8 : rows * 4}};
+	result = channel_send(import->channel, &frame, error);
+	if (result == 0)
+		import->sent += rows;
+	import->rows = import->bytes = columns->text_bytes = 0;
+	return result;
+}
+
+/* Whether the row must wait for the next batch: this one is full, or has another number of classes. */
+static bool
+is_full(const struct import *import)
+{
+	const struct dynamics_row *row = &import->row;
+
+	return import->rows > 0 &&
+	       (import->rows == ROWS || import->columns->classes != row->classes ||
+	        (import->rows + 1) * row->classes > LOGITS || import->bytes + row_bytes(row) > BYTES);
+}
+
+/* Adds the line's row, for which there is room. */
+static int
+add_row(struct import *import, struct portolan_error *error)
+{
+	struct columns *columns = import->columns;
+	const struct dynamics_row *row = &import->row;
+	size_t r = import->rows, used = r * row->classes, text_size = row->is_text ? strlen(row->text) : 0;
+
+	if (used + row->classes > columns->logit_room) {
+		size_t room = 2 * (used + row->classes);
+		double *logits = realloc(columns->logits, room * sizeof(*logits));
+
+		if (!logits)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+		columns->logits = logits;
+		columns->logit_room = room;
+	}
+	memcpy(columns->logits + used, row->logits, row->classes * sizeof(*row->logits));
+	columns->classes = row->classes;
+	columns->gold[r] = row->gold;
+	columns->integers[r] = row->integer;
+	columns->texts[r] = (uint8_t)text_size;
+	memcpy(columns->texts + ROWS + columns->text_bytes, row->text, text_size);
+	columns->text_bytes += text_size;
+	import->bytes += row_bytes(row);
+	import->rows++;
+	return 0;
 }
 
 static int
@@ -82,12 +197,6 @@ check_kind(struct import *import, struct portolan_error *error)
 	                 import->is_text ? "strings" : "integers");
 }
 
-static bool
-is_blank(const char *line, size_t size)
-{
-	return strspn(line, " \t\r\n") >= size;
-}
-
 static int
 take_line(struct import *import, size_t size, struct portolan_error *error)
 {
@@ -103,21 +212,21 @@ take_line(struct import *import, size_t size, struct portolan_error *error)
 	if (import->line_number == 1 && size >= 2 && memcmp(line, "\x1f\x8b", 2) == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: gunzip it first; nothing was imported",
 		                 import->file->path);
-	if (is_blank(line, size))
+	if (strspn(line, " \t\r\n") >= size)
 		return 0;
 	result = dynamics_parse(line, size, import->file->epoch, &import->row, &why);
 	if (result == PORTOLAN_E_INVALID) {
-		refuse(import, import->line_number, why.message);
+		refuse(import, why.message);
 		return 0;
 	}
 	if (result < 0)
 		return error_set(error, result, "%s", why.message);
 	result = check_kind(import, error);
-	if (result == 0 && import_batch_is_full(import->batch, &import->row)) {
+	if (result == 0 && is_full(import)) {
 		result = send_batch(import, error);
 		progress_show(&import->progress, import->bytes_done);
 	}
-	return result < 0 ? result : import_batch_add(import->batch, &import->row, import->line_number, error);
+	return result < 0 ? result : add_row(import, error);
 }
 
 static int
@@ -149,7 +258,7 @@ read_all(struct import *import, struct portolan_error *error)
 
 	for (size_t i = 0; i < import->file_count; i++)
 		total += import->files[i].bytes;
-	progress_begin(&import->progress, import->options->messages, "importing", total);
+	progress_begin(&import->progress, import->options->messages, total);
 	for (size_t i = 0; i < import->file_count && result == 0; i++) {
 		import->file = &import->files[i];
 		progress_show(&import->progress, import->bytes_done);
@@ -240,7 +349,7 @@ import_count(const char *directory, const char *run, struct import_report *repor
 }
 
 int
-import_run(const struct import_options *options, struct import_report *report, struct portolan_error *error)
+import_dynamics(const struct import_options *options, struct import_report *report, struct portolan_error *error)
 {
 	struct import import = {.options = options};
 	int result = dynamics_files(options->path, &import.files, &import.file_count, error);
@@ -248,8 +357,8 @@ import_run(const struct import_options *options, struct import_report *report, s
 	if (result < 0)
 		return result;
 	*report = (struct import_report){0};
-	import.batch = import_batch_new();
-	if (!import.batch)
+	import.columns = calloc(1, sizeof(*import.columns));
+	if (!import.columns)
 		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if ((result = channel_open(options->store, true, &import.channel, error)) == 0)
 		result = fill_run(&import, report, error);
@@ -260,7 +369,9 @@ import_run(const struct import_options *options, struct import_report *report, s
 		result = import_count(options->store, options->run, report, error);
 	if (result == 0)
 		report->replaced = import.sent - report->observations;
-	import_batch_free(import.batch);
+	if (import.columns)
+		free(import.columns->logits);
+	free(import.columns);
 	dynamics_row_deinit(&import.row);
 	dynamics_files_free(import.files, import.file_count);
 	free(import.line);

@@ -2,7 +2,7 @@
  * import_spool.c: the frames are those the client would have sent. They are decoded here, as anything from outside, and
  * sent under the numbers they have.
  */
-#include "import_spool.h"
+#include "import.h"
 
 #include "channel.h"
 #include "progress.h"
@@ -14,10 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct transfer {
 	const struct import_options *options;
-	struct import_spool_report *report;
+	struct import_report *report;
 	struct spool *spool;
 	struct channel *channel;
 	wire_decoder *decoder;
@@ -26,21 +27,11 @@ struct transfer {
 	struct wire_counts counts; /* what the client told of itself at the end */
 };
 
-static uint64_t
-fnv1a(const uint8_t *data, size_t size)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ data[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* Under another name it is another session: always the same one, so that twice is once there, too. */
 static void
 rename_session(struct wire_frame *open, const char *run)
 {
-	uint64_t hash = fnv1a((const uint8_t *)run, strlen(run));
+	uint64_t hash = XXH64(run, strlen(run), 0);
 
 	if (open->open.run.size == strlen(run) && memcmp(open->open.run.data, run, open->open.run.size) == 0)
 		return;
@@ -130,7 +121,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	struct channel_totals totals;
 	int result;
 
-	progress_begin(&transfer->progress, transfer->options->messages, "importing", transfer->spool->end);
+	progress_begin(&transfer->progress, transfer->options->messages, transfer->spool->end);
 	do {
 		progress_show(&transfer->progress, transfer->spool->at);
 		result = send_next(transfer, error);
@@ -152,51 +143,47 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	return result;
 }
 
+static int
+open_file(struct transfer *transfer, struct portolan_error *error)
+{
+	int result = spool_open(&transfer->spool, transfer->options->path, false, error);
+
+	return result == SPOOL_BUSY ? PORTOLAN_E_REFUSED : result; /* the message is there */
+}
+
 /* What is to take a run's place is read to its end before that run is removed. */
 static int
-check_whole(const char *path, struct portolan_error *error)
+check_whole(struct transfer *transfer, struct portolan_error *error)
 {
-	struct wire_decoder *decoder = wire_decoder_new();
 	struct portolan_error why = {0};
 	struct spool_record record;
 	struct wire_bytes bytes;
 	struct wire_frame frame;
-	struct spool *spool;
-	int result = spool_open(&spool, path, false, error);
+	int result = open_file(transfer, error);
 
-	if (result == 0) {
-		while (decoder && (result = spool_read(spool, &record, &bytes, &why)) == 0 &&
-		       (result = wire_decode(decoder, bytes.data, bytes.size, &frame, NULL, &why)) == 0)
-			continue;
-		spool_close(spool);
-		if (result < 0)
-			error_set(error, result, "%s; nothing was removed: import what is whole with --run NAME",
-			          why.message);
-	}
-	if (!decoder)
-		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	wire_decoder_free(decoder);
-	return result == SPOOL_BUSY ? PORTOLAN_E_REFUSED : result == SPOOL_END ? 0 : result;
+	if (result < 0)
+		return result;
+	while ((result = spool_read(transfer->spool, &record, &bytes, &why)) == 0 &&
+	       (result = wire_decode(transfer->decoder, bytes.data, bytes.size, &frame, NULL, &why)) == 0)
+		continue;
+	spool_close(transfer->spool);
+	transfer->spool = NULL;
+	if (result == SPOOL_END)
+		return 0;
+	return error_set(error, result, "%s; nothing was removed: import what is whole with --run NAME", why.message);
 }
 
 int
-import_spool(const struct import_options *options, struct import_spool_report *report, struct portolan_error *error)
+import_spool(const struct import_options *options, struct import_report *report, struct portolan_error *error)
 {
-	struct transfer transfer = {.options = options, .report = report};
-	int result;
+	struct transfer transfer = {.options = options, .report = report, .decoder = wire_decoder_new()};
+	int result = transfer.decoder ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
-	*report = (struct import_spool_report){0};
-	result = options->overwrite ? check_whole(options->path, error) : 0;
-	if (result < 0)
-		return result;
-	result = spool_open(&transfer.spool, options->path, false, error);
-	if (result == SPOOL_BUSY)
-		return PORTOLAN_E_REFUSED; /* the message is there */
-	if (result < 0)
-		return result;
-	transfer.decoder = wire_decoder_new();
-	if (!transfer.decoder)
-		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	*report = (struct import_report){0};
+	if (result == 0 && options->overwrite)
+		result = check_whole(&transfer, error);
+	if (result == 0)
+		result = open_file(&transfer, error);
 	if (result == 0)
 		result = channel_open(options->store, true, &transfer.channel, error);
 	if (result == 0)
@@ -208,7 +195,7 @@ import_spool(const struct import_options *options, struct import_spool_report *r
 		error_set(error, result, "interrupted; import %s again, and the rest of it comes as well",
 		          options->path);
 	if (result == 0)
-		result = import_count(options->store, report->run, &report->now, error);
+		result = import_count(options->store, report->run, report, error);
 	wire_decoder_free(transfer.decoder);
 	spool_close(transfer.spool);
 	return result;

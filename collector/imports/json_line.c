@@ -7,6 +7,7 @@
 #include "json_line.h"
 
 #include <portolan/error.h>
+#include <portolan/utf8.h>
 
 #include <errno.h>
 #include <math.h>
@@ -56,25 +57,6 @@ take_word(struct json_line *line, const char *word)
 		return false;
 	line->at += size;
 	return true;
-}
-
-/* How many bytes the character beyond ASCII has; 0: this is no UTF-8. */
-static size_t
-utf8_size(const char *text, const char *end)
-{
-	const uint8_t *c = (const uint8_t *)text;
-	size_t size = c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
-
-	if (size > (size_t)(end - text))
-		return 0;
-	for (size_t i = 1; i < size; i++)
-		if ((c[i] & 0xc0) != 0x80)
-			return 0;
-	/* longer than need be, half of a pair, beyond U+10FFFF */
-	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
-	    (c[0] == 0xf4 && c[1] > 0x8f))
-		return 0;
-	return size;
 }
 
 static bool
@@ -155,7 +137,10 @@ json_line_string(struct json_line *line, char *text, size_t room, size_t *size)
 				return json_line_fail(line, "an escape");
 			from = escaped;
 		} else if (length == 0) {
-			if ((length = utf8_size(from, line->end)) == 0)
+			uint32_t point;
+
+			length = (uint8_t)*from < ' ' ? 0 : utf8_read(from, (size_t)(line->end - from), &point);
+			if (length == 0)
 				return json_line_fail(line, "UTF-8 without control characters");
 			line->at += length;
 		}

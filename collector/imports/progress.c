@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WHAT "importing"
 #define WIDTH 40
 
 void
-progress_begin(struct progress *progress, FILE *stream, const char *what, uint64_t total)
+progress_begin(struct progress *progress, FILE *stream, uint64_t total)
 {
-	*progress = (struct progress){
-	        .stream = stream, .what = what, .total = total, .shown = -1, .on = isatty(fileno(stream)) == 1};
+	*progress = (struct progress){.stream = stream, .total = total, .shown = -1, .on = isatty(fileno(stream)) == 1};
 }
 
 void
@@ -27,7 +27,7 @@ progress_show(struct progress *progress, uint64_t done)
 	if (!progress->on || percent == progress->shown)
 		return;
 	filled = percent * WIDTH / 100;
-	fprintf(progress->stream, "\r%s [%.*s%*s] %3d%%", progress->what, filled, full, WIDTH - filled, "", percent);
+	fprintf(progress->stream, "\r" WHAT " [%.*s%*s] %3d%%", filled, full, WIDTH - filled, "", percent);
 	fflush(progress->stream);
 	progress->shown = percent;
 }
@@ -37,7 +37,7 @@ progress_clear(struct progress *progress)
 {
 	if (!progress->on || progress->shown < 0)
 		return;
-	fprintf(progress->stream, "\r%*s\r", (int)strlen(progress->what) + WIDTH + 8, "");
+	fprintf(progress->stream, "\r%*s\r", (int)strlen(WHAT) + WIDTH + 8, "");
 	fflush(progress->stream);
 	progress->shown = -1;
 }

@@ -3,8 +3,9 @@
  */
 #include "visible.h"
 
+#include <portolan/utf8.h>
+
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,23 +38,6 @@ is_unseen(uint32_t character)
 	return false;
 }
 
-/* How many bytes the character has, 0: this is no UTF-8. */
-static size_t
-decode(const uint8_t *text, size_t size, uint32_t *character)
-{
-	size_t length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-
-	if (length == 0 || length > size || text[0] > 0xf4)
-		return 0;
-	*character = length == 1 ? text[0] : text[0] & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		*character = *character << 6 | (text[i] & 0x3f);
-	}
-	return length;
-}
-
 static size_t
 put_escaped(char *to, uint32_t character)
 {
@@ -70,23 +54,27 @@ put_escaped(char *to, uint32_t character)
 	return (size_t)length;
 }
 
+/* Copies the first character, or a byte that begins none. *length: what it takes in `from`; answers what in `to`. */
+static size_t
+copy_one(char *to, const char *from, size_t left, size_t *length)
+{
+	uint32_t character;
+
+	*length = utf8_read(from, left, &character);
+	if (*length > 0 && is_unseen(character))
+		return put_escaped(to, character);
+	*length = *length ? *length : 1;
+	memcpy(to, from, *length);
+	return *length;
+}
+
 size_t
 visible_copy(char *to, const char *from, size_t size)
 {
 	size_t used = 0, length;
 
-	for (size_t i = 0; i < size; i += length) {
-		uint32_t character = 0;
-
-		length = decode((const uint8_t *)from + i, size - i, &character);
-		if (length > 0 && is_unseen(character)) {
-			used += put_escaped(to + used, character);
-			continue;
-		}
-		length = length ? length : 1;
-		memcpy(to + used, from + i, length);
-		used += length;
-	}
+	for (size_t i = 0; i < size; i += length)
+		used += copy_one(to + used, from + i, size - i, &length);
 	return used;
 }
 
@@ -94,16 +82,11 @@ void
 visible_line(char *line, size_t room)
 {
 	char from[VISIBLE_LINE_MAX], one[4 * VISIBLE_GROWTH];
-	size_t size = strnlen(line, sizeof(from)), used = 0, length;
+	size_t size = strnlen(line, sizeof(from)), used = 0, more, length;
 
 	memcpy(from, line, size);
 	for (size_t i = 0; i < size; i += length) {
-		uint32_t character;
-		size_t more;
-
-		length = decode((const uint8_t *)from + i, size - i, &character);
-		length = length ? length : 1;
-		more = visible_copy(one, from + i, length);
+		more = copy_one(one, from + i, size - i, &length);
 		if (used + more >= room)
 			break;
 		memcpy(line + used, one, more);

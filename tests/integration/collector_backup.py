@@ -142,25 +142,43 @@ class Backup(CollectorTest):
         self.assertEqual(portoland("backup", self.store + "-copy", "--store", self.store).returncode, 0)
         collector.end()
 
-    def test_what_a_killed_backup_left_is_taken_away(self):
+    def test_what_is_not_a_backups_is_left_alone(self):
         self.collect().end()
-        empty, full, held, foreign, other = (
-            self.copy + ".portolan-backup-" + name for name in ("empty1", "full12", "held12", "mine12", "othernames"))
-        for path in (empty, full, held, foreign, other):
-            os.mkdir(path)
-        for path in (os.path.join(full, "data.mdb"), os.path.join(foreign, "thesis.tex")):
-            with open(path, "w"):
-                pass
-        at_work = os.open(held, os.O_RDONLY)  # a backup that is not finished
-        self.addCleanup(os.close, at_work)
-        fcntl.flock(at_work, fcntl.LOCK_EX)
-        self.assertEqual(portoland("backup", self.copy, "--store", self.store).returncode, 0)
-        self.assertEqual([os.path.exists(path) for path in (empty, full, held, foreign, other)],
-                         [False, False, True, True, True])
-        self.assertEqual(os.listdir(foreign), ["thesis.tex"])
+        temporary = self.copy + ".portolan-backup"
+        os.mkdir(temporary)
+        with open(os.path.join(temporary, "thesis.tex"), "w"):
+            pass
+        done = portoland("backup", self.copy, "--store", self.store)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("move it away", done.stderr)
+        self.assertEqual(os.listdir(temporary), ["thesis.tex"])
+        os.remove(os.path.join(temporary, "thesis.tex"))
+        precious = os.path.join(self.directory, "precious")
+        with open(precious, "w") as file:
+            file.write("precious")
+        os.symlink(precious, os.path.join(temporary, "data.mdb"))
+        self.assertEqual(portoland("backup", self.copy, "--store", self.store).returncode, 1)
+        with open(precious) as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertFalse(os.path.exists(self.copy))
+
+    def test_two_at_a_time(self):
+        """The second one to the same place is refused, and does not disturb the first."""
+        self.collect().end()
+        temporary = self.copy + ".portolan-backup"
+        os.mkdir(temporary)
+        with open(os.path.join(temporary, "data.mdb"), "w") as at_work:
+            fcntl.flock(at_work, fcntl.LOCK_EX)
+            at_work.write("so far")
+            at_work.flush()
+            done = portoland("backup", self.copy, "--store", self.store)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("another backup", done.stderr)
+            self.assertEqual(read(temporary), b"so far")
+            self.assertFalse(os.path.exists(self.copy))
 
     def test_a_backup_that_is_killed(self):
-        """Leaves a directory with the name that the next one looks for."""
+        """Leaves a directory that the next one to the same place goes on with."""
         collector = self.collect()
         client = self.client(collector.tcp)
         client.open("run")
@@ -169,10 +187,10 @@ class Backup(CollectorTest):
         done = subprocess.run(["bash", "-c", limited, os.environ["PORTOLAND"], "backup", self.copy, "--store", self.store],
                               capture_output=True, text=True)
         self.assertLess(done.returncode, 0, done)
-        left = self.left_over()
-        self.assertEqual([name[:-6] for name in left], ["copy.portolan-backup-"])
+        self.assertEqual(self.left_over(), ["copy.portolan-backup"])
         self.assertEqual(portoland("backup", self.copy, "--store", self.store).returncode, 0)
         self.assertEqual(self.left_over(), [])
+        self.assertEqual(len(dump(self.copy, "run")[0]), 4000)
 
     def test_no_store(self):
         done = portoland("backup", self.copy, "--store", self.store)

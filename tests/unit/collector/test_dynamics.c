@@ -35,6 +35,7 @@ good_lines(void **state)
 	assert_int_equal(row.classes, 3);
 	assert_true(row.logits[0] == -0.5 && row.logits[1] == 1 && row.logits[2] == 2.25);
 	/* one logit: class 1 against class 0 */
+	assert_int_equal(parse("{\"gold\": 0, \"guid\": \"7\", \"logits_epoch_0\": [-Infinity]}", 0), 0);
 	assert_int_equal(parse("{\"gold\": 1, \"guid\": \"7\", \"logits_epoch_0\": [3], \"more\": {}}", 0), 0);
 	assert_true(row.is_text);
 	assert_string_equal(row.text, "7");
@@ -196,6 +197,8 @@ bad_lines(void **state)
 	        {"{\"guid\":1,\"logits_epoch_0\":[0],\"gold\":2}", "\"gold\" is 2, not within 0 to 1"},
 	        {"{\"guid\":1,\"logits_epoch_0\":[0,1],\"gold\":-1}", "\"gold\" is -1"},
 	        {"{\"guid\":1,\"logits_epoch_0\":[0,1],\"gold\":\"0\"}", "not an integer"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[0,-Infinity],\"gold\":1}", "-Infinity at the gold label"},
+	        {"{\"guid\":1,\"logits_epoch_0\":[-Infinity],\"gold\":1}", "-Infinity at the gold label"},
 	};
 
 	(void)state;
