@@ -36,7 +36,7 @@ struct backlog {
 	bool spooling;
 	bool is_left_over; /* the file of another process, read to its end: `sequence` is not known before */
 	bool closed;       /* `close` is acknowledged */
-	bool has_close;    /* `close` was added or read */
+	bool has_close;    /* `close` was added or read: nothing may follow */
 
 	struct session_mark settled; /* of what is acknowledged: last position, all observations */
 	uint64_t added_observations, spooled_observations; /* all there ever were; of these, written to a file */

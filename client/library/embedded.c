@@ -222,14 +222,14 @@ spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 
 struct wait {
 	int64_t deadline;
-	bool (*cancelled)(void *context);
+	int (*cancelled)(void *context);
 	void *context;
 };
 
 static bool
 time_is_up(const struct wait *wait)
 {
-	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context));
+	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context) != 0);
 }
 
 /* Collects what the child says until it closes its stderr; one line of it. False: time is up. */
@@ -337,7 +337,7 @@ held_by_other(const struct embedded *embedded, long holder, struct portolan_erro
  * and may have kept somebody's collector from getting it.
  */
 int
-embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancelled)(void *context), void *context,
+embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelled)(void *context), void *context,
                struct portolan_error *error)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};

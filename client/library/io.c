@@ -80,14 +80,15 @@ start_thread(struct io *io, struct portolan_error *error)
 	return 0;
 }
 
-static void
-free_memory(struct io *io)
+void
+io_abandon(struct io *io)
 {
+	if (!io)
+		return;
 	session_deinit(&io->session);
 	leftover_deinit(&io->leftover);
 	if (io->wake >= 0)
 		close(io->wake);
-	free(io->run);
 	free(io->target);
 	free(io);
 }
@@ -108,9 +109,9 @@ prepare(struct io *io, const struct io_options *options, struct portolan_error *
 	uint8_t id[WIRE_SESSION_SIZE];
 	int status;
 
-	io->run = strndup((const char *)options->request->run.data, options->request->run.size);
+	io->run = (const char *)options->request->run.data;
 	io->target = strdup(options->embedded ? options->embedded->store : options->endpoint);
-	if (!io->run || !io->target)
+	if (!io->target)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	io->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (io->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
@@ -132,8 +133,7 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	created->wake = -1;
 	created->frames = options->frames;
 	created->embedded = options->embedded;
-	created->count = options->count;
-	created->counted = options->context;
+	created->counts = options->counts;
 	status = prepare(created, options, error);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -144,7 +144,7 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (status < 0) {
 		close_socket(created);
-		free_memory(created);
+		io_abandon(created);
 		return status;
 	}
 	*io = created;
@@ -162,14 +162,7 @@ io_destroy(struct io *io)
 	close_socket(io);
 	pthread_cond_destroy(&io->changed);
 	pthread_mutex_destroy(&io->mutex);
-	free_memory(io);
-}
-
-void
-io_abandon(struct io *io)
-{
-	if (io)
-		free_memory(io);
+	io_abandon(io);
 }
 
 void
@@ -275,10 +268,10 @@ io_finish(struct io *io, int64_t deadline)
 }
 
 static bool
-is_commanded(const struct io *io, uint64_t unused)
+has_obeyed(const struct io *io, uint64_t unused)
 {
 	(void)unused;
-	return io->command_done;
+	return atomic_load(&io->command) == COMMAND_RUN;
 }
 
 /* Has the thread do it, and waits for that; it does not wait for anybody else meanwhile. */
@@ -288,14 +281,14 @@ command(struct io *io, enum command what, struct portolan_error *error)
 	int status;
 
 	pthread_mutex_lock(&io->mutex);
-	io->command_done = false;
+	io->command_error.code = 0;
 	pthread_mutex_unlock(&io->mutex);
 	atomic_store(&io->command, what);
-	wait_until(io, is_commanded, 0, CLOCK_FOREVER);
+	wait_until(io, has_obeyed, 0, CLOCK_FOREVER);
 	pthread_mutex_lock(&io->mutex);
-	status = io->command_done ? io->command_status : 0;
+	status = io->command_error.code;
 	if (status < 0)
-		error_set(error, status, "%s", io->command_error.message);
+		*error = io->command_error;
 	pthread_mutex_unlock(&io->mutex);
 	return status;
 }
@@ -339,15 +332,9 @@ io_failure(const struct io *io)
 }
 
 void
-io_get_counters(const struct io *io, struct io_counters *counters)
+io_get_counters(struct io *io, struct io_counters *counters)
 {
-	*counters = (struct io_counters){
-	        .settled_observations = atomic_load(&io->settled_observations),
-	        .replaced = atomic_load(&io->replaced),
-	        .refused = atomic_load(&io->refused),
-	        .bytes_sent = atomic_load(&io->bytes_sent),
-	        .opened = atomic_load(&io->opened),
-	        .spooled = atomic_load(&io->spooled),
-	        .saved = atomic_load(&io->saved),
-	};
+	pthread_mutex_lock(&io->mutex);
+	*counters = io->counters;
+	pthread_mutex_unlock(&io->mutex);
 }

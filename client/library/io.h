@@ -23,12 +23,16 @@ struct io_options {
 	const char *keys;                /* directory of keys, or NULL; used during io_create() only */
 	const struct embedded *embedded; /* NULL, or who may start it again; must outlive the io */
 	struct frames *frames;           /* must outlive the io */
-	const struct wire_open *request; /* used during io_create() only */
-	const char *spool;               /* directory of spool files; must outlive the io */
-	uint64_t spool_bytes;            /* limit of one */
-	/* What the run has counted so far; called by the thread. NULL: nothing is told. */
-	void (*count)(const void *context, struct wire_counts *counts);
-	const void *context;
+	const struct wire_open
+	        *request;     /* used during io_create() only, but for the run's name, which must outlive the io */
+	const char *spool;    /* directory of spool files; must outlive the io */
+	uint64_t spool_bytes; /* limit of one */
+	const struct io_counts *counts; /* must outlive the io */
+};
+
+/* What the log calls of a run have counted so far. */
+struct io_counts {
+	_Atomic uint64_t logged, refused, dropped, waits;
 };
 
 struct io_counters {
@@ -45,7 +49,7 @@ int io_create(struct io **io, const struct io_options *options, struct portolan_
 /* Ends the thread at once and frees everything; NULL accepted. */
 void io_destroy(struct io *io);
 
-/* In a forked child: frees memory and nothing else, as thread and socket belong to the parent. */
+/* In a forked child: frees memory and nothing else, as thread and socket belong to the parent. NULL accepted. */
 void io_abandon(struct io *io);
 
 /* Until the collector has agreed; the kind of id it has for the run. PORTOLAN_E_NO_COLLECTOR (no message), or the
@@ -80,6 +84,6 @@ const struct portolan_error *io_failure(const struct io *io); /* once it has fai
 bool io_is_settled(const struct io *io, uint64_t position);
 
 void io_wake(struct io *io); /* look at the frames now: a system call */
-void io_get_counters(const struct io *io, struct io_counters *counters);
+void io_get_counters(struct io *io, struct io_counters *counters);
 
 #endif

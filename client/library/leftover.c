@@ -233,23 +233,3 @@ leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 		end_this(leftover);
 	}
 }
-
-void
-leftover_sent(struct leftover *leftover, int64_t now)
-{
-	session_sent(&leftover->session, now);
-}
-
-void
-leftover_receive(struct leftover *leftover, const void *data, size_t size, int64_t now)
-{
-	if (leftover->sending)
-		session_receive(&leftover->session, data, size, now);
-}
-
-void
-leftover_lost(struct leftover *leftover)
-{
-	if (leftover->sending)
-		session_lost(&leftover->session);
-}

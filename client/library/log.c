@@ -181,7 +181,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	}
 	if (kept > 0) {
 		outcome->logged += kept;
-		atomic_fetch_add_explicit(&run->logged, kept, memory_order_relaxed);
+		atomic_fetch_add_explicit(&run->counts.logged, kept, memory_order_relaxed);
 		atomic_store_explicit(&run->id_kind, shape.id_kind, memory_order_relaxed);
 	}
 	frames_commit(&run->frames, &room, kept, text);
@@ -250,7 +250,7 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	if (status < 0 || batch->n == 0)
 		return status;
 	if (io_has_failed(run->io)) {
-		atomic_fetch_add(&run->dropped, batch->n);
+		atomic_fetch_add(&run->counts.dropped, batch->n);
 		return run_report_end(run, error);
 	}
 	status = run_lock(run, error);
@@ -258,11 +258,11 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		return status;
 	run->waiting_since = 0;
 	status = log_pieces(run, batch, &outcome, error);
-	run_unlock(run);
+	pthread_mutex_unlock(&run->log_mutex);
 	if (outcome.dropped > 0)
-		atomic_fetch_add(&run->dropped, outcome.dropped);
+		atomic_fetch_add(&run->counts.dropped, outcome.dropped);
 	if (outcome.refused > 0)
-		atomic_fetch_add(&run->refused, outcome.refused);
+		atomic_fetch_add(&run->counts.refused, outcome.refused);
 	if (status == PORTOLAN_E_ENDED)
 		status = run_report_end(run, error);
 	if (status == 0 && outcome.refused > 0)

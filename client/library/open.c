@@ -6,7 +6,6 @@
 
 #include "clock.h"
 #include "directory.h"
-#include "fork.h"
 #include "options.h"
 
 #include <portolan/error.h>
@@ -39,7 +38,7 @@ new_run(const char *name, const struct portolan_options *options)
 	run->embedded.endpoint.directory = -1;
 	pthread_mutex_init(&run->log_mutex, NULL);
 	run->name = strdup(name);
-	run->generation = fork_generation();
+	run->generation = run_generation();
 	run->strict = options->strict != 0;
 	run->when_full = options->when_full;
 	run->examples = options->examples;
@@ -59,8 +58,7 @@ start_io(struct portolan_run *run, const struct portolan_options *options, const
 	struct wire_bytes *labels;
 	struct wire_open request;
 	struct io_options io = {.endpoint = endpoint,
-	                        .count = run_count,
-	                        .context = run,
+	                        .counts = &run->counts,
 	                        .keys = options->keys,
 	                        .frames = &run->frames,
 	                        .request = &request,
@@ -88,12 +86,6 @@ place_spool(struct portolan_run *run, const struct portolan_options *options, st
 	else if (asprintf(&run->spool, "%s/spool", parent) < 0)
 		run->spool = NULL;
 	return run->spool ? 0 : error_set(error, PORTOLAN_E_SYSTEM, "spool: %s", strerror(errno));
-}
-
-static bool
-ask_cancelled(void *context)
-{
-	return run_is_cancelled(context);
 }
 
 /* The answer of the collector, in slices: whoever waits may want to give up. PORTOLAN_E_NO_COLLECTOR without a message.
@@ -159,7 +151,7 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 		status = embedded_init(&run->embedded, options->store, options->collector_program, error);
 		endpoint = run->embedded.endpoint.text;
 		if (status == 0 && !embedded_is_served(&run->embedded))
-			found = embedded_start(&run->embedded, deadline, ask_cancelled, run, &why);
+			found = embedded_start(&run->embedded, deadline, run->cancelled, run->cancelled_context, &why);
 	}
 	if (status == 0)
 		status = place_spool(run, options, error);

@@ -136,12 +136,6 @@ session_spill(struct session *session, struct portolan_error *error)
 	return backlog_spill(&session->backlog, session->directory, &file, session->spool_limit, error);
 }
 
-bool
-session_is_spooling(const struct session *session)
-{
-	return session->backlog.spooling;
-}
-
 int
 session_go_offline(struct session *session, struct portolan_error *error)
 {
@@ -168,7 +162,7 @@ bool
 session_has_room(const struct session *session, size_t bytes)
 {
 	return session->state == SESSION_OPEN && !session->backlog.spooling && !session->backlog.next &&
-	       !session->closing && session->backlog.kept_bytes + bytes <= SESSION_MAX_KEPT &&
+	       !session->backlog.has_close && session->backlog.kept_bytes + bytes <= SESSION_MAX_KEPT &&
 	       may_be_under_way(session, bytes);
 }
 
@@ -178,7 +172,7 @@ add_frame(struct session *session, struct wire_frame *frame, struct session_mark
 	struct wire_bytes bytes;
 	int status;
 
-	assert(!session->closing);
+	assert(!session->backlog.has_close);
 	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
 	status = wire_encode(session->encoder, frame, &bytes, error);
 	return status < 0 ? status : backlog_add(&session->backlog, frame->kind, bytes, mark, error);
@@ -208,11 +202,8 @@ session_add_close(struct session *session, struct session_mark mark, struct port
 {
 	struct wire_frame frame = {.kind = WIRE_CLOSE,
 	                           .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
-	int status = add_frame(session, &frame, mark, error);
 
-	if (status == 0)
-		session->closing = true;
-	return status;
+	return add_frame(session, &frame, mark, error);
 }
 
 static void

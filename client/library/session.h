@@ -48,7 +48,6 @@ struct session {
 	uint8_t store[WIRE_STORE_SIZE]; /* that it is in, */
 	bool has_store;                 /* if that is known */
 	bool offline;                   /* goes on without ever having been opened */
-	bool closing;                   /* `close` was added: nothing may follow */
 
 	enum wire_kind offered; /* what session_next() gave out last */
 	int64_t last_sent, last_heard, open_sent, paused_until;
@@ -73,13 +72,12 @@ int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], c
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */
 
-/* Frames go to a file in `directory` from session_spill() on, until it is sent. `target` (may be NULL): what the file
- * says of where it belongs. Both must outlive the session. */
+/* Frames go to a file in `directory` from session_spill() on, until it is sent; session->backlog.spooling says so.
+ * `target` (may be NULL): what the file says of where it belongs. Both must outlive the session. */
 void session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target);
 /* The only store it may be sent to; else the first that answers becomes that. */
 void session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE]);
 int session_spill(struct session *session, struct portolan_error *error);
-bool session_is_spooling(const struct session *session);
 
 /* Goes on without an answer: to the spool, and when a collector comes, as a late session. What it then refuses is no
  * failure. On failure nothing has changed. */

@@ -94,9 +94,9 @@ add(struct play *play, uint8_t what)
 	uint64_t before = session->backlog.sequence;
 	int code;
 
-	if (session->closing || has_ended(session->state))
+	if (session->backlog.has_close || has_ended(session->state))
 		return;
-	if (!session_is_spooling(session) && !session_has_room(session, 256))
+	if (!session->backlog.spooling && !session_has_room(session, 256))
 		return;
 	if (what % 16 < 3)
 		code = session_add_batch(session, &batch, mark, &error);
