@@ -182,7 +182,7 @@ io_has_ended(const struct io *io)
 	return phase == PHASE_FAILED || phase == PHASE_CLOSED || phase == PHASE_SAVED;
 }
 
-/* Waits until `reached` or the thread has ended; false: the deadline came first. */
+/* Waits until `reached` (NULL: nothing) or the thread has ended; false: the deadline came first. */
 static bool
 wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument), uint64_t argument, int64_t deadline)
 {
@@ -193,7 +193,7 @@ wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument
 	io_wake(io);
 	pthread_mutex_lock(&io->mutex);
 	for (;;) {
-		done = reached(io, argument) || io_has_ended(io);
+		done = (reached && reached(io, argument)) || io_has_ended(io);
 		if (done || status != 0)
 			break;
 		if (deadline == CLOCK_FOREVER)
@@ -216,14 +216,6 @@ bool
 io_is_settled(const struct io *io, uint64_t position)
 {
 	return atomic_load(&io->settled_position) >= position;
-}
-
-static bool
-never(const struct io *io, uint64_t unused)
-{
-	(void)io;
-	(void)unused;
-	return false;
 }
 
 int
@@ -262,7 +254,7 @@ int
 io_finish(struct io *io, int64_t deadline)
 {
 	atomic_store(&io->command, COMMAND_FINISH);
-	if (!wait_until(io, never, 0, deadline))
+	if (!wait_until(io, NULL, 0, deadline))
 		return PORTOLAN_E_TIMEOUT;
 	return io_has_failed(io) ? PORTOLAN_E_ENDED : 0;
 }

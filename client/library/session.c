@@ -229,7 +229,7 @@ static void
 open_again(struct session *session)
 {
 	session->state = SESSION_OPENING;
-	session->open_is_out = false;
+	session->open_due = 0;
 }
 
 /* Everything up to `acknowledged` is on disk. */
@@ -328,8 +328,8 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 		break;
 	case WIRE_E_UNAVAILABLE:
 		complain(session, PORTOLAN_E_NO_COLLECTOR, reply->message);
-		session->state = SESSION_PAUSED;
-		session->paused_until = now + SESSION_PAUSE_MS;
+		session->state = SESSION_OPENING;
+		session->open_due = now + SESSION_PAUSE_MS;
 		break;
 	default:
 		session->refusal = reply->code;
@@ -384,19 +384,6 @@ session_lost(struct session *session)
 		open_again(session);
 }
 
-static void
-pass_time(struct session *session, int64_t now)
-{
-	if (session->state == SESSION_PAUSED && now >= session->paused_until)
-		open_again(session);
-	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
-	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
-		open_again(session);
-	if (session->state == SESSION_OPENING && session->open_is_out &&
-	    now - session->open_sent >= SESSION_OPEN_RETRY_MS)
-		session->open_is_out = false;
-}
-
 static bool
 offer_ping(struct session *session, struct wire_bytes *bytes)
 {
@@ -440,8 +427,10 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
 	struct backlog_frame *next;
 
-	pass_time(session, now);
-	if (session->state == SESSION_OPENING && !session->open_is_out)
+	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
+	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
+		open_again(session);
+	if (session->state == SESSION_OPENING && now >= session->open_due)
 		return offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)
 		return false;
@@ -450,7 +439,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 		return false;
 	next = session->backlog.next;
 	if (next && may_be_under_way(session, next->size)) {
-		session->offered = next->kind;
+		session->offered = next->record.kind;
 		*frame = (struct wire_bytes){next->data, next->size};
 		return true;
 	}
@@ -462,11 +451,10 @@ session_sent(struct session *session, int64_t now)
 {
 	session->last_sent = now;
 	if (session->offered == WIRE_OPEN) {
-		session->open_is_out = true;
-		session->open_sent = now;
+		session->open_due = now + SESSION_OPEN_RETRY_MS;
 	} else if (session->offered != WIRE_PING) {
-		if (session->sent < session->backlog.next->sequence)
-			session->sent = session->backlog.next->sequence;
+		if (session->sent < session->backlog.next->record.sequence)
+			session->sent = session->backlog.next->record.sequence;
 		backlog_sent(&session->backlog);
 	}
 }

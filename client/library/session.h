@@ -22,9 +22,8 @@
 #define SESSION_MAX_KEPT (16u << 20)   /* bytes of frames not acknowledged, whatever the credit */
 
 enum session_state {
-	SESSION_OPENING, /* `open` is to be sent, or was and has no answer yet */
+	SESSION_OPENING, /* `open` is to be sent, or was, and has no answer yet, or one to try again later */
 	SESSION_OPEN,
-	SESSION_PAUSED, /* the collector could not take it; opens again after a pause */
 	SESSION_CLOSED, /* `close` is acknowledged */
 	SESSION_FAILED, /* `failure` says why; for good */
 	SESSION_ALONE, /* offline, and refused when a collector came: recorded to the spool for good; `failure` says why
@@ -50,8 +49,8 @@ struct session {
 	bool offline;                   /* goes on without ever having been opened */
 
 	enum wire_kind offered; /* what session_next() gave out last */
-	int64_t last_sent, last_heard, open_sent, paused_until;
-	bool open_is_out;
+	int64_t last_sent, last_heard;
+	int64_t open_due; /* when `open` is to be sent, while SESSION_OPENING */
 
 	struct wire_counts counts; /* what `ping` and `close` tell; the owner's to set */
 
