@@ -138,7 +138,7 @@ fill_signals(const struct portolan_batch *batch, size_t first, const struct fram
 	}
 }
 
-static void
+__attribute__((cold)) static void
 note_refused(struct outcome *outcome, const uint8_t *leave_out, size_t first, size_t refused)
 {
 	size_t row = 0;
@@ -215,7 +215,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 	return status < 0 ? status : 0;
 }
 
-static int
+__attribute__((cold)) static int
 report_refused(struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome,
                struct portolan_error *error)
 {
@@ -270,7 +270,7 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	return status;
 }
 
-static int
+__attribute__((noinline)) static int /* once, for the two calls below */
 log_scores(portolan_run *run, uint32_t epoch, size_t n, size_t classes, enum portolan_scores kind, const uint64_t *ids,
            const float *scores, const int32_t *gold, struct portolan_error *error)
 {
