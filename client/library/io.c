@@ -221,21 +221,16 @@ io_is_settled(const struct io *io, uint64_t position)
 int
 io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error)
 {
-	if (!wait_until(io, has_opened, 0, deadline))
+	if (!wait_until(io, has_opened, 0, deadline)) {
+		pthread_mutex_lock(&io->mutex);
+		error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s", io->complaint.code ? io->complaint.message : "");
+		pthread_mutex_unlock(&io->mutex);
 		return PORTOLAN_E_NO_COLLECTOR;
+	}
 	if (io_has_failed(io))
 		return error_set(error, io->failure.code, "%s", io->failure.message);
 	*id_kind = io->id_kind;
 	return 0;
-}
-
-bool
-io_get_complaint(struct io *io, struct portolan_error *complaint)
-{
-	pthread_mutex_lock(&io->mutex);
-	*complaint = io->complaint;
-	pthread_mutex_unlock(&io->mutex);
-	return complaint->code != 0;
 }
 
 int
@@ -301,14 +296,6 @@ int
 io_save(struct io *io, struct portolan_error *error)
 {
 	return command(io, COMMAND_SAVE, error);
-}
-
-void
-io_get_spool(struct io *io, char *path, size_t size)
-{
-	pthread_mutex_lock(&io->mutex);
-	snprintf(path, size, "%s", io->spool_path);
-	pthread_mutex_unlock(&io->mutex);
 }
 
 bool

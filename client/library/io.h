@@ -41,6 +41,7 @@ struct io_counters {
 	uint64_t spooled;              /* observations written to a spool file */
 	uint64_t saved;                /* observations left in one when the run ended */
 	uint64_t bytes_sent, opened;
+	char spool[IO_PATH_SIZE]; /* the spool file, or "" while there is none */
 };
 
 /* Connects and starts the thread. PORTOLAN_E_INVALID: the endpoint is malformed. */
@@ -52,12 +53,9 @@ void io_destroy(struct io *io);
 /* In a forked child: frees memory and nothing else, as thread and socket belong to the parent. NULL accepted. */
 void io_abandon(struct io *io);
 
-/* Until the collector has agreed; the kind of id it has for the run. PORTOLAN_E_NO_COLLECTOR (no message), or the
- * collector's refusal. */
+/* Until the collector has agreed; the kind of id it has for the run. PORTOLAN_E_NO_COLLECTOR (what the collector that
+ * is there says instead, or an empty message), or the collector's refusal. */
 int io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error);
-
-/* Why the collector that is there has not agreed yet; its message, or false: it has said nothing. */
-bool io_get_complaint(struct io *io, struct portolan_error *complaint);
 
 /* Until all frames before `position` are acknowledged. PORTOLAN_E_TIMEOUT, PORTOLAN_E_ENDED (no
  * messages), PORTOLAN_E_CLOSED. */
@@ -74,9 +72,6 @@ bool io_is_offline(const struct io *io); /* and none has come yet */
 
 /* Ends the run where it is: what is not acknowledged goes to the spool, on disk when this returns. */
 int io_save(struct io *io, struct portolan_error *error);
-
-/* The spool file, or "" while there is none. */
-void io_get_spool(struct io *io, char *path, size_t size);
 
 bool io_has_failed(const struct io *io);                      /* for good; a plain load */
 bool io_has_ended(const struct io *io);                       /* that, closed, or saved */

@@ -328,7 +328,7 @@ say_on_stderr(struct io *io, enum phase phase)
 	if (io->session.state == SESSION_ALONE && !io->said_alone) {
 		io->said_alone = true;
 		fprintf(stderr, "portolan: run %s: a collector came, and refused: %s (the run goes on into %s)\n",
-		        io->run, io->session.failure.message, io->spool_path);
+		        io->run, io->session.failure.message, io->counters.spool);
 	}
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
 		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", io->run);
@@ -360,7 +360,7 @@ publish(struct io *io)
 	        .bytes_sent = io->bytes_sent,
 	        .opened = session->opened_count,
 	};
-	snprintf(io->spool_path, sizeof(io->spool_path), "%s", backlog->spool ? backlog->spool->path : "");
+	snprintf(io->counters.spool, sizeof(io->counters.spool), "%s", backlog->spool ? backlog->spool->path : "");
 	if (matters) {
 		io->blocked_since = 0;
 		io->failure = session->failure;

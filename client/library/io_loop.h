@@ -48,8 +48,7 @@ struct io {
 	struct io_counters counters;
 	struct portolan_error complaint;     /* the collector's last; code 0: none */
 	struct portolan_error command_error; /* of the last COMMAND_OFFLINE or COMMAND_SAVE; code 0: none */
-	char spool_path[IO_PATH_SIZE];
-	enum wire_id_kind id_kind; /* written before phase becomes PHASE_OPEN */
+	enum wire_id_kind id_kind;           /* written before phase becomes PHASE_OPEN */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 };

@@ -88,8 +88,7 @@ place_spool(struct portolan_run *run, const struct portolan_options *options, st
 	return run->spool ? 0 : error_set(error, PORTOLAN_E_SYSTEM, "spool: %s", strerror(errno));
 }
 
-/* The answer of the collector, in slices: whoever waits may want to give up. PORTOLAN_E_NO_COLLECTOR without a message.
- */
+/* The answer of the collector, in slices: whoever waits may want to give up. As io_wait_open(). */
 static int
 await_answer(struct portolan_run *run, int64_t deadline, struct portolan_error *error)
 {
@@ -107,14 +106,13 @@ await_answer(struct portolan_run *run, int64_t deadline, struct portolan_error *
 	}
 }
 
+/* `error`: of await_answer(). */
 static int
 nobody_answered(const struct portolan_run *run, const struct portolan_options *options, int timeout,
                 struct portolan_error *error)
 {
-	struct portolan_error complaint;
-
-	if (io_get_complaint(run->io, &complaint))
-		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s", complaint.message);
+	if (error->message[0] != '\0')
+		return PORTOLAN_E_NO_COLLECTOR;
 	if (options->store)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector of store %s did not answer within %g s",
 		                 run->embedded.store, timeout / 1000.0);
@@ -127,13 +125,14 @@ nobody_answered(const struct portolan_run *run, const struct portolan_options *o
 static int
 go_offline(struct portolan_run *run, const struct portolan_error *why, struct portolan_error *error)
 {
-	char path[IO_PATH_SIZE];
+	struct io_counters counters;
 	int status = io_go_offline(run->io, error);
 
 	if (status < 0 || !io_is_offline(run->io))
 		return status;
-	io_get_spool(run->io, path, sizeof(path));
-	fprintf(stderr, "portolan: run %s: %s: recording to %s until one answers\n", run->name, why->message, path);
+	io_get_counters(run->io, &counters);
+	fprintf(stderr, "portolan: run %s: %s: recording to %s until one answers\n", run->name, why->message,
+	        counters.spool);
 	return 0;
 }
 

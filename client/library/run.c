@@ -75,10 +75,8 @@ report_missing(const struct portolan_run *run, int code, const char *why, struct
 	                   saved;
 	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
 	struct io_counters counters;
-	char path[IO_PATH_SIZE];
 
 	io_get_counters(run->io, &counters);
-	io_get_spool(run->io, path, sizeof(path));
 	saved = counters.saved < missing ? counters.saved : missing;
 	if (saved == 0)
 		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
@@ -86,7 +84,7 @@ report_missing(const struct portolan_run *run, int code, const char *why, struct
 	return error_set(error, code,
 	                 "run %s%s: %s: %llu of %llu observations are in a file, and %llu are lost: portolan import %s "
 	                 "--store %s",
-	                 run->name, ended, why, saved, all, missing - saved, path,
+	                 run->name, ended, why, saved, all, missing - saved, counters.spool,
 	                 run->embedded.store ? run->embedded.store : "DIR");
 }
 

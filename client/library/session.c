@@ -207,16 +207,10 @@ session_add_close(struct session *session, struct session_mark mark, struct port
 }
 
 static void
-fail(struct session *session, const char *why, size_t length)
+fail(struct session *session, const char *why)
 {
 	session->state = session->offline && session->opened_count == 0 ? SESSION_ALONE : SESSION_FAILED;
-	error_set(&session->failure, PORTOLAN_E_REFUSED, "%.*s", (int)length, why);
-}
-
-static void
-give_up(struct session *session, const char *why)
-{
-	fail(session, why, strlen(why));
+	error_set(&session->failure, PORTOLAN_E_REFUSED, "%s", why);
 }
 
 static bool
@@ -247,7 +241,7 @@ is_beyond(struct session *session, uint64_t acknowledged)
 {
 	if (session->backlog.is_left_over || acknowledged <= session->sent)
 		return false;
-	give_up(session, "the collector acknowledges what was never sent");
+	fail(session, "the collector acknowledges what was never sent");
 	return true;
 }
 
@@ -261,9 +255,9 @@ is_elsewhere(struct session *session, const uint8_t *store)
 		return false;
 	if (session->has_store && memcmp(session->store, store, WIRE_STORE_SIZE) != 0) {
 		session->refusal = WIRE_E_OTHER_STORE;
-		give_up(session,
-		        "the collector serves another store than the one of this session (which was removed, or is "
-		        "elsewhere)");
+		fail(session,
+		     "the collector serves another store than the one of this session (which was removed, or is "
+		     "elsewhere)");
 		return true;
 	}
 	session_set_store(session, store);
@@ -279,9 +273,9 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 		return;
 	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
-		give_up(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
-		                 "from a copy); "
-		                 "open a new run");
+		fail(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
+		              "from a copy); "
+		              "open a new run");
 		return;
 	}
 	settle(session, opened->acknowledged);
@@ -308,14 +302,11 @@ receive_ack(struct session *session, const struct wire_ack *ack)
 }
 
 static void
-complain(struct session *session, int code, struct wire_bytes message)
-{
-	error_set(&session->complaint, code, "%.*s", (int)message.size, (const char *)message.data);
-}
-
-static void
 receive_error(struct session *session, const struct wire_error *reply, int64_t now)
 {
+	char message[sizeof(session->failure.message)];
+
+	snprintf(message, sizeof(message), "%.*s", (int)reply->message.size, (const char *)reply->message.data);
 	switch (reply->code) {
 	case WIRE_E_NO_SESSION:
 	case WIRE_E_SEQUENCE:
@@ -324,19 +315,16 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 			open_again(session);
 		break;
 	case WIRE_E_REFUSED: /* counted by the collector; the number is used up and will be acknowledged */
-		complain(session, PORTOLAN_E_ROWS, reply->message);
+		error_set(&session->complaint, PORTOLAN_E_ROWS, "%s", message);
 		break;
 	case WIRE_E_UNAVAILABLE:
-		complain(session, PORTOLAN_E_NO_COLLECTOR, reply->message);
+		error_set(&session->complaint, PORTOLAN_E_NO_COLLECTOR, "%s", message);
 		session->state = SESSION_OPENING;
 		session->open_due = now + SESSION_PAUSE_MS;
 		break;
 	default:
 		session->refusal = reply->code;
-		if (reply->message.size > 0)
-			fail(session, (const char *)reply->message.data, reply->message.size);
-		else
-			give_up(session, "the collector gave no reason");
+		fail(session, message[0] ? message : "the collector gave no reason");
 		break;
 	}
 }
@@ -362,7 +350,7 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 	if (wire_decode(session->decoder, data, size, &frame, &code, &error) < 0) {
 		if (code == WIRE_E_VERSION) {
 			session->refusal = code;
-			give_up(session, error.message);
+			fail(session, error.message);
 		}
 		return;
 	}

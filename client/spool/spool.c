@@ -482,21 +482,6 @@ spool_sync(struct spool *spool, struct portolan_error *error)
 	return fdatasync(spool->file) < 0 ? fail(spool, "write it to disk", error) : 0;
 }
 
-static int
-make_room(struct spool *spool, size_t size, struct portolan_error *error)
-{
-	uint8_t *buffer;
-
-	if (size <= spool->room)
-		return 0;
-	buffer = realloc(spool->buffer, size);
-	if (!buffer)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", size);
-	spool->buffer = buffer;
-	spool->room = size;
-	return 0;
-}
-
 int
 spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame, struct portolan_error *error)
 {
@@ -507,9 +492,9 @@ spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *
 		return status;
 	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
 		return damaged(spool, error);
-	status = make_room(spool, head.size, error);
-	if (status == 0)
-		status = read_at(spool, spool->at + sizeof(head), spool->buffer, head.size, error);
+	if (!spool->buffer && !(spool->buffer = malloc(WIRE_MAX_FRAME)))
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %u bytes", WIRE_MAX_FRAME);
+	status = read_at(spool, spool->at + sizeof(head), spool->buffer, head.size, error);
 	if (status != 0)
 		return status;
 	if (head.check != check_of(&head, sizeof(head), spool->buffer, head.size))
