@@ -90,7 +90,7 @@ check_config(const char *config, struct portolan_error *error)
 static int
 check_size(const struct portolan_options *options, struct portolan_error *error)
 {
-	size_t most = SESSION_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0, config = 0;
+	size_t most = WIRE_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0, config = 0;
 
 	for (size_t i = 0; i < options->label_count; i++)
 		size += LABEL_HEAD + strlen(options->labels[i]);

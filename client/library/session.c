@@ -16,9 +16,9 @@
 static int
 keep_open(struct session *session, struct wire_bytes open, struct portolan_error *error)
 {
-	if (open.size > SESSION_MAX_FRAME - SESSION_OPEN_GROWS)
+	if (open.size > WIRE_MAX_FRAME - SESSION_OPEN_GROWS)
 		return error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u", open.size,
-		                 SESSION_MAX_FRAME - SESSION_OPEN_GROWS);
+		                 WIRE_MAX_FRAME - SESSION_OPEN_GROWS);
 	session->open = malloc(open.size);
 	if (!session->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -219,9 +219,11 @@ has_ended(const struct session *session)
 	return session->state == SESSION_CLOSED || session->state == SESSION_FAILED || session->state == SESSION_ALONE;
 }
 
-static void
-open_again(struct session *session)
+void
+session_lost(struct session *session)
 {
+	if (has_ended(session))
+		return;
 	session->state = SESSION_OPENING;
 	session->open_due = 0;
 }
@@ -312,7 +314,7 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 	case WIRE_E_SEQUENCE:
 	case WIRE_E_OVER_CREDIT:
 		if (session->state == SESSION_OPEN)
-			open_again(session);
+			session_lost(session);
 		break;
 	case WIRE_E_REFUSED: /* counted by the collector; the number is used up and will be acknowledged */
 		error_set(&session->complaint, PORTOLAN_E_ROWS, "%s", message);
@@ -365,13 +367,6 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		receive_error(session, &frame.error, now);
 }
 
-void
-session_lost(struct session *session)
-{
-	if (!has_ended(session))
-		open_again(session);
-}
-
 static bool
 offer_ping(struct session *session, struct wire_bytes *bytes)
 {
@@ -417,7 +412,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 
 	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
 	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
-		open_again(session);
+		session_lost(session);
 	if (session->state == SESSION_OPENING && now >= session->open_due)
 		return offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)

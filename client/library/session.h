@@ -14,12 +14,11 @@
 
 #include <portolan/wire.h>
 
-#define SESSION_MAX_FRAME (256u << 10) /* bytes: no frame of ours is larger */
-#define SESSION_OPEN_GROWS 64u         /* bytes: what an `open` says later that it does not say at first */
-#define SESSION_OPEN_RETRY_MS 1000     /* without an answer `open` is sent again */
-#define SESSION_CONTACT_MS 5000        /* nothing heard for so long: open again */
-#define SESSION_PAUSE_MS 1000          /* after `unavailable` */
-#define SESSION_MAX_KEPT (16u << 20)   /* bytes of frames not acknowledged, whatever the credit */
+#define SESSION_OPEN_GROWS 64u       /* bytes: what an `open` says later that it does not say at first */
+#define SESSION_OPEN_RETRY_MS 1000   /* without an answer `open` is sent again */
+#define SESSION_CONTACT_MS 5000      /* nothing heard for so long: open again */
+#define SESSION_PAUSE_MS 1000        /* after `unavailable` */
+#define SESSION_MAX_KEPT (16u << 20) /* bytes of frames not acknowledged, whatever the credit */
 
 enum session_state {
 	SESSION_OPENING, /* `open` is to be sent, or was, and has no answer yet, or one to try again later */
@@ -96,7 +95,7 @@ int session_add_close(struct session *session, struct session_mark mark, struct 
 /* A frame from the collector. What is no frame of this session is ignored. */
 void session_receive(struct session *session, const void *data, size_t size, int64_t now);
 
-/* The collector is known to be another one now: opens again. */
+/* Contact is lost, or the collector is known to be another one now: opens again, unless the session has ended. */
 void session_lost(struct session *session);
 
 /* Lets time pass, then: the frame to send now, if any. It stays the next one until session_sent(); it is valid until

@@ -209,20 +209,31 @@ read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, str
 	return 0;
 }
 
+/* Takes `path`, also when it fails; NULL is a failure, too. */
 static struct spool *
-new_spool(const char *path)
+new_spool(char *path)
 {
-	struct spool *spool = calloc(1, sizeof(*spool));
+	struct spool *spool = path ? calloc(1, sizeof(*spool)) : NULL;
 
-	if (!spool)
-		return NULL;
-	spool->file = -1;
-	spool->path = strdup(path);
-	if (!spool->path) {
-		free(spool);
+	if (!spool) {
+		free(path);
 		return NULL;
 	}
+	spool->file = -1;
+	spool->path = path;
 	return spool;
+}
+
+/* DIRECTORY/<16 digits><suffix>; NULL: no memory. */
+static char *
+make_path(const char *directory, const uint8_t *id, const char *suffix)
+{
+	uint64_t digits = 0;
+	char *path;
+
+	for (int i = 0; i < 8; i++)
+		digits = digits << 8 | id[i];
+	return asprintf(&path, "%s/%016" PRIx64 "%s", directory, digits, suffix) < 0 ? NULL : path;
 }
 
 void
@@ -344,21 +355,12 @@ int
 spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
              uint64_t limit, struct portolan_error *error)
 {
-	char *path = NULL, *passing = NULL;
-	struct spool *created = NULL;
-	uint64_t digits = 0;
+	struct spool *created = new_spool(make_path(directory, session->id, SPOOL_SUFFIX));
+	char *passing = make_path(directory, session->id, SPOOL_UNFINISHED);
 	int status;
 
-	for (int i = 0; i < 8; i++)
-		digits = digits << 8 | session->id[i];
-	if (asprintf(&path, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits) < 0)
-		path = NULL;
-	if (path && asprintf(&passing, "%s/%016" PRIx64 SPOOL_UNFINISHED, directory, digits) < 0)
-		passing = NULL;
-	if (passing)
-		created = new_spool(path);
-	free(path);
-	if (!created) {
+	if (!created || !passing) {
+		spool_close(created);
 		free(passing);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
@@ -443,7 +445,7 @@ read_header(struct spool *spool, struct portolan_error *error)
 int
 spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error)
 {
-	struct spool *opened = new_spool(path);
+	struct spool *opened = new_spool(strdup(path));
 	int status;
 
 	if (!opened)
