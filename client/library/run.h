@@ -38,6 +38,9 @@ struct portolan_run {
 	struct io_counts counts;
 };
 
+/* What may be asked of portolan_open(). PORTOLAN_E_INVALID with a message that names what is wrong. */
+int options_check(const char *name, const struct portolan_options *options, struct portolan_error *error);
+
 /* The number of forks between the first process that asked and this one. A forked child inherits a run's memory but
  * neither its thread nor its socket; it must know before it touches either, also within a log call, which makes no
  * system call. */

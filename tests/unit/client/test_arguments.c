@@ -1,7 +1,7 @@
 /* test_arguments.c: what portolan_open() and portolan_log() refuse, with the message a user gets; reading of arrays. */
 #include "arrays.h"
 #include "batch.h"
-#include "options.h"
+#include "run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
