@@ -25,17 +25,6 @@ arrays_is_integer(enum portolan_type type)
 	return type >= PORTOLAN_I8 && type <= PORTOLAN_U64;
 }
 
-size_t
-arrays_element_size(enum portolan_type type)
-{
-	static const size_t sizes[] = {
-	        [PORTOLAN_F32] = 4, [PORTOLAN_F64] = 8, [PORTOLAN_I8] = 1,  [PORTOLAN_U8] = 1,  [PORTOLAN_I16] = 2,
-	        [PORTOLAN_U16] = 2, [PORTOLAN_I32] = 4, [PORTOLAN_U32] = 4, [PORTOLAN_I64] = 8, [PORTOLAN_U64] = 8,
-	};
-
-	return (unsigned)type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
-}
-
 static const char *
 row_at(const struct portolan_array *array, size_t row)
 {

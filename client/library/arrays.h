@@ -10,9 +10,6 @@
 
 bool arrays_is_integer(enum portolan_type type);
 
-/* Bytes of one element; 0 for a value that is no type. */
-size_t arrays_element_size(enum portolan_type type);
-
 /* Every one of n integers is within 0 … most. If not, *row is the first that is not, *negative and *value tell which
  * (*value holds the bits of a negative number as int64_t). */
 bool arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative,

@@ -37,10 +37,7 @@ keep(struct backlog *backlog, const struct spool_record *record, struct wire_byt
 
 	if (!kept)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", bytes.size);
-	*kept = (struct backlog_frame){.sequence = record->sequence,
-	                               .mark = {record->position, record->observations},
-	                               .kind = record->kind,
-	                               .size = bytes.size};
+	*kept = (struct backlog_frame){.record = *record, .size = bytes.size};
 	memcpy(kept->data, bytes.data, bytes.size);
 	if (backlog->last)
 		backlog->last->following = kept;
@@ -49,7 +46,7 @@ keep(struct backlog *backlog, const struct spool_record *record, struct wire_byt
 	backlog->last = kept;
 	if (!backlog->next)
 		backlog->next = kept;
-	backlog->loaded = kept->sequence;
+	backlog->loaded = record->sequence;
 	backlog->kept_bytes += kept->size;
 	return 0;
 }
@@ -98,13 +95,10 @@ backlog_spill(struct backlog *backlog, const char *directory, const struct spool
 		status = spool_create(&backlog->spool, directory, session, backlog->acknowledged + 1, limit, error);
 		backlog->spooled = backlog->acknowledged;
 	}
-	for (struct backlog_frame *frame = backlog->first; frame && status == 0; frame = frame->following) {
-		const struct spool_record record = {frame->kind, frame->sequence, frame->mark.position,
-		                                    frame->mark.observations};
-
-		if (frame->sequence > backlog->spooled)
-			status = write_down(backlog, &record, (struct wire_bytes){frame->data, frame->size}, error);
-	}
+	for (struct backlog_frame *frame = backlog->first; frame && status == 0; frame = frame->following)
+		if (frame->record.sequence > backlog->spooled)
+			status = write_down(backlog, &frame->record, (struct wire_bytes){frame->data, frame->size},
+			                    error);
 	if (status < 0)
 		return status;
 	spool_skip(backlog->spool); /* all of it is in memory as well */
@@ -120,8 +114,8 @@ backlog_saved(const struct backlog *backlog)
 	if (backlog->spooling)
 		return backlog->added_observations - backlog->settled.observations;
 	for (struct backlog_frame *frame = backlog->first; backlog->spool && frame; frame = frame->following)
-		if (frame->sequence <= backlog->spooled)
-			saved += frame->mark.observations;
+		if (frame->record.sequence <= backlog->spooled)
+			saved += frame->record.observations;
 	return saved;
 }
 
@@ -135,11 +129,11 @@ backlog_take_over(struct backlog *backlog, struct spool *spool)
 }
 
 static void
-note_settled(struct backlog *backlog, enum wire_kind kind, struct session_mark mark)
+note_settled(struct backlog *backlog, const struct spool_record *record)
 {
-	backlog->settled.position = mark.position;
-	backlog->settled.observations += mark.observations;
-	backlog->closed |= kind == WIRE_CLOSE;
+	backlog->settled.position = record->position;
+	backlog->settled.observations += record->observations;
+	backlog->closed |= record->kind == WIRE_CLOSE;
 }
 
 /* The file of a left-over session is for its sender to remove, who may want to say so. */
@@ -152,8 +146,8 @@ drop_file(struct backlog *backlog)
 	backlog->spool = NULL;
 }
 
-static void
-end_spooling(struct backlog *backlog)
+void
+backlog_cut(struct backlog *backlog)
 {
 	backlog->spooling = false;
 	if (backlog->is_left_over) {
@@ -178,13 +172,13 @@ backlog_load(struct backlog *backlog, struct portolan_error *error)
 		if (status < 0)
 			return status;
 		if (status == SPOOL_END) {
-			end_spooling(backlog);
+			backlog_cut(backlog);
 			drop_file(backlog);
 			return 0;
 		}
 		backlog->has_close |= record.kind == WIRE_CLOSE;
 		if (record.sequence <= backlog->acknowledged) {
-			note_settled(backlog, record.kind, (struct session_mark){record.position, record.observations});
+			note_settled(backlog, &record);
 			backlog->loaded = record.sequence;
 			continue;
 		}
@@ -196,12 +190,6 @@ backlog_load(struct backlog *backlog, struct portolan_error *error)
 		}
 	}
 	return 0;
-}
-
-void
-backlog_cut(struct backlog *backlog)
-{
-	end_spooling(backlog);
 }
 
 void
@@ -221,15 +209,15 @@ backlog_rewind(struct backlog *backlog)
 void
 backlog_settle(struct backlog *backlog, uint64_t acknowledged)
 {
-	while (backlog->first && backlog->first->sequence <= acknowledged) {
+	while (backlog->first && backlog->first->record.sequence <= acknowledged) {
 		struct backlog_frame *frame = backlog->first;
 
-		if (backlog->next && backlog->next->sequence <= frame->sequence)
+		if (backlog->next && backlog->next == frame)
 			backlog->next = frame->following; /* repeated for nothing: it had arrived before */
 		else
 			backlog->under_way_bytes -= frame->size;
 		backlog->kept_bytes -= frame->size;
-		note_settled(backlog, frame->kind, frame->mark);
+		note_settled(backlog, &frame->record);
 		backlog->first = frame->following;
 		if (!backlog->first)
 			backlog->last = NULL;

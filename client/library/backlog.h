@@ -20,9 +20,7 @@ struct session_mark {
 
 struct backlog_frame {
 	struct backlog_frame *following;
-	uint64_t sequence;
-	struct session_mark mark;
-	enum wire_kind kind;
+	struct spool_record record;
 	size_t size;
 	uint8_t data[];
 };
@@ -36,7 +34,7 @@ struct backlog {
 	bool spooling;
 	bool is_left_over; /* the file of another process, read to its end: `sequence` is not known before */
 	bool closed;       /* `close` is acknowledged */
-	bool has_close;    /* `close` was added or read */
+	bool has_close;    /* `close` was added or read: nothing may follow */
 
 	struct session_mark settled; /* of what is acknowledged: last position, all observations */
 	uint64_t added_observations, spooled_observations; /* all there ever were; of these, written to a file */
@@ -64,7 +62,7 @@ void backlog_take_over(struct backlog *backlog, struct spool *spool);
 /* Sees to it that `next` is set if a frame is left to be sent, by reading it from the file. */
 int backlog_load(struct backlog *backlog, struct portolan_error *error);
 
-/* Left over only: nothing behind what was read is wanted. */
+/* The file is read to its end, or nothing behind what was read is wanted (left over only). */
 void backlog_cut(struct backlog *backlog);
 
 void backlog_sent(struct backlog *backlog);   /* `next` is under way */

@@ -179,30 +179,18 @@ lock_is_held(const struct embedded *embedded, long *holder)
 static int
 spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 {
-	char *arguments[] = {embedded->program,
-	                     (char *)(uintptr_t) "--store",
-	                     embedded->store,
-	                     (char *)(uintptr_t) "--listen",
-	                     (char *)(uintptr_t) "local",
-	                     (char *)(uintptr_t) "--exit-when-idle",
-	                     (char *)(uintptr_t)IDLE_SECONDS,
-	                     (char *)(uintptr_t) "--detach",
-	                     NULL};
+	const char *const arguments[] = {embedded->program,  "--store",    embedded->store, "--listen", "local",
+	                                 "--exit-when-idle", IDLE_SECONDS, "--detach",      NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t all, none;
-	int status;
+	int status = posix_spawn_file_actions_init(&files);
 
-	sigfillset(&all);
-	sigemptyset(&none);
-	status = posix_spawn_file_actions_init(&files);
 	if (status != 0)
 		return status;
-	status = posix_spawnattr_init(&attributes);
-	if (status != 0) {
-		posix_spawn_file_actions_destroy(&files);
-		return status;
-	}
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes); /* glibc's cannot fail */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	posix_spawnattr_setsigmask(&attributes, &none);
@@ -214,7 +202,8 @@ spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 	if (status == 0)
 		status = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	if (status == 0)
-		status = posix_spawn(child, embedded->program, &files, &attributes, arguments, embedded->environment);
+		status = posix_spawn(child, embedded->program, &files, &attributes, (char *const *)(uintptr_t)arguments,
+		                     embedded->environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
 	return status;
@@ -222,14 +211,14 @@ spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 
 struct wait {
 	int64_t deadline;
-	bool (*cancelled)(void *context);
+	int (*cancelled)(void *context);
 	void *context;
 };
 
 static bool
 time_is_up(const struct wait *wait)
 {
-	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context));
+	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context) != 0);
 }
 
 /* Collects what the child says until it closes its stderr; one line of it. False: time is up. */
@@ -337,7 +326,7 @@ held_by_other(const struct embedded *embedded, long holder, struct portolan_erro
  * and may have kept somebody's collector from getting it.
  */
 int
-embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancelled)(void *context), void *context,
+embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelled)(void *context), void *context,
                struct portolan_error *error)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};

@@ -28,7 +28,7 @@ bool embedded_is_served(const struct embedded *embedded);
 
 /* Starts a collector and waits until it listens: at most until `deadline` (clock.h), or `cancelled` (may be NULL) says
  * so. Leaves no child process behind. 0 also if another one turned out to serve the store. PORTOLAN_E_NO_COLLECTOR. */
-int embedded_start(const struct embedded *embedded, int64_t deadline, bool (*cancelled)(void *context), void *context,
+int embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelled)(void *context), void *context,
                    struct portolan_error *error);
 
 #endif

@@ -23,7 +23,7 @@
 #define ENDS 0x40000u     /* the end of the epoch follows */
 #define FEWEST_FRAMES 16u /* of the smallest pool: enough to fill some while others are sent */
 
-_Static_assert(FRAMES_MAX_BYTES + 1024 <= SESSION_MAX_FRAME, "a frame goes out as it is");
+_Static_assert(FRAMES_MAX_BYTES + 1024 <= WIRE_MAX_FRAME, "a frame goes out as it is");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns go out as they are, and the wire is little-endian");
 
 static const char *const column_names[FRAME_COLUMNS] = {

@@ -80,14 +80,15 @@ start_thread(struct io *io, struct portolan_error *error)
 	return 0;
 }
 
-static void
-free_memory(struct io *io)
+void
+io_abandon(struct io *io)
 {
+	if (!io)
+		return;
 	session_deinit(&io->session);
 	leftover_deinit(&io->leftover);
 	if (io->wake >= 0)
 		close(io->wake);
-	free(io->run);
 	free(io->target);
 	free(io);
 }
@@ -108,9 +109,9 @@ prepare(struct io *io, const struct io_options *options, struct portolan_error *
 	uint8_t id[WIRE_SESSION_SIZE];
 	int status;
 
-	io->run = strndup((const char *)options->request->run.data, options->request->run.size);
+	io->run = (const char *)options->request->run.data;
 	io->target = strdup(options->embedded ? options->embedded->store : options->endpoint);
-	if (!io->run || !io->target)
+	if (!io->target)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	io->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (io->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
@@ -132,8 +133,7 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	created->wake = -1;
 	created->frames = options->frames;
 	created->embedded = options->embedded;
-	created->count = options->count;
-	created->counted = options->context;
+	created->counts = options->counts;
 	status = prepare(created, options, error);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -144,7 +144,7 @@ io_create(struct io **io, const struct io_options *options, struct portolan_erro
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (status < 0) {
 		close_socket(created);
-		free_memory(created);
+		io_abandon(created);
 		return status;
 	}
 	*io = created;
@@ -162,14 +162,7 @@ io_destroy(struct io *io)
 	close_socket(io);
 	pthread_cond_destroy(&io->changed);
 	pthread_mutex_destroy(&io->mutex);
-	free_memory(io);
-}
-
-void
-io_abandon(struct io *io)
-{
-	if (io)
-		free_memory(io);
+	io_abandon(io);
 }
 
 void
@@ -189,7 +182,7 @@ io_has_ended(const struct io *io)
 	return phase == PHASE_FAILED || phase == PHASE_CLOSED || phase == PHASE_SAVED;
 }
 
-/* Waits until `reached` or the thread has ended; false: the deadline came first. */
+/* Waits until `reached` (NULL: nothing) or the thread has ended; false: the deadline came first. */
 static bool
 wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument), uint64_t argument, int64_t deadline)
 {
@@ -200,7 +193,7 @@ wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument
 	io_wake(io);
 	pthread_mutex_lock(&io->mutex);
 	for (;;) {
-		done = reached(io, argument) || io_has_ended(io);
+		done = (reached && reached(io, argument)) || io_has_ended(io);
 		if (done || status != 0)
 			break;
 		if (deadline == CLOCK_FOREVER)
@@ -225,32 +218,19 @@ io_is_settled(const struct io *io, uint64_t position)
 	return atomic_load(&io->settled_position) >= position;
 }
 
-static bool
-never(const struct io *io, uint64_t unused)
-{
-	(void)io;
-	(void)unused;
-	return false;
-}
-
 int
 io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error)
 {
-	if (!wait_until(io, has_opened, 0, deadline))
+	if (!wait_until(io, has_opened, 0, deadline)) {
+		pthread_mutex_lock(&io->mutex);
+		error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s", io->complaint.code ? io->complaint.message : "");
+		pthread_mutex_unlock(&io->mutex);
 		return PORTOLAN_E_NO_COLLECTOR;
+	}
 	if (io_has_failed(io))
 		return error_set(error, io->failure.code, "%s", io->failure.message);
 	*id_kind = io->id_kind;
 	return 0;
-}
-
-bool
-io_get_complaint(struct io *io, struct portolan_error *complaint)
-{
-	pthread_mutex_lock(&io->mutex);
-	*complaint = io->complaint;
-	pthread_mutex_unlock(&io->mutex);
-	return complaint->code != 0;
 }
 
 int
@@ -269,16 +249,16 @@ int
 io_finish(struct io *io, int64_t deadline)
 {
 	atomic_store(&io->command, COMMAND_FINISH);
-	if (!wait_until(io, never, 0, deadline))
+	if (!wait_until(io, NULL, 0, deadline))
 		return PORTOLAN_E_TIMEOUT;
 	return io_has_failed(io) ? PORTOLAN_E_ENDED : 0;
 }
 
 static bool
-is_commanded(const struct io *io, uint64_t unused)
+has_obeyed(const struct io *io, uint64_t unused)
 {
 	(void)unused;
-	return io->command_done;
+	return atomic_load(&io->command) == COMMAND_RUN;
 }
 
 /* Has the thread do it, and waits for that; it does not wait for anybody else meanwhile. */
@@ -288,14 +268,14 @@ command(struct io *io, enum command what, struct portolan_error *error)
 	int status;
 
 	pthread_mutex_lock(&io->mutex);
-	io->command_done = false;
+	io->command_error.code = 0;
 	pthread_mutex_unlock(&io->mutex);
 	atomic_store(&io->command, what);
-	wait_until(io, is_commanded, 0, CLOCK_FOREVER);
+	wait_until(io, has_obeyed, 0, CLOCK_FOREVER);
 	pthread_mutex_lock(&io->mutex);
-	status = io->command_done ? io->command_status : 0;
+	status = io->command_error.code;
 	if (status < 0)
-		error_set(error, status, "%s", io->command_error.message);
+		*error = io->command_error;
 	pthread_mutex_unlock(&io->mutex);
 	return status;
 }
@@ -318,14 +298,6 @@ io_save(struct io *io, struct portolan_error *error)
 	return command(io, COMMAND_SAVE, error);
 }
 
-void
-io_get_spool(struct io *io, char *path, size_t size)
-{
-	pthread_mutex_lock(&io->mutex);
-	snprintf(path, size, "%s", io->spool_path);
-	pthread_mutex_unlock(&io->mutex);
-}
-
 bool
 io_has_failed(const struct io *io)
 {
@@ -339,15 +311,9 @@ io_failure(const struct io *io)
 }
 
 void
-io_get_counters(const struct io *io, struct io_counters *counters)
+io_get_counters(struct io *io, struct io_counters *counters)
 {
-	*counters = (struct io_counters){
-	        .settled_observations = atomic_load(&io->settled_observations),
-	        .replaced = atomic_load(&io->replaced),
-	        .refused = atomic_load(&io->refused),
-	        .bytes_sent = atomic_load(&io->bytes_sent),
-	        .opened = atomic_load(&io->opened),
-	        .spooled = atomic_load(&io->spooled),
-	        .saved = atomic_load(&io->saved),
-	};
+	pthread_mutex_lock(&io->mutex);
+	*counters = io->counters;
+	pthread_mutex_unlock(&io->mutex);
 }

@@ -207,13 +207,6 @@ makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
 	       memcmp(frame.session, session->id, WIRE_SESSION_SIZE) == 0;
 }
 
-static void
-give_up_this(struct leftover *leftover)
-{
-	reject(leftover->paths[leftover->at], "it holds a frame that makes no sense");
-	go_on(leftover);
-}
-
 bool
 leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 {
@@ -225,31 +218,12 @@ leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 		if (session_next(&leftover->session, now, frame)) {
 			if (makes_sense(leftover, *frame))
 				return true;
-			give_up_this(leftover);
+			reject(leftover->paths[leftover->at], "it holds a frame that makes no sense");
+			go_on(leftover);
 			continue;
 		}
 		if (leftover->session.state != SESSION_CLOSED && leftover->session.state != SESSION_FAILED)
 			return false;
 		end_this(leftover);
 	}
-}
-
-void
-leftover_sent(struct leftover *leftover, int64_t now)
-{
-	session_sent(&leftover->session, now);
-}
-
-void
-leftover_receive(struct leftover *leftover, const void *data, size_t size, int64_t now)
-{
-	if (leftover->sending)
-		session_receive(&leftover->session, data, size, now);
-}
-
-void
-leftover_lost(struct leftover *leftover)
-{
-	if (leftover->sending)
-		session_lost(&leftover->session);
 }

@@ -28,10 +28,7 @@ void leftover_deinit(struct leftover *leftover); /* leaves files that are not se
 
 bool leftover_is_done(const struct leftover *leftover);
 
-/* As session_next(), session_sent() and session_receive(). */
+/* As session_next(), for leftover->session, which is told of what is sent and received while leftover->sending. */
 bool leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame);
-void leftover_sent(struct leftover *leftover, int64_t now);
-void leftover_receive(struct leftover *leftover, const void *data, size_t size, int64_t now);
-void leftover_lost(struct leftover *leftover);
 
 #endif

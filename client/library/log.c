@@ -138,7 +138,7 @@ fill_signals(const struct portolan_batch *batch, size_t first, const struct fram
 	}
 }
 
-static void
+__attribute__((cold)) static void
 note_refused(struct outcome *outcome, const uint8_t *leave_out, size_t first, size_t refused)
 {
 	size_t row = 0;
@@ -181,7 +181,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	}
 	if (kept > 0) {
 		outcome->logged += kept;
-		atomic_fetch_add_explicit(&run->logged, kept, memory_order_relaxed);
+		atomic_fetch_add_explicit(&run->counts.logged, kept, memory_order_relaxed);
 		atomic_store_explicit(&run->id_kind, shape.id_kind, memory_order_relaxed);
 	}
 	frames_commit(&run->frames, &room, kept, text);
@@ -215,7 +215,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 	return status < 0 ? status : 0;
 }
 
-static int
+__attribute__((cold)) static int
 report_refused(struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome,
                struct portolan_error *error)
 {
@@ -250,7 +250,7 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	if (status < 0 || batch->n == 0)
 		return status;
 	if (io_has_failed(run->io)) {
-		atomic_fetch_add(&run->dropped, batch->n);
+		atomic_fetch_add(&run->counts.dropped, batch->n);
 		return run_report_end(run, error);
 	}
 	status = run_lock(run, error);
@@ -258,11 +258,11 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		return status;
 	run->waiting_since = 0;
 	status = log_pieces(run, batch, &outcome, error);
-	run_unlock(run);
+	pthread_mutex_unlock(&run->log_mutex);
 	if (outcome.dropped > 0)
-		atomic_fetch_add(&run->dropped, outcome.dropped);
+		atomic_fetch_add(&run->counts.dropped, outcome.dropped);
 	if (outcome.refused > 0)
-		atomic_fetch_add(&run->refused, outcome.refused);
+		atomic_fetch_add(&run->counts.refused, outcome.refused);
 	if (status == PORTOLAN_E_ENDED)
 		status = run_report_end(run, error);
 	if (status == 0 && outcome.refused > 0)
@@ -270,7 +270,7 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	return status;
 }
 
-static int
+__attribute__((noinline)) static int /* once, for the two calls below */
 log_scores(portolan_run *run, uint32_t epoch, size_t n, size_t classes, enum portolan_scores kind, const uint64_t *ids,
            const float *scores, const int32_t *gold, struct portolan_error *error)
 {

@@ -5,7 +5,6 @@
 #include "run.h"
 
 #include "clock.h"
-#include "fork.h"
 
 #include <portolan/error.h>
 
@@ -18,12 +17,37 @@
 #define CLOSE_LEAST_MS 100
 #define WARN_AFTER_MS 500 /* shorter waits are not worth a line */
 
+/* The one mutable global of the library, but for the list of open spools: pthread_atfork() gives its handlers no
+ * argument. */
+static _Atomic unsigned generation;
+
+static void
+count_fork(void)
+{
+	atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
+}
+
+static void
+register_handler(void)
+{
+	pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned
+run_generation(void)
+{
+	static pthread_once_t registered = PTHREAD_ONCE_INIT;
+
+	pthread_once(&registered, register_handler);
+	return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
 int
 run_check(const struct portolan_run *run, struct portolan_error *error)
 {
 	if (!run)
 		return error_set(error, PORTOLAN_E_INVALID, "run is NULL");
-	if (run->generation != fork_generation())
+	if (run->generation != run_generation())
 		return error_set(error, PORTOLAN_E_FORKED,
 		                 "run %s was opened by the parent process; open one of its own here, with a group",
 		                 run->name);
@@ -36,7 +60,7 @@ static uint64_t
 not_acknowledged(const struct portolan_run *run)
 {
 	struct io_counters counters;
-	uint64_t logged = atomic_load(&run->logged);
+	uint64_t logged = atomic_load(&run->counts.logged);
 
 	io_get_counters(run->io, &counters);
 	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
@@ -46,14 +70,13 @@ not_acknowledged(const struct portolan_run *run)
 static int
 report_missing(const struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
-	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0;
-	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->logged) + dropped, saved;
+	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->counts.dropped) : 0;
+	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->counts.logged) + dropped,
+	                   saved;
 	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
 	struct io_counters counters;
-	char path[IO_PATH_SIZE];
 
 	io_get_counters(run->io, &counters);
-	io_get_spool(run->io, path, sizeof(path));
 	saved = counters.saved < missing ? counters.saved : missing;
 	if (saved == 0)
 		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
@@ -61,7 +84,7 @@ report_missing(const struct portolan_run *run, int code, const char *why, struct
 	return error_set(error, code,
 	                 "run %s%s: %s: %llu of %llu observations are in a file, and %llu are lost: portolan import %s "
 	                 "--store %s",
-	                 run->name, ended, why, saved, all, missing - saved, path,
+	                 run->name, ended, why, saved, all, missing - saved, counters.spool,
 	                 run->embedded.store ? run->embedded.store : "DIR");
 }
 
@@ -133,12 +156,6 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 }
 
 void
-run_unlock(struct portolan_run *run)
-{
-	pthread_mutex_unlock(&run->log_mutex);
-}
-
-void
 run_stop_logging(struct portolan_run *run)
 {
 	atomic_store(&run->closed, true);
@@ -158,7 +175,7 @@ run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error
 		return 0;
 	}
 	if (run->waiting_since == 0) {
-		atomic_fetch_add(&run->waits, 1);
+		atomic_fetch_add(&run->counts.waits, 1);
 		run->waiting_since = run->asked = now;
 	}
 	nanosleep(&pause, NULL);
@@ -170,20 +187,6 @@ run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error
 	if (now - run->waiting_since >= WARN_AFTER_MS)
 		warn_full(run);
 	return status < 0 ? status : 1;
-}
-
-void
-run_count(const void *context, struct wire_counts *counts)
-{
-	const struct portolan_run *run = context;
-
-	*counts = (struct wire_counts){
-	        .told = true,
-	        .logged = atomic_load(&run->logged),
-	        .refused = atomic_load(&run->refused),
-	        .dropped = atomic_load(&run->dropped),
-	        .waits = atomic_load(&run->waits),
-	};
 }
 
 int
@@ -204,7 +207,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 	/* It is a hint: where the user wants no waiting, it is left out as well. */
 	for (status = 1; status > 0 && !frames_end_epoch(&run->frames, epoch);)
 		status = run_wait_for_room(run, run->when_full != PORTOLAN_DROP, error);
-	run_unlock(run);
+	pthread_mutex_unlock(&run->log_mutex);
 	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }
 
@@ -242,7 +245,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		return status;
 	return error_set(error, status, "run %s: %llu of %llu observations are not acknowledged by the collector yet",
 	                 run->name, (unsigned long long)not_acknowledged(run),
-	                 (unsigned long long)atomic_load(&run->logged));
+	                 (unsigned long long)atomic_load(&run->counts.logged));
 }
 
 /* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
@@ -308,7 +311,7 @@ portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error)
 
 	if (!run)
 		return 0;
-	if (run->generation != fork_generation()) {
+	if (run->generation != run_generation()) {
 		status = error_set(error, PORTOLAN_E_FORKED,
 		                   "run %s was opened by the parent process, which closes it; its memory is freed here",
 		                   run->name);
@@ -335,15 +338,15 @@ portolan_get_stats(const portolan_run *run, struct portolan_stats *stats)
 	io_get_counters(run->io, &counters);
 	settled = counters.settled_observations;
 	*stats = (struct portolan_stats){
-	        .logged = atomic_load(&run->logged),
+	        .logged = atomic_load(&run->counts.logged),
 	        .acknowledged = settled > counters.refused ? settled - counters.refused : 0,
-	        .refused = atomic_load(&run->refused) + counters.refused,
+	        .refused = atomic_load(&run->counts.refused) + counters.refused,
 	        .replaced = counters.replaced,
-	        .dropped = atomic_load(&run->dropped),
+	        .dropped = atomic_load(&run->counts.dropped),
 	        .spooled = counters.spooled,
 	        .bytes_sent = counters.bytes_sent,
 	        .reconnects = counters.opened > 0 ? counters.opened - 1 : 0,
-	        .waits = atomic_load(&run->waits),
+	        .waits = atomic_load(&run->counts.waits),
 	};
 	if (io_has_ended(run->io) && not_acknowledged(run) > counters.saved)
 		stats->dropped += not_acknowledged(run) - counters.saved;

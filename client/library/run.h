@@ -17,7 +17,7 @@
 
 struct portolan_run {
 	char *name;
-	unsigned generation; /* of the process that opened it: see fork.h */
+	unsigned generation; /* of the process that opened it */
 	bool strict;
 	enum portolan_when_full when_full;
 	uint64_t examples; /* declared; 0: not */
@@ -35,8 +35,16 @@ struct portolan_run {
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector, or by the first rows logged */
 	_Atomic bool warned_refused, warned_full;
-	_Atomic uint64_t logged, refused, dropped, waits;
+	struct io_counts counts;
 };
+
+/* What may be asked of portolan_open(). PORTOLAN_E_INVALID with a message that names what is wrong. */
+int options_check(const char *name, const struct portolan_options *options, struct portolan_error *error);
+
+/* The number of forks between the first process that asked and this one. A forked child inherits a run's memory but
+ * neither its thread nor its socket; it must know before it touches either, also within a log call, which makes no
+ * system call. */
+unsigned run_generation(void);
 
 /* PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED, PORTOLAN_E_INVALID (NULL) or 0: what every call on a run asks first. */
 int run_check(const struct portolan_run *run, struct portolan_error *error);
@@ -49,12 +57,8 @@ int run_report_end(const struct portolan_run *run, struct portolan_error *error)
 /* What the caller of this run answers to options.cancelled. */
 bool run_is_cancelled(const struct portolan_run *run);
 
-/* What the collector is told of the run (struct portolan_run), spooled excepted. Called by the sending thread. */
-void run_count(const void *context, struct wire_counts *counts);
-
 /* log_mutex, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
-void run_unlock(struct portolan_run *run);
 
 /* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and `may_wait` is false; negative:
  * waiting was given up, or the run has ended (PORTOLAN_E_ENDED, no message). run->waiting_since is 0 when a call

@@ -16,9 +16,9 @@
 static int
 keep_open(struct session *session, struct wire_bytes open, struct portolan_error *error)
 {
-	if (open.size > SESSION_MAX_FRAME - SESSION_OPEN_GROWS)
+	if (open.size > WIRE_MAX_FRAME - SESSION_OPEN_GROWS)
 		return error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u", open.size,
-		                 SESSION_MAX_FRAME - SESSION_OPEN_GROWS);
+		                 WIRE_MAX_FRAME - SESSION_OPEN_GROWS);
 	session->open = malloc(open.size);
 	if (!session->open)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -136,12 +136,6 @@ session_spill(struct session *session, struct portolan_error *error)
 	return backlog_spill(&session->backlog, session->directory, &file, session->spool_limit, error);
 }
 
-bool
-session_is_spooling(const struct session *session)
-{
-	return session->backlog.spooling;
-}
-
 int
 session_go_offline(struct session *session, struct portolan_error *error)
 {
@@ -168,7 +162,7 @@ bool
 session_has_room(const struct session *session, size_t bytes)
 {
 	return session->state == SESSION_OPEN && !session->backlog.spooling && !session->backlog.next &&
-	       !session->closing && session->backlog.kept_bytes + bytes <= SESSION_MAX_KEPT &&
+	       !session->backlog.has_close && session->backlog.kept_bytes + bytes <= SESSION_MAX_KEPT &&
 	       may_be_under_way(session, bytes);
 }
 
@@ -178,7 +172,7 @@ add_frame(struct session *session, struct wire_frame *frame, struct session_mark
 	struct wire_bytes bytes;
 	int status;
 
-	assert(!session->closing);
+	assert(!session->backlog.has_close);
 	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
 	status = wire_encode(session->encoder, frame, &bytes, error);
 	return status < 0 ? status : backlog_add(&session->backlog, frame->kind, bytes, mark, error);
@@ -208,24 +202,15 @@ session_add_close(struct session *session, struct session_mark mark, struct port
 {
 	struct wire_frame frame = {.kind = WIRE_CLOSE,
 	                           .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
-	int status = add_frame(session, &frame, mark, error);
 
-	if (status == 0)
-		session->closing = true;
-	return status;
+	return add_frame(session, &frame, mark, error);
 }
 
 static void
-fail(struct session *session, const char *why, size_t length)
+fail(struct session *session, const char *why)
 {
 	session->state = session->offline && session->opened_count == 0 ? SESSION_ALONE : SESSION_FAILED;
-	error_set(&session->failure, PORTOLAN_E_REFUSED, "%.*s", (int)length, why);
-}
-
-static void
-give_up(struct session *session, const char *why)
-{
-	fail(session, why, strlen(why));
+	error_set(&session->failure, PORTOLAN_E_REFUSED, "%s", why);
 }
 
 static bool
@@ -234,11 +219,13 @@ has_ended(const struct session *session)
 	return session->state == SESSION_CLOSED || session->state == SESSION_FAILED || session->state == SESSION_ALONE;
 }
 
-static void
-open_again(struct session *session)
+void
+session_lost(struct session *session)
 {
+	if (has_ended(session))
+		return;
 	session->state = SESSION_OPENING;
-	session->open_is_out = false;
+	session->open_due = 0;
 }
 
 /* Everything up to `acknowledged` is on disk. */
@@ -256,7 +243,7 @@ is_beyond(struct session *session, uint64_t acknowledged)
 {
 	if (session->backlog.is_left_over || acknowledged <= session->sent)
 		return false;
-	give_up(session, "the collector acknowledges what was never sent");
+	fail(session, "the collector acknowledges what was never sent");
 	return true;
 }
 
@@ -270,9 +257,9 @@ is_elsewhere(struct session *session, const uint8_t *store)
 		return false;
 	if (session->has_store && memcmp(session->store, store, WIRE_STORE_SIZE) != 0) {
 		session->refusal = WIRE_E_OTHER_STORE;
-		give_up(session,
-		        "the collector serves another store than the one of this session (which was removed, or is "
-		        "elsewhere)");
+		fail(session,
+		     "the collector serves another store than the one of this session (which was removed, or is "
+		     "elsewhere)");
 		return true;
 	}
 	session_set_store(session, store);
@@ -288,9 +275,9 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 		return;
 	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
-		give_up(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
-		                 "from a copy); "
-		                 "open a new run");
+		fail(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
+		              "from a copy); "
+		              "open a new run");
 		return;
 	}
 	settle(session, opened->acknowledged);
@@ -317,35 +304,29 @@ receive_ack(struct session *session, const struct wire_ack *ack)
 }
 
 static void
-complain(struct session *session, int code, struct wire_bytes message)
-{
-	error_set(&session->complaint, code, "%.*s", (int)message.size, (const char *)message.data);
-}
-
-static void
 receive_error(struct session *session, const struct wire_error *reply, int64_t now)
 {
+	char message[sizeof(session->failure.message)];
+
+	snprintf(message, sizeof(message), "%.*s", (int)reply->message.size, (const char *)reply->message.data);
 	switch (reply->code) {
 	case WIRE_E_NO_SESSION:
 	case WIRE_E_SEQUENCE:
 	case WIRE_E_OVER_CREDIT:
 		if (session->state == SESSION_OPEN)
-			open_again(session);
+			session_lost(session);
 		break;
 	case WIRE_E_REFUSED: /* counted by the collector; the number is used up and will be acknowledged */
-		complain(session, PORTOLAN_E_ROWS, reply->message);
+		error_set(&session->complaint, PORTOLAN_E_ROWS, "%s", message);
 		break;
 	case WIRE_E_UNAVAILABLE:
-		complain(session, PORTOLAN_E_NO_COLLECTOR, reply->message);
-		session->state = SESSION_PAUSED;
-		session->paused_until = now + SESSION_PAUSE_MS;
+		error_set(&session->complaint, PORTOLAN_E_NO_COLLECTOR, "%s", message);
+		session->state = SESSION_OPENING;
+		session->open_due = now + SESSION_PAUSE_MS;
 		break;
 	default:
 		session->refusal = reply->code;
-		if (reply->message.size > 0)
-			fail(session, (const char *)reply->message.data, reply->message.size);
-		else
-			give_up(session, "the collector gave no reason");
+		fail(session, message[0] ? message : "the collector gave no reason");
 		break;
 	}
 }
@@ -371,7 +352,7 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 	if (wire_decode(session->decoder, data, size, &frame, &code, &error) < 0) {
 		if (code == WIRE_E_VERSION) {
 			session->refusal = code;
-			give_up(session, error.message);
+			fail(session, error.message);
 		}
 		return;
 	}
@@ -384,26 +365,6 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		receive_ack(session, &frame.ack);
 	else if (frame.kind == WIRE_ERROR)
 		receive_error(session, &frame.error, now);
-}
-
-void
-session_lost(struct session *session)
-{
-	if (!has_ended(session))
-		open_again(session);
-}
-
-static void
-pass_time(struct session *session, int64_t now)
-{
-	if (session->state == SESSION_PAUSED && now >= session->paused_until)
-		open_again(session);
-	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
-	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
-		open_again(session);
-	if (session->state == SESSION_OPENING && session->open_is_out &&
-	    now - session->open_sent >= SESSION_OPEN_RETRY_MS)
-		session->open_is_out = false;
 }
 
 static bool
@@ -449,8 +410,10 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
 	struct backlog_frame *next;
 
-	pass_time(session, now);
-	if (session->state == SESSION_OPENING && !session->open_is_out)
+	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
+	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
+		session_lost(session);
+	if (session->state == SESSION_OPENING && now >= session->open_due)
 		return offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)
 		return false;
@@ -459,7 +422,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 		return false;
 	next = session->backlog.next;
 	if (next && may_be_under_way(session, next->size)) {
-		session->offered = next->kind;
+		session->offered = next->record.kind;
 		*frame = (struct wire_bytes){next->data, next->size};
 		return true;
 	}
@@ -471,11 +434,10 @@ session_sent(struct session *session, int64_t now)
 {
 	session->last_sent = now;
 	if (session->offered == WIRE_OPEN) {
-		session->open_is_out = true;
-		session->open_sent = now;
+		session->open_due = now + SESSION_OPEN_RETRY_MS;
 	} else if (session->offered != WIRE_PING) {
-		if (session->sent < session->backlog.next->sequence)
-			session->sent = session->backlog.next->sequence;
+		if (session->sent < session->backlog.next->record.sequence)
+			session->sent = session->backlog.next->record.sequence;
 		backlog_sent(&session->backlog);
 	}
 }

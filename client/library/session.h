@@ -14,17 +14,15 @@
 
 #include <portolan/wire.h>
 
-#define SESSION_MAX_FRAME (256u << 10) /* bytes: no frame of ours is larger */
-#define SESSION_OPEN_GROWS 64u         /* bytes: what an `open` says later that it does not say at first */
-#define SESSION_OPEN_RETRY_MS 1000     /* without an answer `open` is sent again */
-#define SESSION_CONTACT_MS 5000        /* nothing heard for so long: open again */
-#define SESSION_PAUSE_MS 1000          /* after `unavailable` */
-#define SESSION_MAX_KEPT (16u << 20)   /* bytes of frames not acknowledged, whatever the credit */
+#define SESSION_OPEN_GROWS 64u       /* bytes: what an `open` says later that it does not say at first */
+#define SESSION_OPEN_RETRY_MS 1000   /* without an answer `open` is sent again */
+#define SESSION_CONTACT_MS 5000      /* nothing heard for so long: open again */
+#define SESSION_PAUSE_MS 1000        /* after `unavailable` */
+#define SESSION_MAX_KEPT (16u << 20) /* bytes of frames not acknowledged, whatever the credit */
 
 enum session_state {
-	SESSION_OPENING, /* `open` is to be sent, or was and has no answer yet */
+	SESSION_OPENING, /* `open` is to be sent, or was, and has no answer yet, or one to try again later */
 	SESSION_OPEN,
-	SESSION_PAUSED, /* the collector could not take it; opens again after a pause */
 	SESSION_CLOSED, /* `close` is acknowledged */
 	SESSION_FAILED, /* `failure` says why; for good */
 	SESSION_ALONE, /* offline, and refused when a collector came: recorded to the spool for good; `failure` says why
@@ -48,11 +46,10 @@ struct session {
 	uint8_t store[WIRE_STORE_SIZE]; /* that it is in, */
 	bool has_store;                 /* if that is known */
 	bool offline;                   /* goes on without ever having been opened */
-	bool closing;                   /* `close` was added: nothing may follow */
 
 	enum wire_kind offered; /* what session_next() gave out last */
-	int64_t last_sent, last_heard, open_sent, paused_until;
-	bool open_is_out;
+	int64_t last_sent, last_heard;
+	int64_t open_due; /* when `open` is to be sent, while SESSION_OPENING */
 
 	struct wire_counts counts; /* what `ping` and `close` tell; the owner's to set */
 
@@ -73,13 +70,12 @@ int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], c
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */
 
-/* Frames go to a file in `directory` from session_spill() on, until it is sent. `target` (may be NULL): what the file
- * says of where it belongs. Both must outlive the session. */
+/* Frames go to a file in `directory` from session_spill() on, until it is sent; session->backlog.spooling says so.
+ * `target` (may be NULL): what the file says of where it belongs. Both must outlive the session. */
 void session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target);
 /* The only store it may be sent to; else the first that answers becomes that. */
 void session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE]);
 int session_spill(struct session *session, struct portolan_error *error);
-bool session_is_spooling(const struct session *session);
 
 /* Goes on without an answer: to the spool, and when a collector comes, as a late session. What it then refuses is no
  * failure. On failure nothing has changed. */
@@ -99,7 +95,7 @@ int session_add_close(struct session *session, struct session_mark mark, struct 
 /* A frame from the collector. What is no frame of this session is ignored. */
 void session_receive(struct session *session, const void *data, size_t size, int64_t now);
 
-/* The collector is known to be another one now: opens again. */
+/* Contact is lost, or the collector is known to be another one now: opens again, unless the session has ended. */
 void session_lost(struct session *session);
 
 /* Lets time pass, then: the frame to send now, if any. It stays the next one until session_sent(); it is valid until

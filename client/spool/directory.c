@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,17 +23,13 @@ directory_sync(const char *path)
 }
 
 static void
-sync_parent(char *path)
+sync_parent(const char *path)
 {
-	char *name = strrchr(path, '/');
+	char *copy = strdup(path);
 
-	if (!name || name == path) {
-		directory_sync(name ? "/" : ".");
-		return;
-	}
-	*name = '\0';
-	directory_sync(path);
-	*name = '/';
+	if (copy)
+		directory_sync(dirname(copy));
+	free(copy);
 }
 
 int

@@ -1,18 +1,23 @@
 /*
  * spool.c: reading and writing of spool files.
  *
- * A file gets its final name when it is locked and has a header: whoever looks for left-over files sees no other.
+ * A file gets its final name when it is locked and has a header: whoever looks for left-over files sees no other. A
+ * record is written behind the last good one and only then counts; where writing fails the file is cut back.
+ *
+ * A child of fork() has a copy of every descriptor, and with it the lock, for as long as it lives, also when the
+ * process that recorded was killed. So the child closes them, first of all: a fork waits while a file is being opened,
+ * and the list of open spools is the one thing the two sides of it share.
  */
 #include "spool.h"
 
 #include "directory.h"
-#include "spool_io.h"
 
 #include <portolan/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -44,20 +49,191 @@ struct head {
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
-static struct spool *
-new_spool(const char *path)
-{
-	struct spool *spool = calloc(1, sizeof(*spool));
+static struct spool *open_spools; /* under open_mutex */
+static pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-	if (!spool)
-		return NULL;
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&open_mutex);
+}
+
+static void
+in_parent(void)
+{
+	pthread_mutex_unlock(&open_mutex);
+}
+
+static void
+in_child(void)
+{
+	for (; open_spools; open_spools = open_spools->following) {
+		close(open_spools->file);
+		open_spools->file = -1;
+	}
+	pthread_mutex_unlock(&open_mutex);
+}
+
+static void
+register_handlers(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}
+
+/* -1 with errno. */
+static int
+open_file(struct spool *spool, const char *path, int flags)
+{
+	static pthread_once_t registered = PTHREAD_ONCE_INIT;
+
+	pthread_once(&registered, register_handlers);
+	pthread_mutex_lock(&open_mutex);
+	spool->file = open(path, flags | O_CLOEXEC, 0600);
+	if (spool->file >= 0) {
+		spool->following = open_spools;
+		open_spools = spool;
+	}
+	pthread_mutex_unlock(&open_mutex);
+	return spool->file;
+}
+
+static void
+close_file(struct spool *spool)
+{
+	if (spool->file < 0)
+		return;
+	pthread_mutex_lock(&open_mutex);
+	for (struct spool **link = &open_spools; *link; link = &(*link)->following)
+		if (*link == spool) {
+			*link = spool->following;
+			break;
+		}
+	close(spool->file);
 	spool->file = -1;
-	spool->path = strdup(path);
-	if (!spool->path) {
-		free(spool);
+	pthread_mutex_unlock(&open_mutex);
+}
+
+/* By errno. */
+static int
+fail(const struct spool *spool, const char *what, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_SYSTEM, "spool %s: cannot %s: %s", spool->path, what, strerror(errno));
+}
+
+static int
+damaged(const struct spool *spool, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "spool %s is damaged at byte %" PRIu64 "; what stands before it is good", spool->path,
+	                 spool->at);
+}
+
+/* Of a head, whose last eight bytes are the place of the check itself, and what follows it: FNV-1a over words of eight
+ * bytes, with a rotation. Each step is a bijection, so a change within one word is always seen. */
+static uint64_t
+check_of(const void *head, size_t head_size, const void *body, size_t body_size)
+{
+	const struct {
+		const uint8_t *data;
+		size_t size;
+	} parts[] = {{head, head_size - sizeof(uint64_t)}, {body, body_size}};
+	/* Multiplied, or the size would cancel itself out when the head, which has it too, is added. */
+	uint64_t check = (UINT64_C(0xcbf29ce484222325) ^ body_size) * UINT64_C(0x100000001b3);
+
+	for (int part = 0; part < 2; part++)
+		for (size_t at = 0; at < parts[part].size; at += 8) {
+			size_t left = parts[part].size - at;
+			uint64_t word = 0;
+
+			memcpy(&word, parts[part].data + at, left < 8 ? left : 8);
+			check = (check ^ word) * UINT64_C(0x100000001b3);
+			check = check << 29 | check >> 35;
+		}
+	return check;
+}
+
+/* 0 or -1 with errno. */
+static int
+write_at(const struct spool *spool, uint64_t offset, const void *data, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t count = pwrite(spool->file, (const char *)data + done, size - done, (off_t)(offset + done));
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return -1;
+		done += (size_t)count;
+	}
+	return 0;
+}
+
+/* Behind `spool->end`, which moves on: both parts, or nothing. */
+static int
+append(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
+       struct portolan_error *error)
+{
+	size_t size = head_size + body_size;
+	int status;
+
+	if (spool->end > spool->limit || size > spool->limit - spool->end)
+		return error_set(error, PORTOLAN_E_SYSTEM,
+		                 "spool %s has reached its limit of %" PRIu64 " bytes (spool_bytes)", spool->path,
+		                 spool->limit);
+	if (write_at(spool, spool->end, head, head_size) == 0 &&
+	    write_at(spool, spool->end + head_size, body, body_size) == 0) {
+		spool->end += size;
+		return 0;
+	}
+	status = fail(spool, "write it", error);
+	/* Readers stop at what is not whole, so it matters little if this fails as well. */
+	(void)!ftruncate(spool->file, (off_t)spool->end);
+	return status;
+}
+
+/* SPOOL_END: the file has fewer bytes. */
+static int
+read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, struct portolan_error *error)
+{
+	if (offset > spool->end || size > spool->end - offset)
+		return SPOOL_END;
+	for (size_t done = 0; done < size;) {
+		ssize_t count = pread(spool->file, (char *)data + done, size - done, (off_t)(offset + done));
+
+		if (count == 0)
+			return SPOOL_END;
+		if (count < 0 && errno != EINTR)
+			return fail(spool, "read it", error);
+		done += count > 0 ? (size_t)count : 0;
+	}
+	return 0;
+}
+
+/* Takes `path`, also when it fails; NULL is a failure, too. */
+static struct spool *
+new_spool(char *path)
+{
+	struct spool *spool = path ? calloc(1, sizeof(*spool)) : NULL;
+
+	if (!spool) {
+		free(path);
 		return NULL;
 	}
+	spool->file = -1;
+	spool->path = path;
 	return spool;
+}
+
+/* DIRECTORY/<16 digits><suffix>; NULL: no memory. */
+static char *
+make_path(const char *directory, const uint8_t *id, const char *suffix)
+{
+	uint64_t digits = 0;
+	char *path;
+
+	for (int i = 0; i < 8; i++)
+		digits = digits << 8 | id[i];
+	return asprintf(&path, "%s/%016" PRIx64 "%s", directory, digits, suffix) < 0 ? NULL : path;
 }
 
 void
@@ -65,7 +241,7 @@ spool_close(struct spool *spool)
 {
 	if (!spool)
 		return;
-	spool_io_close(spool);
+	close_file(spool);
 	free(spool->path);
 	free(spool->made);
 	free(spool->open);
@@ -96,12 +272,12 @@ make_file(struct spool *spool, const char *directory, const char *path, struct p
 			return status;
 		if (made && !spool->made)
 			spool->made = strdup(directory);
-		if (spool_io_open(spool, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) >= 0 || errno != ENOENT)
+		if (open_file(spool, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) >= 0 || errno != ENOENT)
 			break;
 	}
 	if (spool->file < 0)
-		return spool_fail(spool, "make it", error);
-	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? spool_fail(spool, "lock it", error) : 0;
+		return fail(spool, "make it", error);
+	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? fail(spool, "lock it", error) : 0;
 }
 
 /* For what the spool knows of its session. */
@@ -116,34 +292,46 @@ make_header(const struct spool *spool)
 
 	memcpy(header.magic, magic, sizeof(magic));
 	memcpy(header.store, spool->store, sizeof(header.store));
-	header.check = spool_check(&header, sizeof(header), spool->open, spool->open_size + header.target_size);
+	header.check = check_of(&header, sizeof(header), spool->open, spool->open_size + header.target_size);
 	return header;
+}
+
+/* Memory for the session's `open` frame, and behind it the target. */
+static int
+make_body(struct spool *spool, size_t open_size, size_t target_size, struct portolan_error *error)
+{
+	spool->open = malloc(open_size + target_size + 1);
+	if (!spool->open)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	spool->open[open_size + target_size] = '\0';
+	spool->open_size = open_size;
+	spool->target = (const char *)spool->open + open_size;
+	return 0;
 }
 
 static int
 begin(struct spool *spool, const struct spool_session *session, uint64_t first, struct portolan_error *error)
 {
-	const char *target = session->target ? session->target : "";
-	size_t size = session->open.size;
+	size_t size = session->open.size, target_size = session->target ? strlen(session->target) : 0;
 	struct header header;
+	int status;
 
 	/* One that is too long to be kept is as good as none. */
-	if (strlen(target) > LONGEST_TARGET)
-		target = "";
-	spool->open = malloc(size + strlen(target) + 1);
-	if (!spool->open)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (target_size > LONGEST_TARGET)
+		target_size = 0;
+	status = make_body(spool, size, target_size, error);
+	if (status < 0)
+		return status;
 	memcpy(spool->open, session->open.data, size);
-	memcpy(spool->open + size, target, strlen(target) + 1);
-	spool->open_size = size;
-	spool->target = (const char *)spool->open + size;
+	if (target_size > 0)
+		memcpy(spool->open + size, session->target, target_size);
 	spool->has_store = session->store != NULL;
 	if (session->store)
 		memcpy(spool->store, session->store, sizeof(spool->store));
 	spool->first = spool->next = first;
 	spool->last = first - 1;
 	header = make_header(spool);
-	return spool_write(spool, &header, sizeof(header), spool->open, size + header.target_size, error);
+	return append(spool, &header, sizeof(header), spool->open, size + target_size, error);
 }
 
 int
@@ -154,9 +342,7 @@ spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struc
 	memcpy(spool->store, store, sizeof(spool->store));
 	spool->has_store = true;
 	header = make_header(spool);
-	return pwrite(spool->file, &header, sizeof(header), 0) == (ssize_t)sizeof(header)
-	               ? 0
-	               : spool_fail(spool, "write it", error);
+	return write_at(spool, 0, &header, sizeof(header)) < 0 ? fail(spool, "write it", error) : 0;
 }
 
 void
@@ -169,21 +355,12 @@ int
 spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
              uint64_t limit, struct portolan_error *error)
 {
-	char *path = NULL, *passing = NULL;
-	struct spool *created = NULL;
-	uint64_t digits = 0;
+	struct spool *created = new_spool(make_path(directory, session->id, SPOOL_SUFFIX));
+	char *passing = make_path(directory, session->id, SPOOL_UNFINISHED);
 	int status;
 
-	for (int i = 0; i < 8; i++)
-		digits = digits << 8 | session->id[i];
-	if (asprintf(&path, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits) < 0)
-		path = NULL;
-	if (path && asprintf(&passing, "%s/%016" PRIx64 SPOOL_UNFINISHED, directory, digits) < 0)
-		passing = NULL;
-	if (passing)
-		created = new_spool(path);
-	free(path);
-	if (!created) {
+	if (!created || !passing) {
+		spool_close(created);
 		free(passing);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
@@ -192,7 +369,7 @@ spool_create(struct spool **spool, const char *directory, const struct spool_ses
 	if (status == 0)
 		status = begin(created, session, first, error);
 	if (status == 0 && rename(passing, created->path) < 0)
-		status = spool_fail(created, "name it", error);
+		status = fail(created, "name it", error);
 	created->at = created->end;
 	if (status == 0) {
 		directory_sync(directory);
@@ -213,18 +390,18 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 {
 	struct stat status;
 
-	if (spool_io_open(spool, spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_NONBLOCK) < 0)
-		return spool_fail(spool, "open it", error);
+	if (open_file(spool, spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_NONBLOCK) < 0)
+		return fail(spool, "open it", error);
 	if (flock(spool->file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
-			return spool_fail(spool, "lock it", error);
+			return fail(spool, "lock it", error);
 		error_set(error, PORTOLAN_E_REFUSED,
 		          "spool %s belongs to a process that is running, and sends it or leaves it when it ends",
 		          spool->path);
 		return SPOOL_BUSY;
 	}
 	if (fstat(spool->file, &status) < 0)
-		return spool_fail(spool, "look at it", error);
+		return fail(spool, "look at it", error);
 	if (status.st_nlink == 0)
 		return SPOOL_BUSY; /* whoever had it has just sent it */
 	if (!S_ISREG(status.st_mode))
@@ -237,30 +414,26 @@ static int
 read_header(struct spool *spool, struct portolan_error *error)
 {
 	struct header header;
-	ssize_t size = spool_read_at(spool, 0, &header, sizeof(header));
+	int status = read_at(spool, 0, &header, sizeof(header), error);
 	size_t body;
 
-	if (size < 0)
-		return spool_fail(spool, "read it", error);
-	if (size < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
+	if (status < 0)
+		return status;
+	if (status == SPOOL_END || memcmp(header.magic, magic, sizeof(magic)) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no spool file", spool->path);
 	if (header.version != VERSION)
 		return error_set(error, PORTOLAN_E_INVALID, "spool %s is of version %u; this program knows version %d",
 		                 spool->path, header.version, VERSION);
 	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)
-		return spool_damaged(spool, error);
+		return damaged(spool, error);
 	body = header.open_size + header.target_size;
-	spool->open = malloc(body + 1);
-	if (!spool->open)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	size = spool_read_at(spool, sizeof(header), spool->open, body);
-	if (size < 0)
-		return spool_fail(spool, "read it", error);
-	if ((size_t)size < body || header.check != spool_check(&header, sizeof(header), spool->open, body))
-		return spool_damaged(spool, error);
-	spool->open[body] = '\0';
-	spool->open_size = header.open_size;
-	spool->target = (const char *)spool->open + header.open_size;
+	status = make_body(spool, header.open_size, header.target_size, error);
+	if (status == 0)
+		status = read_at(spool, sizeof(header), spool->open, body, error);
+	if (status < 0)
+		return status;
+	if (status == SPOOL_END || header.check != check_of(&header, sizeof(header), spool->open, body))
+		return damaged(spool, error);
 	spool->has_store = header.has_store != 0;
 	memcpy(spool->store, header.store, sizeof(spool->store));
 	spool->first = spool->next = header.first;
@@ -272,7 +445,7 @@ read_header(struct spool *spool, struct portolan_error *error)
 int
 spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error)
 {
-	struct spool *opened = new_spool(path);
+	struct spool *opened = new_spool(strdup(path));
 	int status;
 
 	if (!opened)
@@ -298,8 +471,8 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 	                    .observations = record->observations};
 	int status;
 
-	head.check = spool_check(&head, sizeof(head), frame, size);
-	status = spool_write(spool, &head, sizeof(head), frame, size, error);
+	head.check = check_of(&head, sizeof(head), frame, size);
+	status = append(spool, &head, sizeof(head), frame, size, error);
 	if (status == 0)
 		spool->last = record->sequence;
 	return status;
@@ -308,53 +481,26 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 int
 spool_sync(struct spool *spool, struct portolan_error *error)
 {
-	return fdatasync(spool->file) < 0 ? spool_fail(spool, "write it to disk", error) : 0;
-}
-
-static int
-make_room(struct spool *spool, size_t size, struct portolan_error *error)
-{
-	uint8_t *buffer;
-
-	if (size <= spool->room)
-		return 0;
-	buffer = realloc(spool->buffer, size);
-	if (!buffer)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", size);
-	spool->buffer = buffer;
-	spool->room = size;
-	return 0;
+	return fdatasync(spool->file) < 0 ? fail(spool, "write it to disk", error) : 0;
 }
 
 int
 spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame, struct portolan_error *error)
 {
 	struct head head;
-	uint64_t left = spool->end - spool->at;
-	ssize_t size;
-	int status;
+	int status = read_at(spool, spool->at, &head, sizeof(head), error);
 
-	if (left < sizeof(head))
-		return SPOOL_END;
-	size = spool_read_at(spool, spool->at, &head, sizeof(head));
-	if (size < 0)
-		return spool_fail(spool, "read it", error);
-	if (size < (ssize_t)sizeof(head))
-		return SPOOL_END;
-	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
-		return spool_damaged(spool, error);
-	if (head.size > left - sizeof(head))
-		return SPOOL_END;
-	status = make_room(spool, head.size, error);
-	if (status < 0)
+	if (status != 0)
 		return status;
-	size = spool_read_at(spool, spool->at + sizeof(head), spool->buffer, head.size);
-	if (size < 0)
-		return spool_fail(spool, "read it", error);
-	if ((size_t)size < head.size)
-		return SPOOL_END;
-	if (head.check != spool_check(&head, sizeof(head), spool->buffer, head.size))
-		return spool_damaged(spool, error);
+	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
+		return damaged(spool, error);
+	if (!spool->buffer && !(spool->buffer = malloc(WIRE_MAX_FRAME)))
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %u bytes", WIRE_MAX_FRAME);
+	status = read_at(spool, spool->at + sizeof(head), spool->buffer, head.size, error);
+	if (status != 0)
+		return status;
+	if (head.check != check_of(&head, sizeof(head), spool->buffer, head.size))
+		return damaged(spool, error);
 	*record = (struct spool_record){(enum wire_kind)head.kind, head.sequence, head.position, head.observations};
 	*frame = (struct wire_bytes){spool->buffer, head.size};
 	spool->at += sizeof(head) + head.size;
@@ -374,6 +520,21 @@ spool_skip(struct spool *spool)
 {
 	spool->at = spool->end;
 	spool->next = spool->last + 1;
+}
+
+bool
+spool_is_ours(const char *path)
+{
+	struct stat wanted, open;
+	bool found = false;
+
+	if (stat(path, &wanted) < 0)
+		return false;
+	pthread_mutex_lock(&open_mutex);
+	for (const struct spool *spool = open_spools; spool && !found; spool = spool->following)
+		found = fstat(spool->file, &open) == 0 && open.st_ino == wanted.st_ino && open.st_dev == wanted.st_dev;
+	pthread_mutex_unlock(&open_mutex);
+	return found;
 }
 
 void

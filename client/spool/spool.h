@@ -48,8 +48,7 @@ struct spool {
 	uint64_t limit;                 /* bytes */
 	uint64_t end, at;               /* offsets: after the last record written; of the next one to be read */
 	uint64_t last, next;            /* sequence numbers: of the last record written; of the next one to be read */
-	uint8_t *buffer;
-	size_t room;
+	uint8_t *buffer;                /* for a frame of WIRE_MAX_FRAME bytes; NULL: nothing was read yet */
 };
 
 /* What a session is, for its file. */

@@ -37,18 +37,18 @@ check_backlog(const struct backlog *backlog)
 	bool waiting = false;
 
 	for (const struct backlog_frame *frame = backlog->first; frame; frame = frame->following) {
-		require(sequence == 0 || frame->sequence == sequence + 1);
+		require(sequence == 0 || frame->record.sequence == sequence + 1);
 		require(frame->following || frame == backlog->last);
-		sequence = frame->sequence;
+		sequence = frame->record.sequence;
 		waiting |= frame == backlog->next;
 		kept += frame->size;
 		under_way += waiting ? 0 : frame->size;
 	}
 	require(waiting == (backlog->next != NULL));
 	require(kept == backlog->kept_bytes && under_way == backlog->under_way_bytes);
-	require(!backlog->last || backlog->last->sequence == backlog->loaded);
+	require(!backlog->last || backlog->last->record.sequence == backlog->loaded);
 	require(backlog->acknowledged <= backlog->sequence && backlog->loaded <= backlog->sequence);
-	require(!backlog->first || backlog->first->sequence == backlog->acknowledged + 1);
+	require(!backlog->first || backlog->first->record.sequence == backlog->acknowledged + 1);
 	require(backlog->spooling || backlog->loaded == backlog->sequence);
 	require(backlog->settled.observations <= backlog->added_observations);
 	require(!backlog->closed || backlog->has_close);
@@ -94,9 +94,9 @@ add(struct play *play, uint8_t what)
 	uint64_t before = session->backlog.sequence;
 	int code;
 
-	if (session->closing || has_ended(session->state))
+	if (session->backlog.has_close || has_ended(session->state))
 		return;
-	if (!session_is_spooling(session) && !session_has_room(session, 256))
+	if (!session->backlog.spooling && !session_has_room(session, 256))
 		return;
 	if (what % 16 < 3)
 		code = session_add_batch(session, &batch, mark, &error);

@@ -214,7 +214,7 @@ test_loser_is_content(void **state)
 	assert_false(embedded_is_served(&fixture->embedded));
 }
 
-static bool
+static int
 always(void *context)
 {
 	(void)context;

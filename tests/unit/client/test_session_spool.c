@@ -63,7 +63,7 @@ spill(struct fixture *fixture)
 
 	if (session_spill(&fixture->session, &error) < 0)
 		fail_msg("%s", error.message);
-	assert_true(session_is_spooling(&fixture->session));
+	assert_true(fixture->session.backlog.spooling);
 	assert_true(has_file());
 }
 
@@ -92,7 +92,7 @@ test_through_the_file(void **state)
 	expect(fixture, WIRE_BATCH, 3, 2);
 	expect(fixture, WIRE_BATCH, 4, 2);
 	expect_nothing(fixture, 2);
-	assert_false(session_is_spooling(session));
+	assert_false(session->backlog.spooling);
 	assert_true(session_has_room(session, 1));
 	reply_ack(fixture, 3, 10000, 3);
 	assert_int_equal(session->backlog.settled.position, 30);
@@ -197,7 +197,7 @@ test_a_file_that_cannot_be_written(void **state)
 	expect(fixture, WIRE_BATCH, 2, 0);
 	session->spool_limit = 100; /* less than the header, and the open frame, and a batch */
 	assert_int_equal(session_spill(session, &error), PORTOLAN_E_SYSTEM);
-	assert_false(session_is_spooling(session));
+	assert_false(session->backlog.spooling);
 	reply_ack(fixture, 1, 10000, 1); /* it goes on without */
 	session->spool_limit = LIMIT;
 	if (session->backlog.spool)
@@ -288,7 +288,7 @@ answer(struct leftover *leftover, struct fixture *fixture, struct wire_frame fra
 
 	memcpy(frame.session, session_id, WIRE_SESSION_SIZE);
 	assert_int_equal(wire_encode(fixture->encoder, &frame, &bytes, NULL), 0);
-	leftover_receive(leftover, bytes.data, bytes.size, 1);
+	session_receive(&leftover->session, bytes.data, bytes.size, 1);
 }
 
 static void
@@ -306,7 +306,7 @@ expect_left_over(struct leftover *leftover, struct fixture *fixture, enum wire_k
 	} else {
 		assert_int_equal(kind == WIRE_CLOSE ? frame.close.sequence : frame.batch.sequence, sequence);
 	}
-	leftover_sent(leftover, 1);
+	session_sent(&leftover->session, 1);
 }
 
 static struct wire_frame
