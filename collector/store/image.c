@@ -125,7 +125,8 @@ grow_image(struct images *images, struct image *image, uint64_t rows)
 {
 	size_t room = (size_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK * STORE_CHUNK), old = image->rows;
 	size_t larger = (room + room / 2) / STORE_CHUNK * STORE_CHUNK;
-	size_t now = bytes_of_image(image);
+	size_t beside = old * sizeof(uint32_t); /* an array is there beside the larger one for a moment */
+	size_t now = bytes_of_image(image) - beside;
 
 	if (room <= old)
 		return true;

@@ -78,7 +78,7 @@ store_read_begin(struct store *store, struct view *view, struct portolan_error *
 		int rc;
 
 		pthread_rwlock_rdlock(&store->map);
-		rc = mdb_txn_begin(store->environment.env, NULL, MDB_RDONLY, &view->txn);
+		rc = store_environment_begin_read(&store->environment, &view->txn);
 		if (rc == 0)
 			return 0;
 		pthread_rwlock_unlock(&store->map);
