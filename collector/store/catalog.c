@@ -52,6 +52,47 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
+int
+store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count, struct portolan_error *error)
+{
+	struct store_key all = {.size = 0};
+	struct store_run_name *list = NULL;
+	size_t n = 0, room = 0;
+	struct view_walk walk;
+	int rc = store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
+
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+		const uint8_t *body;
+		size_t size;
+
+		if (n == room) {
+			struct store_run_name *more = realloc(list, (2 * room + 16) * sizeof(*list));
+
+			if (!more) {
+				rc = out_of_memory(view, error);
+				break;
+			}
+			list = more;
+			room = 2 * room + 16;
+		}
+		list[n] = (struct store_run_name){.number = 0};
+		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
+		if (walk.key.mv_size <= 255 &&
+		    store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&
+		    size == 4)
+			list[n].number = load_u32(body);
+		n++;
+	}
+	store_walk_close(&walk);
+	if (rc != VIEW_ABSENT) {
+		free(list);
+		return rc;
+	}
+	*runs = list;
+	*count = n;
+	return 0;
+}
+
 /* Is the last of so many sessions there? Their number, which memory is asked for by, may be damaged. */
 static int
 check_last_session(const struct view *view, uint32_t run, uint32_t sessions, struct portolan_error *error)

@@ -16,6 +16,10 @@ struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, 
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
 
+/* All names, ascending, with the run's number; number 0: that record is damaged. *runs is the caller's to free(). */
+int store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count,
+                       struct portolan_error *error);
+
 /* STORE_E_NO_RUN if the run was removed. */
 int store_catalog_state(const struct view *view, uint32_t run, struct run_state_record *state,
                         struct portolan_error *error);

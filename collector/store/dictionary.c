@@ -201,29 +201,6 @@ store_writer_limit_ids(struct store_writer *writer, size_t bytes)
 	writer->dictionary.limit = bytes;
 }
 
-int
-store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, bool *room,
-                      struct portolan_error *error)
-{
-	const struct dictionary_table none = {0}, *table = writer->dictionary.tables;
-	uint32_t each[DICTIONARY_PIECES];
-	struct run_state_record state;
-	int rc = store_writer_begin(writer, error);
-
-	if (!rc)
-		rc = store_catalog_state(&writer->view, run, &state, error);
-	if (rc)
-		return rc;
-	while (table && table->run != run)
-		table = table->next;
-	for (int i = 0; i < DICTIONARY_PIECES; i++)
-		each[i] = (uint32_t)(((table ? 0 : state.rows) + more) / DICTIONARY_PIECES + 1);
-	table = table ? table : &none;
-	*room = state.declared ||
-	        may_grow(&writer->dictionary, table->bytes, dictionary_table_bytes_with(table, each), now_seconds());
-	return 0;
-}
-
 /* The table of a run, made if need be. */
 static int
 get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dictionary_table **found,

@@ -194,11 +194,23 @@ check_schema(struct environment *environment, const struct view *view, bool writ
 	return rc ? store_environment_error(environment, rc, "creating", error) : 0;
 }
 
+/* Readers that were killed keep their slots until somebody looks for them; a collector that does may not be there. */
+int
+store_environment_begin_read(const struct environment *environment, MDB_txn **txn)
+{
+	int dead, rc = mdb_txn_begin(environment->env, NULL, MDB_RDONLY, txn);
+
+	if (rc == MDB_READERS_FULL && mdb_reader_check(environment->env, &dead) == 0 && dead > 0)
+		rc = mdb_txn_begin(environment->env, NULL, MDB_RDONLY, txn);
+	return rc;
+}
+
 int
 store_environment_databases(struct environment *environment, bool writer, struct portolan_error *error)
 {
 	struct view view = {.environment = environment};
-	int rc = mdb_txn_begin(environment->env, NULL, writer ? 0 : MDB_RDONLY, &view.txn);
+	int rc = writer ? mdb_txn_begin(environment->env, NULL, 0, &view.txn)
+	                : store_environment_begin_read(environment, &view.txn);
 
 	if (rc)
 		return store_environment_error(environment, rc, "opening", error);

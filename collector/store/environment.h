@@ -40,6 +40,9 @@ int store_environment_map(struct environment *environment, const char *path, uns
 int store_environment_databases(struct environment *environment, bool writer, struct portolan_error *error);
 int store_environment_check_lock(const char *directory, struct portolan_error *error);
 
+/* Begins a read transaction; answers LMDB's code. */
+int store_environment_begin_read(const struct environment *environment, MDB_txn **txn);
+
 /* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set; where that
  * cannot be had, less. On failure the environment is closed. */
 int store_environment_grow(struct environment *environment, bool force, struct portolan_error *error);

@@ -1,15 +1,14 @@
 /*
  * fold.c: from the log of an epoch to its columns.
  *
- * The entries to fold are fixed at the beginning: those before `end`. Chunks are filled from the epoch's image, or in
- * passes over its log, and written in place. A chunk says up to which entry it is merged, and its rows are counted in
+ * The entries to fold are fixed at the beginning: those before `end`. They come from an image: the one that was filled
+ * while the epoch was recorded, or one that is made from the log, for a range of chunks at a time. Chunks are then
+ * written in place. A chunk says up to which entry it is merged, and its rows are counted in
  * the transaction that writes it. So every state between two steps is whole: a reader merges of each chunk the entries
  * that it lacks, and so does a fold that is begun anew after a crash or an abort. The step that writes the last chunk
  * also moves the beginning of the log; the entries before it go later (collect.c).
  */
 #include "fold.h"
-
-#include "fold_write.h"
 
 #include <stdlib.h>
 
@@ -31,39 +30,6 @@ store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 	                            .chunk = chunk,
 	                            .rows = left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK,
 	                            .sessions = fold->sessions};
-}
-
-/* What the images of a chunk take: each of the run's columns with its presence, who wrote, and the examples' part. */
-static size_t
-bytes_of_chunk(const struct run_state_record *state, bool examples)
-{
-	size_t words = STORE_CHUNK * sizeof(uint32_t), bitmap = STORE_CHUNK_WORDS * sizeof(uint64_t);
-	size_t bytes = words + bitmap;
-
-	for (uint64_t mask = state->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
-		bytes += bitmap + (column_is_bits(mask_first(mask)) ? 0 : words);
-	return bytes + (examples ? 2 * (words + bitmap) : 0);
-}
-
-/* Where the columns come from: the image, or the log. */
-static int
-choose_source(struct store_fold *fold, const struct run_state_record *state, const struct epoch_record *epoch,
-              struct portolan_error *error)
-{
-	const struct image_key key = {fold->run, fold->epoch};
-
-	fold->image = store_images_take(&fold->writer->images, &key, epoch);
-	if (fold->image) {
-		fold->phase = FOLD_WRITE;
-		fold->bytes = fold->image->log_bytes;
-		return 0;
-	}
-	fold->chunk_bytes = bytes_of_chunk(state, fold->examples);
-	fold->states = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->states));
-	fold->active = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->active));
-	if (fold->chunk_bytes * fold->chunk_count > fold->memory)
-		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
-	return fold->states && fold->active ? 0 : store_fold_out_of_memory(fold, error);
 }
 
 static int
@@ -95,8 +61,16 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 	fold->counts.by_session = calloc((size_t)fold->sessions + 1, sizeof(*fold->counts.by_session));
 	if (!fold->counts.by_session)
 		return store_fold_out_of_memory(fold, error);
-	rc = choose_source(fold, &state, &epoch, error);
-	return rc ? rc : store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
+	fold->fresh = epoch.observations == 0;
+	rc = store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
+	if (rc)
+		return rc;
+	fold->image = store_images_take(&fold->writer->images, &(struct image_key){fold->run, fold->epoch}, &epoch);
+	if (!fold->image)
+		return store_fold_from_log(fold, &epoch, error);
+	fold->phase = FOLD_WRITE;
+	fold->bytes = fold->image->log_bytes;
+	return 0;
 }
 
 int
@@ -116,7 +90,6 @@ store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size
 	begun->run = run;
 	begun->epoch = epoch;
 	begun->memory = memory;
-	begun->first_pass = true;
 	rc = prepare(begun, error);
 	if (rc) {
 		store_fold_free(begun);
@@ -131,48 +104,16 @@ store_fold_free(struct store_fold *fold)
 {
 	if (!fold)
 		return;
-	for (uint32_t chunk = 0; chunk < fold->chunk_count && fold->active; chunk++)
-		store_fold_drop_chunk(fold, chunk);
 	store_merge_free(&fold->scratch.epoch);
 	store_merge_free(&fold->scratch.examples);
-	store_images_give_back(&fold->writer->images, fold->image);
+	if (fold->from_log)
+		store_image_free(fold->image);
+	else
+		store_images_give_back(&fold->writer->images, fold->image);
 	free(fold->order);
 	free(fold->counts.by_session);
-	free(fold->states);
-	free(fold->active);
 	free(fold->spans);
 	free(fold);
-}
-
-static void
-count_chunk(struct store_fold *fold, const struct fold_chunk *chunk)
-{
-	fold->counts.rows += chunk->rows;
-	fold->counts.seen += chunk->examples.seen;
-	fold->counts.relabelled += chunk->examples.relabelled;
-	for (uint32_t i = 0; i < chunk->epoch.met_count; i++) {
-		fold->counts.replaced += chunk->epoch.met[i].count;
-		fold->counts.by_session[chunk->epoch.met[i].session] += chunk->epoch.met[i].count;
-	}
-}
-
-int
-store_fold_put_chunk(struct store_fold *fold, struct fold_chunk *chunk, struct portolan_error *error)
-{
-	struct chunk_place place = store_fold_place(fold, fold->epoch, chunk->number);
-	int rc = 0;
-
-	if (chunk->rows == 0) /* a fold that was given up has merged all of this already */
-		return 0;
-	chunk->epoch.merged = fold->end;
-	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
-	if (!rc && chunk->examples.changed) {
-		place = store_fold_place(fold, STORE_EPOCH_RUN, chunk->number);
-		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
-	}
-	if (!rc)
-		count_chunk(fold, chunk);
-	return rc;
 }
 
 static int
@@ -234,48 +175,26 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	return rc;
 }
 
-static int
-write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
-{
-	int rc;
-
-	if (fold->image)
-		return store_fold_image_chunk(fold, number, error);
-	if (fold->states[number] == DEFERRED)
-		fold->states[number] = WAITING;
-	if (fold->states[number] != ACTIVE)
-		return 0;
-	rc = store_fold_put_chunk(fold, fold->active[number], error);
-	fold->states[number] = DONE;
-	store_fold_drop_chunk(fold, number);
-	return rc;
-}
-
-/* Writes some chunks; then comes another pass over the log, if some had to wait, or the end. */
+/* Writes some chunks; then comes the next range of them, if not all found room in memory, or the end. */
 static int
 write_chunks(struct store_fold *fold, struct portolan_error *error)
 {
 	size_t before = fold->writer->pending;
-	bool last;
+	bool written, finished;
 	int rc = 0;
 
-	while (fold->next_write < fold->chunk_count && !rc && fold->writer->pending - before < FOLD_WRITE_BYTES)
-		rc = write_chunk(fold, fold->next_write++, error);
+	while (fold->next_write < fold->image->to && !rc && fold->writer->pending - before < FOLD_WRITE_BYTES &&
+	       fold->counts.chunks < FOLD_WRITE_CHUNKS)
+		rc = store_fold_chunk(fold, fold->next_write++, error);
 	if (rc)
 		return rc;
-	last = fold->next_write == fold->chunk_count;
-	rc = put_counts(fold, last && !fold->deferred, error);
-	if (!last)
-		return rc;
-	fold->phase = FOLD_IDS;
-	if (fold->deferred) { /* once more over the log, for the chunks there was no memory for */
-		fold->position = fold->begin;
-		fold->next_write = 0;
-		fold->phase = FOLD_SCAN;
-	}
-	fold->active_bytes = 0;
-	fold->deferred = false;
-	fold->first_pass = false;
+	written = fold->next_write == fold->image->to;
+	finished = written && (!fold->from_log || fold->image->to >= fold->chunk_count);
+	rc = put_counts(fold, finished, error);
+	if (finished)
+		fold->phase = FOLD_IDS;
+	else if (written)
+		rc = rc ? rc : store_fold_next_range(fold, error);
 	return rc;
 }
 
@@ -297,8 +216,10 @@ static int
 work(struct store_fold *fold, struct portolan_error *error)
 {
 	switch (fold->phase) {
-	case FOLD_SCAN:
-		return store_fold_scan(fold, error);
+	case FOLD_COUNT:
+		return store_fold_count(fold, error);
+	case FOLD_FILL:
+		return store_fold_fill(fold, error);
 	case FOLD_WRITE:
 		return write_chunks(fold, error);
 	case FOLD_IDS:

@@ -1,41 +1,50 @@
 /*
- * fold_image.c: chunks from the image of an epoch. See fold.c for the whole.
+ * fold_image.c: chunks from an image. See fold.c for the whole.
  *
  * The image holds the rows of a chunk in the order in which they came, like a batch, so they are merged by the same
- * rules as batches of the log are. Where each example came once, which is usual, nothing has to be decided and the
- * values are just put in their places.
+ * rules as batches of the log are for readers. Where each example came once, and nothing is stored of the chunk, which
+ * is usual, nothing has to be decided and the values are just put in their places.
  */
 #include "fold.h"
 
-#include "bits.h"
+#include "fold_write.h"
 
 #include <stdlib.h>
 
 #define GROUP 512
 
-struct arrived { /* the rows of one chunk */
-	struct batch batch;
-	const uint16_t *places;
-	const uint32_t *sessions; /* NULL: all are batch.session's */
-};
-
-/* Merges rows in the order in which they came, those of one session at a time. */
-static int
-merge_in_order(const struct store_fold *fold, const struct arrived *arrived, struct merge_chunk *chunk, bool examples)
+/* The rows from one source, as a batch of it. */
+static struct batch
+batch_of(const struct store_fold *fold, const struct image_rows *arrived, uint32_t row)
 {
 	struct batch batch = arrived->batch;
+
+	if (arrived->sources) {
+		const struct image_source *source = &fold->image->sources[arrived->sources[row]];
+
+		batch.session = source->session;
+		batch.columns = source->columns;
+	}
+	if (!(batch.columns & STORE_COLUMN_BIT(STORE_GOLD)))
+		batch.data[STORE_GOLD] = NULL;
+	return batch;
+}
+
+/* Merges rows in the order in which they came, those of one source at a time. */
+static int
+merge_in_order(const struct store_fold *fold, const struct image_rows *arrived, struct merge_chunk *chunk,
+               bool examples)
+{
 	int rc = 0;
 
-	for (uint32_t row = 0; row < batch.rows && !rc;) {
+	for (uint32_t row = 0; row < arrived->batch.rows && !rc;) {
+		const struct batch batch = batch_of(fold, arrived, row);
+		const uint32_t *sources = arrived->sources, first = row;
 		struct merge_row rows[GROUP];
 		size_t count = 0;
 
-		batch.session = arrived->sessions ? arrived->sessions[row] : batch.session;
-		for (; row < batch.rows && count < GROUP; row++) {
-			if (arrived->sessions && arrived->sessions[row] != batch.session)
-				break;
+		for (; row < batch.rows && count < GROUP && (!sources || sources[row] == sources[first]); row++)
 			rows[count++] = (struct merge_row){.chunk = chunk, .at = arrived->places[row], .row = row};
-		}
 		rc = examples ? store_merge_examples(&batch, fold->order, rows, count)
 		              : store_merge_rows(&batch, UINT64_MAX, fold->order, rows, count);
 	}
@@ -44,7 +53,7 @@ merge_in_order(const struct store_fold *fold, const struct arrived *arrived, str
 
 /* Whether no example came twice; then every place is marked. */
 static bool
-mark_places(const struct arrived *arrived, uint64_t *present)
+mark_places(const struct image_rows *arrived, uint64_t *present)
 {
 	uint64_t twice = 0;
 
@@ -58,7 +67,7 @@ mark_places(const struct arrived *arrived, uint64_t *present)
 }
 
 static void
-put_values(const struct arrived *arrived, unsigned column, void *values)
+put_values(const struct image_rows *arrived, unsigned column, void *values)
 {
 	const uint8_t *data = arrived->batch.data[column];
 
@@ -71,26 +80,20 @@ put_values(const struct arrived *arrived, unsigned column, void *values)
 			((uint32_t *)values)[arrived->places[row]] = load_u32(data + 4 * (size_t)row);
 }
 
+/* Puts the values of rows that all have the same columns and are marked already. */
 static int
-merge_observations(const struct store_fold *fold, const struct arrived *arrived, struct merge_chunk *chunk)
+put_rows(const struct store_fold *fold, const struct image_rows *arrived, struct merge_chunk *chunk)
 {
 	uint64_t columns = arrived->batch.columns & ~STORE_COLUMN_BIT(STORE_GOLD);
-	uint32_t *session, last = STORE_CHUNK_WORDS;
+	uint32_t *session = chunk->values[STORE_SESSION], last = STORE_CHUNK_WORDS;
 
-	if (store_merge_reset(chunk) < 0)
-		return STORE_E_MEMORY;
-	if (!mark_places(arrived, chunk->present[STORE_GOLD_PROB])) {
-		memset(chunk->present[STORE_GOLD_PROB], 0, STORE_CHUNK_WORDS * sizeof(uint64_t));
-		return merge_in_order(fold, arrived, chunk, false);
-	}
 	while (chunk->present[STORE_GOLD_PROB][last - 1] == 0)
 		last--;
 	chunk->rows = last * 64 - (uint32_t)__builtin_clzll(chunk->present[STORE_GOLD_PROB][last - 1]);
-	session = chunk->values[STORE_SESSION];
-	for (uint32_t row = 0; row < chunk->rows && !arrived->sessions; row++)
+	for (uint32_t row = 0; row < chunk->rows && !arrived->sources; row++)
 		session[row] = arrived->batch.session;
-	for (uint32_t row = 0; row < arrived->batch.rows && arrived->sessions; row++)
-		session[arrived->places[row]] = arrived->sessions[row];
+	for (uint32_t row = 0; row < arrived->batch.rows && arrived->sources; row++)
+		session[arrived->places[row]] = fold->image->sources[arrived->sources[row]].session;
 	for (; columns; columns &= columns - 1) {
 		unsigned column = mask_first(columns);
 
@@ -104,19 +107,52 @@ merge_observations(const struct store_fold *fold, const struct arrived *arrived,
 	return 0;
 }
 
+static bool
+have_same_columns(const struct image *image)
+{
+	for (uint32_t i = 1; i < image->source_count; i++)
+		if (image->sources[i].columns != image->sources[0].columns)
+			return false;
+	return true;
+}
+
+static int
+merge_observations(struct store_fold *fold, const struct image_rows *arrived, struct fold_chunk *chunk,
+                   struct portolan_error *error)
+{
+	const struct chunk_place place = store_fold_place(fold, fold->epoch, chunk->number);
+	uint64_t *present;
+	int rc = store_merge_reset(&chunk->epoch) < 0 ? store_fold_out_of_memory(fold, error) : 0;
+
+	if (!rc && !fold->fresh)
+		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~STORE_COLUMN_BIT(STORE_GOLD),
+		                      &chunk->epoch, error);
+	if (rc)
+		return rc;
+	present = chunk->epoch.present[STORE_GOLD_PROB];
+	if (!chunk->epoch.stored && have_same_columns(fold->image) && mark_places(arrived, present)) {
+		rc = put_rows(fold, arrived, &chunk->epoch);
+	} else {
+		if (!chunk->epoch.stored)
+			memset(present, 0, STORE_CHUNK_WORDS * sizeof(*present));
+		rc = merge_in_order(fold, arrived, &chunk->epoch, false);
+	}
+	return rc ? store_fold_out_of_memory(fold, error) : 0;
+}
+
 /* Nothing changes where every example was seen before and no labels come. */
 static bool
-brings_nothing(const struct arrived *arrived, const struct merge_chunk *epoch, const struct merge_chunk *examples)
+brings_nothing(const struct store_fold *fold, const struct fold_chunk *chunk)
 {
 	uint64_t new = 0;
 
 	for (uint32_t i = 0; i < STORE_CHUNK_WORDS; i++)
-		new |= epoch->present[STORE_GOLD_PROB][i] & ~examples->present[STORE_GOLD_PROB][i];
-	return new == 0 && !arrived->batch.data[STORE_GOLD];
+		new |= chunk->epoch.present[STORE_GOLD_PROB][i] & ~chunk->examples.present[STORE_GOLD_PROB][i];
+	return new == 0 && !(fold->image->columns & STORE_COLUMN_BIT(STORE_GOLD));
 }
 
 static int
-merge_examples(struct store_fold *fold, const struct arrived *arrived, struct fold_chunk *chunk,
+merge_examples(struct store_fold *fold, const struct image_rows *arrived, struct fold_chunk *chunk,
                struct portolan_error *error)
 {
 	const struct chunk_place place = store_fold_place(fold, STORE_EPOCH_RUN, chunk->number);
@@ -126,57 +162,50 @@ merge_examples(struct store_fold *fold, const struct arrived *arrived, struct fo
 		rc = store_chunk_load(&fold->writer->view, &place,
 		                      STORE_COLUMN_BIT(STORE_GOLD) | STORE_COLUMN_BIT(STORE_SESSION), &chunk->examples,
 		                      error);
-	if (!rc && !brings_nothing(arrived, &chunk->epoch, &chunk->examples) &&
-	    merge_in_order(fold, arrived, &chunk->examples, true) < 0)
+	if (!rc && !brings_nothing(fold, chunk) && merge_in_order(fold, arrived, &chunk->examples, true) < 0)
 		rc = store_fold_out_of_memory(fold, error);
 	return rc;
 }
 
-/* Merges the rows of this chunk that are only in the log. */
 static int
-merge_again(struct store_fold *fold, struct fold_chunk *chunk, struct portolan_error *error)
+put_chunk(struct store_fold *fold, struct fold_chunk *chunk, struct portolan_error *error)
 {
-	const struct image *image = fold->image;
-	int rc = 0;
+	struct chunk_place place = store_fold_place(fold, fold->epoch, chunk->number);
+	int rc;
 
-	for (size_t i = 0; i < image->again_count && !rc; i++) {
-		const struct image_again *again = &image->again[i];
-		struct merge_row row = {.chunk = &chunk->examples, .at = again->index % STORE_CHUNK, .row = again->row};
-		struct view_walk walk = {.cursor = NULL};
-		struct batch batch;
-
-		if (again->index / STORE_CHUNK != chunk->number)
-			continue;
-		rc = store_fold_batch(fold, &walk, again->position, &batch, error);
-		if (!rc && fold->examples && store_merge_examples(&batch, fold->order, &row, 1) < 0)
-			rc = store_fold_out_of_memory(fold, error);
-		row.chunk = &chunk->epoch;
-		if (!rc && store_merge_rows(&batch, UINT64_MAX, fold->order, &row, 1) < 0)
-			rc = store_fold_out_of_memory(fold, error);
-		chunk->rows++;
-		store_walk_close(&walk);
+	chunk->epoch.merged = fold->end;
+	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
+	if (!rc && chunk->examples.changed) {
+		place = store_fold_place(fold, STORE_EPOCH_RUN, chunk->number);
+		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
 	}
 	return rc;
 }
 
 int
-store_fold_image_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
+store_fold_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
 {
 	struct fold_chunk *chunk = &fold->scratch;
-	uint16_t places[STORE_CHUNK];
-	struct arrived arrived;
-	int rc = 0;
+	struct fold_counts *counts = &fold->counts;
+	uint16_t places[IMAGE_ROOM];
+	struct image_rows arrived;
+	int rc;
 
-	if (!store_image_rows(fold->image, number, &arrived.batch, &arrived.places, places))
+	if (!store_image_rows(fold->image, number, &arrived, places))
 		return 0;
-	arrived.sessions = fold->image->sessions ? fold->image->sessions + (size_t)number * STORE_CHUNK : NULL;
 	chunk->number = number;
-	chunk->rows = arrived.batch.rows;
-	if (merge_observations(fold, &arrived, &chunk->epoch) < 0)
-		return store_fold_out_of_memory(fold, error);
-	if (fold->examples)
+	rc = merge_observations(fold, &arrived, chunk, error);
+	if (!rc && fold->examples)
 		rc = merge_examples(fold, &arrived, chunk, error);
 	if (!rc)
-		rc = merge_again(fold, chunk, error);
-	return rc ? rc : store_fold_put_chunk(fold, chunk, error);
+		rc = put_chunk(fold, chunk, error);
+	counts->chunks++;
+	counts->rows += arrived.batch.rows;
+	counts->seen += chunk->examples.seen;
+	counts->relabelled += chunk->examples.relabelled;
+	for (uint32_t i = 0; i < chunk->epoch.met_count; i++) {
+		counts->replaced += chunk->epoch.met[i].count;
+		counts->by_session[chunk->epoch.met[i].session] += chunk->epoch.met[i].count;
+	}
+	return rc;
 }

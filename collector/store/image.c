@@ -4,16 +4,15 @@
  * A shuffled batch touches as many cache lines of an epoch's columns as it has rows, and each would have to come from
  * memory. So rows are only appended to their chunk, which is one line per chunk; they find their places when the chunk
  * is folded and is small enough to stay in the cache. Memory that is no longer needed is kept for the next epoch.
+ *
+ * Who sent a row is one number per row, into a table of sources, and only where there is more than one.
  */
 #include "image.h"
-
-#include "bits.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#define AGAIN_MOST 4096 /* more examples that come again: the fold had better read the log in order */
 #define IDLE_SECONDS 60
 #define GROUP 2048 /* rows sorted at a time */
 
@@ -26,20 +25,26 @@ now_seconds(void)
 	return (int64_t)time.tv_sec;
 }
 
-static size_t
-bytes_of(size_t rows, uint64_t columns, bool sessions)
+size_t
+store_image_row_bytes(uint64_t columns)
 {
-	size_t bytes = rows * 2 + (sessions ? rows * 4 : 0) + AGAIN_MOST * sizeof(struct image_again);
+	return sizeof(uint16_t) + sizeof(uint32_t) + 4 * (size_t)__builtin_popcountll(columns);
+}
+
+static size_t
+bytes_of(size_t slots, uint64_t columns, bool sources)
+{
+	size_t bytes = slots * (sizeof(uint16_t) + (sources ? sizeof(uint32_t) : 0));
 
 	for (; columns; columns &= columns - 1)
-		bytes += column_is_bits(mask_first(columns)) ? rows / 8 : rows * 4;
+		bytes += column_is_bits(mask_first(columns)) ? slots / 8 : slots * 4;
 	return bytes;
 }
 
 static size_t
 bytes_of_image(const struct image *image)
 {
-	return bytes_of(image->rows, image->columns, image->sessions != NULL);
+	return bytes_of(image->slots, image->columns, image->source_of != NULL);
 }
 
 static size_t
@@ -53,14 +58,27 @@ bytes_of_all(const struct images *images)
 }
 
 static void
-free_image(struct image *image)
+free_arrays(struct image *image)
 {
-	free(image->chunks);
 	free(image->places);
-	for (int column = 0; column < STORE_COLUMN_MAX; column++)
+	for (int column = 0; column < STORE_COLUMN_MAX; column++) {
 		free(image->values[column]);
-	free(image->sessions);
-	free(image->again);
+		image->values[column] = NULL;
+	}
+	free(image->source_of);
+	image->places = NULL;
+	image->source_of = NULL;
+	image->slots = 0;
+}
+
+void
+store_image_free(struct image *image)
+{
+	if (!image)
+		return;
+	free_arrays(image);
+	free(image->chunks);
+	free(image->sources);
 	free(image);
 }
 
@@ -90,7 +108,7 @@ make_room(struct images *images, size_t bytes, const struct image *keep)
 
 		if (image != keep && (image->unused || now - image->used_at > IDLE_SECONDS)) {
 			*link = image->next;
-			free_image(image);
+			store_image_free(image);
 		} else {
 			link = &image->next;
 		}
@@ -104,7 +122,7 @@ static bool
 grow(void **array, size_t old, size_t new, bool zero)
 {
 	const size_t huge = (size_t)2 << 20;
-	uint8_t *more = new < huge ? malloc(new) : aligned_alloc(huge, (new + huge - 1) / huge * huge);
+	uint8_t *more = new < huge ? malloc(new + 1) : aligned_alloc(huge, (new + huge - 1) / huge * huge);
 
 	if (!more)
 		return false;
@@ -119,34 +137,85 @@ grow(void **array, size_t old, size_t new, bool zero)
 	return true;
 }
 
-/* Room for `rows` indices. */
 static bool
-grow_image(struct images *images, struct image *image, uint64_t rows)
+grow_arrays(struct image *image, size_t slots)
 {
-	size_t room = (size_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK * STORE_CHUNK), old = image->rows;
-	size_t larger = (room + room / 2) / STORE_CHUNK * STORE_CHUNK;
-	size_t now = bytes_of_image(image);
+	size_t old = image->slots;
 
-	if (room <= old)
-		return true;
-	if (old && make_room(images, bytes_of(larger, image->columns, image->sessions) - now, image))
-		room = larger; /* it goes on growing */
-	else if (!make_room(images, bytes_of(room, image->columns, image->sessions) - now, image))
-		return false;
-	if (!grow((void **)&image->chunks, old / STORE_CHUNK * sizeof(*image->chunks),
-	          room / STORE_CHUNK * sizeof(*image->chunks), true) ||
-	    !grow((void **)&image->places, old * sizeof(uint16_t), room * sizeof(uint16_t), false))
+	if (!grow((void **)&image->places, old * sizeof(uint16_t), slots * sizeof(uint16_t), false))
 		return false;
 	for (uint64_t mask = image->columns; mask; mask &= mask - 1) {
 		bool bits = column_is_bits(mask_first(mask));
 
-		if (!grow(&image->values[mask_first(mask)], bits ? old / 8 : old * 4, bits ? room / 8 : room * 4, bits))
+		if (!grow(&image->values[mask_first(mask)], bits ? old / 8 : old * 4, bits ? slots / 8 : slots * 4,
+		          bits))
 			return false;
 	}
-	if (image->sessions && !grow((void **)&image->sessions, old * 4, room * 4, false))
+	if (image->source_of && !grow((void **)&image->source_of, old * 4, slots * 4, false))
 		return false;
-	image->rows = room;
+	image->slots = slots;
 	return true;
+}
+
+/* Room for `rows` indices of an epoch in progress. */
+static bool
+grow_image(struct images *images, struct image *image, uint64_t rows)
+{
+	size_t chunks = (size_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK), larger = chunks + chunks / 2;
+	size_t beside = image->slots * sizeof(uint32_t); /* an array is there beside the larger one for a moment */
+	size_t now = bytes_of_image(image) - (image->slots ? beside : 0);
+	bool sources = image->source_of != NULL;
+
+	if (chunks <= image->chunk_count)
+		return true;
+	if (image->slots && make_room(images, bytes_of(larger * IMAGE_ROOM, image->columns, sources) - now, image))
+		chunks = larger; /* it goes on growing */
+	else if (!make_room(images, bytes_of(chunks * IMAGE_ROOM, image->columns, sources) - now, image))
+		return false;
+	if (!grow((void **)&image->chunks, image->chunk_count * sizeof(*image->chunks), chunks * sizeof(*image->chunks),
+	          true) ||
+	    !grow_arrays(image, chunks * IMAGE_ROOM))
+		return false;
+	for (size_t i = image->chunk_count; i < chunks; i++)
+		image->chunks[i] = (struct image_chunk){.begin = i * IMAGE_ROOM, .room = IMAGE_ROOM};
+	image->chunk_count = image->to = (uint32_t)chunks;
+	return true;
+}
+
+struct image *
+store_image_new(uint64_t columns, uint32_t chunks)
+{
+	struct image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	image->columns = columns;
+	image->chunk_count = chunks;
+	image->chunks = calloc((size_t)chunks + 1, sizeof(*image->chunks));
+	if (!image->chunks) {
+		store_image_free(image);
+		return NULL;
+	}
+	return image;
+}
+
+bool
+store_image_next_chunks(struct image *image, size_t memory)
+{
+	size_t slots = 0;
+
+	for (image->from = image->to; image->to < image->chunk_count; image->to++) {
+		struct image_chunk *chunk = &image->chunks[image->to];
+		size_t more = ((size_t)chunk->room + 63) / 64 * 64;
+
+		if (slots && more && (slots + more) * store_image_row_bytes(image->columns) > memory)
+			break;
+		chunk->begin = slots;
+		slots += more;
+	}
+	free_arrays(image);
+	image->source_count = 0;
+	return grow_arrays(image, slots);
 }
 
 /* An image without content: one whose memory fits, or a new one. */
@@ -158,22 +227,22 @@ make_image(struct images *images, uint64_t columns)
 	while (image && !(image->unused && image->columns == columns))
 		image = image->next;
 	if (image) {
-		memset(image->chunks, 0, image->rows / STORE_CHUNK * sizeof(*image->chunks));
+		for (uint32_t i = 0; i < image->chunk_count; i++)
+			image->chunks[i] = (struct image_chunk){.begin = i * (size_t)IMAGE_ROOM, .room = IMAGE_ROOM};
 		for (uint64_t mask = columns; mask; mask &= mask - 1)
 			if (column_is_bits(mask_first(mask)))
-				memset(image->values[mask_first(mask)], 0, image->rows / 8);
-		free(image->sessions);
-		image->sessions = NULL;
+				memset(image->values[mask_first(mask)], 0, image->slots / 8);
+		free(image->source_of);
+		image->source_of = NULL;
 	} else {
-		image = calloc(1, sizeof(*image));
+		image = store_image_new(columns, 0);
 		if (!image)
 			return NULL;
-		image->columns = columns;
 		image->next = images->first;
 		images->first = image;
 	}
 	image->unused = false;
-	image->again_count = 0;
+	image->source_count = 0;
 	image->log_bytes = 0;
 	return image;
 }
@@ -188,18 +257,26 @@ find(const struct images *images, const struct image_key *key)
 	return image;
 }
 
-/* A second session: from now on the session of each row is kept. */
-static bool
-add_session(struct images *images, struct image *image, uint32_t session)
+/* The number of the batch's source, or a negative one: out of memory. From the second on each row's is kept. */
+static int64_t
+find_source(struct image *image, const struct batch *batch)
 {
-	if (image->sessions || session == image->session)
-		return true;
-	if (!make_room(images, image->rows * 4, image))
-		return false;
-	image->sessions = malloc(image->rows * 4);
-	for (size_t row = 0; image->sessions && row < image->rows; row++)
-		image->sessions[row] = image->session;
-	return image->sessions != NULL;
+	uint32_t at = image->source_count;
+
+	while (at > 0 &&
+	       (image->sources[at - 1].session != batch->session || image->sources[at - 1].columns != batch->columns))
+		at--;
+	if (at > 0)
+		return at - 1;
+	at = image->source_count;
+	if ((at & (at - 1)) == 0 && !grow((void **)&image->sources, at * sizeof(*image->sources),
+	                                  (at ? 2 * (size_t)at : 1) * sizeof(*image->sources), false))
+		return -1;
+	if (at == 1 && !(image->source_of = calloc(image->slots + 1, sizeof(*image->source_of))))
+		return -1;
+	image->sources[at] = (struct image_source){.session = batch->session, .columns = batch->columns};
+	image->source_count++;
+	return at;
 }
 
 /* The rows of a chunk do not follow one another any more. */
@@ -209,33 +286,48 @@ scatter_chunk(struct image *image, uint32_t number)
 	struct image_chunk *chunk = &image->chunks[number];
 
 	for (uint32_t i = 0; i < chunk->count; i++)
-		image->places[(size_t)number * STORE_CHUNK + i] = (uint16_t)(chunk->first + i);
+		image->places[chunk->begin + i] = (uint16_t)(chunk->first + i);
 	chunk->scattered = true;
 }
 
-static bool
-note_again(struct image *image, const struct batch *batch, uint32_t row)
+/* Bits row … row + n − 1 of `from`, to places at … of `to`, which are 0. */
+static void
+copy_bits(uint64_t *to, size_t at, const uint8_t *from, uint32_t row, uint32_t n)
 {
-	if (!image->again && !(image->again = malloc(AGAIN_MOST * sizeof(*image->again))))
-		return false;
-	if (image->again_count == AGAIN_MOST)
-		return false;
-	image->again[image->again_count++] =
-	        (struct image_again){.position = image->end, .row = row, .index = store_batch_index(batch, row)};
-	return true;
+	uint32_t done = 0;
+
+	while (done < n && ((row + done) % 8 != 0 || (at + done) % 8 != 0) && done < 64) {
+		to[(at + done) / 64] |= (uint64_t)(from[(row + done) / 8] >> ((row + done) % 8) & 1)
+		                        << ((at + done) % 64);
+		done++;
+	}
+	if ((row + done) % 8 == 0 && (at + done) % 8 == 0) { /* the same place within a byte: whole bytes */
+		memcpy((uint8_t *)to + (at + done) / 8, from + (row + done) / 8, (n - done) / 8);
+		done += (n - done) / 8 * 8;
+	}
+	for (; done < n; done++)
+		to[(at + done) / 64] |= (uint64_t)(from[(row + done) / 8] >> ((row + done) % 8) & 1)
+		                        << ((at + done) % 64);
 }
 
-/* Rows `row` … of the batch, whose indices follow one another within a chunk, as far as there is room. */
+static bool
+is_taken(const struct image *image, uint32_t number, uint64_t position)
+{
+	return number >= image->from && number < image->to && position >= image->chunks[number].merged;
+}
+
+/* Rows `row` … of the batch, whose indices follow one another within a chunk; answers how many are done, 0: no room. */
 static uint32_t
-add_stretch(struct image *image, const struct batch *batch, uint32_t row)
+add_stretch(struct image *image, const struct batch *batch, uint32_t source, uint64_t position, uint32_t row)
 {
 	uint32_t index = batch->first + row, number = index / STORE_CHUNK, at = index % STORE_CHUNK;
 	struct image_chunk *chunk = &image->chunks[number];
-	size_t slot = (size_t)number * STORE_CHUNK + chunk->count;
+	size_t slot = chunk->begin + chunk->count;
 	uint32_t n = STORE_CHUNK - at < batch->rows - row ? STORE_CHUNK - at : batch->rows - row;
 
-	n = n < STORE_CHUNK - chunk->count ? n : STORE_CHUNK - chunk->count;
-	if (n == 0)
+	if (!is_taken(image, number, position))
+		return n;
+	if (n > chunk->room - chunk->count)
 		return 0;
 	if (chunk->count == 0)
 		chunk->first = at;
@@ -247,13 +339,13 @@ add_stretch(struct image *image, const struct batch *batch, uint32_t row)
 		unsigned column = mask_first(mask);
 
 		if (column_is_bits(column))
-			bits_copy(image->values[column], slot, batch->data[column], row, n);
+			copy_bits(image->values[column], slot, batch->data[column], row, n);
 		else
 			memcpy((uint32_t *)image->values[column] + slot, batch->data[column] + 4 * (size_t)row,
 			       4 * (size_t)n);
 	}
-	for (uint32_t i = 0; i < n && image->sessions; i++)
-		image->sessions[slot + i] = batch->session;
+	for (uint32_t i = 0; i < n && image->source_of; i++)
+		image->source_of[slot + i] = source;
 	chunk->count += n;
 	return n;
 }
@@ -265,20 +357,23 @@ struct group { /* rows of a batch, and where each belongs in the arrays */
 
 /* Finds places for rows from `row` on; *full: the row it ended with has none. */
 static uint32_t
-place_rows(struct image *image, const struct batch *batch, uint32_t row, struct group *group, bool *full)
+place_rows(struct image *image, const struct batch *batch, uint64_t position, uint32_t row, struct group *group,
+           bool *full)
 {
 	*full = false;
 	for (group->count = 0; group->count < GROUP && row < batch->rows; row++) {
 		uint32_t index = load_u32(batch->index + 4 * (size_t)row), number = index / STORE_CHUNK;
 		struct image_chunk *chunk = &image->chunks[number];
-		size_t slot = (size_t)number * STORE_CHUNK + chunk->count;
+		size_t slot = chunk->begin + chunk->count;
 
-		if (!chunk->scattered)
-			scatter_chunk(image, number);
-		if (chunk->count == STORE_CHUNK) {
+		if (!is_taken(image, number, position))
+			continue;
+		if (chunk->count == chunk->room) {
 			*full = true;
 			break;
 		}
+		if (!chunk->scattered)
+			scatter_chunk(image, number);
 		chunk->count++;
 		__builtin_prefetch(&image->places[slot + 32], 1);
 		image->places[slot] = (uint16_t)(index - number * STORE_CHUNK);
@@ -289,7 +384,7 @@ place_rows(struct image *image, const struct batch *batch, uint32_t row, struct 
 }
 
 static void
-append_rows(struct image *image, const struct batch *batch, const struct group *group)
+append_rows(struct image *image, const struct batch *batch, uint32_t source, const struct group *group)
 {
 	for (uint64_t mask = batch->columns; mask; mask &= mask - 1) {
 		const uint8_t *data = batch->data[mask_first(mask)];
@@ -310,32 +405,37 @@ append_rows(struct image *image, const struct batch *batch, const struct group *
 			                               << (group->slots[i] % 64);
 		}
 	}
-	for (uint32_t i = 0; i < group->count && image->sessions; i++)
-		image->sessions[group->slots[i]] = batch->session;
+	for (uint32_t i = 0; i < group->count && image->source_of; i++)
+		image->source_of[group->slots[i]] = source;
 }
 
-static bool
-add_rows(struct image *image, const struct batch *batch)
+bool
+store_image_add(struct image *image, const struct batch *batch, uint64_t position)
 {
-	uint32_t row = 0;
+	int64_t source = find_source(image, batch);
+	bool full = source < 0;
 
-	while (row < batch->rows) {
+	for (uint32_t row = 0; row < batch->rows && !full;) {
 		struct group group;
-		bool full;
 
 		if (batch->index) {
-			row = place_rows(image, batch, row, &group, &full);
-			append_rows(image, batch, &group);
+			row = place_rows(image, batch, position, row, &group, &full);
+			append_rows(image, batch, (uint32_t)source, &group);
 		} else {
-			uint32_t n = add_stretch(image, batch, row);
+			uint32_t n = add_stretch(image, batch, (uint32_t)source, position, row);
 
 			row += n;
 			full = n == 0;
 		}
-		if (full && !note_again(image, batch, row++))
-			return false;
 	}
-	return true;
+	return !full;
+}
+
+/* From the second on, each row's source is kept, which takes memory. */
+static bool
+is_second_source(const struct image *image, const struct batch *batch)
+{
+	return image->source_count == 1 && image->sources[0].session != batch->session;
 }
 
 void
@@ -351,15 +451,15 @@ store_images_add(struct images *images, const struct image_key *key, const struc
 			return;
 		image->key = *key;
 		image->begin = image->end = epoch->log_begin;
-		image->session = batch->session;
 	}
 	if (!image)
 		return;
 	image->used_at = now_seconds();
 	if (image->end != epoch->log_end || image->columns != batch->columns || !grow_image(images, image, rows) ||
-	    !add_session(images, image, batch->session) || !add_rows(image, batch)) {
+	    (is_second_source(image, batch) && !make_room(images, image->slots * sizeof(uint32_t), image)) ||
+	    !store_image_add(image, batch, image->end)) {
 		take_out(images, image);
-		free_image(image);
+		store_image_free(image);
 		return;
 	}
 	image->end++;
@@ -376,7 +476,7 @@ store_images_take(struct images *images, const struct image_key *key, const stru
 	take_out(images, image);
 	if (image->begin == epoch->log_begin && image->end == epoch->log_end && epoch->observations == 0)
 		return image;
-	free_image(image);
+	store_image_free(image);
 	return NULL;
 }
 
@@ -391,7 +491,7 @@ store_images_give_back(struct images *images, struct image *image)
 	for (struct image *other = image->next; other; other = other->next)
 		if (other->unused) { /* one is kept */
 			take_out(images, other);
-			free_image(other);
+			store_image_free(other);
 			return;
 		}
 }
@@ -403,7 +503,7 @@ store_images_drop(struct images *images)
 		struct image *image = images->first;
 
 		images->first = image->next;
-		free_image(image);
+		store_image_free(image);
 	}
 }
 
@@ -414,27 +514,24 @@ store_images_free(struct images *images)
 }
 
 bool
-store_image_rows(const struct image *image, uint32_t number, struct batch *batch, const uint16_t **places,
-                 uint16_t room[STORE_CHUNK])
+store_image_rows(const struct image *image, uint32_t number, struct image_rows *rows, uint16_t room[IMAGE_ROOM])
 {
-	size_t first = (size_t)number * STORE_CHUNK;
-	const struct image_chunk *chunk;
+	const struct image_chunk *chunk = &image->chunks[number];
 
-	if (first >= image->rows || image->chunks[number].count == 0)
+	if (number < image->from || number >= image->to || chunk->count == 0)
 		return false;
-	chunk = &image->chunks[number];
-	*batch = (struct batch){.session = image->session, .rows = chunk->count, .columns = image->columns};
-	for (uint64_t mask = image->columns; mask; mask &= mask - 1) {
-		unsigned column = mask_first(mask);
-
-		batch->data[column] =
-		        (const uint8_t *)image->values[column] + (column_is_bits(column) ? first / 8 : first * 4);
-	}
-	*places = image->places + first;
+	*rows = (struct image_rows){.places = image->places + chunk->begin};
+	rows->batch = (struct batch){
+	        .session = image->sources[0].session, .rows = chunk->count, .columns = image->sources[0].columns};
+	for (uint64_t mask = image->columns; mask; mask &= mask - 1)
+		rows->batch.data[mask_first(mask)] =
+		        (const uint8_t *)image->values[mask_first(mask)] +
+		        (column_is_bits(mask_first(mask)) ? chunk->begin / 8 : chunk->begin * 4);
+	rows->sources = image->source_of ? image->source_of + chunk->begin : NULL;
 	if (chunk->scattered)
 		return true;
 	for (uint32_t i = 0; i < chunk->count; i++)
 		room[i] = (uint16_t)(chunk->first + i);
-	*places = room;
+	rows->places = room;
 	return true;
 }

@@ -1,12 +1,12 @@
 /*
- * image.h: the columns that an epoch in progress will become, kept in memory beside its log; private to the writing
+ * image.h: rows of the log, sorted by chunk in memory: what an epoch will become as columns; private to the writing
  * half.
  *
- * An image is made with the first batch of an epoch and follows its log entry by entry. It is only kept while it is
- * simple: the epoch has no columns yet, every batch has the same columns, and the memory allowed holds all of the run's
- * examples. It holds, chunk by chunk, the rows in the order in which they came; merging them is the fold's. Where a
- * chunk has no room for more, because examples came again, the row is noted and looked up in the log. An image that is
- * no longer simple, or whose transaction was given up, is dropped: the fold then reads the log.
+ * An image of an epoch in progress is made with its first batch and follows its log entry by entry. It is kept while
+ * the epoch has no columns yet, every batch has the same columns, and the memory allowed holds all of the run's
+ * examples. Where it is missing, because it did not fit or its transaction was given up, the fold makes one from the
+ * log, for as many chunks at a time as fit. An image holds, chunk by chunk, the rows in the order in which they came;
+ * merging them is the fold's.
  */
 #ifndef STORE_IMAGE_H
 #define STORE_IMAGE_H
@@ -20,32 +20,39 @@ struct image_key {
 	uint32_t run, epoch;
 };
 
-struct image_again {       /* an observation there was no room for */
-	uint64_t position; /* in the log */
-	uint32_t row, index;
-};
+#define IMAGE_ROOM (STORE_CHUNK + 64u) /* rows of a chunk while an epoch is recorded: a few may come twice */
+#define IMAGE_NOT_LOOKED_UP UINT64_MAX
 
 struct image_chunk {
-	uint32_t count; /* rows that came */
-	uint32_t first; /* of the chunk's rows, the one that came first */
-	bool scattered; /* they are not first, first + 1, …: see `places` */
+	size_t begin;    /* its rows stand in the arrays from here on: a multiple of 64 */
+	uint64_t merged; /* entries of the log before this position are not taken */
+	uint32_t room;   /* rows it can take; from a log: all it will have */
+	uint32_t count;  /* rows that came */
+	uint32_t first;  /* of the chunk's rows, the one that came first */
+	bool scattered;  /* they are not first, first + 1, …: see `places` */
+};
+
+struct image_source { /* what batches have in common */
+	uint32_t session;
+	uint64_t columns;
 };
 
 struct image {
 	struct image_key key;
 	bool unused;         /* only its memory is kept, for the next one */
-	uint64_t begin, end; /* positions in the log that it covers */
-	uint64_t columns;    /* of every batch */
+	uint64_t begin, end; /* positions in the log: what it holds */
+	uint64_t columns;    /* of any batch */
 	uint64_t log_bytes;
-	uint32_t session; /* of every row, while `sessions` is NULL */
-	size_t rows;      /* room of the arrays, a multiple of STORE_CHUNK */
+	size_t slots; /* room of the arrays, in rows */
 	struct image_chunk *chunks;
-	uint16_t *places; /* of each row that came: its row of the chunk; valid where the chunk is scattered */
-	void *values[STORE_COLUMN_MAX]; /* in the order in which rows came, STORE_CHUNK of them for each chunk */
-	uint32_t *sessions;
-	struct image_again *again;
-	size_t again_count;
-	int64_t used_at; /* seconds of a monotonic clock */
+	uint32_t chunk_count;
+	uint32_t from, to; /* the chunks whose rows are taken */
+	uint16_t *places;  /* of each row that came: its row of the chunk; valid where the chunk is scattered */
+	void *values[STORE_COLUMN_MAX]; /* in the order in which rows came */
+	struct image_source *sources;
+	uint32_t source_count;
+	uint32_t *source_of; /* each row's; NULL: all are of the first */
+	int64_t used_at;     /* seconds of a monotonic clock */
 	struct image *next;
 };
 
@@ -65,9 +72,24 @@ void store_images_give_back(struct images *images, struct image *image); /* its 
 void store_images_drop(struct images *images); /* all content */
 void store_images_free(struct images *images);
 
-/* The rows of a chunk that came, as a batch of its own: row i came i-th. places[i] is its row of the chunk; it points
- * to `room` where that is not stored. False: none came. */
-bool store_image_rows(const struct image *image, uint32_t number, struct batch *batch, const uint16_t **places,
-                      uint16_t room[STORE_CHUNK]);
+/* An image to be filled from a log that has these columns, of a run with so many chunks; NULL: out of memory. The
+ * caller counts in each chunk's `room` what it will take. */
+struct image *store_image_new(uint64_t columns, uint32_t chunks);
+/* Makes room for the chunks from image->to on, as many as the memory allows, but one at least, and takes what is in
+ * them from now on; false: out of memory. */
+bool store_image_next_chunks(struct image *image, size_t memory);
+/* Adds those rows of the batch at a position of the log that are taken; false: there is no room. */
+bool store_image_add(struct image *image, const struct batch *batch, uint64_t position);
+void store_image_free(struct image *image); /* NULL accepted */
+size_t store_image_row_bytes(uint64_t columns);
+
+struct image_rows {              /* the rows of one chunk, in the order in which they came */
+	struct batch batch;      /* row i came i-th; session and columns are those of the first source */
+	const uint16_t *places;  /* each one's row of the chunk */
+	const uint32_t *sources; /* NULL: all are of the first source */
+};
+
+/* False: none came. `room` is for the places where they are not stored. */
+bool store_image_rows(const struct image *image, uint32_t number, struct image_rows *rows, uint16_t room[IMAGE_ROOM]);
 
 #endif

@@ -51,19 +51,4 @@ int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t 
 /* Merges what is kept per example: that it was seen, and its gold label if the batch has one. Same order rule. */
 int store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count);
 
-/* A stretch of a batch whose indices follow one another within one chunk. */
-struct merge_stretch {
-	uint32_t at;  /* row of the chunk */
-	uint32_t row; /* row of the batch */
-	uint32_t count;
-};
-
-#define MERGE_NOT_EASY 1 /* nothing was done: merge row by row */
-
-/* What store_merge_rows() and store_merge_examples() do, for a stretch of which the chunk has no observation yet (or,
- * of the second, nothing that would change). */
-int store_merge_run(const struct batch *batch, uint64_t wanted, struct merge_chunk *chunk,
-                    const struct merge_stretch *stretch);
-int store_merge_examples_run(const struct batch *batch, struct merge_chunk *chunk, const struct merge_stretch *stretch);
-
 #endif

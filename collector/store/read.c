@@ -78,7 +78,7 @@ store_read_begin(struct store *store, struct view *view, struct portolan_error *
 		int rc;
 
 		pthread_rwlock_rdlock(&store->map);
-		rc = mdb_txn_begin(store->environment.env, NULL, MDB_RDONLY, &view->txn);
+		rc = store_environment_begin_read(&store->environment, &view->txn);
 		if (rc == 0)
 			return 0;
 		pthread_rwlock_unlock(&store->map);
@@ -98,61 +98,39 @@ store_read_finish(struct store *store, struct view *view)
 	pthread_rwlock_unlock(&store->map);
 }
 
-/* One run, from its entry in DB_RUNS. Damage is an answer: one run must not hide the others. */
+/* Damage is an answer: one run must not hide the others. */
 static int
-read_run(const struct view *view, const struct view_walk *entry, struct store_run_info *info,
+read_run(const struct view *view, const struct store_run_name *run, struct store_run_info *info,
          struct portolan_error *error)
 {
-	uint32_t number = 0;
-	const uint8_t *body;
-	size_t size;
-	int rc = STORE_E_CORRUPT;
+	int rc = run->number ? store_catalog_info(view, run->number, info, error) : STORE_E_CORRUPT;
 
-	if (store_record_open(entry->value.mv_data, entry->value.mv_size, RECORD_RUN_NUMBER, &body, &size) && size == 4)
-		number = load_u32(body);
-	if (number)
-		rc = store_catalog_info(view, number, info, error);
 	if (!rc)
 		rc = store_count_waiting(view, info, error);
 	if (rc != STORE_E_CORRUPT)
 		return rc;
-	*info = (struct store_run_info){.number = number, .state = STORE_DAMAGED};
-	memcpy(info->name, entry->key.mv_data, entry->key.mv_size < 255 ? entry->key.mv_size : 255);
+	*info = (struct store_run_info){.number = run->number, .state = STORE_DAMAGED};
+	memcpy(info->name, run->name, sizeof(info->name));
 	return 0;
 }
 
 static int
 read_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
-	struct store_key all = {.size = 0};
-	struct view_walk walk;
-	struct store_run_info *list = calloc(1, sizeof(*list));
-	size_t n = 0, room = 1;
-	int rc = list ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error)
-	              : error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
+	struct store_run_name *names;
+	struct store_run_info *list;
+	size_t n;
+	int rc = store_catalog_runs(view, &names, &n, error);
 
-	if (rc) {
-		free(list);
+	if (rc)
 		return rc;
-	}
-	while ((rc = store_walk_next(&walk, error)) == 0) {
-		if (n == room) {
-			struct store_run_info *more = realloc(list, 2 * room * sizeof(*list));
-
-			if (!more) {
-				rc = error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
-				break;
-			}
-			list = more;
-			room *= 2;
-		}
-		rc = read_run(view, &walk, &list[n], error);
-		if (rc)
-			break;
-		n++;
-	}
-	store_walk_close(&walk);
-	if (rc < 0) {
+	list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		rc = error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = read_run(view, &names[i], &list[i], error);
+	free(names);
+	if (rc) {
 		free(list);
 		return rc;
 	}

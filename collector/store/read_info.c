@@ -97,41 +97,19 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 int
 store_run_names(struct store *store, struct store_run_name **names, size_t *count, struct portolan_error *error)
 {
-	struct store_key all = {.size = 0};
 	struct store_run_name *list = NULL;
-	struct view_walk walk;
 	struct view view = {0};
-	size_t n = 0, room = 0;
+	size_t n = 0;
 	int rc = store_read_begin(store, &view, error);
 
 	if (rc)
 		return rc;
-	rc = store_walk_open(&walk, &view, DB_RUNS, &all, 0, error);
-	while (!rc) {
-		const uint8_t *body;
-		size_t size;
-
-		if (n == room) {
-			struct store_run_name *more = realloc(list, (2 * room + 16) * sizeof(*list));
-
-			if (!more) {
-				rc = store_environment_error(&store->environment, ENOMEM, "listing the runs", error);
-				break;
-			}
-			list = more;
-			room = 2 * room + 16;
-		}
-		rc = store_walk_record(&walk, RECORD_RUN_NUMBER, &body, &size, error);
-		if (!rc && (size != 4 || walk.key.mv_size > 255))
-			rc = store_view_corrupt(&view, DB_RUNS, walk.key.mv_data, walk.key.mv_size, error);
-		if (rc)
-			break;
-		list[n] = (struct store_run_name){.number = load_u32(body)};
-		memcpy(list[n++].name, walk.key.mv_data, walk.key.mv_size);
-	}
-	store_walk_close(&walk);
+	rc = store_catalog_runs(&view, &list, &n, error);
+	for (size_t i = 0; i < n && !rc; i++)
+		if (list[i].number == 0)
+			rc = store_view_corrupt(&view, DB_RUNS, list[i].name, strlen(list[i].name), error);
 	store_read_finish(store, &view);
-	if (rc < 0) {
+	if (rc) {
 		free(list);
 		return rc;
 	}

@@ -237,6 +237,62 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 	return 0;
 }
 
+/* The observations in the columns of one epoch; *sound: their presences could be read. */
+static int
+count_present(const struct verify *verify, const struct view *view, uint32_t epoch, uint64_t *present, bool *sound,
+              struct portolan_error *error)
+{
+	*present = 0;
+	*sound = true;
+	for (uint32_t chunk = 0; chunk < verify->chunks;) {
+		struct store_key key = store_key_column(verify->run, epoch, chunk, STORE_PRESENCE | STORE_GOLD_PROB);
+		struct presence_record presence;
+		struct view_walk walk;
+		uint32_t found = 0;
+		int rc = store_walk_open(&walk, view, DB_COLUMNS, &key, 8, error);
+
+		if (!rc)
+			rc = store_walk_next(&walk, error);
+		if (!rc && walk.key.mv_size >= 12)
+			found = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
+		store_walk_close(&walk);
+		if (rc)
+			return rc == VIEW_ABSENT ? 0 : rc;
+		if (found > chunk) { /* the next one that is stored */
+			chunk = found;
+			continue;
+		}
+		rc = store_view_read(view, DB_COLUMNS, &key, RECORD_PRESENCE, &presence, sizeof(presence), NULL);
+		if (rc == 0)
+			*present += presence.present;
+		*sound &= rc != STORE_E_CORRUPT;
+		chunk++;
+	}
+	return 0;
+}
+
+/* A presence that is gone altogether takes its chunk with it, and no checksum tells: the epoch's count does. */
+static int
+verify_counts(struct verify *verify, const struct view *view, const struct epoch_record *records,
+              struct portolan_error *error)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < verify->epoch_count && !rc; i++) {
+		uint64_t present;
+		char what[96];
+		bool sound;
+
+		rc = count_present(verify, view, verify->epochs[i], &present, &sound, error);
+		if (rc || !sound || present == records[i].observations)
+			continue; /* what is not sound is reported by itself */
+		snprintf(what, sizeof(what), "epoch %u, which has %llu of its %llu observations", verify->epochs[i],
+		         (unsigned long long)present, (unsigned long long)records[i].observations);
+		report(verify, what);
+	}
+	return rc;
+}
+
 /* Records that are few, or not under the run's number. */
 static int
 verify_store(struct verify *verify, struct portolan_error *error)
@@ -295,6 +351,8 @@ begin(struct verify *verify, struct portolan_error *error)
 	if (!rc)
 		rc = store_catalog_epochs(&view, verify->run, 0, UINT32_MAX, &verify->epochs, &records,
 		                          &verify->epoch_count, error);
+	if (!rc)
+		rc = verify_counts(verify, &view, records, error);
 	free(records);
 	verify->total = verify->epoch_count * verify->chunks + 1;
 	store_read_finish(verify->store, &view);

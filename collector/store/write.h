@@ -160,9 +160,6 @@ int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t sess
 
 /* How much memory ids that are not declared may take, of all runs together; 0, as at first: any amount. */
 void store_writer_limit_ids(struct store_writer *writer, size_t bytes);
-/* Whether the run could have so many more ids now. */
-int store_writer_has_room(struct store_writer *writer, uint32_t run, uint32_t more, bool *room,
-                          struct portolan_error *error);
 
 /* Records that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none to use up).
  */

@@ -247,54 +247,8 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
 	return store_writer_put_state(writer, run, &state, error);
 }
 
-struct listed {
-	char name[256];
-	uint32_t number;
-};
-
-/* All runs by their names; number 0: damaged. */
 static int
-list_runs(struct store_writer *writer, struct listed **list, size_t *count, struct portolan_error *error)
-{
-	struct store_key all = {.size = 0};
-	struct listed *runs = NULL;
-	size_t n = 0, room = 0;
-	struct view_walk walk;
-	int rc = store_walk_open(&walk, &writer->view, DB_RUNS, &all, 0, error);
-
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
-		const uint8_t *body;
-		size_t size;
-
-		if (n == room) {
-			struct listed *more = realloc(runs, (2 * room + 16) * sizeof(*runs));
-
-			if (!more) {
-				rc = error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
-				break;
-			}
-			runs = more;
-			room = 2 * room + 16;
-		}
-		runs[n] = (struct listed){.number = 0};
-		memcpy(runs[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
-		if (store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&
-		    size == 4)
-			runs[n].number = load_u32(body);
-		n++;
-	}
-	store_walk_close(&walk);
-	if (rc != VIEW_ABSENT) {
-		free(runs);
-		return rc;
-	}
-	*list = runs;
-	*count = n;
-	return 0;
-}
-
-static int
-visit(struct store_writer *writer, const struct listed *run, const struct store_each *each,
+visit(struct store_writer *writer, const struct store_run_name *run, const struct store_each *each,
       struct portolan_error *error)
 {
 	struct run_state_record state;
@@ -315,12 +269,12 @@ visit(struct store_writer *writer, const struct listed *run, const struct store_
 int
 store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error)
 {
-	struct listed *runs = NULL;
+	struct store_run_name *runs = NULL;
 	size_t count = 0;
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc)
-		rc = list_runs(writer, &runs, &count, error);
+		rc = store_catalog_runs(&writer->view, &runs, &count, error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < count && !rc; i++) {

@@ -203,6 +203,58 @@ the_slot_of_a_dead_reader_is_freed(void **state)
 	fixture_free(fixture);
 }
 
+/* Takes every slot there is, says so, and waits to be killed. */
+static void
+take_all_slots(const char *directory, int tell)
+{
+	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX};
+	struct store_snapshot *snapshot;
+	struct store *store;
+	int rc = store_open(directory, &store, NULL);
+
+	while (!rc)
+		rc = store_snapshot_open(store, "run", &options, &snapshot, NULL);
+	if (write(tell, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Nobody writes to the store, and another reader stays, so LMDB does not begin its table anew. */
+static void
+killed_readers_do_not_keep_others_out(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct opened opened;
+	struct reader stays;
+	struct store *store;
+	pid_t process;
+	int ends[2];
+	char byte;
+
+	(void)state;
+	open_with_run(&opened, fixture_directory(fixture), 0);
+	ok(append(&opened, 0, &error));
+	ok(store_writer_commit(opened.writer, &error));
+	store_writer_close(opened.writer);
+	stays = reader_start(fixture_directory(fixture), "run", false);
+	assert_int_not_equal(reader_digest(&stays), 0);
+	assert_int_equal(pipe(ends), 0);
+	process = fork();
+	if (process == 0)
+		take_all_slots(fixture_directory(fixture), ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	kill(process, SIGKILL);
+	waitpid(process, NULL, 0);
+	ok(store_open(fixture_directory(fixture), &store, &error));
+	assert_int_not_equal(digest_of(store, "run"), 0);
+	store_close(store);
+	reader_stop(&stays);
+	close(ends[0]);
+	close(ends[1]);
+	fixture_free(fixture);
+}
+
 static void
 a_reader_that_stays_is_told_of_once(void **state)
 {
@@ -475,6 +527,7 @@ main(void)
 	        cmocka_unit_test(a_map_that_cannot_grow_is_used_to_its_end),
 #endif
 	        cmocka_unit_test(the_slot_of_a_dead_reader_is_freed),
+	        cmocka_unit_test(killed_readers_do_not_keep_others_out),
 	        cmocka_unit_test(a_reader_that_stays_is_told_of_once),
 	        cmocka_unit_test(a_file_half_made_is_made_again),
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),

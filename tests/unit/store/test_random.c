@@ -253,7 +253,7 @@ fold(struct model *model, uint32_t epoch)
 	bool done = false;
 
 	ok(store_fold_begin(writer, model->run, epoch, memory, &begun, &error));
-	model->folds_of_images += begun->image != NULL;
+	model->folds_of_images += begun->image && !begun->from_log;
 	for (uint32_t step = 0; step < steps && !done; step++) {
 		ok(store_fold_step(begun, &done, &error));
 		committed(model);

@@ -386,6 +386,42 @@ crash_in_a_fold(void **state)
 	fixture_free(fixture);
 }
 
+/* More rows of one chunk than the memory allowed holds are folded in portions, each by a fold of its own. */
+static void
+one_chunk_may_be_more_than_fits(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct store_writer *writer = fixture_writer(fixture);
+	struct store_log_epoch log = {.rows = 1};
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0), folds = 0;
+	struct store_epoch *epochs;
+	struct store_run_info *runs;
+	size_t count;
+
+	(void)state;
+	for (int again = 0; again < 7; again++)
+		log_some(fixture, run, 0, 0, STORE_CHUNK, (float)again / 20);
+	for (; log.rows && folds < 10; folds++) {
+		struct store_fold *fold;
+		bool done = false;
+
+		ok(store_fold_begin(writer, run, 0, 1, &fold, &error));
+		while (!done)
+			ok(store_fold_step(fold, &done, &error));
+		store_fold_free(fold);
+		ok(store_writer_next_log(writer, run, 0, UINT64_MAX, &log, &error));
+	}
+	assert_int_equal(folds, 2);
+	ok(store_epochs(fixture_store(fixture), run, &epochs, &count, &error));
+	assert_int_equal(epochs[0].folded, STORE_CHUNK);
+	assert_int_equal(epochs[0].waiting, 0);
+	free(epochs);
+	ok(store_runs(fixture_store(fixture), &runs, &count, &error));
+	assert_int_equal(runs[0].replaced, 6 * STORE_CHUNK);
+	free(runs);
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
@@ -397,6 +433,7 @@ main(void)
 	        cmocka_unit_test(threads_share_a_snapshot),
 	        cmocka_unit_test(map_grows),
 	        cmocka_unit_test(crash_in_a_fold),
+	        cmocka_unit_test(one_chunk_may_be_more_than_fits),
 	};
 
 	return cmocka_run_group_tests_name("store snapshots", tests, NULL, NULL);

@@ -176,11 +176,32 @@ every_record_is_looked_at(void **state)
 	fixture_free(fixture);
 }
 
+/* A presence that is gone leaves no record to be checked. */
+static void
+a_missing_chunk_is_noticed(void **state)
+{
+	const struct store_key gone = store_key_column(RUN, 0, 0, STORE_PRESENCE | STORE_GOLD_PROB);
+	struct fixture *fixture = fixture_new();
+	struct findings findings;
+	uint64_t records;
+
+	(void)state;
+	make_store(fixture);
+	ok(store_writer_begin(fixture_writer(fixture), &error));
+	ok(store_writer_delete(fixture_writer(fixture), DB_COLUMNS, &gone, &error));
+	ok(store_writer_commit(fixture_writer(fixture), &error));
+	findings = verify(fixture, &records);
+	assert_int_equal(findings.count, 1);
+	assert_non_null(strstr(findings.last, "epoch 0, which has 0 of its 500 observations"));
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_record_is_looked_at),
+	        cmocka_unit_test(a_missing_chunk_is_noticed),
 	};
 
 	return cmocka_run_group_tests_name("store verify", tests, NULL, NULL);
