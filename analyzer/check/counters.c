@@ -38,11 +38,12 @@ counters_json(const struct store_counters *counters)
 
 	for (unsigned r = 0; r < STORE_REFUSALS; r++)
 		json_object_set_new(refused, completeness_refusals[r], json_integer((json_int_t)counters->refused[r]));
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "frames", (json_int_t)counters->frames,
-	                 "bytes", (json_int_t)counters->bytes, "received", (json_int_t)counters->received, "repeated",
-	                 (json_int_t)counters->repeated, "skipped", (json_int_t)counters->skipped, "gaps",
-	                 (json_int_t)counters->gaps, "malformed", (json_int_t)counters->malformed, "failures",
-	                 (json_int_t)counters->failures, "refused", refused, "commits",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "frames",
+	                 (json_int_t)counters->frames, "bytes", (json_int_t)counters->bytes, "received",
+	                 (json_int_t)counters->received, "repeated", (json_int_t)counters->repeated, "skipped",
+	                 (json_int_t)counters->skipped, "gaps", (json_int_t)counters->gaps, "malformed",
+	                 (json_int_t)counters->malformed, "failures", (json_int_t)counters->failures, "dropped",
+	                 (json_int_t)counters->dropped, "refused", refused, "commits",
 	                 latency_json(&counters->commits));
 }
 

@@ -55,6 +55,10 @@ write_counters(struct output *output, const struct store_counters *counters)
 		output_printf(output, "  trouble       gaps %s, malformed frames %s, failed commits %s\n",
 		              show(&n, 0, counters->gaps), show(&n, 1, counters->malformed),
 		              show(&n, 2, counters->failures));
+	if (counters->dropped)
+		output_printf(output,
+		              "  dropped       %s frames beyond the credit of their session; clients send them again\n",
+		              show(&n, 0, counters->dropped));
 	write_latency(output, &counters->commits);
 }
 

@@ -12,6 +12,7 @@
  */
 #include "admission.h"
 
+#include "interpose.h"
 #include "log.h"
 #include "shares.h"
 
@@ -291,4 +292,7 @@ admission_answer(struct admission *admission, int64_t now)
 	if (throttle_count(&admission->broken, failed, now, &since))
 		log_line("%" PRIu64 " connection%s broke off, or sent what is not this protocol, before a first frame",
 		         since, since == 1 ? "" : "s");
+	if (throttle_count(&admission->endless, interpose_take_ended(), now, &since))
+		log_line("%" PRIu64 " connection%s ended: more than a frame came without the end of a message", since,
+		         since == 1 ? " was" : "s were");
 }

@@ -27,7 +27,7 @@ struct admission {
 	size_t most;
 	struct allow_list list;
 	char directory[4096];
-	struct throttle refused, crowded, broken;
+	struct throttle refused, crowded, broken, endless;
 };
 
 /* Before any router is bound. `list`: DIRECTORY/clients, for the endpoints with keys; NULL: none have any. */

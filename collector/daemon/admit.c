@@ -446,8 +446,6 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	struct portolan_error error = {0};
 	int result = 0;
 
-	if (ingest->leaving)
-		return;
 	if (frame->open.store && memcmp(frame->open.store, store_writer_id(ingest->writer), WIRE_STORE_SIZE) != 0) {
 		reply_error(ingest, peer, frame->session, WIRE_E_OTHER_STORE, 0,
 		            "the collector serves another store than the one of this session (which was removed, or is "

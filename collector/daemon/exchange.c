@@ -78,13 +78,15 @@ move_replies(struct replies *to, struct replies *from)
 }
 
 void
-exchange_put(struct exchange *exchange, struct arrivals *arrivals, uint64_t unreadable)
+exchange_put(struct exchange *exchange, struct arrivals *arrivals, struct refusals *refused)
 {
-	if (!arrivals->first && unreadable == 0)
+	if (!arrivals->first && refused->unreadable == 0 && refused->dropped == 0)
 		return;
 	pthread_mutex_lock(&exchange->mutex);
 	move_arrivals(&exchange->waiting, arrivals);
-	exchange->unreadable += unreadable;
+	exchange->refused.unreadable += refused->unreadable;
+	exchange->refused.dropped += refused->dropped;
+	*refused = (struct refusals){0};
 	pthread_cond_signal(&exchange->arrived);
 	pthread_mutex_unlock(&exchange->mutex);
 }
@@ -129,7 +131,7 @@ exchange_stop(struct exchange *exchange)
 }
 
 bool
-exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrivals, uint64_t *unreadable)
+exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrivals, struct refusals *refused)
 {
 	const struct timespec end = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
 	bool more;
@@ -142,8 +144,8 @@ exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrival
 			break;
 	exchange->busy_since = clock_ms();
 	move_arrivals(arrivals, &exchange->waiting);
-	*unreadable = exchange->unreadable;
-	exchange->unreadable = 0;
+	*refused = exchange->refused;
+	exchange->refused = (struct refusals){0};
 	more = arrivals->first || !exchange->stop;
 	pthread_mutex_unlock(&exchange->mutex);
 	return more;

@@ -19,6 +19,12 @@ struct replies {
 	struct reply *first, **last;
 };
 
+/* Messages that the receiver has not handed over, to be counted by the storer. */
+struct refusals {
+	uint64_t unreadable; /* made no sense */
+	uint64_t dropped;    /* were beyond the credit of their session */
+};
+
 /* How the storer is, as of its last round. */
 struct storer_state {
 	size_t live;   /* sessions */
@@ -34,7 +40,7 @@ struct exchange {
 	struct arrivals waiting, done;
 	struct replies replies;
 	struct storer_state state;
-	uint64_t unreadable; /* messages that the receiver has refused since the storer took the last number */
+	struct refusals refused; /* since the storer took the last numbers */
 	int64_t busy_since;  /* of the storer's round; 0: it waits for arrivals */
 	bool stop;           /* no more arrivals come */
 };
@@ -50,8 +56,8 @@ arrivals_append(struct arrivals *list, struct arrival *arrival)
 	list->last = &arrival->next;
 }
 
-/* The receiver's: hands over what has arrived, and empties the list; and how many messages it has refused. */
-void exchange_put(struct exchange *exchange, struct arrivals *arrivals, uint64_t unreadable);
+/* The receiver's: hands over what has arrived, and empties the list; and what it has refused, which it sets to 0. */
+void exchange_put(struct exchange *exchange, struct arrivals *arrivals, struct refusals *refused);
 /* Takes what the storer has for it; *busy_since as above. */
 void exchange_collect(struct exchange *exchange, struct arrivals *done, struct replies *replies,
                       struct storer_state *state, int64_t *busy_since);
@@ -61,7 +67,7 @@ void exchange_stop(struct exchange *exchange);
 
 /* The storer's: takes everything that waits. With `until` > 0 it waits for that, until this moment (ms); false: there
  * is nothing, and there will be nothing more. */
-bool exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrivals, uint64_t *unreadable);
+bool exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrivals, struct refusals *refused);
 bool exchange_has_waiting(struct exchange *exchange);
 /* Hands over replies and what is done with (both lists are emptied), and wakes the receiver. */
 void exchange_post(struct exchange *exchange, struct arrivals *done, struct replies *replies,

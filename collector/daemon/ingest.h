@@ -65,7 +65,6 @@ struct ingest {
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */
-	bool leaving;     /* an `open` is left unanswered: its client starts another collector */
 };
 
 /* Takes over the sessions the store records as live, and looks for folds left to do. */

@@ -52,7 +52,7 @@ struct server {
 	struct arrivals arrived; /* not handed over yet */
 	size_t held;             /* bytes that are queued, in all */
 	size_t opens;            /* of these: `open` frames, by number */
-	uint64_t unreadable;     /* messages, not told yet */
+	struct refusals refused; /* not told to the storer yet */
 	int signals;
 	bool leaving;
 	struct throttle malformed, dropped;
@@ -164,7 +164,7 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 	if (arrival->data && wire_decode(server->decoder, arrival->data, arrival->size, &frame, &code, &error) == 0)
 		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
 	arrival->head = (struct wire_head){0};
-	server->unreadable++;
+	server->refused.unreadable++;
 	send_error(server, arrival, code, error.message);
 	if (throttle_count(&server->malformed, 1, now, &since))
 		log_line("%" PRIu64 " message%s that cannot be read, the last from %s: %s", since,
@@ -207,6 +207,7 @@ drop_excess_frame(struct server *server, const struct arrival *arrival, struct m
 		send_error(server, arrival, WIRE_E_OVER_CREDIT,
 		           "the frame is beyond the session's credit and was dropped: open again, and repeat");
 	member->over = true;
+	server->refused.dropped++;
 	if (throttle_count(&server->dropped, 1, now, &since))
 		log_line("%" PRIu64 " frame%s dropped that %s beyond the credit of a session, the last from %s", since,
 		         since == 1 ? "" : "s", since == 1 ? "was" : "were", arrival->address);
@@ -292,8 +293,7 @@ take_round(struct server *server)
 		taken++;
 		now = clock_ms();
 	}
-	exchange_put(&server->exchange, &server->arrived, server->unreadable);
-	server->unreadable = 0;
+	exchange_put(&server->exchange, &server->arrived, &server->refused);
 	return taken;
 }
 
@@ -348,8 +348,7 @@ report_silent(struct server *server, int64_t now)
 		ledger_remove(&server->ledger, member);
 		hand_over(server, arrival);
 	}
-	exchange_put(&server->exchange, &server->arrived, server->unreadable);
-	server->unreadable = 0;
+	exchange_put(&server->exchange, &server->arrived, &server->refused);
 }
 
 /* What is not backed by files, in bytes. */
@@ -488,8 +487,10 @@ server_run(const struct server_options *options, struct portolan_error *error)
 		storer_join(&server.storer);
 		take_replies(&server, clock_ms());
 		log_line("%s: %" PRIu64 " sessions, %" PRIu64 " observations, %" PRIu64 " bytes of frames",
-		         stopped ? "stopped" : "nobody records any more, leaving", totals->sessions,
-		         totals->observations, totals->bytes);
+		         result < 0 ? "failed"
+		         : stopped  ? "stopped"
+		                    : "nobody records any more, leaving",
+		         totals->sessions, totals->observations, totals->bytes);
 	}
 	finish(&server);
 	return result;

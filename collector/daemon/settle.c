@@ -24,6 +24,8 @@
 /* An outage is over when the store could be written for so long; while it lasts, a line after so long. */
 #define OUTAGE_OVER_MS 5000
 #define OUTAGE_LINE_MS 60000
+/* A session that the receiver should judge, and does not know: its `opened` was lost, or the commit of it failed. */
+#define UNWATCHED_MS (4 * WIRE_SESSION_TIMEOUT_MS)
 /* Sessions that expire in one tick. */
 #define EXPIRE_MOST 512
 
@@ -278,13 +280,13 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
-/* One that has opened here, and has not closed, is judged by ingest_silent(), if that is called. */
+/* One that has opened here, and has not closed, is judged by ingest_silent() first, if that is called. */
 static bool
 is_silent(const struct ingest *ingest, const struct session *session, int64_t now)
 {
 	bool is_told = ingest->options.silence_is_told && session->peer.size && session->now.state == SESSION_LIVE;
 
-	return !is_told && now - session->heard > WIRE_SESSION_TIMEOUT_MS;
+	return now - session->heard > (is_told ? UNWATCHED_MS : WIRE_SESSION_TIMEOUT_MS);
 }
 
 static bool

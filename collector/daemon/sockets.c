@@ -5,7 +5,7 @@
  * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence. There are no heartbeats:
  * clients send `ping`, and a timer of libzmq 4.3.4 that wants to write to a connection which is held back, and whose
  * peer has gone, aborts the process (`Assertion failed: !_io_error`). The time-out of handshakes cannot do that: it
- * only closes. See held_back.c for a peer's own heartbeats.
+ * only closes. See interpose.c for a peer's own heartbeats.
  *
  * libzmq asks admission.c about every connection, and admits all of them when nobody answers: so that is opened before
  * any endpoint is bound, and closed after them.
@@ -14,7 +14,7 @@
 
 #include "admission.h"
 #include "clock.h"
-#include "held_back.h"
+#include "interpose.h"
 #include "log.h"
 #include "shares.h"
 
@@ -135,15 +135,22 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	held_back_init();
-	opened->context = zmq_ctx_new();
+	result = interpose_init(error);
+	opened->context = result < 0 ? NULL : zmq_ctx_new();
 	if (!opened->context) {
 		free(opened);
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
+		return result < 0 ? result
+		                  : error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s",
+		                              zmq_strerror(zmq_errno()));
 	}
 	/* One for the owner's own clients, whom strangers then do not slow down, and one for all others. */
 	zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2);
 	result = open_routers(opened, keys, max_memory, error);
+	if (result == 0 && !interpose_works())
+		result =
+		        error_set(error, PORTOLAN_E_SYSTEM,
+		                  "libzmq does not find this program's epoll_ctl (interpose.c): link portoland so that "
+		                  "its functions come before the C library's");
 	if (result < 0)
 		sockets_close(opened);
 	else
@@ -310,6 +317,7 @@ receive_body(void *router)
 		return NULL;
 	while (zmq_msg_more(&body) && zmq_msg_recv(&body, router, ZMQ_DONTWAIT) >= 0)
 		single = false;
+	interpose_message_taken(zmq_msg_get(&body, ZMQ_SRCFD));
 	arrival = make_arrival(&body, single);
 	zmq_msg_close(&body);
 	return arrival;

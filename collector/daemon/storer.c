@@ -139,13 +139,14 @@ storer_main(void *argument)
 {
 	struct storer *storer = argument;
 	struct arrivals arrivals;
-	uint64_t unreadable;
+	struct refusals refused;
 	bool worked = false;
 
-	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals, &unreadable)) {
+	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals, &refused)) {
 		int64_t now = clock_ms();
 
-		storer->ingest.counters.malformed += unreadable;
+		storer->ingest.counters.malformed += refused.unreadable;
+		storer->ingest.counters.dropped += refused.dropped;
 		take_all(storer, &arrivals);
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);

@@ -145,6 +145,7 @@ struct store_counters {
 	uint64_t failures;                     /* commits that failed: clients were told to repeat */
 	uint64_t refused[STORE_REFUSALS_ROOM]; /* observations, by enum store_refusal */
 	struct store_latency commits;          /* of what clients sent, each until it was on disk */
+	uint64_t dropped;                      /* frames beyond the credit of their session: the store's only */
 };
 
 /* Of run `run` (its number), or, 0, of the whole store: everything that ever came, removed runs included. */

@@ -156,6 +156,20 @@ def test_half_sent_frames_on_every_connection(cap=64):
             peer.close()
 
 
+def test_a_message_that_never_ends(cap=64, connections=4, parts=1000):
+    """libzmq keeps every part of a message until the last has come: who sends no last one is sent away."""
+    with Besieged(cap) as besieged:
+        part = b"\x03" + struct.pack(">Q", FRAME_MOST) + bytes(FRAME_MOST)
+        for _ in range(connections):
+            peer = besieged.target.speak()
+            assert shake_hands(peer)
+            with pytest.raises(OSError):
+                for _ in range(parts):
+                    peer.sendall(part)
+            peer.close()
+            besieged.record()
+
+
 def test_a_thousand_connections(cap=64, count=1000):
     """Some are let in, the others are told why; nobody who is in is sent away for them."""
     with Besieged(cap) as besieged:
@@ -237,6 +251,7 @@ def soak(minutes, say=print):
         test_compliant_clients_with_the_largest_frames(frames=100)
         for cap in (32, 64, 256, 512):
             test_half_sent_frames_on_every_connection(cap)
+            test_a_message_that_never_ends(cap)
             test_a_thousand_connections(cap)
         test_a_thousand_open_at_once()
         rounds += 1

@@ -29,6 +29,7 @@ static void
 put(struct play *play, uint8_t session, struct wire_frame *frame)
 {
 	struct arrivals list = {0};
+	struct refusals refused = {.dropped = 1};
 	struct arrival *arrival;
 	struct wire_bytes bytes;
 
@@ -42,7 +43,7 @@ put(struct play *play, uint8_t session, struct wire_frame *frame)
 	arrival->size = bytes.size;
 	assert_true(wire_peek(arrival->data, arrival->size, &arrival->head));
 	arrivals_append(&list, arrival);
-	exchange_put(&play->exchange, &list, 0);
+	exchange_put(&play->exchange, &list, &refused);
 }
 
 static void
@@ -105,6 +106,20 @@ send_batch(struct play *play, uint8_t session, uint64_t sequence)
 	put(play, session, &frame);
 }
 
+/* As a reader of the store sees it. */
+static uint64_t
+dropped_of(const char *directory)
+{
+	struct portolan_error error = {0};
+	struct store_counters counters;
+	struct store *store;
+
+	assert_int_equal(store_open(directory, &store, &error), 0);
+	assert_int_equal(store_counters(store, 0, &counters, &error), 0);
+	store_close(store);
+	return counters.dropped;
+}
+
 static void
 everything_that_arrives_is_stored_and_answered(void **state)
 {
@@ -152,6 +167,7 @@ everything_that_arrives_is_stored_and_answered(void **state)
 	assert_int_equal(play.done, SESSIONS * (BATCHES + 2));
 	assert_int_equal(play.storer.ingest.totals.observations, SESSIONS * (BATCHES + 1));
 	storer_finish(&play.storer);
+	assert_int_equal(dropped_of(play.directory), SESSIONS * (BATCHES + 2));
 	exchange_deinit(&play.exchange);
 	wire_encoder_free(play.encoder);
 	snprintf(command, sizeof(command), "rm -r %s", play.directory);
