@@ -165,13 +165,15 @@ def besiege(force=1, seed=None, say=print, attacks=ATTACKS):
     recorded meanwhile, all found."""
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     directory = tempfile.mkdtemp(prefix="portolan-hostile-")
-    siege = Siege(directory, seed, say)
+    siege, began = Siege(directory, seed, say), time.monotonic()
     try:
         say(f"seed {seed}; cap {MEMORY_MB} MB\n{'attack':<24} {'peak':>7}  {'speed':>5}  what it got")
         table = [siege.attack(attack, force) for attack in attacks]
         observations = siege.finish()
         longest = max(map(len, siege.said), default=0)
-        assert len(siege.said) < 40 * max(1, force) and longest < 1100, "strangers filled the log"
+        # A kind of line comes at most every 10 s, so a busy machine, on which the attacks take longer, has more of them.
+        most = 40 * max(1, force, (time.monotonic() - began) / 50)
+        assert len(siege.said) < most and longest < 1100, "strangers filled the log"
         say(f"{observations:,} observations of the good client, all there; {len(siege.said)} lines in the log")
         return table, observations
     finally:
