@@ -52,7 +52,7 @@ name_paths(struct backup *backup, const char *target, struct portolan_error *err
 	if (slash)
 		slash[slash == backup->parent] = '\0';
 	else
-		strcpy(backup->parent, ".");
+		snprintf(backup->parent, PATH_MAX, ".");
 	if (snprintf(backup->temporary, PATH_MAX, "%s.portolan-backup", backup->target) < PATH_MAX)
 		return 0;
 	errno = ENAMETOOLONG;
