@@ -297,7 +297,7 @@ start_once(const struct embedded *embedded, const struct wait *wait, struct port
 	pid_t child;
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot make a pipe: %s", strerror(errno));
 	status = embedded->program ? spawn(embedded, pipes[1], &child) : ENOENT;
 	close(pipes[1]);
 	if (status != 0)

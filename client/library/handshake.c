@@ -45,8 +45,7 @@ handshake_init(struct handshake *handshake, void *context, void *socket, const c
 	char address[64];
 	int result = 0;
 
-	*handshake = (struct handshake){.keyed = keys != NULL};
-	snprintf(handshake->endpoint, sizeof(handshake->endpoint), "%s", endpoint);
+	*handshake = (struct handshake){.keyed = keys != NULL, .endpoint = endpoint};
 	if (keys)
 		result = use_keys(socket, keys, error);
 	if (result < 0)

@@ -15,7 +15,7 @@
 
 struct handshake {
 	void *monitor;
-	char endpoint[256];
+	const char *endpoint; /* not owned */
 	bool keyed;
 	unsigned broken; /* handshakes in a row that broke off without a reason */
 	bool failed;     /* the last one; `failure` says why */

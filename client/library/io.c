@@ -1,319 +1,512 @@
 /*
- * io.c: making, waiting for, and ending the thread of io_loop.c.
+ * io_loop.c: one round of the thread: take what arrived, let the session say what to send, take frames while
+ * there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
+ * at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
  *
- * Signals are blocked before context and thread are made, so that the application's handlers run in its own threads.
- * The socket is made by the opening thread, to report a malformed endpoint at once; starting the thread hands it over.
+ * While the collector keeps up frames are sent at once, but for one that is not full, which waits for more rows: each
+ * frame costs both sides ten times what its rows do, and the training loop may need the processors. The pool takes up
+ * the collector's pauses; beyond that frames go to the spool, and once they do, all go there until it is drained.
+ * Whatever fails is tried again.
  */
-#include "io_loop.h"
+#include "run.h"
 
 #include "clock.h"
 
 #include <portolan/error.h>
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <sys/random.h>
+#include <stdio.h>
 #include <unistd.h>
 #include <zmq.h>
 
-static int
-set_options(void *socket, struct portolan_error *error)
-{
-	static const struct {
-		int option, value;
-	} options[] = {
-	        {ZMQ_LINGER, 0},
-	        {ZMQ_IMMEDIATE, 1},
-	        {ZMQ_SNDHWM, 0}, /* credit bounds what is under way */
-	        {ZMQ_HEARTBEAT_IVL, WIRE_PING_MS},
-	        {ZMQ_HEARTBEAT_TIMEOUT, SESSION_CONTACT_MS},
-	        {ZMQ_RECONNECT_IVL, 50},
-	        {ZMQ_RECONNECT_IVL_MAX, 1000},
-	};
-	const int64_t largest = WIRE_MAX_FRAME;
-	int status = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
+#define POLL_BUSY_MS 1
+#define POLL_IDLE_MS 10
+#define LEFT_OVER_FRAMES 32
+#define LEFT_OVER_MS 5000    /* closing waits for so long for what others have left over */
+#define REVIVE_MS 1000       /* how often a lost collector is looked for */
+#define ANSWER_MS 100        /* how long one usually takes to answer */
+#define REVIVE_START_MS 5000 /* how long it may take to come up */
+#define SPOOL_BLOCKED_MS 100 /* frames of which a quarter are full are not waited with for longer */
+#define SPOOL_SILENCE_MS 10000
+#define SPOOL_RETRY_MS 1000
+#define PARTIAL_MS 20
+#define ROUND_MS 20
 
-	for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
-		status = zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
+static bool
+receive_frames(struct portolan_run *run)
+{
+	bool any = false;
+
+	for (;;) {
+		zmq_msg_t message;
+
+		zmq_msg_init(&message);
+		if (zmq_msg_recv(&message, run->socket, ZMQ_DONTWAIT) < 0) {
+			zmq_msg_close(&message);
+			return any;
+		}
+		/* A frame is one part; an empty delimiter or anything else decodes to nothing. */
+		session_receive(&run->session, zmq_msg_data(&message), zmq_msg_size(&message), clock_ms());
+		if (run->leftover.sending)
+			session_receive(&run->leftover.session, zmq_msg_data(&message), zmq_msg_size(&message),
+			                clock_ms());
+		zmq_msg_close(&message);
+		any = true;
+	}
+}
+
+static bool
+send_frame(struct portolan_run *run, struct wire_bytes frame)
+{
+	run->unsent = zmq_send(run->socket, frame.data, frame.size, ZMQ_DONTWAIT) < 0;
+	if (run->unsent)
+		return false; /* not connected: later */
+	run->bytes_sent += frame.size;
+	return true;
+}
+
+static bool
+send_frames(struct portolan_run *run)
+{
+	struct wire_bytes frame;
+	bool any = false;
+
+	while (session_next(&run->session, clock_ms(), &frame) && send_frame(run, frame)) {
+		session_sent(&run->session, clock_ms());
+		any = true;
+	}
+	return any;
+}
+
+/* Said once for each kind of trouble, and once when it is over. */
+static void
+note_spool(struct portolan_run *run, int status, const struct portolan_error *error)
+{
+	if (status < 0) {
+		run->spool_again = clock_ms() + SPOOL_RETRY_MS;
+		if (run->spool_trouble != status)
+			fprintf(stderr, "portolan: run %s: %s (trying again every second)\n", run->name,
+			        error->message);
+	} else if (run->spool_trouble != 0) {
+		fprintf(stderr, "portolan: run %s: the spool is written again\n", run->name);
+	}
+	run->spool_trouble = status < 0 ? status : 0;
+}
+
+static bool
+spill(struct portolan_run *run)
+{
+	struct portolan_error error;
+	int status;
+
+	if (!run->session.directory || clock_ms() < run->spool_again)
+		return false;
+	status = session_spill(&run->session, &error);
+	note_spool(run, status, &error);
+	return status == 0;
+}
+
+/* One frame into the session. 1: done; 0: there is none, or a log call is filling it; negative: not now. */
+static int
+take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
+{
+	struct frame *frame = frames_take(&run->frames, partial);
+	struct session_mark mark = {.position = frames_released(&run->frames) + 1};
+	int status = 0;
+
+	if (!frame)
+		return 0;
+	if (frame->rows > 0) {
+		struct session_mark rows = {mark.position - frame->ends_epoch, frame->rows};
+
+		status = session_add_batch(&run->session, &run->frames.batch, rows, error);
+		if (status < 0)
+			return status;
+		frame->rows = 0; /* the session has them, also if the next one fails */
+	}
+	if (frame->ends_epoch)
+		status = session_add_end_epoch(&run->session, frame->shape.epoch, mark, error);
 	if (status < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
-	return 0;
+		return status;
+	frames_release(&run->frames);
+	return 1;
 }
 
-static int
-connect_socket(struct io *io, const struct io_options *options, struct portolan_error *error)
+static uint64_t
+waiting(const struct portolan_run *run)
 {
-	int status;
+	return frames_begun(&run->frames) - frames_released(&run->frames);
+}
 
-	io->context = zmq_ctx_new();
-	io->socket = io->context ? zmq_socket(io->context, ZMQ_DEALER) : NULL;
-	if (!io->socket)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
-	status = set_options(io->socket, error);
+/*
+ * The frames are the first to take up a pause of the collector. Before they are full, when one takes longer, and when
+ * there is no contact (a killed process should lose seconds, not all that fits), they flow to the spool.
+ */
+static bool
+needs_spool(struct portolan_run *run)
+{
+	int64_t now = clock_ms();
+	uint64_t used = waiting(run);
+
+	if (run->blocked_since == 0)
+		run->blocked_since = now;
+	return used > run->frames.count / 4 * 3 ||
+	       (used > run->frames.count / 4 && now - run->blocked_since >= SPOOL_BLOCKED_MS) ||
+	       (now - run->session.last_heard >= SPOOL_SILENCE_MS &&
+	        (used > 0 || !backlog_is_empty(&run->session.backlog)));
+}
+
+static bool
+may_take(struct portolan_run *run)
+{
+	if (run->session.backlog.spooling)
+		return clock_ms() >= run->spool_again;
+	if (session_has_room(&run->session, FRAMES_MAX_BYTES)) {
+		run->blocked_since = 0;
+		return true;
+	}
+	return !run->session.backlog.has_close && needs_spool(run) && spill(run);
+}
+
+/* The newest frame is taken as it is when it has waited, or somebody waits for it; else it is left to be filled. */
+static bool
+wants_partial(const struct portolan_run *run, int64_t now)
+{
+	return run->hurried || now - run->taken_at >= PARTIAL_MS || atomic_load(&run->command) != COMMAND_RUN;
+}
+
+/* Takes frames while they can be sent, or go to the spool; true: there were some, or one is being filled. A loop that
+ * fills frames as fast as they are taken must not keep the thread from what comes in. */
+static bool
+take_frames(struct portolan_run *run)
+{
+	int64_t began = clock_ms();
+	bool partial = wants_partial(run, began), any = false;
+
+	while (waiting(run) > !partial && clock_ms() - began < ROUND_MS && may_take(run)) {
+		bool spooling = run->session.backlog.spooling;
+		struct portolan_error error;
+		int status = take_frame(run, partial, &error);
+
+		if (spooling && status != 0 && status != PORTOLAN_E_MEMORY)
+			note_spool(run, status, &error);
+		if (status <= 0)
+			break;
+		send_frames(run);
+		any = true;
+	}
+	if (waiting(run) == 0) {
+		run->taken_at = began;
+		run->hurried = false;
+	}
+	return any || (!partial && waiting(run) > 0); /* looked at again soon: a fast loop fills frames in no time */
+}
+
+/* After the last frame: `close`. */
+static void
+add_close(struct portolan_run *run)
+{
+	struct session_mark mark = {.position = frames_released(&run->frames)};
+
+	if (!run->session.backlog.has_close && mark.position == frames_begun(&run->frames) &&
+	    (session_has_room(&run->session, 0) || run->session.backlog.spooling))
+		session_add_close(&run->session, mark, NULL);
+}
+
+/* Everything that is not acknowledged, the frames too, and `close`, to the spool; on disk when this returns. */
+static int
+save_to_spool(struct portolan_run *run, struct portolan_error *error)
+{
+	struct session *session = &run->session;
+	int status = 0, synced;
+
+	if (backlog_is_empty(&session->backlog) && waiting(run) == 0 && !session->offline)
+		return 0; /* only `close` was not acknowledged, which is missed by nobody */
+	status = session_spill(session, error);
 	if (status == 0)
-		status = handshake_init(&io->handshake, io->context, io->socket, options->endpoint, options->keys,
-		                        error);
-	if (status == 0 && zmq_connect(io->socket, options->endpoint) < 0)
-		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
-		                   options->endpoint, zmq_strerror(zmq_errno()));
-	return status;
+		do
+			status = take_frame(run, true, error);
+		while (status > 0);
+	if (status == 0 && !session->backlog.has_close)
+		status = session_add_close(session, (struct session_mark){.position = frames_released(&run->frames)},
+		                           error);
+	/* What a full file does hold is as good as the rest would be. */
+	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
+	if (synced == 0)
+		run->saved = backlog_saved(&session->backlog);
+	return status < 0 ? status : synced;
 }
 
-static int
-start_thread(struct io *io, struct portolan_error *error)
+/* A few frames at a time: the run's own come first. */
+static bool
+send_left_over(struct portolan_run *run)
 {
-	pthread_condattr_t attributes;
-	int status;
+	struct wire_bytes frame;
+	unsigned count = 0;
 
-	pthread_mutex_init(&io->mutex, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&io->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-	status = pthread_create(&io->thread, NULL, io_main, io);
-	if (status != 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(status));
-	pthread_setname_np(io->thread, "portolan");
-	return 0;
+	if (run->session.state != SESSION_OPEN && run->session.state != SESSION_CLOSED)
+		return false;
+	if (!run->leftover.target)
+		leftover_init(&run->leftover, run->session.directory, run->session.target,
+		              run->session.has_store ? run->session.store : NULL);
+	while (count < LEFT_OVER_FRAMES && leftover_next(&run->leftover, clock_ms(), &frame) &&
+	       send_frame(run, frame)) {
+		session_sent(&run->leftover.session, clock_ms());
+		count++;
+	}
+	return count > 0;
 }
 
-void
-io_abandon(struct io *io)
+/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. One line says
+ * that it is no longer recorded, unless it was never open: then the caller of portolan_open() is told. */
+static void
+leave(struct portolan_run *run)
 {
-	if (!io)
+	struct session *session = &run->session;
+	struct portolan_error error;
+	char where[RUN_PATH_SIZE + 200] = "";
+
+	if (atomic_load(&run->phase) == PHASE_OPENING)
 		return;
-	session_deinit(&io->session);
-	leftover_deinit(&io->leftover);
-	if (io->wake >= 0)
-		close(io->wake);
-	free(io->target);
-	free(io);
+	if (session->refusal == WIRE_E_RUN_REMOVED || !session->directory) {
+		spool_remove(session->backlog.spool);
+		session->backlog.spool = NULL;
+	} else {
+		int status = save_to_spool(run, &error);
+		struct spool *spool = session->backlog.spool;
+
+		if (spool) {
+			snprintf(where, sizeof(where), "; what was not acknowledged is in %s%s", spool->path,
+			         spool->first > 1 ? " (what came before is lost: import it with --run NAME)" : "");
+			spool_release(spool);
+		}
+		if (status < 0)
+			snprintf(where, sizeof(where), "; %s", error.message);
+	}
+	fprintf(stderr, "portolan: run %s is no longer recorded: %s%s\n", run->name, session->failure.message, where);
+}
+
+static bool
+is_aborted(const struct portolan_run *run)
+{
+	return atomic_load(&run->command) >= COMMAND_SAVE;
+}
+
+/* A collector that refuses at the first contact ends the run's opening, unless it may think better of it; later, it may
+ * be put right while frames wait. */
+static void
+watch_handshake(struct portolan_run *run)
+{
+	if (run->session.state != SESSION_OPENING || !handshake_has_failed(&run->handshake, run->socket, clock_ms()))
+		return;
+	if (run->session.opened_count == 0 && !run->session.offline && !run->handshake.may_pass) {
+		run->session.state = SESSION_FAILED;
+		run->session.failure = run->handshake.failure;
+	} else {
+		run->session.complaint = run->handshake.failure;
+	}
+}
+
+static enum run_phase
+phase_of(const struct portolan_run *run)
+{
+	switch (run->session.state) {
+	case SESSION_FAILED:
+		return PHASE_FAILED;
+	case SESSION_CLOSED:
+		return leftover_is_done(&run->leftover) || clock_ms() - run->session.last_heard >= LEFT_OVER_MS
+		               ? PHASE_CLOSED
+		               : PHASE_OPEN;
+	default:
+		return run->session.opened_count > 0 ? PHASE_OPEN
+		       : run->session.offline        ? PHASE_OFFLINE
+		                                     : PHASE_OPENING;
+	}
 }
 
 static void
-close_socket(struct io *io)
+say_on_stderr(struct portolan_run *run, enum run_phase phase)
 {
-	handshake_deinit(&io->handshake, io->socket);
-	if (io->socket)
-		zmq_close(io->socket);
-	if (io->context)
-		zmq_ctx_term(io->context);
-}
+	int before = atomic_load(&run->phase);
+	bool was_open = before == PHASE_OPEN || before == PHASE_OFFLINE;
 
-static int
-prepare(struct io *io, const struct io_options *options, struct portolan_error *error)
-{
-	uint8_t id[WIRE_SESSION_SIZE];
-	int status;
-
-	io->run = (const char *)options->request->run.data;
-	io->target = strdup(options->embedded ? options->embedded->store : options->endpoint);
-	if (!io->target)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	io->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (io->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
-	status = session_init(&io->session, id, options->request, clock_ms(), error);
-	session_set_spool(&io->session, options->spool, options->spool_bytes, io->target);
-	return status;
-}
-
-int
-io_create(struct io **io, const struct io_options *options, struct portolan_error *error)
-{
-	struct io *created = calloc(1, sizeof(*created));
-	sigset_t all, before;
-	int status;
-
-	if (!created)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	created->wake = -1;
-	created->frames = options->frames;
-	created->embedded = options->embedded;
-	created->counts = options->counts;
-	status = prepare(created, options, error);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	if (status == 0)
-		status = connect_socket(created, options, error);
-	if (status == 0)
-		status = start_thread(created, error);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (status < 0) {
-		close_socket(created);
-		io_abandon(created);
-		return status;
+	if (run->session.state == SESSION_ALONE && !run->said_alone) {
+		run->said_alone = true;
+		fprintf(stderr, "portolan: run %s: a collector came, and refused: %s (the run goes on into %s)\n",
+		        run->name, run->session.failure.message, run->counters.spool);
 	}
-	*io = created;
-	return 0;
+	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
+		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", run->name);
+	if (run->session.complaint.code != 0 && run->session.complaint.code != run->complained && was_open) {
+		run->complained = run->session.complaint.code;
+		fprintf(stderr, "portolan: run %s: the collector says: %s\n", run->name,
+		        run->session.complaint.message);
+	}
 }
 
-void
-io_destroy(struct io *io)
+/* What others may see; those who wait are woken when it matters to them. */
+static void
+publish(struct portolan_run *run, enum run_phase phase)
 {
-	if (!io)
+	const struct session *session = &run->session;
+	const struct backlog *backlog = &session->backlog;
+	bool matters = phase != (enum run_phase)atomic_load(&run->phase) ||
+	               backlog->settled.position != atomic_load(&run->settled_position) ||
+	               session->complaint.code != run->complaint.code;
+
+	say_on_stderr(run, phase);
+	pthread_mutex_lock(&run->mutex);
+	run->counters = (struct run_counters){
+	        .settled_observations = backlog->settled.observations,
+	        .replaced = session->replaced,
+	        .refused = session->refused,
+	        .spooled = backlog->spooled_observations,
+	        .saved = run->saved,
+	        .bytes_sent = run->bytes_sent,
+	        .opened = session->opened_count,
+	};
+	snprintf(run->counters.spool, sizeof(run->counters.spool), "%s", backlog->spool ? backlog->spool->path : "");
+	if (matters) {
+		run->blocked_since = 0;
+		run->failure = session->failure;
+		run->complaint = session->complaint;
+		if (atomic_load(&run->phase) == PHASE_OPENING)
+			atomic_store(&run->id_kind, session->id_kind);
+		atomic_store(&run->settled_position, backlog->settled.position);
+		atomic_store(&run->phase, phase);
+		pthread_cond_broadcast(&run->changed);
+	}
+	pthread_mutex_unlock(&run->mutex);
+}
+
+/* Everything goes on while a collector starts. It is given up when the one that was thought gone is heard again: it
+ * may only have been busy, and would hold the lock that a new one waits for. */
+static int
+work_meanwhile(void *context)
+{
+	struct portolan_run *run = context;
+
+	receive_frames(run);
+	send_frames(run);
+	take_frames(run);
+	if (run->session.state == SESSION_FAILED)
+		return true;
+	publish(run, phase_of(run));
+	return is_aborted(run) || run->session.last_heard > run->revived;
+}
+
+/* Embedded: a collector that is gone is started again. Silence alone is no proof; that nobody listens is. */
+static void
+revive(struct portolan_run *run)
+{
+	int64_t now = clock_ms();
+	struct portolan_error error;
+	/* What went out a moment ago has no answer yet; after an answer, the silence begins with what is sent next. */
+	bool is_answered = run->session.last_sent <= run->session.last_heard && !run->unsent;
+	bool is_early = !run->unsent && now - run->session.last_sent < ANSWER_MS;
+
+	if (!run->embedded.store || is_answered || is_early || now - run->session.last_heard < REVIVE_MS ||
+	    now - run->revived < REVIVE_MS)
 		return;
-	atomic_store(&io->command, COMMAND_ABORT);
-	io_wake(io);
-	pthread_join(io->thread, NULL);
-	close_socket(io);
-	pthread_cond_destroy(&io->changed);
-	pthread_mutex_destroy(&io->mutex);
-	io_abandon(io);
+	run->revived = now;
+	if (embedded_is_served(&run->embedded))
+		return;
+	if (embedded_start(&run->embedded, now + REVIVE_START_MS, work_meanwhile, run, &error) == 0) {
+		session_lost(&run->session);
+		if (run->leftover.sending)
+			session_lost(&run->leftover.session);
+	} else if (!run->revival_failed && !is_aborted(run) && run->session.last_heard <= now) {
+		run->revival_failed = true;
+		fprintf(stderr, "portolan: run %s: the collector is gone: %s (trying again every second)\n", run->name,
+		        error.message);
+	}
+	run->revived = clock_ms();
 }
 
-void
-io_wake(struct io *io)
+static void
+sleep_a_little(struct portolan_run *run, int timeout)
 {
-	const uint64_t one = 1;
+	zmq_pollitem_t items[] = {{.socket = run->socket, .events = ZMQ_POLLIN},
+	                          {.fd = run->wake, .events = ZMQ_POLLIN}};
+	uint64_t count;
 
-	if (write(io->wake, &one, sizeof(one)) < 0)
-		return; /* the counter is full: it is awake */
+	zmq_poll(items, 2, timeout);
+	if (!items[1].revents)
+		return;
+	run->hurried = true;
+	if (read(run->wake, &count, sizeof(count)) < 0)
+		return; /* somebody else's wake-up; the next round looks anyway */
 }
 
-bool
-io_has_ended(const struct io *io)
-{
-	int phase = atomic_load(&io->phase);
-
-	return phase == PHASE_FAILED || phase == PHASE_CLOSED || phase == PHASE_SAVED;
-}
-
-/* Waits until `reached` (NULL: nothing) or the thread has ended; false: the deadline came first. */
+/* Orders of the threads that own the run. False: the thread ends. */
 static bool
-wait_until(struct io *io, bool (*reached)(const struct io *io, uint64_t argument), uint64_t argument, int64_t deadline)
+obey(struct portolan_run *run)
 {
-	struct timespec until = {.tv_sec = (time_t)(deadline / 1000), .tv_nsec = (long)(deadline % 1000) * 1000000};
-	bool done;
-	int status = 0;
+	struct session *session = &run->session;
 
-	io_wake(io);
-	pthread_mutex_lock(&io->mutex);
+	switch (atomic_load(&run->command)) {
+	case COMMAND_OFFLINE:
+		/* The collector may have come at the last moment. */
+		if (session->state == SESSION_OPENING && session->opened_count == 0 &&
+		    session_go_offline(session, &session->failure) < 0)
+			session->state = SESSION_FAILED;
+		atomic_store(&run->command, COMMAND_RUN);
+		return true;
+	case COMMAND_FINISH:
+		add_close(run);
+		return true;
+	case COMMAND_SAVE:
+		if (session->state == SESSION_FAILED)
+			return true;
+		if (session->state != SESSION_CLOSED)
+			save_to_spool(run, &run->save_error);
+		publish(run, PHASE_SAVED);
+		return false;
+	case COMMAND_ABORT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What `ping` and `close` tell the collector. */
+static void
+set_counts(struct portolan_run *run)
+{
+	run->session.counts = (struct wire_counts){
+	        .told = true,
+	        .logged = atomic_load(&run->logged),
+	        .refused = atomic_load(&run->refused),
+	        .dropped = atomic_load(&run->dropped),
+	        .spooled = run->session.backlog.spooled_observations,
+	        .waits = atomic_load(&run->waits),
+	};
+}
+
+void *
+io_main(void *argument)
+{
+	struct portolan_run *run = argument;
+	int timeout = POLL_BUSY_MS;
+
 	for (;;) {
-		done = (reached && reached(io, argument)) || io_has_ended(io);
-		if (done || status != 0)
-			break;
-		if (deadline == CLOCK_FOREVER)
-			pthread_cond_wait(&io->changed, &io->mutex);
-		else
-			status = pthread_cond_timedwait(&io->changed, &io->mutex, &until);
+		bool busy = receive_frames(run);
+		enum run_phase phase;
+
+		set_counts(run);
+		busy |= send_frames(run);
+		busy |= take_frames(run);
+		busy |= send_left_over(run);
+		if (!obey(run))
+			return NULL;
+		watch_handshake(run);
+		if (run->session.state == SESSION_FAILED)
+			leave(run);
+		phase = phase_of(run);
+		publish(run, phase);
+		if (phase == PHASE_FAILED || phase == PHASE_CLOSED)
+			return NULL;
+		revive(run);
+		timeout = busy ? POLL_BUSY_MS : timeout * 2 < POLL_IDLE_MS ? timeout * 2 : POLL_IDLE_MS;
+		sleep_a_little(run, timeout);
 	}
-	pthread_mutex_unlock(&io->mutex);
-	return done;
-}
-
-static bool
-has_opened(const struct io *io, uint64_t unused)
-{
-	(void)unused;
-	return atomic_load(&io->phase) != PHASE_OPENING;
-}
-
-bool
-io_is_settled(const struct io *io, uint64_t position)
-{
-	return atomic_load(&io->settled_position) >= position;
-}
-
-int
-io_wait_open(struct io *io, int64_t deadline, enum wire_id_kind *id_kind, struct portolan_error *error)
-{
-	if (!wait_until(io, has_opened, 0, deadline)) {
-		pthread_mutex_lock(&io->mutex);
-		error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s", io->complaint.code ? io->complaint.message : "");
-		pthread_mutex_unlock(&io->mutex);
-		return PORTOLAN_E_NO_COLLECTOR;
-	}
-	if (io_has_failed(io))
-		return error_set(error, io->failure.code, "%s", io->failure.message);
-	*id_kind = io->id_kind;
-	return 0;
-}
-
-int
-io_wait_settled(struct io *io, uint64_t position, int64_t deadline, struct portolan_error *error)
-{
-	if (!wait_until(io, io_is_settled, position, deadline))
-		return PORTOLAN_E_TIMEOUT;
-	if (io_is_settled(io, position))
-		return 0;
-	if (io_has_failed(io))
-		return PORTOLAN_E_ENDED;
-	return error_set(error, PORTOLAN_E_CLOSED, "the run has ended: %s", io->failure.message);
-}
-
-int
-io_finish(struct io *io, int64_t deadline)
-{
-	atomic_store(&io->command, COMMAND_FINISH);
-	if (!wait_until(io, NULL, 0, deadline))
-		return PORTOLAN_E_TIMEOUT;
-	return io_has_failed(io) ? PORTOLAN_E_ENDED : 0;
-}
-
-static bool
-has_obeyed(const struct io *io, uint64_t unused)
-{
-	(void)unused;
-	return atomic_load(&io->command) == COMMAND_RUN;
-}
-
-/* Has the thread do it, and waits for that; it does not wait for anybody else meanwhile. */
-static int
-command(struct io *io, enum command what, struct portolan_error *error)
-{
-	int status;
-
-	pthread_mutex_lock(&io->mutex);
-	io->command_error.code = 0;
-	pthread_mutex_unlock(&io->mutex);
-	atomic_store(&io->command, what);
-	wait_until(io, has_obeyed, 0, CLOCK_FOREVER);
-	pthread_mutex_lock(&io->mutex);
-	status = io->command_error.code;
-	if (status < 0)
-		*error = io->command_error;
-	pthread_mutex_unlock(&io->mutex);
-	return status;
-}
-
-int
-io_go_offline(struct io *io, struct portolan_error *error)
-{
-	return command(io, COMMAND_OFFLINE, error);
-}
-
-bool
-io_is_offline(const struct io *io)
-{
-	return atomic_load(&io->phase) == PHASE_OFFLINE;
-}
-
-int
-io_save(struct io *io, struct portolan_error *error)
-{
-	return command(io, COMMAND_SAVE, error);
-}
-
-bool
-io_has_failed(const struct io *io)
-{
-	return atomic_load(&io->phase) == PHASE_FAILED;
-}
-
-const struct portolan_error *
-io_failure(const struct io *io)
-{
-	return &io->failure;
-}
-
-void
-io_get_counters(struct io *io, struct io_counters *counters)
-{
-	pthread_mutex_lock(&io->mutex);
-	*counters = io->counters;
-	pthread_mutex_unlock(&io->mutex);
 }

@@ -181,7 +181,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	}
 	if (kept > 0) {
 		outcome->logged += kept;
-		atomic_fetch_add_explicit(&run->counts.logged, kept, memory_order_relaxed);
+		atomic_fetch_add_explicit(&run->logged, kept, memory_order_relaxed);
 		atomic_store_explicit(&run->id_kind, shape.id_kind, memory_order_relaxed);
 	}
 	frames_commit(&run->frames, &room, kept, text);
@@ -249,8 +249,8 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		status = batch_check(batch, run->examples, error);
 	if (status < 0 || batch->n == 0)
 		return status;
-	if (io_has_failed(run->io)) {
-		atomic_fetch_add(&run->counts.dropped, batch->n);
+	if (run_has_failed(run)) {
+		atomic_fetch_add(&run->dropped, batch->n);
 		return run_report_end(run, error);
 	}
 	status = run_lock(run, error);
@@ -260,9 +260,9 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	status = log_pieces(run, batch, &outcome, error);
 	pthread_mutex_unlock(&run->log_mutex);
 	if (outcome.dropped > 0)
-		atomic_fetch_add(&run->counts.dropped, outcome.dropped);
+		atomic_fetch_add(&run->dropped, outcome.dropped);
 	if (outcome.refused > 0)
-		atomic_fetch_add(&run->counts.refused, outcome.refused);
+		atomic_fetch_add(&run->refused, outcome.refused);
 	if (status == PORTOLAN_E_ENDED)
 		status = run_report_end(run, error);
 	if (status == 0 && outcome.refused > 0)

@@ -6,16 +6,20 @@
 
 #include "clock.h"
 #include "directory.h"
-#include "session.h"
 #include "wire_check.h"
 
 #include <portolan/error.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
+#include <zmq.h>
 
 #define DEFAULT_RING_BYTES ((size_t)32 << 20)
 #define LEAST_RING_BYTES ((size_t)1 << 20)
@@ -149,10 +153,29 @@ options_check(const char *name, const struct portolan_options *options, struct p
 void
 run_free(struct portolan_run *run)
 {
+	if (run->generation == run_generation()) {
+		if (run->is_started) {
+			atomic_store(&run->command, COMMAND_ABORT);
+			run_wake(run);
+			pthread_join(run->thread, NULL);
+		}
+		handshake_deinit(&run->handshake, run->socket);
+		if (run->socket)
+			zmq_close(run->socket);
+		if (run->context)
+			zmq_ctx_term(run->context);
+		pthread_cond_destroy(&run->changed);
+		pthread_mutex_destroy(&run->mutex);
+		pthread_mutex_destroy(&run->log_mutex);
+	}
+	session_deinit(&run->session);
+	leftover_deinit(&run->leftover);
+	if (run->wake >= 0)
+		close(run->wake);
 	frames_deinit(&run->frames);
 	embedded_deinit(&run->embedded);
-	pthread_mutex_destroy(&run->log_mutex);
 	free(run->name);
+	free(run->endpoint);
 	free(run->spool);
 	free(run);
 }
@@ -162,12 +185,19 @@ new_run(const char *name, const struct portolan_options *options)
 {
 	struct portolan_run *run =
 	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as the frames ask for */
+	pthread_condattr_t attributes;
 
 	if (!run)
 		return NULL;
 	memset(run, 0, sizeof(*run));
 	run->embedded.endpoint.directory = -1;
+	run->wake = -1;
 	pthread_mutex_init(&run->log_mutex, NULL);
+	pthread_mutex_init(&run->mutex, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&run->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 	run->name = strdup(name);
 	run->generation = run_generation();
 	run->strict = options->strict != 0;
@@ -175,11 +205,10 @@ new_run(const char *name, const struct portolan_options *options)
 	run->examples = options->examples;
 	run->cancelled = options->cancelled;
 	run->cancelled_context = options->cancelled_context;
-	if (!run->name) {
-		run_free(run);
-		return NULL;
-	}
-	return run;
+	if (run->name)
+		return run;
+	run_free(run);
+	return NULL;
 }
 
 static struct wire_bytes
@@ -188,29 +217,26 @@ text(const char *string)
 	return (struct wire_bytes){(const uint8_t *)(string ? string : ""), string ? strlen(string) : 0};
 }
 
-/* The `open` request of checked options: points into them, and into *labels, which is the caller's to free(). */
+/* The session, with the `open` request of checked options. */
 static int
-make_request(const char *name, const struct portolan_options *options, struct wire_open *request,
-             struct wire_bytes **labels, struct portolan_error *error)
+begin_session(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
-	struct wire_bytes *texts = NULL;
+	struct wire_bytes *labels = calloc(options->label_count + 1, sizeof(*labels));
+	uint8_t id[WIRE_SESSION_SIZE];
 	struct timespec now;
+	int status;
 
-	if (options->label_count > 0) {
-		texts = calloc(options->label_count, sizeof(*texts));
-		if (!texts)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-		for (size_t i = 0; i < options->label_count; i++)
-			texts[i] = text(options->labels[i]);
-	}
+	if (!labels)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t i = 0; i < options->label_count; i++)
+		labels[i] = text(options->labels[i]);
 	clock_gettime(CLOCK_REALTIME, &now);
-	*labels = texts;
-	*request = (struct wire_open){
-	        .run = text(name),
+	const struct wire_open request = {
+	        .run = text(run->name),
 	        .group = text(options->group),
 	        .client = text("libportolan/" PORTOLAN_VERSION),
 	        .config = text(options->config),
-	        .labels = texts,
+	        .labels = options->label_count > 0 ? labels : NULL,
 	        .label_count = options->label_count,
 	        .started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 	        .examples = options->examples,
@@ -219,30 +245,75 @@ make_request(const char *name, const struct portolan_options *options, struct wi
 	        .resume = options->resume != 0,
 	        .overwrite = options->overwrite != 0,
 	};
-	return 0;
+	run->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (run->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
+	else
+		status = session_init(&run->session, id, &request, clock_ms(), error);
+	free(labels);
+	if (status == 0)
+		session_set_spool(&run->session, run->spool,
+		                  options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES,
+		                  run->embedded.store ? run->embedded.store : run->endpoint);
+	return status;
 }
 
 static int
-start_io(struct portolan_run *run, const struct portolan_options *options, const char *endpoint,
-         struct portolan_error *error)
+set_options(void *socket)
 {
-	struct wire_bytes *labels = NULL;
-	struct wire_open request;
-	struct io_options io = {.endpoint = endpoint,
-	                        .counts = &run->counts,
-	                        .keys = options->keys,
-	                        .frames = &run->frames,
-	                        .request = &request,
-	                        .spool = run->spool,
-	                        .spool_bytes = options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES};
-	int status = make_request(run->name, options, &request, &labels, error);
+	static const struct {
+		int option, value;
+	} options[] = {
+	        {ZMQ_LINGER, 0},
+	        {ZMQ_IMMEDIATE, 1},
+	        {ZMQ_SNDHWM, 0}, /* credit bounds what is under way */
+	        {ZMQ_HEARTBEAT_IVL, WIRE_PING_MS},
+	        {ZMQ_HEARTBEAT_TIMEOUT, SESSION_CONTACT_MS},
+	        {ZMQ_RECONNECT_IVL, 50},
+	        {ZMQ_RECONNECT_IVL_MAX, 1000},
+	};
+	const int64_t largest = WIRE_MAX_FRAME;
+	int status = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
 
-	if (status < 0)
-		return status;
-	if (options->store)
-		io.embedded = &run->embedded;
-	status = io_create(&run->io, &io, error);
-	free(labels);
+	for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
+		status = zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof(options[i].value));
+	return status;
+}
+
+/* Made by the opening thread, to report a malformed endpoint at once; starting the thread hands it over. */
+static int
+connect_socket(struct portolan_run *run, const char *keys, struct portolan_error *error)
+{
+	int status;
+
+	run->context = zmq_ctx_new();
+	run->socket = run->context ? zmq_socket(run->context, ZMQ_DEALER) : NULL;
+	if (!run->socket || set_options(run->socket) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
+	status = handshake_init(&run->handshake, run->context, run->socket, run->endpoint, keys, error);
+	if (status == 0 && zmq_connect(run->socket, run->endpoint) < 0)
+		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
+		                   run->endpoint, zmq_strerror(zmq_errno()));
+	return status;
+}
+
+/* Signals are blocked before context and thread are made, so that the application's handlers run in its own threads. */
+static int
+start_thread(struct portolan_run *run, const char *keys, struct portolan_error *error)
+{
+	sigset_t all, before;
+	int status, code;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	status = connect_socket(run, keys, error);
+	code = status == 0 ? pthread_create(&run->thread, NULL, io_main, run) : 0;
+	if (code != 0)
+		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(code));
+	run->is_started = status == 0;
+	if (run->is_started)
+		pthread_setname_np(run->thread, "portolan");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return status;
 }
 
@@ -259,31 +330,28 @@ place_spool(struct portolan_run *run, const struct portolan_options *options, st
 	return run->spool ? 0 : error_set(error, PORTOLAN_E_SYSTEM, "spool: %s", strerror(errno));
 }
 
-/* The answer of the collector, in slices: whoever waits may want to give up. As io_wait_open(). */
+/* The answer of the collector, in slices: whoever waits may want to give up. PORTOLAN_E_NO_COLLECTOR: none came, or
+ * the one that is there cannot take the run now. */
 static int
-await_answer(struct portolan_run *run, int64_t deadline, struct portolan_error *error)
+await_answer(struct portolan_run *run, const struct portolan_options *options, int64_t deadline, int timeout,
+             struct portolan_error *error)
 {
-	for (;;) {
-		int64_t slice = clock_ms() + RUN_SLICE_MS;
-		enum wire_id_kind id_kind;
-		int status = io_wait_open(run->io, slice < deadline ? slice : deadline, &id_kind, error);
+	int64_t slice = 0;
 
-		if (status == 0)
-			atomic_store(&run->id_kind, id_kind);
-		if (status != PORTOLAN_E_NO_COLLECTOR || clock_ms() >= deadline)
-			return status;
+	while (slice < deadline) {
+		slice = clock_ms() + RUN_SLICE_MS;
+		if (run_wait(run, 0, slice < deadline ? slice : deadline))
+			return run_has_failed(run) ? error_set(error, run->failure.code, "%s", run->failure.message)
+			                           : 0;
 		if (run_is_cancelled(run))
 			return error_set(error, PORTOLAN_E_CANCELLED, "run %s: opening was given up", run->name);
 	}
-}
-
-/* `error`: of await_answer(). */
-static int
-nobody_answered(const struct portolan_run *run, const struct portolan_options *options, int timeout,
-                struct portolan_error *error)
-{
+	pthread_mutex_lock(&run->mutex);
+	*error = run->complaint;
+	pthread_mutex_unlock(&run->mutex);
+	error->code = PORTOLAN_E_NO_COLLECTOR;
 	if (error->message[0] != '\0')
-		return PORTOLAN_E_NO_COLLECTOR;
+		return error->code;
 	if (options->store)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector of store %s did not answer within %g s",
 		                 run->embedded.store, timeout / 1000.0);
@@ -294,16 +362,18 @@ nobody_answered(const struct portolan_run *run, const struct portolan_options *o
 
 /* `why`: no collector. */
 static int
-go_offline(struct portolan_run *run, const struct portolan_error *why, struct portolan_error *error)
+go_offline(struct portolan_run *run, struct portolan_error *why)
 {
-	struct io_counters counters;
-	int status = io_go_offline(run->io, error);
+	struct run_counters counters;
 
-	if (status < 0 || !io_is_offline(run->io))
-		return status;
-	io_get_counters(run->io, &counters);
-	fprintf(stderr, "portolan: run %s: %s: recording to %s until one answers\n", run->name, why->message,
-	        counters.spool);
+	atomic_store(&run->command, COMMAND_OFFLINE);
+	run_wait(run, 0, CLOCK_FOREVER);
+	if (run_has_failed(run))
+		return error_set(why, run->failure.code, "%s", run->failure.message);
+	run_get_counters(run, &counters);
+	if (run_is_offline(run))
+		fprintf(stderr, "portolan: run %s: %s: recording to %s until one answers\n", run->name, why->message,
+		        counters.spool);
 	return 0;
 }
 
@@ -312,14 +382,12 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 {
 	int timeout = options->open_timeout_ms > 0 ? options->open_timeout_ms : DEFAULT_OPEN_TIMEOUT_MS, status;
 	int64_t deadline = clock_ms() + timeout;
-	const char *endpoint = options->endpoint;
 	struct portolan_error why = {0};
 	int found = 0;
 
 	status = frames_init(&run->frames, options->ring_bytes > 0 ? options->ring_bytes : DEFAULT_RING_BYTES, error);
 	if (status == 0 && options->store) {
 		status = embedded_init(&run->embedded, options->store, options->collector_program, error);
-		endpoint = run->embedded.endpoint.text;
 		if (status == 0 && !embedded_is_served(&run->embedded))
 			found = embedded_start(&run->embedded, deadline, run->cancelled, run->cancelled_context, &why);
 	}
@@ -327,23 +395,22 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 		status = place_spool(run, options, error);
 	if (status == 0 && found < 0 && !options->spool)
 		return error_set(error, found, "%s", why.message);
+	if (status == 0) {
+		run->endpoint = strdup(options->store ? run->embedded.endpoint.text : options->endpoint);
+		if (!run->endpoint)
+			status = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
 	if (status == 0)
-		status = start_io(run, options, endpoint, error);
+		status = begin_session(run, options, error);
+	if (status == 0)
+		status = start_thread(run, options->keys, error);
 	if (status < 0)
 		return status;
 	if (found == 0)
-		status = await_answer(run, deadline, &why);
-	if (found == 0 && status == PORTOLAN_E_NO_COLLECTOR)
-		found = nobody_answered(run, options, timeout, &why);
-	if (found < 0 && options->spool && !run_is_cancelled(run))
-		status = go_offline(run, &why, &why);
-	else if (found < 0)
-		status = found;
-	if (status < 0) {
-		io_destroy(run->io);
-		error_set(error, status, "%s", why.message);
-	}
-	return status;
+		found = await_answer(run, options, deadline, timeout, &why);
+	if (found == PORTOLAN_E_NO_COLLECTOR && options->spool && !run_is_cancelled(run))
+		found = go_offline(run, &why);
+	return found < 0 ? error_set(error, found, "%s", why.message) : 0;
 }
 
 int
@@ -362,10 +429,9 @@ portolan_open(const char *name, const struct portolan_options *options, portolan
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	status = open_run(opened, options, error);
-	if (status < 0) {
+	if (status == 0)
+		*run = opened;
+	else
 		run_free(opened);
-		return status;
-	}
-	*run = opened;
-	return 0;
+	return status;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_WAIT_MS 60000
 #define FULL_SLEEP_US 200
@@ -57,26 +58,25 @@ run_check(const struct portolan_run *run, struct portolan_error *error)
 }
 
 static uint64_t
-not_acknowledged(const struct portolan_run *run)
+not_acknowledged(struct portolan_run *run)
 {
-	struct io_counters counters;
-	uint64_t logged = atomic_load(&run->counts.logged);
+	struct run_counters counters;
+	uint64_t logged = atomic_load(&run->logged);
 
-	io_get_counters(run->io, &counters);
+	run_get_counters(run, &counters);
 	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
 }
 
 /* Why not everything is on the collector's disk, and where it is instead. */
 static int
-report_missing(const struct portolan_run *run, int code, const char *why, struct portolan_error *error)
+report_missing(struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
-	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->counts.dropped) : 0;
-	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->counts.logged) + dropped,
-	                   saved;
+	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0;
+	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->logged) + dropped, saved;
 	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
-	struct io_counters counters;
+	struct run_counters counters;
 
-	io_get_counters(run->io, &counters);
+	run_get_counters(run, &counters);
 	saved = counters.saved < missing ? counters.saved : missing;
 	if (saved == 0)
 		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
@@ -89,13 +89,13 @@ report_missing(const struct portolan_run *run, int code, const char *why, struct
 }
 
 static int
-report_end(const struct portolan_run *run, struct portolan_error *error)
+report_end(struct portolan_run *run, struct portolan_error *error)
 {
-	return report_missing(run, PORTOLAN_E_ENDED, io_failure(run->io)->message, error);
+	return report_missing(run, PORTOLAN_E_ENDED, run->failure.message, error);
 }
 
 int
-run_report_end(const struct portolan_run *run, struct portolan_error *error)
+run_report_end(struct portolan_run *run, struct portolan_error *error)
 {
 	return run->strict ? report_end(run, error) : 0;
 }
@@ -109,6 +109,52 @@ warn_full(struct portolan_run *run)
 		        run->name, run->frames.bytes,
 		        run->when_full == PORTOLAN_DROP ? "observations are dropped, and counted"
 		                                        : "logging waits (ring_bytes makes more room)");
+}
+
+void
+run_wake(struct portolan_run *run)
+{
+	const uint64_t one = 1;
+
+	if (write(run->wake, &one, sizeof(one)) < 0)
+		return; /* the counter is full: it is awake */
+}
+
+static bool
+has_ended(const struct portolan_run *run)
+{
+	return atomic_load(&run->phase) >= PHASE_CLOSED;
+}
+
+bool
+run_wait(struct portolan_run *run, uint64_t position, int64_t deadline)
+{
+	struct timespec until = {.tv_sec = (time_t)(deadline / 1000), .tv_nsec = (long)(deadline % 1000) * 1000000};
+	bool reached;
+	int status = 0;
+
+	run_wake(run);
+	pthread_mutex_lock(&run->mutex);
+	for (;;) {
+		reached = position == 0 ? atomic_load(&run->phase) != PHASE_OPENING
+		                        : atomic_load(&run->settled_position) >= position || has_ended(run);
+		if (reached || status != 0)
+			break;
+		if (deadline == CLOCK_FOREVER)
+			pthread_cond_wait(&run->changed, &run->mutex);
+		else
+			status = pthread_cond_timedwait(&run->changed, &run->mutex, &until);
+	}
+	pthread_mutex_unlock(&run->mutex);
+	return reached;
+}
+
+void
+run_get_counters(struct portolan_run *run, struct run_counters *counters)
+{
+	pthread_mutex_lock(&run->mutex);
+	*counters = run->counters;
+	pthread_mutex_unlock(&run->mutex);
 }
 
 bool
@@ -155,12 +201,6 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 	}
 }
 
-void
-run_stop_logging(struct portolan_run *run)
-{
-	atomic_store(&run->closed, true);
-}
-
 int
 run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error)
 {
@@ -169,17 +209,17 @@ run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error
 	int status;
 
 	if (run->waiting_since == 0 || !may_wait)
-		io_wake(run->io);
+		run_wake(run);
 	if (!may_wait) {
 		warn_full(run);
 		return 0;
 	}
 	if (run->waiting_since == 0) {
-		atomic_fetch_add(&run->counts.waits, 1);
+		atomic_fetch_add(&run->waits, 1);
 		run->waiting_since = run->asked = now;
 	}
 	nanosleep(&pause, NULL);
-	status = io_has_failed(run->io) ? PORTOLAN_E_ENDED : run_check(run, error);
+	status = run_has_failed(run) ? PORTOLAN_E_ENDED : run_check(run, error);
 	if (status == 0 && now - run->asked >= RUN_SLICE_MS) {
 		status = run_is_cancelled(run) ? cancelled(run, error) : 0;
 		run->asked = now;
@@ -198,7 +238,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 		return status;
 	if (epoch > WIRE_MAX_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "epoch is %u; the limit is %u", epoch, WIRE_MAX_EPOCH);
-	if (io_has_failed(run->io))
+	if (run_has_failed(run))
 		return run_report_end(run, error);
 	status = run_lock(run, error);
 	if (status < 0)
@@ -231,35 +271,41 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 {
 	int64_t deadline = 0;
 	int status = run_check(run, error);
+	uint64_t position;
+	bool ended;
 
 	if (status == 0)
 		status = deadline_of(timeout_ms, &deadline, error);
 	if (status < 0)
 		return status;
-	if (io_is_offline(run->io)) /* nobody is there to be waited for */
+	if (run_is_offline(run)) /* nobody is there to be waited for */
 		deadline = clock_ms();
-	status = io_wait_settled(run->io, frames_begun(&run->frames), deadline, error);
-	if (io_has_failed(run->io))
+	position = frames_begun(&run->frames);
+	ended = run_wait(run, position, deadline);
+	if (run_has_failed(run))
 		return report_end(run, error);
-	if (status != PORTOLAN_E_TIMEOUT)
-		return status;
-	return error_set(error, status, "run %s: %llu of %llu observations are not acknowledged by the collector yet",
-	                 run->name, (unsigned long long)not_acknowledged(run),
-	                 (unsigned long long)atomic_load(&run->counts.logged));
+	if (atomic_load(&run->settled_position) >= position)
+		return 0;
+	if (ended)
+		return error_set(error, PORTOLAN_E_CLOSED, "run %s is closed", run->name);
+	return error_set(error, PORTOLAN_E_TIMEOUT,
+	                 "run %s: %llu of %llu observations are not acknowledged by the collector yet", run->name,
+	                 (unsigned long long)not_acknowledged(run), (unsigned long long)atomic_load(&run->logged));
 }
 
 /* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
 static int
 save(struct portolan_run *run, struct portolan_error *error)
 {
-	bool offline = io_is_offline(run->io);
+	bool offline = run_is_offline(run);
 	struct portolan_error why;
-	int status = io_save(run->io, &why);
 
-	if (io_has_failed(run->io))
+	atomic_store(&run->command, COMMAND_SAVE);
+	run_wait(run, RUN_END, CLOCK_FOREVER);
+	if (run_has_failed(run))
 		return report_end(run, error);
-	if (status < 0)
-		return report_missing(run, PORTOLAN_E_TIMEOUT, why.message, error);
+	if (run->save_error.code < 0)
+		return report_missing(run, PORTOLAN_E_TIMEOUT, run->save_error.message, error);
 	if (offline) {
 		report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came", &why);
 		fprintf(stderr, "portolan: %s\n", why.message);
@@ -278,15 +324,18 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 
 	if (status < 0)
 		return status;
-	run_stop_logging(run);
+	atomic_store(&run->closed, true);
 	pthread_mutex_lock(&run->log_mutex); /* whoever is still logging is let out first */
 	pthread_mutex_unlock(&run->log_mutex);
-	if (io_is_offline(run->io)) /* nobody is there to be waited for */
+	if (run_is_offline(run)) /* nobody is there to be waited for */
 		return PORTOLAN_E_TIMEOUT;
 	soon = clock_ms() + CLOSE_LEAST_MS;
-	if (deadline < soon && io_is_settled(run->io, frames_begun(&run->frames)))
+	if (deadline < soon && atomic_load(&run->settled_position) >= frames_begun(&run->frames))
 		deadline = soon; /* so that the collector learns that it is over */
-	return io_finish(run->io, deadline);
+	atomic_store(&run->command, COMMAND_FINISH);
+	if (!run_wait(run, RUN_END, deadline))
+		return PORTOLAN_E_TIMEOUT;
+	return run_has_failed(run) ? PORTOLAN_E_ENDED : 0;
 }
 
 int
@@ -311,23 +360,21 @@ portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error)
 
 	if (!run)
 		return 0;
-	if (run->generation != run_generation()) {
+	if (run->generation == run_generation())
+		status = run_end(run, timeout_ms, error);
+	else
 		status = error_set(error, PORTOLAN_E_FORKED,
 		                   "run %s was opened by the parent process, which closes it; its memory is freed here",
 		                   run->name);
-		io_abandon(run->io);
-	} else {
-		status = run_end(run, timeout_ms, error);
-		io_destroy(run->io);
-	}
 	run_free(run);
 	return status;
 }
 
 int
-portolan_get_stats(const portolan_run *run, struct portolan_stats *stats)
+portolan_get_stats(const portolan_run *opened, struct portolan_stats *stats)
 {
-	struct io_counters counters;
+	struct portolan_run *run = (struct portolan_run *)(uintptr_t)opened; /* for its mutex */
+	struct run_counters counters;
 	int status = run_check(run, NULL);
 	uint64_t settled;
 
@@ -335,20 +382,20 @@ portolan_get_stats(const portolan_run *run, struct portolan_stats *stats)
 		return status;
 	if (!stats)
 		return PORTOLAN_E_INVALID;
-	io_get_counters(run->io, &counters);
+	run_get_counters(run, &counters);
 	settled = counters.settled_observations;
 	*stats = (struct portolan_stats){
-	        .logged = atomic_load(&run->counts.logged),
+	        .logged = atomic_load(&run->logged),
 	        .acknowledged = settled > counters.refused ? settled - counters.refused : 0,
-	        .refused = atomic_load(&run->counts.refused) + counters.refused,
+	        .refused = atomic_load(&run->refused) + counters.refused,
 	        .replaced = counters.replaced,
-	        .dropped = atomic_load(&run->counts.dropped),
+	        .dropped = atomic_load(&run->dropped),
 	        .spooled = counters.spooled,
 	        .bytes_sent = counters.bytes_sent,
 	        .reconnects = counters.opened > 0 ? counters.opened - 1 : 0,
-	        .waits = atomic_load(&run->counts.waits),
+	        .waits = atomic_load(&run->waits),
 	};
-	if (io_has_ended(run->io) && not_acknowledged(run) > counters.saved)
+	if (has_ended(run) && not_acknowledged(run) > counters.saved)
 		stats->dropped += not_acknowledged(run) - counters.saved;
 	return 0;
 }

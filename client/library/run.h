@@ -1,41 +1,96 @@
 /*
  * run.h: one open run, as its parts see it. Private to the library.
  *
- * Locks: log_mutex serialises the threads that log (frames have one producer at a time); the sending thread never
- * takes it.
+ *	open.c	finds or starts a collector, makes the socket and starts the thread
+ *	log.c	fills frames; the one part that never waits but for room
+ *	run.c	waits: for the end of an epoch, a flush, the end of the run
+ *	io.c	the thread: it alone takes frames, drives the session and, once it runs, touches the socket
+ *
+ * Locks: log_mutex serialises the threads that log (frames have one producer at a time); the thread never takes it.
+ * What the thread publishes is atomic, or under `mutex`, and `changed` is signalled when something was acknowledged,
+ * opened, closed or failed.
  */
 #ifndef CLIENT_RUN_H
 #define CLIENT_RUN_H
 
 #include "embedded.h"
 #include "frames.h"
-#include "io.h"
+#include "handshake.h"
+#include "leftover.h"
+#include "session.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#define RUN_PATH_SIZE 4200
+
+enum run_command { COMMAND_RUN, COMMAND_OFFLINE, COMMAND_FINISH, COMMAND_SAVE, COMMAND_ABORT };
+enum run_phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_SAVED, PHASE_FAILED };
+
+/* What the thread has counted. */
+struct run_counters {
+	uint64_t settled_observations; /* acknowledged, refused ones among them */
+	uint64_t replaced, refused;    /* by the collector */
+	uint64_t spooled;              /* observations written to a spool file */
+	uint64_t saved;                /* observations left in one when the run ended */
+	uint64_t bytes_sent, opened;
+	char spool[RUN_PATH_SIZE]; /* the spool file, or "" while there is none */
+};
+
 struct portolan_run {
+	/* As it was opened. */
 	char *name;
 	unsigned generation; /* of the process that opened it */
 	bool strict;
 	enum portolan_when_full when_full;
-	uint64_t examples; /* declared; 0: not */
-	struct frames frames;
-	struct io *io;
+	uint64_t examples;        /* declared; 0: not */
 	struct embedded embedded; /* used if its store is set */
-	char *spool;              /* directory, absolute */
+	char *endpoint;           /* of the collector */
+	char *spool;              /* directory of spool files, absolute */
 	int (*cancelled)(void *context);
 	void *cancelled_context;
 
+	struct frames frames;
+
+	/* Of the threads that log. */
 	pthread_mutex_t log_mutex;
 	uint8_t leave_out[FRAMES_MOST_ROWS]; /* under log_mutex */
 	int64_t waiting_since, asked; /* under log_mutex: this call has had to wait, and is counted; 0: it has not */
-
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector, or by the first rows logged */
 	_Atomic bool warned_refused, warned_full;
-	struct io_counts counts;
+	_Atomic uint64_t logged, refused, dropped, waits; /* counters */
+
+	/* The thread's own, from its start on. */
+	void *context, *socket;
+	struct handshake handshake;
+	struct session session;
+	struct leftover leftover;
+	int64_t revived;       /* when a lost collector was last looked for */
+	int64_t blocked_since; /* no frame could be taken, nor was acknowledged; 0: not so */
+	int64_t spool_again;   /* not before: writing to the spool has failed */
+	int64_t taken_at;      /* when there was last no frame left */
+	bool hurried;          /* somebody waits for what is in the frames */
+	int spool_trouble;     /* its code, already said; 0: none */
+	int complained;        /* code of the complaint already passed on */
+	bool revival_failed, said_alone;
+	bool unsent; /* the last frame could not be given to the socket */
+	uint64_t bytes_sent, saved;
+
+	/* Shared. */
+	pthread_t thread;
+	bool is_started; /* the thread */
+	int wake;        /* eventfd */
+	_Atomic int command, phase;
+	_Atomic uint64_t settled_position; /* all frames before it are acknowledged */
+	struct portolan_error failure;     /* written before phase becomes PHASE_FAILED */
+	struct portolan_error save_error;  /* written before phase becomes PHASE_SAVED; code 0: none */
+	/* Under mutex. */
+	struct run_counters counters;
+	struct portolan_error complaint; /* the collector's last; code 0: none */
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
 };
 
 /* What may be asked of portolan_open(). PORTOLAN_E_INVALID with a message that names what is wrong. */
@@ -49,8 +104,22 @@ unsigned run_generation(void);
 /* PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED, PORTOLAN_E_INVALID (NULL) or 0: what every call on a run asks first. */
 int run_check(const struct portolan_run *run, struct portolan_error *error);
 
-/* What a call of the training loop answers once io_has_failed(): PORTOLAN_E_ENDED if the run is strict, else 0. */
-int run_report_end(const struct portolan_run *run, struct portolan_error *error);
+/* For good; a plain load. */
+static inline bool
+run_has_failed(const struct portolan_run *run)
+{
+	return atomic_load(&run->phase) == PHASE_FAILED;
+}
+
+/* It goes on without a collector, and none has come yet. */
+static inline bool
+run_is_offline(const struct portolan_run *run)
+{
+	return atomic_load(&run->phase) == PHASE_OFFLINE;
+}
+
+/* What a call of the training loop answers once run_has_failed(): PORTOLAN_E_ENDED if the run is strict, else 0. */
+int run_report_end(struct portolan_run *run, struct portolan_error *error);
 
 #define RUN_SLICE_MS 100 /* how often waiting is interrupted to ask whether it is still wanted */
 
@@ -65,8 +134,13 @@ int run_lock(struct portolan_run *run, struct portolan_error *error);
  * begins. */
 int run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error);
 
-/* No log call begins any more, and none waits any longer. Any thread. */
-void run_stop_logging(struct portolan_run *run);
+#define RUN_END UINT64_MAX
+
+/* Wakes the thread, and waits until all frames before `position` are acknowledged (0: until the run is open or
+ * offline), or the run has ended. False: the deadline came first. */
+bool run_wait(struct portolan_run *run, uint64_t position, int64_t deadline);
+void run_wake(struct portolan_run *run); /* the thread looks at the frames now: a system call */
+void run_get_counters(struct portolan_run *run, struct run_counters *counters);
 
 /* All of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not yet, it may be called again.
  * PORTOLAN_E_ENDED (no message). */
@@ -75,6 +149,11 @@ int run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *
 /* All of portolan_close() but freeing the run, which portolan_close(run, 0) then does. */
 int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
 
+/* Ends the thread at once, and frees everything. In a forked child the thread and the socket, which are the parent's,
+ * are left alone. */
 void run_free(struct portolan_run *run);
+
+/* The thread; `run` is a struct portolan_run. */
+void *io_main(void *run);
 
 #endif

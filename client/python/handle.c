@@ -236,7 +236,7 @@ handle_end_epoch(struct handle *self, PyObject *object)
 static PyObject *
 waited(struct handle *self, portolan_run *run, int code, const struct portolan_error *error)
 {
-	bool pointless = code == PORTOLAN_E_ENDED || (code == PORTOLAN_E_TIMEOUT && io_is_offline(run->io));
+	bool pointless = code == PORTOLAN_E_ENDED || (code == PORTOLAN_E_TIMEOUT && run_is_offline(run));
 
 	handle_leave(self);
 	if (pointless)
@@ -299,7 +299,7 @@ handle_is_offline(struct handle *self, PyObject *Py_UNUSED(none))
 
 	if (!run)
 		return NULL;
-	offline = io_is_offline(run->io);
+	offline = run_is_offline(run);
 	handle_leave(self);
 	return PyBool_FromLong(offline);
 }
@@ -317,7 +317,7 @@ handle_close(struct handle *self, PyObject *args)
 		Py_RETURN_NONE;
 	labels_clear(&self->labels);
 	self->run = NULL; /* from here on no other call begins */
-	run_stop_logging(run);
+	atomic_store(&run->closed, true);
 	wait_until_unused(self);
 	Py_BEGIN_ALLOW_THREADS code = run_end(run, timeout_ms, &error);
 	self->has_last = portolan_get_stats(run, &self->last) == 0;
