@@ -1,9 +1,9 @@
 /*
- * backlog.c: numbers tell everything: acknowledged ≤ loaded ≤ sequence, and spooling means that what is behind `loaded`
- * is in the file, up to sequence = spooled. Without it loaded = sequence. Only a left-over file breaks the
- * first: its collector may have acknowledged what was never written to it.
+ * backlog.c: the frames of a session that are not acknowledged. Numbers tell everything: acknowledged ≤ loaded ≤
+ * sequence, and spooling means that what is behind `loaded` is in the file, up to sequence = spooled. Without it loaded
+ * = sequence. Only a left-over file breaks the first: its collector may have acknowledged what was never written to it.
  */
-#include "backlog.h"
+#include "session.h"
 
 #include <portolan/error.h>
 
@@ -22,12 +22,6 @@ backlog_deinit(struct backlog *backlog)
 	backlog->last = backlog->next = NULL;
 	spool_close(backlog->spool);
 	backlog->spool = NULL;
-}
-
-bool
-backlog_is_empty(const struct backlog *backlog)
-{
-	return !backlog->spooling && backlog->acknowledged >= backlog->sequence;
 }
 
 static int
@@ -65,34 +59,35 @@ write_down(struct backlog *backlog, const struct spool_record *record, struct wi
 }
 
 int
-backlog_add(struct backlog *backlog, enum wire_kind kind, struct wire_bytes bytes, struct session_mark mark,
+backlog_add(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
             struct portolan_error *error)
 {
-	const struct spool_record record = {kind, backlog->sequence + 1, mark.position, mark.observations};
-	int status;
+	int status =
+	        backlog->spooling ? write_down(backlog, record, bytes, error) : keep(backlog, record, bytes, error);
 
-	if (backlog->spooling)
-		status = write_down(backlog, &record, bytes, error);
-	else
-		status = keep(backlog, &record, bytes, error);
 	if (status < 0)
 		return status;
-	backlog->sequence++;
-	backlog->added_observations += mark.observations;
-	backlog->has_close |= kind == WIRE_CLOSE;
+	backlog->sequence = record->sequence;
+	backlog->added_observations += record->observations;
+	backlog->has_close |= record->kind == WIRE_CLOSE;
 	return 0;
 }
 
 int
-backlog_spill(struct backlog *backlog, const char *directory, const struct spool_session *session, uint64_t limit,
-              struct portolan_error *error)
+session_spill(struct session *session, struct portolan_error *error)
 {
+	const struct spool_session file = {.id = session->id,
+	                                   .open = {session->open, session->open_size},
+	                                   .target = session->target,
+	                                   .store = session->has_store ? session->store : NULL};
+	struct backlog *backlog = &session->backlog;
 	int status = 0;
 
 	if (backlog->spooling)
 		return 0;
 	if (!backlog->spool) {
-		status = spool_create(&backlog->spool, directory, session, backlog->acknowledged + 1, limit, error);
+		status = spool_create(&backlog->spool, session->directory, &file, backlog->acknowledged + 1,
+		                      session->spool_limit, error);
 		backlog->spooled = backlog->acknowledged;
 	}
 	for (struct backlog_frame *frame = backlog->first; frame && status == 0; frame = frame->following)
@@ -112,27 +107,18 @@ backlog_saved(const struct backlog *backlog)
 	uint64_t saved = 0;
 
 	if (backlog->spooling)
-		return backlog->added_observations - backlog->settled.observations;
+		return backlog->added_observations - backlog->settled_observations;
 	for (struct backlog_frame *frame = backlog->first; backlog->spool && frame; frame = frame->following)
 		if (frame->record.sequence <= backlog->spooled)
 			saved += frame->record.observations;
 	return saved;
 }
 
-void
-backlog_take_over(struct backlog *backlog, struct spool *spool)
-{
-	backlog->spool = spool;
-	backlog->acknowledged = backlog->loaded = spool->first - 1;
-	backlog->sequence = backlog->spooled = UINT64_MAX;
-	backlog->spooling = backlog->is_left_over = true;
-}
-
 static void
 note_settled(struct backlog *backlog, const struct spool_record *record)
 {
-	backlog->settled.position = record->position;
-	backlog->settled.observations += record->observations;
+	backlog->settled_position = record->position;
+	backlog->settled_observations += record->observations;
 	backlog->closed |= record->kind == WIRE_CLOSE;
 }
 
@@ -190,20 +176,6 @@ backlog_load(struct backlog *backlog, struct portolan_error *error)
 		}
 	}
 	return 0;
-}
-
-void
-backlog_sent(struct backlog *backlog)
-{
-	backlog->under_way_bytes += backlog->next->size;
-	backlog->next = backlog->next->following;
-}
-
-void
-backlog_rewind(struct backlog *backlog)
-{
-	backlog->next = backlog->first;
-	backlog->under_way_bytes = 0;
 }
 
 void

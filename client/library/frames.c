@@ -50,6 +50,7 @@ frames_init(struct frames *frames, size_t bytes, struct portolan_error *error)
 	frames->bytes = bytes;
 	frames->frame_size = size & ~(size_t)63;
 	frames->count = (uint32_t)(bytes / frames->frame_size);
+	frames->wire.kind = WIRE_BATCH;
 	atomic_init(&frames->begun, 0);
 	atomic_init(&frames->released, 0);
 	return 0;
@@ -333,7 +334,7 @@ frames_take(struct frames *frames, bool partial)
 	frame->rows = state & ROWS;
 	frame->ends_epoch = (state & ENDS) != 0;
 	if (frame->rows > 0)
-		make_batch(frame, &frames->batch);
+		make_batch(frame, &frames->wire.batch);
 	return frame;
 }
 

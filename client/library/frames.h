@@ -58,7 +58,7 @@ struct frames {
 	/* Apart from each other, so that the two sides do not share a cache line. */
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
-	struct wire_batch batch;                /* the consumer's: of the frame that is taken, if it has rows */
+	struct wire_frame wire;                 /* the consumer's: the rows of the frame that is taken, as a batch */
 };
 
 /* Rows of a frame that the producer may fill: `first` … first + rows − 1, with `text` bytes of string ids. */
@@ -110,9 +110,9 @@ uint32_t frames_compact(const struct frame_room *room, uint32_t rows, const uint
 uint64_t frames_begun(const struct frames *frames);    /* any thread */
 uint64_t frames_released(const struct frames *frames); /* any thread */
 
-/* Consumer: the first frame that is not released, which then gets no more rows; frames->batch has them, without a
- * sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame too, unless a log call
- * is at work in it. */
+/* Consumer: the first frame that is not released, which then gets no more rows; frames->wire has them, without
+ * session and sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame too,
+ * unless a log call is at work in it. */
 struct frame *frames_take(struct frames *frames, bool partial);
 void frames_release(struct frames *frames); /* gives the taken frame back */
 

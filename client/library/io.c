@@ -1,5 +1,5 @@
 /*
- * io_loop.c: one round of the thread: take what arrived, let the session say what to send, take frames while
+ * io.c: one round of the thread: take what arrived, let the session say what to send, take frames while
  * there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
  * at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
  *
@@ -110,21 +110,21 @@ static int
 take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
 {
 	struct frame *frame = frames_take(&run->frames, partial);
-	struct session_mark mark = {.position = frames_released(&run->frames) + 1};
+	uint64_t position = frames_released(&run->frames);
+	struct wire_frame end = {.kind = WIRE_END_EPOCH};
 	int status = 0;
 
 	if (!frame)
 		return 0;
 	if (frame->rows > 0) {
-		struct session_mark rows = {mark.position - frame->ends_epoch, frame->rows};
-
-		status = session_add_batch(&run->session, &run->frames.batch, rows, error);
+		status = session_add(&run->session, &run->frames.wire, position + !frame->ends_epoch, error);
 		if (status < 0)
 			return status;
 		frame->rows = 0; /* the session has them, also if the next one fails */
 	}
+	end.end_epoch.epoch = frame->shape.epoch;
 	if (frame->ends_epoch)
-		status = session_add_end_epoch(&run->session, frame->shape.epoch, mark, error);
+		status = session_add(&run->session, &end, position + 1, error);
 	if (status < 0)
 		return status;
 	frames_release(&run->frames);
@@ -202,14 +202,14 @@ take_frames(struct portolan_run *run)
 }
 
 /* After the last frame: `close`. */
-static void
-add_close(struct portolan_run *run)
+static int
+add_close(struct portolan_run *run, struct portolan_error *error)
 {
-	struct session_mark mark = {.position = frames_released(&run->frames)};
+	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.counts = run->session.counts}};
 
-	if (!run->session.backlog.has_close && mark.position == frames_begun(&run->frames) &&
-	    (session_has_room(&run->session, 0) || run->session.backlog.spooling))
-		session_add_close(&run->session, mark, NULL);
+	return run->session.backlog.has_close
+	               ? 0
+	               : session_add(&run->session, &frame, frames_released(&run->frames), error);
 }
 
 /* Everything that is not acknowledged, the frames too, and `close`, to the spool; on disk when this returns. */
@@ -226,9 +226,8 @@ save_to_spool(struct portolan_run *run, struct portolan_error *error)
 		do
 			status = take_frame(run, true, error);
 		while (status > 0);
-	if (status == 0 && !session->backlog.has_close)
-		status = session_add_close(session, (struct session_mark){.position = frames_released(&run->frames)},
-		                           error);
+	if (status == 0)
+		status = add_close(run, error);
 	/* What a full file does hold is as good as the rest would be. */
 	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
 	if (synced == 0)
@@ -350,13 +349,13 @@ publish(struct portolan_run *run, enum run_phase phase)
 	const struct session *session = &run->session;
 	const struct backlog *backlog = &session->backlog;
 	bool matters = phase != (enum run_phase)atomic_load(&run->phase) ||
-	               backlog->settled.position != atomic_load(&run->settled_position) ||
+	               backlog->settled_position != atomic_load(&run->settled_position) ||
 	               session->complaint.code != run->complaint.code;
 
 	say_on_stderr(run, phase);
 	pthread_mutex_lock(&run->mutex);
 	run->counters = (struct run_counters){
-	        .settled_observations = backlog->settled.observations,
+	        .settled_observations = backlog->settled_observations,
 	        .replaced = session->replaced,
 	        .refused = session->refused,
 	        .spooled = backlog->spooled_observations,
@@ -371,7 +370,7 @@ publish(struct portolan_run *run, enum run_phase phase)
 		run->complaint = session->complaint;
 		if (atomic_load(&run->phase) == PHASE_OPENING)
 			atomic_store(&run->id_kind, session->id_kind);
-		atomic_store(&run->settled_position, backlog->settled.position);
+		atomic_store(&run->settled_position, backlog->settled_position);
 		atomic_store(&run->phase, phase);
 		pthread_cond_broadcast(&run->changed);
 	}
@@ -452,7 +451,8 @@ obey(struct portolan_run *run)
 		atomic_store(&run->command, COMMAND_RUN);
 		return true;
 	case COMMAND_FINISH:
-		add_close(run);
+		if (waiting(run) == 0 && (session_has_room(session, 0) || session->backlog.spooling))
+			add_close(run, NULL);
 		return true;
 	case COMMAND_SAVE:
 		if (session->state == SESSION_FAILED)

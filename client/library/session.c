@@ -94,7 +94,13 @@ session_init_left_over(struct session *session, struct spool *spool, int64_t now
 	memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
 	if (spool->has_store)
 		session_set_store(session, spool->store);
-	backlog_take_over(&session->backlog, spool);
+	session->backlog = (struct backlog){.spool = spool,
+	                                    .acknowledged = spool->first - 1,
+	                                    .loaded = spool->first - 1,
+	                                    .sequence = UINT64_MAX,
+	                                    .spooled = UINT64_MAX,
+	                                    .spooling = true,
+	                                    .is_left_over = true};
 	return 0;
 }
 
@@ -123,17 +129,6 @@ session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE])
 {
 	memcpy(session->store, store, WIRE_STORE_SIZE);
 	session->has_store = true;
-}
-
-int
-session_spill(struct session *session, struct portolan_error *error)
-{
-	const struct spool_session file = {.id = session->id,
-	                                   .open = {session->open, session->open_size},
-	                                   .target = session->target,
-	                                   .store = session->has_store ? session->store : NULL};
-
-	return backlog_spill(&session->backlog, session->directory, &file, session->spool_limit, error);
 }
 
 int
@@ -166,44 +161,24 @@ session_has_room(const struct session *session, size_t bytes)
 	       may_be_under_way(session, bytes);
 }
 
-static int
-add_frame(struct session *session, struct wire_frame *frame, struct session_mark mark, struct portolan_error *error)
+int
+session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error)
 {
+	const struct spool_record record = {frame->kind, session->backlog.sequence + 1, position,
+	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0};
 	struct wire_bytes bytes;
 	int status;
 
 	assert(!session->backlog.has_close);
 	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
+	if (frame->kind == WIRE_BATCH)
+		frame->batch.sequence = record.sequence;
+	else if (frame->kind == WIRE_END_EPOCH)
+		frame->end_epoch.sequence = record.sequence;
+	else
+		frame->close.sequence = record.sequence;
 	status = wire_encode(session->encoder, frame, &bytes, error);
-	return status < 0 ? status : backlog_add(&session->backlog, frame->kind, bytes, mark, error);
-}
-
-int
-session_add_batch(struct session *session, const struct wire_batch *batch, struct session_mark mark,
-                  struct portolan_error *error)
-{
-	struct wire_frame frame = {.kind = WIRE_BATCH, .batch = *batch};
-
-	frame.batch.sequence = session->backlog.sequence + 1;
-	return add_frame(session, &frame, mark, error);
-}
-
-int
-session_add_end_epoch(struct session *session, uint32_t epoch, struct session_mark mark, struct portolan_error *error)
-{
-	struct wire_frame frame = {.kind = WIRE_END_EPOCH,
-	                           .end_epoch = {.sequence = session->backlog.sequence + 1, .epoch = epoch}};
-
-	return add_frame(session, &frame, mark, error);
-}
-
-int
-session_add_close(struct session *session, struct session_mark mark, struct portolan_error *error)
-{
-	struct wire_frame frame = {.kind = WIRE_CLOSE,
-	                           .close = {.sequence = session->backlog.sequence + 1, .counts = session->counts}};
-
-	return add_frame(session, &frame, mark, error);
+	return status < 0 ? status : backlog_add(&session->backlog, &record, bytes, error);
 }
 
 static void
@@ -288,8 +263,9 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 		return;
 	session->state = SESSION_OPEN;
 	if (session->opened_count++ == 0)
-		session->complaint.code = 0; /* of what kept it from opening */
-	backlog_rewind(&session->backlog);
+		session->complaint.code = 0;            /* of what kept it from opening */
+	session->backlog.next = session->backlog.first; /* nothing is under way any more */
+	session->backlog.under_way_bytes = 0;
 }
 
 static void
@@ -383,6 +359,7 @@ offer_ping(struct session *session, struct wire_bytes *bytes)
 static void
 load(struct session *session)
 {
+	struct wire_frame end = {.kind = WIRE_CLOSE, .close = {.counts = session->counts}};
 	struct backlog *backlog = &session->backlog;
 	struct portolan_error error;
 	int status;
@@ -396,7 +373,7 @@ load(struct session *session)
 		status = 0;
 	}
 	if (status == 0 && backlog->is_left_over && !backlog->spooling && !backlog->has_close)
-		status = session_add_close(session, (struct session_mark){0}, &error);
+		status = session_add(session, &end, 0, &error);
 	if (status < 0 && status != PORTOLAN_E_MEMORY) {
 		session->state = SESSION_FAILED;
 		session->failure = error;
@@ -432,12 +409,15 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 void
 session_sent(struct session *session, int64_t now)
 {
+	struct backlog *backlog = &session->backlog;
+
 	session->last_sent = now;
 	if (session->offered == WIRE_OPEN) {
 		session->open_due = now + SESSION_OPEN_RETRY_MS;
 	} else if (session->offered != WIRE_PING) {
-		if (session->sent < session->backlog.next->record.sequence)
-			session->sent = session->backlog.next->record.sequence;
-		backlog_sent(&session->backlog);
+		if (session->sent < backlog->next->record.sequence)
+			session->sent = backlog->next->record.sequence;
+		backlog->under_way_bytes += backlog->next->size;
+		backlog->next = backlog->next->following;
 	}
 }

@@ -1,16 +1,17 @@
 /*
  * session.h: the client's side of the protocol (WIRE.md) as a state machine, without socket, clock or thread.
  *
- * It is given frames that arrived and the time, and gives frames to send. Every sequenced frame is kept until it is
- * acknowledged, and is given out again after the session had to be opened again. Memory is bounded: session_has_room()
- * says when another frame may be added, which is when it may be sent at once; beyond that frames can go to a spool.
+ * It is given frames that arrived and the time, and gives frames to send. Every sequenced frame is kept in its backlog
+ * until it is acknowledged, and is given out again after the session had to be opened again. Memory is bounded:
+ * session_has_room() says when another frame may be added, which is when it may be sent at once; beyond that frames can
+ * go to a spool.
  *
  * Times are milliseconds of a clock that never goes back. One thread.
  */
 #ifndef CLIENT_SESSION_H
 #define CLIENT_SESSION_H
 
-#include "backlog.h"
+#include "spool.h"
 
 #include <portolan/wire.h>
 
@@ -27,6 +28,35 @@ enum session_state {
 	SESSION_FAILED, /* `failure` says why; for good */
 	SESSION_ALONE, /* offline, and refused when a collector came: recorded to the spool for good; `failure` says why
 	                */
+};
+
+/*
+ * The frames that are not acknowledged, in order: in memory those up to `loaded`; a file, if there is one, holds those
+ * up to `spooled`, and whatever of them is not acknowledged. While `spooling`, frames are added to the file alone and
+ * come into memory one by one as they are to be sent; otherwise they are added to memory. So a file never has a gap,
+ * and the process may be killed at any time.
+ */
+struct backlog_frame {
+	struct backlog_frame *following;
+	struct spool_record record;
+	size_t size;
+	uint8_t data[];
+};
+
+struct backlog {
+	struct backlog_frame *first, *last; /* in memory, by ascending sequence */
+	struct backlog_frame *next;         /* to be sent; NULL: all in memory are under way */
+	uint64_t kept_bytes, under_way_bytes;
+	uint64_t acknowledged, loaded, spooled, sequence; /* numbers of frames; `sequence`: of the last one added */
+	struct spool *spool;                              /* owned; NULL: none */
+	bool spooling;
+	bool is_left_over; /* the file of another process, read to its end: `sequence` is not known before */
+	bool closed;       /* `close` is acknowledged */
+	bool has_close;    /* `close` was added or read: nothing may follow */
+
+	uint64_t settled_position,
+	        settled_observations; /* of what is acknowledged: the last position, all observations */
+	uint64_t added_observations, spooled_observations; /* all there ever were; of these, written to a file */
 };
 
 struct session {
@@ -84,13 +114,10 @@ int session_go_offline(struct session *session, struct portolan_error *error);
 /* The session is open, everything kept is under way, and credit is left for a frame of `bytes`. */
 bool session_has_room(const struct session *session, size_t bytes);
 
-/* Adds a frame, giving it the next sequence number: where session_has_room(), or while spooling. On failure (no memory;
- * the spool cannot be written) nothing has changed. */
-int session_add_batch(struct session *session, const struct wire_batch *batch, struct session_mark mark,
-                      struct portolan_error *error);
-int session_add_end_epoch(struct session *session, uint32_t epoch, struct session_mark mark,
-                          struct portolan_error *error);
-int session_add_close(struct session *session, struct session_mark mark, struct portolan_error *error);
+/* Adds a batch, the end of an epoch or a close, giving it the session's id and the next sequence number: where
+ * session_has_room(), or while spooling. `position` comes back in backlog.settled_position. On failure (no memory; the
+ * spool cannot be written) nothing has changed. */
+int session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error);
 
 /* A frame from the collector. What is no frame of this session is ignored. */
 void session_receive(struct session *session, const void *data, size_t size, int64_t now);
@@ -102,5 +129,26 @@ void session_lost(struct session *session);
  * the next call of any function but session_sent(). */
 bool session_next(struct session *session, int64_t now, struct wire_bytes *frame);
 void session_sent(struct session *session, int64_t now);
+
+/* Nothing is left to be acknowledged. */
+static inline bool
+backlog_is_empty(const struct backlog *backlog)
+{
+	return !backlog->spooling && backlog->acknowledged >= backlog->sequence;
+}
+
+/* Observations in the file that are not acknowledged: also where it could not take everything. */
+uint64_t backlog_saved(const struct backlog *backlog);
+
+/* For session.c. Negative: nothing has changed. */
+int backlog_add(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
+                struct portolan_error *error);
+/* Sees to it that `next` is set if a frame is left to be sent, by reading it from the file. */
+int backlog_load(struct backlog *backlog, struct portolan_error *error);
+/* The file is read to its end, or nothing behind what was read is wanted (left over only). */
+void backlog_cut(struct backlog *backlog);
+/* Everything up to `acknowledged` is on disk. The file goes when nothing in it is needed. */
+void backlog_settle(struct backlog *backlog, uint64_t acknowledged);
+void backlog_deinit(struct backlog *backlog); /* leaves the file; twice does no harm */
 
 #endif

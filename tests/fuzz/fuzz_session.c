@@ -50,10 +50,10 @@ check_backlog(const struct backlog *backlog)
 	require(backlog->acknowledged <= backlog->sequence && backlog->loaded <= backlog->sequence);
 	require(!backlog->first || backlog->first->record.sequence == backlog->acknowledged + 1);
 	require(backlog->spooling || backlog->loaded == backlog->sequence);
-	require(backlog->settled.observations <= backlog->added_observations);
+	require(backlog->settled_observations <= backlog->added_observations);
 	require(!backlog->closed || backlog->has_close);
 	if (backlog_is_empty(backlog))
-		require(backlog->settled.observations == backlog->added_observations && !backlog->first);
+		require(backlog->settled_observations == backlog->added_observations && !backlog->first);
 }
 
 static void
@@ -80,6 +80,7 @@ add(struct play *play, uint8_t what)
 	static const uint8_t ids[16], data[16];
 	struct session *session = &play->session;
 	const uint32_t rows = 1 + what / 16 % 4;
+	struct wire_frame frame = {.kind = what % 16 < 3 ? WIRE_BATCH : what % 16 == 3 ? WIRE_END_EPOCH : WIRE_CLOSE};
 	const struct wire_batch batch = {
 	        .epoch = what,
 	        .rows = rows,
@@ -89,7 +90,6 @@ add(struct play *play, uint8_t what)
 	        .columns = {{{(const uint8_t *)"gold_prob", 9}, WIRE_F4, {data, 4 * (size_t)rows}},
 	                    {{(const uint8_t *)"correct", 7}, WIRE_BIT, {data, 1}}},
 	};
-	const struct session_mark mark = {.position = session->backlog.sequence + 1, .observations = rows};
 	struct portolan_error error = {0};
 	uint64_t before = session->backlog.sequence;
 	int code;
@@ -98,12 +98,13 @@ add(struct play *play, uint8_t what)
 		return;
 	if (!session->backlog.spooling && !session_has_room(session, 256))
 		return;
-	if (what % 16 < 3)
-		code = session_add_batch(session, &batch, mark, &error);
-	else if (what % 16 == 3)
-		code = session_add_end_epoch(session, what, (struct session_mark){.position = before + 1}, &error);
+	if (frame.kind == WIRE_BATCH)
+		frame.batch = batch;
+	else if (frame.kind == WIRE_END_EPOCH)
+		frame.end_epoch.epoch = what;
 	else
-		code = session_add_close(session, (struct session_mark){.position = before + 1}, &error);
+		frame.close.counts = session->counts;
+	code = session_add(session, &frame, before + 1, &error);
 	if (code)
 		require_line(&error, code);
 	require(session->backlog.sequence == before + (code == 0));

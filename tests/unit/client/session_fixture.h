@@ -118,21 +118,38 @@ expect_nothing(struct fixture *fixture, int64_t now)
 	assert_false(session_next(&fixture->session, now, &bytes));
 }
 
-/* One row; `position` doubles as the mark. */
+/* One row; `position` comes back when it is acknowledged. */
 static inline void
 add_batch(struct fixture *fixture, uint64_t position)
 {
 	static const uint8_t zeros[4];
-	struct wire_batch batch = {
-	        .rows = 1,
-	        .id_type = WIRE_U4,
-	        .ids = {zeros, 4},
-	        .column_count = 2,
-	        .columns = {{text("gold_prob"), WIRE_F4, {zeros, 4}}, {text("correct"), WIRE_BIT, {zeros, 1}}},
+	struct wire_frame frame = {
+	        .kind = WIRE_BATCH,
+	        .batch = {.rows = 1,
+	                  .id_type = WIRE_U4,
+	                  .ids = {zeros, 4},
+	                  .column_count = 2,
+	                  .columns = {{text("gold_prob"), WIRE_F4, {zeros, 4}},
+	                              {text("correct"), WIRE_BIT, {zeros, 1}}}},
 	};
-	struct session_mark mark = {.position = position, .observations = 1};
 
-	assert_int_equal(session_add_batch(&fixture->session, &batch, mark, NULL), 0);
+	assert_int_equal(session_add(&fixture->session, &frame, position, NULL), 0);
+}
+
+static inline int
+add_end_epoch(struct session *session, uint32_t epoch, uint64_t position)
+{
+	struct wire_frame frame = {.kind = WIRE_END_EPOCH, .end_epoch = {.epoch = epoch}};
+
+	return session_add(session, &frame, position, NULL);
+}
+
+static inline int
+add_close(struct session *session, uint64_t position)
+{
+	struct wire_frame frame = {.kind = WIRE_CLOSE};
+
+	return session_add(session, &frame, position, NULL);
 }
 
 #endif

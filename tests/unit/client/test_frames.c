@@ -84,7 +84,7 @@ static void
 expect(struct frames *frames, uint64_t id, uint32_t rows, bool ends_epoch)
 {
 	struct frame *frame = frames_take(frames, true);
-	const struct wire_batch *batch = &frames->batch;
+	const struct wire_batch *batch = &frames->wire.batch;
 
 	assert_non_null(frame);
 	assert_ptr_equal(frames_take(frames, false), frame); /* until it is released */
@@ -237,11 +237,11 @@ test_strings(void **state)
 		frames_commit(frames, &room, rows, text);
 	}
 	assert_non_null(frames_take(frames, true));
-	assert_int_equal(frames->batch.id_type, WIRE_STR);
-	assert_int_equal(frames->batch.rows, 4);
-	assert_int_equal(frames->batch.ids.size, 4 + 6);
-	assert_memory_equal(frames->batch.ids.data, "\1\2\1\2aefaef", 10);
-	assert_memory_equal(frames->batch.columns[0].data.data, ((float[]){0, 2, 0, 2}), 16);
+	assert_int_equal(frames->wire.batch.id_type, WIRE_STR);
+	assert_int_equal(frames->wire.batch.rows, 4);
+	assert_int_equal(frames->wire.batch.ids.size, 4 + 6);
+	assert_memory_equal(frames->wire.batch.ids.data, "\1\2\1\2aefaef", 10);
+	assert_memory_equal(frames->wire.batch.columns[0].data.data, ((float[]){0, 2, 0, 2}), 16);
 }
 
 /* A frame whose text is full, though not its rows, is followed by another. */
@@ -264,7 +264,7 @@ test_long_strings(void **state)
 	}
 	assert_int_equal(strings, ((struct frame *)(void *)frames->memory)->capacity * 15 / 255 + 1);
 	assert_non_null(frames_take(frames, false));
-	assert_int_equal(frames->batch.ids.size, (strings - 1) * 256);
+	assert_int_equal(frames->wire.batch.ids.size, (strings - 1) * 256);
 }
 
 #define MANY 300000u
@@ -312,7 +312,7 @@ test_two_threads(void **state)
 		assert_true(frame->shape.epoch >= epoch);
 		epoch = frame->shape.epoch;
 		for (uint32_t r = 0; r < frame->rows; r++)
-			assert_int_equal(id_of(&frames->batch, r), id + r);
+			assert_int_equal(id_of(&frames->wire.batch, r), id + r);
 		id += frame->rows;
 		frames_release(frames);
 	}

@@ -22,21 +22,21 @@ test_opens_sends_settles(void **state)
 	add_batch(fixture, 100);
 	assert_false(session_has_room(session, 1)); /* one waits to be sent */
 	expect(fixture, WIRE_BATCH, 1, 1100);
-	assert_int_equal(session_add_end_epoch(session, 7, (struct session_mark){200, 0}, NULL), 0);
+	assert_int_equal(add_end_epoch(session, 7, 200), 0);
 	expect(fixture, WIRE_END_EPOCH, 2, 1100);
 	add_batch(fixture, 300);
 	expect(fixture, WIRE_BATCH, 3, 1100);
 	expect_nothing(fixture, 1100);
 	reply_ack(fixture, 2, 10000, 1200);
-	assert_int_equal(session->backlog.settled.position, 200);
-	assert_int_equal(session->backlog.settled.observations, 1);
+	assert_int_equal(session->backlog.settled_position, 200);
+	assert_int_equal(session->backlog.settled_observations, 1);
 	assert_int_equal(session->replaced, 2);
 	assert_int_equal(session->refused, 1);
-	assert_int_equal(session_add_close(session, (struct session_mark){300, 0}, NULL), 0);
+	assert_int_equal(add_close(session, 300), 0);
 	expect(fixture, WIRE_CLOSE, 4, 1200);
 	assert_false(session_has_room(session, 0));
 	reply_ack(fixture, 4, 10000, 1300);
-	assert_int_equal(session->backlog.settled.observations, 2);
+	assert_int_equal(session->backlog.settled_observations, 2);
 	assert_int_equal(session->state, SESSION_CLOSED);
 	assert_int_equal(session->backlog.kept_bytes + session->backlog.under_way_bytes, 0);
 	expect_nothing(fixture, 100000);
@@ -79,13 +79,13 @@ test_replay(void **state)
 	reply_error(fixture, WIRE_E_SEQUENCE, 3, 21);
 	expect_nothing(fixture, 21);
 	reply_opened(fixture, 2, 10000, 30); /* 2 had arrived after all */
-	assert_int_equal(fixture->session.backlog.settled.position, 2);
+	assert_int_equal(fixture->session.backlog.settled_position, 2);
 	expect(fixture, WIRE_BATCH, 3, 30);
 	expect_nothing(fixture, 30);
 	reply_opened(fixture, 2, 10000, 31); /* the answer to a repeated open: nothing is sent again */
 	expect_nothing(fixture, 31);
 	reply_ack(fixture, 3, 10000, 40);
-	assert_int_equal(fixture->session.backlog.settled.observations, 3);
+	assert_int_equal(fixture->session.backlog.settled_observations, 3);
 	assert_int_equal(fixture->session.backlog.under_way_bytes, 0);
 }
 

@@ -95,7 +95,7 @@ test_through_the_file(void **state)
 	assert_false(session->backlog.spooling);
 	assert_true(session_has_room(session, 1));
 	reply_ack(fixture, 3, 10000, 3);
-	assert_int_equal(session->backlog.settled.position, 30);
+	assert_int_equal(session->backlog.settled_position, 30);
 	assert_true(has_file());
 	add_batch(fixture, 50); /* in memory alone */
 	expect(fixture, WIRE_BATCH, 5, 3);
@@ -103,7 +103,7 @@ test_through_the_file(void **state)
 	assert_false(has_file());
 	assert_int_equal(access(spools, F_OK), -1);
 	reply_ack(fixture, 5, 10000, 3);
-	assert_int_equal(session->backlog.settled.observations, 5);
+	assert_int_equal(session->backlog.settled_observations, 5);
 	assert_int_equal(session->backlog.spooled_observations, 4);
 	assert_int_equal(session->backlog.kept_bytes + session->backlog.under_way_bytes, 0);
 }
@@ -140,7 +140,7 @@ test_lost_again(void **state)
 	expect_nothing(fixture, 3); /* finds the file drained */
 	reply_ack(fixture, 6, 10000, 4);
 	assert_false(has_file());
-	assert_int_equal(session->backlog.settled.observations, 6);
+	assert_int_equal(session->backlog.settled_observations, 6);
 }
 
 static void
@@ -150,8 +150,8 @@ test_close_through_the_file(void **state)
 
 	spill(fixture);
 	add_batch(fixture, 1);
-	assert_int_equal(session_add_end_epoch(&fixture->session, 0, (struct session_mark){2, 0}, NULL), 0);
-	assert_int_equal(session_add_close(&fixture->session, (struct session_mark){2, 0}, NULL), 0);
+	assert_int_equal(add_end_epoch(&fixture->session, 0, 2), 0);
+	assert_int_equal(add_close(&fixture->session, 2), 0);
 	expect(fixture, WIRE_OPEN, 0, 0);
 	reply_opened(fixture, 0, 10000, 0);
 	expect(fixture, WIRE_BATCH, 1, 0);
@@ -209,7 +209,7 @@ test_a_file_that_cannot_be_written(void **state)
 	expect(fixture, WIRE_BATCH, 2, 2);
 	expect_nothing(fixture, 2);
 	reply_ack(fixture, 2, 10000, 3);
-	assert_int_equal(session->backlog.settled.observations, 2);
+	assert_int_equal(session->backlog.settled_observations, 2);
 }
 
 /* The next frame is an `open` that says it is late. */
@@ -276,7 +276,7 @@ leave(struct fixture *fixture, uint64_t first, bool with_close)
 		}
 	}
 	if (with_close)
-		assert_int_equal(session_add_close(session, (struct session_mark){0}, NULL), 0);
+		assert_int_equal(add_close(session, 0), 0);
 	session_deinit(session); /* as far as the file goes: killed */
 	assert_true(has_file());
 }
