@@ -33,12 +33,14 @@
 #define TRIES 3
 #define MAX_SAID 400
 
+/* FOLDER/NAME, if it is a program; `length`: of the folder's name. */
 static bool
-is_program(const char *path)
+is_program(const char *folder, ptrdiff_t length, const char *name, char path[PATH_MAX])
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+	return snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folder, name) < PATH_MAX && stat(path, &status) == 0 &&
+	       S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
 /* portoland beside this library, as installed, in a wheel, or in a build tree. */
@@ -54,9 +56,7 @@ beside_library(char path[PATH_MAX])
 		return false;
 	slash = strrchr(library.dli_fname, '/');
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
-		if (snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - library.dli_fname), library.dli_fname,
-		             places[i]) < PATH_MAX &&
-		    is_program(path))
+		if (is_program(library.dli_fname, slash - library.dli_fname, places[i], path))
 			return true;
 	return false;
 }
@@ -68,8 +68,7 @@ in_path(const char *name, char path[PATH_MAX])
 
 	for (folders = folders ? folders : "/bin:/usr/bin"; *folders; folders = *end ? end + 1 : end) {
 		end = strchrnul(folders, ':');
-		if (snprintf(path, PATH_MAX, "%.*s/%s", (int)(end - folders), folders, name) < PATH_MAX &&
-		    is_program(path))
+		if (is_program(folders, end - folders, name, path))
 			return true;
 	}
 	return false;
@@ -221,63 +220,50 @@ time_is_up(const struct wait *wait)
 	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context) != 0);
 }
 
-/* Collects what the child says until it closes its stderr; one line of it. False: time is up. */
+/* Waits for the child's end, and for all that it says on stderr, which becomes one line. *status: its exit status, or 0
+ * where somebody else has reaped it. False: time is up. */
 static bool
-listen_to(int pipe, const struct wait *wait, char said[MAX_SAID])
+wait_for(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SAID], int *status)
 {
+	struct pollfd item = {.fd = stderr_pipe, .events = POLLIN};
 	size_t length = 0;
 
-	for (;;) {
-		struct pollfd item = {.fd = pipe, .events = POLLIN};
+	while (!time_is_up(wait)) {
 		char chunk[256];
-		ssize_t count;
+		ssize_t count = 0;
+		pid_t answer;
 
-		if (time_is_up(wait))
-			return false;
-		if (poll(&item, 1, SLICE_MS) <= 0)
+		if (item.fd < 0) {
+			answer = waitpid(child, status, WNOHANG);
+			if (answer < 0 && errno != EINTR)
+				*status = 0;
+			if (answer == child || (answer < 0 && errno != EINTR))
+				return true;
+			poll(NULL, 0, 1);
 			continue;
-		count = read(pipe, chunk, sizeof(chunk));
-		if (count < 0 && errno == EINTR)
+		}
+		if (poll(&item, 1, SLICE_MS) <= 0 ||
+		    ((count = read(stderr_pipe, chunk, sizeof(chunk))) < 0 && errno == EINTR))
 			continue;
 		if (count <= 0)
-			break;
+			item.fd = -1; /* it has closed it */
 		for (ssize_t i = 0; i < count && length + 1 < MAX_SAID; i++)
 			said[length++] = (unsigned char)chunk[i] < 0x20 ? ' ' : chunk[i];
+		while (count <= 0 && length > 0 && said[length - 1] == ' ')
+			length--;
+		said[length] = '\0';
 	}
-	while (length > 0 && said[length - 1] == ' ')
-		length--;
-	said[length] = '\0';
-	return true;
-}
-
-/* True once the child is gone; *status is its exit status, or 0 where somebody else has reaped it. */
-static bool
-wait_for(pid_t child, const struct wait *wait, int *status)
-{
-	for (;;) {
-		const struct timespec pause = {.tv_nsec = 1000000};
-		pid_t answer = waitpid(child, status, WNOHANG);
-
-		if (answer == child)
-			return true;
-		if (answer < 0 && errno != EINTR) {
-			*status = 0;
-			return true;
-		}
-		if (time_is_up(wait))
-			return false;
-		nanosleep(&pause, NULL);
-	}
+	return false;
 }
 
 static int
-await_start(const struct embedded *embedded, pid_t child, int pipe, const struct wait *wait,
+await_start(const struct embedded *embedded, pid_t child, int stderr_pipe, const struct wait *wait,
             struct portolan_error *error)
 {
 	char said[MAX_SAID] = "";
 	int status = 0;
 
-	if (!listen_to(pipe, wait, said) || !wait_for(child, wait, &status)) {
+	if (!wait_for(child, stderr_pipe, wait, said, &status)) {
 		kill(child, SIGKILL);
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			continue;
@@ -300,24 +286,14 @@ start_once(const struct embedded *embedded, const struct wait *wait, struct port
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot make a pipe: %s", strerror(errno));
 	status = embedded->program ? spawn(embedded, pipes[1], &child) : ENOENT;
 	close(pipes[1]);
-	if (status != 0)
+	if (status == 0)
+		status = await_start(embedded, child, pipes[0], wait, error);
+	else
 		status = error_set(error, PORTOLAN_E_NO_COLLECTOR,
 		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND",
 		                   embedded->program ? embedded->program : "portoland", strerror(status));
-	else
-		status = await_start(embedded, child, pipes[0], wait, error);
 	close(pipes[0]);
 	return status;
-}
-
-static int
-held_by_other(const struct embedded *embedded, long holder, struct portolan_error *error)
-{
-	return error_set(
-	        error, PORTOLAN_E_NO_COLLECTOR,
-	        "store %s is held by process %ld, which takes no connections (an import, or a portoland that starts or "
-	        "ends): wait for it, or stop it",
-	        embedded->store, holder);
 }
 
 /*
@@ -342,8 +318,13 @@ embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelle
 		held = lock_is_held(embedded, &holder);
 		if (!held && --left == 0)
 			return status;
+		if (time_is_up(&wait) && held)
+			return error_set(error, PORTOLAN_E_NO_COLLECTOR,
+			                 "store %s is held by process %ld, which takes no connections (an import, or a "
+			                 "portoland that starts or ends): wait for it, or stop it",
+			                 embedded->store, holder);
 		if (time_is_up(&wait))
-			return held ? held_by_other(embedded, holder, error) : status;
+			return status;
 		nanosleep(&pause, NULL);
 	}
 }

@@ -23,63 +23,52 @@ ends_with(const char *name, const char *suffix)
 	return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
+static int
+is_candidate(const struct dirent *entry)
+{
+	return ends_with(entry->d_name, SPOOL_SUFFIX) || ends_with(entry->d_name, SPOOL_UNFINISHED);
+}
+
 static bool
-is_candidate(const char *path)
+is_own_file(const char *path)
 {
 	struct stat status;
 
-	return ends_with(path, SPOOL_SUFFIX) && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-	       status.st_uid == geteuid();
-}
-
-static void
-add_path(struct leftover *leftover, const char *directory, const char *name)
-{
-	char **paths, *path;
-
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		return;
-	if (ends_with(name, SPOOL_UNFINISHED))
-		spool_remove_unfinished(path);
-	paths = is_candidate(path) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
-	if (!paths) {
-		free(path);
-		return;
-	}
-	leftover->paths = paths;
-	leftover->paths[leftover->count++] = path;
+	return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
 }
 
 void
 leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store)
 {
-	DIR *stream = directory ? opendir(directory) : NULL;
-	const struct dirent *entry;
+	*leftover = (struct leftover){.directory = directory, .target = target, .store = store};
+	leftover->count = scandir(directory, &leftover->entries, is_candidate, NULL);
+}
 
-	*leftover = (struct leftover){.target = target ? target : "", .store = store};
-	while (stream && (entry = readdir(stream)) != NULL)
-		add_path(leftover, directory, entry->d_name);
-	if (stream)
-		closedir(stream);
+/* To the next file. */
+static void
+go_on(struct leftover *leftover)
+{
+	if (leftover->sending)
+		session_deinit(&leftover->session);
+	leftover->sending = false;
+	free(leftover->path);
+	leftover->path = NULL;
+	free(leftover->entries[leftover->at++]);
 }
 
 void
 leftover_deinit(struct leftover *leftover)
 {
-	if (leftover->sending)
-		session_deinit(&leftover->session);
-	leftover->sending = false;
-	for (size_t i = 0; i < leftover->count; i++)
-		free(leftover->paths[i]);
-	free(leftover->paths);
-	leftover->paths = NULL;
-	leftover->count = leftover->at = 0;
+	while (!leftover_is_done(leftover))
+		go_on(leftover);
+	free(leftover->entries);
+	leftover->entries = NULL;
 }
 
 bool
 leftover_is_done(const struct leftover *leftover)
 {
-	return !leftover->sending && leftover->at >= leftover->count;
+	return leftover->at >= leftover->count;
 }
 
 static void
@@ -94,18 +83,6 @@ reject(const char *path, const char *why)
 	else
 		fprintf(stderr, "portolan: %s was left over: %s\n", path, why);
 	free(name);
-}
-
-static void
-note_run(struct leftover *leftover)
-{
-	struct wire_frame frame;
-
-	leftover->run[0] = '\0';
-	if (wire_decode(leftover->session.decoder, leftover->session.open, leftover->session.open_size, &frame, NULL,
-	                NULL) == 0)
-		snprintf(leftover->run, sizeof(leftover->run), "%.*s", (int)frame.open.run.size,
-		         (const char *)frame.open.run.data);
 }
 
 static bool
@@ -128,35 +105,49 @@ leave_it(const struct spool *spool)
 	        is_directory ? spool->target : "DIR");
 }
 
-/* The next file that is nobody's, and belongs here. One that another process has stays; a line says so. */
+/* Begins to send the file at leftover->path, if it is nobody's, and belongs here. One that another process has stays; a
+ * line says so. */
+static void
+begin(struct leftover *leftover, int64_t now)
+{
+	struct portolan_error error = {0};
+	struct spool *spool;
+	int status = spool_open(&spool, leftover->path, true, &error);
+
+	if (status == 0 && !belongs_here(leftover, spool)) {
+		leave_it(spool);
+		spool_close(spool);
+		return;
+	}
+	if (status == 0) {
+		status = session_init_left_over(&leftover->session, spool, now, &error);
+		leftover->sending = status == 0;
+		if (status < 0)
+			spool_close(spool);
+	}
+	if (leftover->sending && leftover->store)
+		session_set_store(&leftover->session, leftover->store);
+	if (status == PORTOLAN_E_INVALID)
+		reject(leftover->path, error.message);
+	else if (status == SPOOL_BUSY && error.code != 0 && !spool_is_ours(leftover->path))
+		fprintf(stderr, "portolan: %s\n", error.message);
+}
+
+/* Looks at files until one is being sent. */
 static void
 begin_next(struct leftover *leftover, int64_t now)
 {
-	for (; !leftover->sending && leftover->at < leftover->count; leftover->at += !leftover->sending) {
-		const char *path = leftover->paths[leftover->at];
-		struct portolan_error error = {0};
-		struct spool *spool;
-		int status = spool_open(&spool, path, true, &error);
+	while (!leftover->sending && !leftover_is_done(leftover)) {
+		const char *name = leftover->entries[leftover->at]->d_name;
 
-		if (status == 0 && !belongs_here(leftover, spool)) {
-			leave_it(spool);
-			spool_close(spool);
-			continue;
-		}
-		if (status == 0) {
-			status = session_init_left_over(&leftover->session, spool, now, &error);
-			leftover->sending = status == 0;
-			if (status < 0)
-				spool_close(spool);
-		}
-		if (leftover->sending && leftover->store)
-			session_set_store(&leftover->session, leftover->store);
-		if (leftover->sending)
-			note_run(leftover);
-		else if (status == PORTOLAN_E_INVALID)
-			reject(path, error.message);
-		else if (status == SPOOL_BUSY && error.code != 0 && !spool_is_ours(path))
-			fprintf(stderr, "portolan: %s\n", error.message);
+		if (asprintf(&leftover->path, "%s/%s", leftover->directory, name) < 0)
+			leftover->path = NULL;
+		else if (ends_with(name, SPOOL_UNFINISHED))
+			spool_remove_unfinished(leftover->path);
+		else if (is_own_file(leftover->path))
+			begin(leftover, now);
+		if (!leftover->sending)
+			go_on(leftover);
 	}
 }
 
@@ -168,30 +159,26 @@ is_for_good(enum wire_error_code refusal)
 	       refusal == WIRE_E_MALFORMED;
 }
 
-/* To the next file. */
-static void
-go_on(struct leftover *leftover)
-{
-	session_deinit(&leftover->session);
-	leftover->sending = false;
-	leftover->at++;
-}
-
+/* The file is sent, or cannot be. */
 static void
 end_this(struct leftover *leftover)
 {
-	const struct session *session = &leftover->session;
-	const char *path = leftover->paths[leftover->at];
+	struct session *session = &leftover->session;
+	struct wire_bytes run = {0};
+	struct wire_frame frame;
 
+	if (wire_decode(session->decoder, session->open, session->open_size, &frame, NULL, NULL) == 0)
+		run = frame.open.run;
 	if (session->state == SESSION_CLOSED && session->failure.code == 0) {
-		spool_remove(leftover->session.backlog.spool);
-		leftover->session.backlog.spool = NULL;
-		fprintf(stderr, "portolan: run %s: sent what an earlier process had left in %s\n", leftover->run, path);
+		spool_remove(session->backlog.spool);
+		session->backlog.spool = NULL;
+		fprintf(stderr, "portolan: run %.*s: sent what an earlier process had left in %s\n", (int)run.size,
+		        (const char *)run.data, leftover->path);
 	} else if (session->state == SESSION_CLOSED || is_for_good(session->refusal)) {
-		reject(path, session->failure.message);
+		reject(leftover->path, session->failure.message);
 	} else {
-		fprintf(stderr, "portolan: run %s: what is left over in %s cannot be sent: %s\n", leftover->run, path,
-		        session->failure.message);
+		fprintf(stderr, "portolan: run %.*s: what is left over in %s cannot be sent: %s\n", (int)run.size,
+		        (const char *)run.data, leftover->path, session->failure.message);
 	}
 	go_on(leftover);
 }
@@ -218,7 +205,7 @@ leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 		if (session_next(&leftover->session, now, frame)) {
 			if (makes_sense(leftover, *frame))
 				return true;
-			reject(leftover->paths[leftover->at], "it holds a frame that makes no sense");
+			reject(leftover->path, "it holds a frame that makes no sense");
 			go_on(leftover);
 			continue;
 		}

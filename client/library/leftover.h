@@ -13,16 +13,17 @@
 #include "session.h"
 
 struct leftover {
-	char **paths; /* found, not yet looked at: from `at` on */
-	size_t count, at;
-	bool sending;           /* `session` is in use */
-	struct session session; /* of paths[at] */
-	char run[256];
+	const char *directory;   /* not owned */
+	struct dirent **entries; /* found, not yet looked at: from `at` on */
+	int count, at;
+	char *path;   /* of entries[at], once it is looked at */
+	bool sending; /* `session` is in use, for entries[at] */
+	struct session session;
 	const char *target;   /* of the run that found them; not owned */
 	const uint8_t *store; /* its store's id, not owned; NULL: not known */
 };
 
-/* Looks for files; there are none if the directory cannot be read. `target` and `store`: of the run. */
+/* Looks for files; there are none if the directory cannot be read. `directory`, `target` and `store` are the run's. */
 void leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store);
 void leftover_deinit(struct leftover *leftover); /* leaves files that are not sent; twice does no harm */
 
