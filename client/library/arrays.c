@@ -2,7 +2,7 @@
  * arrays.c: one loop per element type, so that the type is chosen once per array and not once per row. Elements are
  * read with memcpy, which the compiler turns into a plain load: callers' arrays need not be aligned.
  */
-#include "arrays.h"
+#include "batch.h"
 
 #include <string.h>
 
@@ -16,9 +16,6 @@
 	DO(PORTOLAN_I64, int64_t)                                                                                      \
 	DO(PORTOLAN_U64, uint64_t)
 
-/* x < 0, without a comparison that is a tautology for unsigned types. */
-#define NEGATIVE(ctype, x) ((ctype)-1 < (ctype)1 ? (uint64_t)(x) >> 63 : 0)
-
 bool
 arrays_is_integer(enum portolan_type type)
 {
@@ -29,63 +26,6 @@ static const char *
 row_at(const struct portolan_array *array, size_t row)
 {
 	return (const char *)array->data + (ptrdiff_t)row * array->row_stride;
-}
-
-static bool
-outside(const struct portolan_array *array, size_t row, uint64_t most, bool *negative, uint64_t *value)
-{
-	switch (array->type) {
-#define CASE(TYPE, ctype)                                                                                              \
-	case TYPE: {                                                                                                   \
-		ctype x;                                                                                               \
-                                                                                                                       \
-		memcpy(&x, row_at(array, row), sizeof(x));                                                             \
-		*negative = NEGATIVE(ctype, x) != 0;                                                                   \
-		*value = (uint64_t)x;                                                                                  \
-		break;                                                                                                 \
-	}
-		EACH_INTEGER_TYPE(CASE)
-#undef CASE
-	default:
-		return true;
-	}
-	return *negative || *value > most;
-}
-
-/* The common case decided without looking for the row; a negative number is the same as one beyond INT64_MAX,
- * which the sign bit alone tells for signed types. */
-static bool
-any_outside(const struct portolan_array *array, size_t n, uint64_t most)
-{
-	uint64_t any = 0;
-
-	switch (array->type) {
-#define CASE(TYPE, ctype)                                                                                              \
-	case TYPE:                                                                                                     \
-		for (size_t r = 0; r < n; r++) {                                                                       \
-			ctype x;                                                                                       \
-                                                                                                                       \
-			memcpy(&x, row_at(array, r), sizeof(x));                                                       \
-			any |= NEGATIVE(ctype, x) | (uint64_t)((uint64_t)x > most);                                    \
-		}                                                                                                      \
-		break;
-		EACH_INTEGER_TYPE(CASE)
-#undef CASE
-	default:
-		return true;
-	}
-	return any != 0;
-}
-
-bool
-arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative, uint64_t *value)
-{
-	if (!any_outside(array, n, most))
-		return true;
-	for (*row = 0; *row < n; (*row)++)
-		if (outside(array, *row, most, negative, value))
-			return false;
-	return true; /* the caller changed the array meanwhile: what is read later is cut to its type */
 }
 
 #define DEFINE_READ(name, result)                                                                                      \
@@ -109,3 +49,51 @@ arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_
 
 DEFINE_READ(arrays_read_u64, uint64_t)
 DEFINE_READ(arrays_read_i32, int32_t)
+#undef CASE
+
+static bool
+is_signed(enum portolan_type type)
+{
+	return type == PORTOLAN_I8 || type == PORTOLAN_I16 || type == PORTOLAN_I32 || type == PORTOLAN_I64;
+}
+
+/* The common case decided without looking for the row. */
+static bool
+any_above(const struct portolan_array *array, size_t n, uint64_t most)
+{
+	uint64_t any = 0;
+
+	switch (array->type) {
+#define CASE(TYPE, ctype)                                                                                              \
+	case TYPE:                                                                                                     \
+		for (size_t r = 0; r < n; r++) {                                                                       \
+			ctype x;                                                                                       \
+                                                                                                                       \
+			memcpy(&x, row_at(array, r), sizeof(x));                                                       \
+			any |= (uint64_t)x > most;                                                                     \
+		}                                                                                                      \
+		break;
+		EACH_INTEGER_TYPE(CASE)
+#undef CASE
+	default:
+		return true;
+	}
+	return any != 0;
+}
+
+bool
+arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative, uint64_t *value)
+{
+	/* A negative number, extended to 64 bits, is above INT64_MAX. */
+	uint64_t highest = is_signed(array->type) && most > INT64_MAX ? INT64_MAX : most;
+
+	if (!any_above(array, n, highest))
+		return true;
+	for (*row = 0; *row < n; (*row)++) {
+		arrays_read_u64(array, *row, 1, value);
+		*negative = is_signed(array->type) && *value > INT64_MAX;
+		if (*value > highest)
+			return false;
+	}
+	return true; /* the caller changed the array meanwhile: what is read later is cut to its type */
+}

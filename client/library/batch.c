@@ -1,7 +1,6 @@
 /* batch.c: the checks of portolan_log(), all before anything is logged, so that a wrong call leaves nothing behind. */
 #include "batch.h"
 
-#include "arrays.h"
 #include "signals.h"
 #include "wire_check.h"
 
@@ -47,75 +46,52 @@ check_string_ids(const struct portolan_batch *batch, struct portolan_error *erro
 	return 0;
 }
 
+/* What needs no look at the values. */
 static int
-check_ids(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
+check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
-	if (!batch->ids.data == !batch->string_ids)
-		return error_set(error, PORTOLAN_E_INVALID, "ids: give integers or strings, and not both");
-	if (!batch->string_ids)
-		return check_integers("ids", &batch->ids, batch->n, examples > 0 ? examples - 1 : UINT64_MAX,
-		                      " (the number of examples declared, less one)", error);
-	if (examples > 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "ids: the run declares its examples, so they must be integers below %" PRIu64,
-		                 examples);
-	return check_string_ids(batch, error);
-}
+	bool is_gold_prob = batch->kind == PORTOLAN_GOLD_PROBS;
+	const struct {
+		bool broken;
+		const char *rule;
+	} rules[] = {
+	        {batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_SIGNALS,
+	         "kind is not one of enum portolan_scores"},
+	        {batch->kind == PORTOLAN_SIGNALS &&
+	                 (batch->classes != SIGNALS_GIVEN || batch->scores.type != PORTOLAN_F32 ||
+	                  batch->scores.column_stride != sizeof(float)),
+	         "scores: signals are 6 adjacent floats per row"},
+	        {!batch->scores.data, "scores are missing"},
+	        {batch->scores.type != PORTOLAN_F32 && batch->scores.type != PORTOLAN_F64,
+	         "scores: the type must be PORTOLAN_F32 or PORTOLAN_F64"},
+	        {!batch->ids.data == !batch->string_ids, "ids: give integers or strings, and not both"},
+	        {!batch->gold.data && !is_gold_prob, "gold labels are missing"},
+	        {batch->correct.data && !is_gold_prob,
+	         "correct is for gold probabilities only; here it follows from the scores"},
+	        {!batch->correct.data && is_gold_prob, "correct is missing: gold probabilities alone do not tell"},
+	        {is_gold_prob && batch->correct.type != PORTOLAN_U8, "correct: the type must be PORTOLAN_U8"},
+	};
 
-static int
-check_scores(const struct portolan_batch *batch, struct portolan_error *error)
-{
-	if (batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_SIGNALS)
-		return error_set(error, PORTOLAN_E_INVALID, "kind is not one of enum portolan_scores");
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return error_set(error, PORTOLAN_E_INVALID, "%s", rules[i].rule);
 	if (batch->classes == 0 || batch->classes > INT32_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, not within 1 to %d", batch->classes,
 		                 INT32_MAX);
-	if (batch->kind == PORTOLAN_GOLD_PROBS && batch->classes != 1)
+	if (is_gold_prob && batch->classes != 1)
 		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, but gold probabilities are one per row",
 		                 batch->classes);
-	if (batch->kind == PORTOLAN_SIGNALS && (batch->classes != SIGNALS_GIVEN || batch->scores.type != PORTOLAN_F32 ||
-	                                        batch->scores.column_stride != sizeof(float)))
-		return error_set(error, PORTOLAN_E_INVALID, "scores: signals are 6 adjacent floats per row");
-	if (!batch->scores.data)
-		return error_set(error, PORTOLAN_E_INVALID, "scores are missing");
-	if (batch->scores.type != PORTOLAN_F32 && batch->scores.type != PORTOLAN_F64)
-		return error_set(error, PORTOLAN_E_INVALID, "scores: the type must be PORTOLAN_F32 or PORTOLAN_F64");
+	if (batch->string_ids && examples > 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "ids: the run declares its examples, so they must be integers below %" PRIu64,
+		                 examples);
 	return 0;
-}
-
-static int
-check_gold(const struct portolan_batch *batch, struct portolan_error *error)
-{
-	bool required = batch->kind != PORTOLAN_GOLD_PROBS;
-	bool bounded = required && batch->kind != PORTOLAN_SIGNALS;
-	uint64_t most = !bounded ? INT32_MAX : batch->classes == 1 ? 1 : batch->classes - 1;
-
-	if (batch->gold.data)
-		return check_integers("gold", &batch->gold, batch->n, most, bounded ? " (classes)" : "", error);
-	if (required)
-		return error_set(error, PORTOLAN_E_INVALID, "gold labels are missing");
-	return 0;
-}
-
-static int
-check_correct(const struct portolan_batch *batch, struct portolan_error *error)
-{
-	if (batch->kind != PORTOLAN_GOLD_PROBS) {
-		if (batch->correct.data)
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "correct is for gold probabilities only; here it follows from the scores");
-		return 0;
-	}
-	if (!batch->correct.data)
-		return error_set(error, PORTOLAN_E_INVALID, "correct is missing: gold probabilities alone do not tell");
-	if (batch->correct.type != PORTOLAN_U8)
-		return error_set(error, PORTOLAN_E_INVALID, "correct: the type must be PORTOLAN_U8");
-	return check_integers("correct", &batch->correct, batch->n, 1, "", error);
 }
 
 int
 batch_check(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
+	bool bounded;
 	int status;
 
 	if (!batch)
@@ -125,12 +101,20 @@ batch_check(const struct portolan_batch *batch, uint64_t examples, struct portol
 		                 WIRE_MAX_EPOCH);
 	if (batch->n == 0)
 		return 0;
-	status = check_scores(batch, error);
-	if (status == 0)
-		status = check_ids(batch, examples, error);
-	if (status == 0)
-		status = check_gold(batch, error);
-	if (status == 0)
-		status = check_correct(batch, error);
+	status = check_shape(batch, examples, error);
+	if (status == 0 && batch->string_ids)
+		status = check_string_ids(batch, error);
+	else if (status == 0)
+		status = check_integers("ids", &batch->ids, batch->n, examples > 0 ? examples - 1 : UINT64_MAX,
+		                        " (the number of examples declared, less one)", error);
+	bounded = batch->kind == PORTOLAN_LOGITS || batch->kind == PORTOLAN_PROBS;
+	if (status == 0 && batch->gold.data)
+		status = check_integers("gold", &batch->gold, batch->n,
+		                        !bounded              ? INT32_MAX
+		                        : batch->classes == 1 ? 1
+		                                              : batch->classes - 1,
+		                        bounded ? " (classes)" : "", error);
+	if (status == 0 && batch->correct.data)
+		status = check_integers("correct", &batch->correct, batch->n, 1, "", error);
 	return status;
 }

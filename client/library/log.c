@@ -7,7 +7,6 @@
  */
 #include "run.h"
 
-#include "arrays.h"
 #include "batch.h"
 #include "signals.h"
 

@@ -28,41 +28,16 @@
 #define LABEL_HEAD 3 /* bytes: the most that stands before a label in the `open` frame */
 #define OTHERS 1024  /* bytes: what else it holds, the names of run and group among it */
 
-static int
-invalid_name(const char *what, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_INVALID, "%s must be 1 to %d bytes of UTF-8 without control characters",
-	                 what, WIRE_MAX_NAME);
-}
-
 static bool
 is_name(const char *text)
 {
 	return wire_name_is_valid(text, strnlen(text, WIRE_MAX_NAME + 1), false);
 }
 
-static int
-check_where(const struct portolan_options *options, struct portolan_error *error)
+static bool
+is_empty(const char *directory)
 {
-	const char *endpoint = options->endpoint;
-
-	if (!options->store == !endpoint)
-		return error_set(error, PORTOLAN_E_INVALID, "give store (a directory) or endpoint, and not both");
-	if (options->store && !options->store[0])
-		return error_set(error, PORTOLAN_E_INVALID, "store is empty; give a directory");
-	if (options->spool && !options->spool[0])
-		return error_set(error, PORTOLAN_E_INVALID, "spool is empty; give a directory");
-	if (endpoint && strncmp(endpoint, "tcp://", 6) != 0 && strncmp(endpoint, "ipc://", 6) != 0)
-		return error_set(error, PORTOLAN_E_INVALID, "endpoint \"%.200s\" must be tcp://HOST:PORT or ipc://PATH",
-		                 endpoint);
-	if (options->keys && !options->keys[0])
-		return error_set(error, PORTOLAN_E_INVALID, "keys is empty; give a directory");
-	if (options->keys && (!endpoint || strncmp(endpoint, "tcp://", 6) != 0))
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are guarded "
-		        "by their files' permissions");
-	return 0;
+	return directory && !directory[0];
 }
 
 static int
@@ -117,37 +92,50 @@ check_size(const struct portolan_options *options, struct portolan_error *error)
 	                 config, most);
 }
 
+#define NAME_RULE " must be 1 to 255 bytes of UTF-8 without control characters"
+_Static_assert(WIRE_MAX_NAME == 255, "as NAME_RULE says");
+
 int
 options_check(const char *name, const struct portolan_options *options, struct portolan_error *error)
 {
+	static const struct portolan_options none;
+	const struct portolan_options *o = options ? options : &none;
+	bool is_tcp = o->endpoint && strncmp(o->endpoint, "tcp://", 6) == 0;
+	const struct {
+		bool broken;
+		const char *rule;
+	} rules[] = {
+	        {!name || !is_name(name), "the run's name" NAME_RULE},
+	        {!options, "options are missing: store or endpoint must be given"},
+	        {o->group && o->group[0] && !is_name(o->group), "group" NAME_RULE},
+	        {o->mode != PORTOLAN_EPOCH_END && o->mode != PORTOLAN_TRAIN_FORWARD,
+	         "mode must be PORTOLAN_EPOCH_END or PORTOLAN_TRAIN_FORWARD"},
+	        {o->when_full != PORTOLAN_WAIT && o->when_full != PORTOLAN_DROP,
+	         "when_full must be PORTOLAN_WAIT or PORTOLAN_DROP"},
+	        {o->resume && o->overwrite, "give resume or overwrite, and not both"},
+	        {o->open_timeout_ms < 0, "open_timeout_ms is negative"},
+	        {!o->store == !o->endpoint, "give store (a directory) or endpoint, and not both"},
+	        {is_empty(o->store), "store is empty; give a directory"},
+	        {is_empty(o->spool), "spool is empty; give a directory"},
+	        {is_empty(o->keys), "keys is empty; give a directory"},
+	        {o->keys && !is_tcp, "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are "
+	                             "guarded by their files' permissions"},
+	};
 	int status;
 
-	if (!name || !is_name(name))
-		return invalid_name("the run's name", error);
-	if (!options)
-		return error_set(error, PORTOLAN_E_INVALID, "options are missing: store or endpoint must be given");
-	if (options->group && options->group[0] && !is_name(options->group))
-		return invalid_name("group", error);
-	if (options->mode != PORTOLAN_EPOCH_END && options->mode != PORTOLAN_TRAIN_FORWARD)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "mode must be PORTOLAN_EPOCH_END or PORTOLAN_TRAIN_FORWARD");
-	if (options->when_full != PORTOLAN_WAIT && options->when_full != PORTOLAN_DROP)
-		return error_set(error, PORTOLAN_E_INVALID, "when_full must be PORTOLAN_WAIT or PORTOLAN_DROP");
-	if (options->resume && options->overwrite)
-		return error_set(error, PORTOLAN_E_INVALID, "give resume or overwrite, and not both");
-	if (options->open_timeout_ms < 0)
-		return error_set(error, PORTOLAN_E_INVALID, "open_timeout_ms is negative");
-	if (options->ring_bytes != 0 && options->ring_bytes < LEAST_RING_BYTES)
-		return error_set(error, PORTOLAN_E_INVALID, "ring_bytes is %zu; at least %zu is needed",
-		                 options->ring_bytes, LEAST_RING_BYTES);
-	status = check_where(options, error);
-	if (status == 0)
-		status = check_labels(options, error);
-	if (status == 0 && options->config)
-		status = check_config(options->config, error);
-	if (status == 0)
-		status = check_size(options, error);
-	return status;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].broken)
+			return error_set(error, PORTOLAN_E_INVALID, "%s", rules[i].rule);
+	if (o->endpoint && !is_tcp && strncmp(o->endpoint, "ipc://", 6) != 0)
+		return error_set(error, PORTOLAN_E_INVALID, "endpoint \"%.200s\" must be tcp://HOST:PORT or ipc://PATH",
+		                 o->endpoint);
+	if (o->ring_bytes != 0 && o->ring_bytes < LEAST_RING_BYTES)
+		return error_set(error, PORTOLAN_E_INVALID, "ring_bytes is %zu; at least %zu is needed", o->ring_bytes,
+		                 LEAST_RING_BYTES);
+	status = check_labels(o, error);
+	if (status == 0 && o->config)
+		status = check_config(o->config, error);
+	return status < 0 ? status : check_size(o, error);
 }
 
 void

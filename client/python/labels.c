@@ -4,7 +4,6 @@
  */
 #include "labels.h"
 
-#include "../library/arrays.h"
 #include "../library/batch.h"
 
 #include <string.h>

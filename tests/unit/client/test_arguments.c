@@ -1,5 +1,4 @@
 /* test_arguments.c: what portolan_open() and portolan_log() refuse, with the message a user gets; reading of arrays. */
-#include "arrays.h"
 #include "batch.h"
 #include "run.h"
 
