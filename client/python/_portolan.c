@@ -5,74 +5,57 @@
  * Whatever is a matter of Python objects only (lists, tensors, defaults, finding programs) is written in Python, in
  * portolan/. State lives in the module object, never in globals, and only the stable ABI is used.
  */
-#include "arrays.h"
+#include "module.h"
 
-struct error_spec {
-	const char *name, *attribute, *doc;
-};
+#include <string.h>
 
-static const struct error_spec error_specs[MODULE_ERROR_COUNT] = {
-        [MODULE_ERROR] = {"portolan.Error", "Error", "Something went wrong; the message says what to do."},
-        [MODULE_NO_COLLECTOR] = {"portolan.NoCollector", "NoCollector",
-                                 "No collector answered, or none could be started."},
-        [MODULE_REFUSED] = {"portolan.Refused", "Refused",
-                            "The collector refused: the run exists, the kind of id differs, ..."},
-        [MODULE_TIMED_OUT] = {"portolan.TimedOut", "TimedOut",
+#define PACKAGE "portolan."
+
+static const struct {
+	const char *name, *doc;
+} error_specs[MODULE_ERROR_COUNT] = {
+        [MODULE_ERROR] = {PACKAGE "Error", "Something went wrong; the message says what to do."},
+        [MODULE_NO_COLLECTOR] = {PACKAGE "NoCollector", "No collector answered, or none could be started."},
+        [MODULE_REFUSED] = {PACKAGE "Refused", "The collector refused: the run exists, the kind of id differs, ..."},
+        [MODULE_TIMED_OUT] = {PACKAGE "TimedOut",
                               "The time was up before everything logged was on the collector's disk."},
-        [MODULE_FORKED] = {"portolan.Forked", "Forked", "The run was opened by the parent of this process."},
-        [MODULE_CLOSED] = {"portolan.Closed", "Closed",
-                           "The run is closed; or it is strict, and the collector has ended it."},
-        [MODULE_ROWS_REFUSED] = {"portolan.RowsRefused", "RowsRefused",
+        [MODULE_FORKED] = {PACKAGE "Forked", "The run was opened by the parent of this process."},
+        [MODULE_CLOSED] = {PACKAGE "Closed", "The run is closed; or it is strict, and the collector has ended it."},
+        [MODULE_ROWS_REFUSED] = {PACKAGE "RowsRefused",
                                  "Rows were refused and the run is strict; the other rows of the call were logged."},
 };
 
 PyObject *
 module_raise(const struct module_state *state, const struct portolan_error *error)
 {
-	PyObject *type = state->errors[MODULE_ERROR];
+	static const enum module_error of_code[] = {
+	        [-PORTOLAN_E_NO_COLLECTOR] = MODULE_NO_COLLECTOR,
+	        [-PORTOLAN_E_REFUSED] = MODULE_REFUSED,
+	        [-PORTOLAN_E_TIMEOUT] = MODULE_TIMED_OUT,
+	        [-PORTOLAN_E_FORKED] = MODULE_FORKED,
+	        [-PORTOLAN_E_CLOSED] = MODULE_CLOSED,
+	        [-PORTOLAN_E_ENDED] = MODULE_CLOSED,
+	        [-PORTOLAN_E_ROWS] = MODULE_ROWS_REFUSED,
+	};
+	PyObject *type = state->errors[of_code[-error->code]];
 
 	if (error->code == PORTOLAN_E_CANCELLED && PyErr_Occurred())
 		return NULL; /* what gave the call up, KeyboardInterrupt for instance */
-	switch (error->code) {
-	case PORTOLAN_E_INVALID:
+	if (error->code == PORTOLAN_E_INVALID)
 		type = PyExc_ValueError;
-		break;
-	case PORTOLAN_E_MEMORY:
+	else if (error->code == PORTOLAN_E_MEMORY)
 		type = PyExc_MemoryError;
-		break;
-	case PORTOLAN_E_NO_COLLECTOR:
-		type = state->errors[MODULE_NO_COLLECTOR];
-		break;
-	case PORTOLAN_E_REFUSED:
-		type = state->errors[MODULE_REFUSED];
-		break;
-	case PORTOLAN_E_TIMEOUT:
-		type = state->errors[MODULE_TIMED_OUT];
-		break;
-	case PORTOLAN_E_FORKED:
-		type = state->errors[MODULE_FORKED];
-		break;
-	case PORTOLAN_E_CLOSED:
-	case PORTOLAN_E_ENDED:
-		type = state->errors[MODULE_CLOSED];
-		break;
-	case PORTOLAN_E_ROWS:
-		type = state->errors[MODULE_ROWS_REFUSED];
-		break;
-	}
 	PyErr_SetString(type, error->message);
 	return NULL;
 }
 
-/* New reference: the bases of one exception. */
+/* New reference: the base, or bases, of one exception. */
 static PyObject *
-error_bases(const struct module_state *state, enum module_error which)
+error_base(const struct module_state *state, enum module_error which)
 {
-	if (which == MODULE_ERROR)
-		return PyTuple_Pack(1, PyExc_RuntimeError);
 	if (which == MODULE_ROWS_REFUSED) /* as every other bad argument, it can be caught as a ValueError */
 		return PyTuple_Pack(2, state->errors[MODULE_ERROR], PyExc_ValueError);
-	return PyTuple_Pack(1, state->errors[MODULE_ERROR]);
+	return Py_NewRef(which == MODULE_ERROR ? PyExc_RuntimeError : state->errors[MODULE_ERROR]);
 }
 
 static int
@@ -81,17 +64,17 @@ module_execute(PyObject *module)
 	struct module_state *state = PyModule_GetState(module);
 
 	for (int i = 0; i < MODULE_ERROR_COUNT; i++) {
-		const struct error_spec *spec = &error_specs[i];
-		PyObject *bases = error_bases(state, i);
+		PyObject *base = error_base(state, i);
 
-		if (!bases)
+		if (!base)
 			return -1;
-		state->errors[i] = PyErr_NewExceptionWithDoc(spec->name, spec->doc, bases, NULL);
-		Py_DECREF(bases);
-		if (!state->errors[i] || PyModule_AddObjectRef(module, spec->attribute, state->errors[i]) < 0)
+		state->errors[i] = PyErr_NewExceptionWithDoc(error_specs[i].name, error_specs[i].doc, base, NULL);
+		Py_DECREF(base);
+		if (!state->errors[i] ||
+		    PyModule_AddObjectRef(module, error_specs[i].name + strlen(PACKAGE), state->errors[i]) < 0)
 			return -1;
 	}
-	state->handle_type = handle_type_new(module);
+	state->handle_type = PyType_FromModuleAndSpec(module, &handle_spec, NULL);
 	if (!state->handle_type || PyModule_AddObjectRef(module, "Handle", state->handle_type) < 0)
 		return -1;
 	return PyModule_AddStringConstant(module, "version", PORTOLAN_VERSION);

@@ -1,13 +1,26 @@
 /*
- * arrays.c: buffers as portolan_array views, lists of strings as UTF-8 pointers.
+ * arrays.c: ids, scores, gold and correct of one log call as a portolan_batch: buffers as portolan_array views, lists
+ * of strings as UTF-8 pointers.
  *
  * A buffer's own strides are handed on, so slices, transposes and Fortran order cost nothing. What the library
  * cannot read (foreign byte order, half precision, complex, structures) is a TypeError that names the argument and
  * the type it wants; half precision is converted in Python before it comes here.
+ *
+ * What is checked here is what the library cannot see: that the arrays have as many rows as the scores. Values (labels
+ * in range, ids not negative, flags 0 or 1) are the library's to check, in the same pass that reads them.
  */
-#include "arrays.h"
+#include "module.h"
+
+#include "../library/batch.h"
 
 #include <string.h>
+
+enum array_role {
+	ARRAY_SCORES,   /* float32 or float64: (n, classes), (n, 1) or (n,) */
+	ARRAY_FLOATS,   /* float32 or float64: (n,) or (n, 1) */
+	ARRAY_INTEGERS, /* any integers or booleans: (n,) or (n, 1) */
+	ARRAY_FLAGS,    /* the same, brought to one byte per entry */
+};
 
 static int
 type_error(const char *name, const char *wanted, const char *format)
@@ -21,29 +34,13 @@ type_error(const char *name, const char *wanted, const char *format)
 static enum portolan_type
 integer_type(char code, Py_ssize_t size)
 {
-	static const enum portolan_type types[2][4] = {
-	        {PORTOLAN_I8, PORTOLAN_I16, PORTOLAN_I32, PORTOLAN_I64},
-	        {PORTOLAN_U8, PORTOLAN_U16, PORTOLAN_U32, PORTOLAN_U64},
+	static const enum portolan_type types[2][9] = {
+	        {[1] = PORTOLAN_I8, [2] = PORTOLAN_I16, [4] = PORTOLAN_I32, [8] = PORTOLAN_I64},
+	        {[1] = PORTOLAN_U8, [2] = PORTOLAN_U16, [4] = PORTOLAN_U32, [8] = PORTOLAN_U64},
 	};
-	int is_unsigned;
+	bool is_unsigned = strchr("BHILQN?", code) != NULL;
 
-	if (strchr("bhilqn", code))
-		is_unsigned = 0;
-	else if (strchr("BHILQN?", code))
-		is_unsigned = 1;
-	else
-		return 0;
-	switch (size) {
-	case 1:
-		return types[is_unsigned][0];
-	case 2:
-		return types[is_unsigned][1];
-	case 4:
-		return types[is_unsigned][2];
-	case 8:
-		return types[is_unsigned][3];
-	}
-	return 0;
+	return size <= 8 && (is_unsigned || strchr("bhilqn", code)) ? types[is_unsigned][size] : 0;
 }
 
 /* The element type a buffer's format stands for; 0 if none of ours. */
@@ -112,46 +109,10 @@ read_type(struct array_view *view, const char *name, enum array_role role)
 	return 0;
 }
 
-static long long
-integer_at(const char *entry, enum portolan_type type)
-{
-	union {
-		int8_t i8;
-		int16_t i16;
-		int32_t i32;
-		int64_t i64;
-		uint8_t u8;
-		uint16_t u16;
-		uint32_t u32;
-	} bytes;
-	static const size_t sizes[] = {[PORTOLAN_I8] = 1,  [PORTOLAN_U8] = 1,  [PORTOLAN_I16] = 2, [PORTOLAN_U16] = 2,
-	                               [PORTOLAN_I32] = 4, [PORTOLAN_U32] = 4, [PORTOLAN_I64] = 8, [PORTOLAN_U64] = 8};
-
-	memcpy(&bytes, entry, sizes[type]);
-	switch (type) {
-	case PORTOLAN_I8:
-		return bytes.i8;
-	case PORTOLAN_U8:
-		return bytes.u8;
-	case PORTOLAN_I16:
-		return bytes.i16;
-	case PORTOLAN_U16:
-		return bytes.u16;
-	case PORTOLAN_I32:
-		return bytes.i32;
-	case PORTOLAN_U32:
-		return bytes.u32;
-	default:
-		return bytes.i64;
-	}
-}
-
 /* The library reads one byte per flag, so other integers are narrowed. */
 static int
 narrow_flags(struct array_view *view, const char *name)
 {
-	const char *data = view->buffer.buf;
-
 	if (view->array.type == PORTOLAN_U8)
 		return 0;
 	view->flags = PyMem_Malloc(view->rows ? view->rows : 1);
@@ -160,11 +121,12 @@ narrow_flags(struct array_view *view, const char *name)
 		return -1;
 	}
 	for (size_t i = 0; i < view->rows; i++) {
-		long long value = integer_at(data + (ptrdiff_t)i * view->array.row_stride, view->array.type);
+		uint64_t value;
 
-		if (value != 0 && value != 1) {
+		arrays_read_u64(&view->array, i, 1, &value);
+		if (value > 1) {
 			PyErr_Format(PyExc_ValueError, "%s: row %zu has %lld, which is neither 0 nor 1", name, i,
-			             value);
+			             (long long)value);
 			return -1;
 		}
 		view->flags[i] = (unsigned char)value;
@@ -190,27 +152,7 @@ array_is_ready(PyObject *object)
 	return ready;
 }
 
-int
-array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
-{
-	memset(view, 0, sizeof(*view));
-	if (PyObject_GetBuffer(object, &view->buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
-		PyErr_Format(PyExc_TypeError, "%s must be an array, a tensor or a list, not an object of %R", name,
-		             (PyObject *)Py_TYPE(object));
-		return -1;
-	}
-	if (read_shape(view, name, role) < 0 || read_type(view, name, role) < 0)
-		goto fail;
-	view->array.data = view->buffer.buf ? view->buffer.buf : "";
-	if (role == ARRAY_FLAGS && narrow_flags(view, name) < 0)
-		goto fail;
-	return 0;
-fail:
-	array_close(view);
-	return -1;
-}
-
-void
+static void
 array_close(struct array_view *view)
 {
 	PyMem_Free(view->flags);
@@ -219,16 +161,31 @@ array_close(struct array_view *view)
 		PyBuffer_Release(&view->buffer);
 }
 
+/* `object` must export a buffer. */
+static int
+array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
+{
+	if (PyObject_GetBuffer(object, &view->buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+		PyErr_Format(PyExc_TypeError, "%s must be an array, a tensor or a list, not an object of %R", name,
+		             (PyObject *)Py_TYPE(object));
+		return -1;
+	}
+	if (read_shape(view, name, role) < 0 || read_type(view, name, role) < 0)
+		return -1;
+	view->array.data = view->buffer.buf ? view->buffer.buf : "";
+	return role == ARRAY_FLAGS ? narrow_flags(view, name) : 0;
+}
+
 /* The bytes of one str or bytes object, owned by it. */
 static int
-string_at(PyObject *entry, const char *name, Py_ssize_t row, const char **text, size_t *length)
+string_at(PyObject *entry, Py_ssize_t row, const char **text, size_t *length)
 {
 	Py_ssize_t size;
 
 	if (PyUnicode_Check(entry)) {
 		*text = PyUnicode_AsUTF8AndSize(entry, &size);
 		if (!*text) {
-			PyErr_Format(PyExc_ValueError, "%s[%zd] is not valid Unicode: %R", name, row, entry);
+			PyErr_Format(PyExc_ValueError, "ids[%zd] is not valid Unicode: %R", row, entry);
 			return -1;
 		}
 	} else if (PyBytes_Check(entry)) {
@@ -236,46 +193,93 @@ string_at(PyObject *entry, const char *name, Py_ssize_t row, const char **text, 
 		size = PyBytes_Size(entry);
 	} else {
 		PyErr_Format(PyExc_TypeError,
-		             "%s[%zd] must be a string as the entries before it, not %R: one kind of id per run", name,
-		             row, entry);
+		             "ids[%zd] must be a string as the entries before it, not %R: one kind of id per run", row,
+		             entry);
 		return -1;
 	}
 	*length = (size_t)size;
 	return 0;
 }
 
-int
-strings_open(struct string_view *view, PyObject *object, const char *name)
+static int
+open_strings(struct pinned_batch *pinned, PyObject *ids, size_t *rows)
 {
-	memset(view, 0, sizeof(*view));
-	view->owner = PySequence_Tuple(object);
-	if (!view->owner)
+	pinned->owner = PySequence_Tuple(ids);
+	if (!pinned->owner)
 		return -1;
-	view->rows = (size_t)PyTuple_Size(view->owner);
-	view->text = PyMem_Calloc(view->rows + 1, sizeof(*view->text));
-	view->lengths = PyMem_Calloc(view->rows + 1, sizeof(*view->lengths));
-	if (!view->text || !view->lengths) {
+	*rows = (size_t)PyTuple_Size(pinned->owner);
+	pinned->strings = PyMem_Calloc(*rows + 1, sizeof(*pinned->strings));
+	pinned->lengths = PyMem_Calloc(*rows + 1, sizeof(*pinned->lengths));
+	if (!pinned->strings || !pinned->lengths) {
 		PyErr_NoMemory();
-		goto fail;
+		return -1;
 	}
-	for (size_t i = 0; i < view->rows; i++) {
-		PyObject *entry = PyTuple_GetItem(view->owner, (Py_ssize_t)i);
-
-		if (string_at(entry, name, (Py_ssize_t)i, &view->text[i], &view->lengths[i]) < 0)
-			goto fail;
-	}
+	for (size_t i = 0; i < *rows; i++)
+		if (string_at(PyTuple_GetItem(pinned->owner, (Py_ssize_t)i), (Py_ssize_t)i, &pinned->strings[i],
+		              &pinned->lengths[i]) < 0)
+			return -1;
+	pinned->batch.string_ids = pinned->strings;
+	pinned->batch.string_lengths = pinned->lengths;
 	return 0;
-fail:
-	strings_close(view);
-	return -1;
 }
 
 void
-strings_close(struct string_view *view)
+batch_close(struct pinned_batch *pinned)
 {
-	PyMem_Free(view->text);
-	PyMem_Free(view->lengths);
-	Py_CLEAR(view->owner);
-	view->text = NULL;
-	view->lengths = NULL;
+	PyMem_Free(pinned->strings);
+	PyMem_Free(pinned->lengths);
+	Py_CLEAR(pinned->owner);
+	array_close(&pinned->correct);
+	array_close(&pinned->gold);
+	array_close(&pinned->ids);
+	array_close(&pinned->scores);
+}
+
+static int
+check_rows(const char *name, size_t rows, const char *scores_name, size_t n)
+{
+	if (rows == n)
+		return 0;
+	PyErr_Format(PyExc_ValueError, "%s has %zu %s, %s %zu %s", name, rows, rows == 1 ? "entry" : "entries",
+	             scores_name, n, n == 1 ? "row" : "rows");
+	return -1;
+}
+
+/* One entry per row of the scores. */
+static int
+open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *object, const char *name,
+            enum array_role role, const char *scores_name)
+{
+	if (array_open(view, object, name, role) < 0)
+		return -1;
+	return check_rows(name, view->rows, scores_name, pinned->batch.n);
+}
+
+int
+batch_open(struct pinned_batch *pinned, const char *scores_name, PyObject *ids, PyObject *scores, PyObject *gold,
+           PyObject *correct)
+{
+	struct portolan_batch *batch = &pinned->batch;
+	enum array_role role = batch->kind == PORTOLAN_GOLD_PROBS ? ARRAY_FLOATS : ARRAY_SCORES;
+	size_t rows;
+
+	if (array_open(&pinned->scores, scores, scores_name, role) < 0)
+		return -1;
+	batch->n = pinned->scores.rows;
+	batch->classes = pinned->scores.columns;
+	if (PyList_Check(ids) || PyTuple_Check(ids)) {
+		if (open_strings(pinned, ids, &rows) < 0 || check_rows("ids", rows, scores_name, batch->n) < 0)
+			return -1;
+	} else if (open_column(pinned, &pinned->ids, ids, "ids", ARRAY_INTEGERS, scores_name) < 0) {
+		return -1;
+	}
+	if ((gold != Py_None && open_column(pinned, &pinned->gold, gold, "gold", ARRAY_INTEGERS, scores_name) < 0) ||
+	    (correct != Py_None &&
+	     open_column(pinned, &pinned->correct, correct, "correct", ARRAY_FLAGS, scores_name) < 0))
+		return -1;
+	batch->scores = pinned->scores.array;
+	batch->ids = pinned->ids.array;
+	batch->gold = pinned->gold.array;
+	batch->correct = pinned->correct.array;
+	return 0;
 }

@@ -8,13 +8,12 @@
  * After a fork the child's handle is abandoned: nothing of the library is touched any more, since a thread of the
  * parent may have held its locks at that moment.
  */
-#include "batch.h"
-#include "labels.h"
-#include "run.h"
+#include "module.h"
+
+#include "../library/run.h"
 
 #include <portolan/error.h>
 
-#include <stdbool.h>
 #include <time.h>
 
 struct handle {
@@ -41,7 +40,7 @@ raise_code(struct handle *handle, int code, const char *message)
 	return module_raise(state_of(handle), &error);
 }
 
-/* The run, for one call that ends with handle_leave(); NULL with an exception. */
+/* The run, for one call that ends with active--; NULL with an exception. */
 static portolan_run *
 handle_enter(struct handle *handle)
 {
@@ -54,12 +53,6 @@ handle_enter(struct handle *handle)
 		                          "the run is closed: open it again with resume=True");
 	handle->active++;
 	return handle->run;
-}
-
-static void
-handle_leave(struct handle *handle)
-{
-	handle->active--;
 }
 
 /* NULL-terminated strings of a list of str; the pointers belong to the strings. *labels is the caller's to
@@ -87,12 +80,6 @@ read_labels(PyObject *list, const char ***labels, size_t *count)
 	return 0;
 }
 
-static const char *
-null_if_empty(const char *text)
-{
-	return text[0] ? text : NULL;
-}
-
 /* Called while the library waits, without the GIL. What the handler of a signal raised stays set, and is what the call
  * then raises. */
 static int
@@ -115,40 +102,37 @@ PyDoc_STRVAR(
 static PyObject *
 handle_open(struct handle *self, PyObject *args)
 {
-	struct portolan_options options = {0};
+	struct portolan_options options = {.cancelled = signal_came};
+	const char **const texts[] = {
+	        &options.store, &options.endpoint,         &options.keys, &options.config, &options.group,
+	        &options.spool, &options.collector_program};
 	struct portolan_error error = {0};
-	const char *name, *store, *endpoint, *keys, *config, *group, *program, *spool, **labels;
+	const char *name, **labels;
 	unsigned long long examples, spool_bytes;
 	Py_ssize_t ring_bytes;
+	portolan_run *run = NULL;
 	PyObject *label_list;
 	int mode, when_full, code;
 
-	if (!PyArg_ParseTuple(args, "sysyiKO!ssIpppiniyyK:open", &name, &store, &endpoint, &keys, &mode, &examples,
-	                      &PyList_Type, &label_list, &config, &group, &options.rank, &options.resume,
-	                      &options.overwrite, &options.strict, &when_full, &ring_bytes, &options.open_timeout_ms,
-	                      &program, &spool, &spool_bytes))
+	if (!PyArg_ParseTuple(args, "sysyiKO!ssIpppiniyyK:open", &name, &options.store, &options.endpoint,
+	                      &options.keys, &mode, &examples, &PyList_Type, &label_list, &options.config,
+	                      &options.group, &options.rank, &options.resume, &options.overwrite, &options.strict,
+	                      &when_full, &ring_bytes, &options.open_timeout_ms, &options.collector_program,
+	                      &options.spool, &spool_bytes))
 		return NULL;
 	if (self->run)
 		return raise_code(self, PORTOLAN_E_INVALID, "the run is open already");
 	if (read_labels(label_list, &labels, &options.label_count) < 0)
 		return NULL;
-	options.store = null_if_empty(store);
-	options.endpoint = null_if_empty(endpoint);
-	options.keys = null_if_empty(keys);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!(*texts[i])[0])
+			*texts[i] = NULL;
 	options.mode = (enum portolan_mode)mode;
 	options.examples = examples;
 	options.labels = options.label_count ? labels : NULL;
-	options.config = null_if_empty(config);
-	options.group = null_if_empty(group);
 	options.when_full = (enum portolan_when_full)when_full;
 	options.ring_bytes = (size_t)ring_bytes;
-	options.collector_program = null_if_empty(program);
-	options.spool = null_if_empty(spool);
 	options.spool_bytes = spool_bytes;
-	options.cancelled = signal_came;
-
-	portolan_run *run = NULL;
-
 	Py_BEGIN_ALLOW_THREADS code = portolan_open(name, &options, &run, &error);
 	Py_END_ALLOW_THREADS PyMem_Free(labels);
 	if (code < 0)
@@ -204,7 +188,7 @@ handle_log(struct handle *self, PyObject *args)
 		return NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
-	Py_END_ALLOW_THREADS handle_leave(self);
+	Py_END_ALLOW_THREADS self->active--;
 	changed = code == 0 && labels_see(&self->labels, &pinned.batch, &row, &before);
 	batch_close(&pinned);
 	if (code < 0)
@@ -225,70 +209,46 @@ handle_end_epoch(struct handle *self, PyObject *object)
 	if (!read_epoch(object, &epoch) || !(run = handle_enter(self)))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS code = portolan_end_epoch(run, epoch, &error);
-	Py_END_ALLOW_THREADS handle_leave(self);
+	Py_END_ALLOW_THREADS self->active--;
 	if (code < 0)
 		return module_raise(state_of(self), &error);
 	Py_RETURN_NONE;
 }
 
-/* What a wait has come to. True: everything is on disk; False: not yet; None: not, and nobody is there to be waited
- * for. */
+/* Waits. True: everything is on disk; False: not yet; None: not, and nobody is there to be waited for. */
 static PyObject *
-waited(struct handle *self, portolan_run *run, int code, const struct portolan_error *error)
+wait_with(struct handle *self, PyObject *args, const char *format, bool raises_end,
+          int (*wait)(portolan_run *run, int timeout_ms, struct portolan_error *error))
 {
-	bool pointless = code == PORTOLAN_E_ENDED || (code == PORTOLAN_E_TIMEOUT && run_is_offline(run));
+	struct portolan_error error = {0};
+	portolan_run *run;
+	bool pointless;
+	int timeout_ms, code;
 
-	handle_leave(self);
+	if (!PyArg_ParseTuple(args, format, &timeout_ms) || !(run = handle_enter(self)))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS code = wait(run, timeout_ms, &error);
+	Py_END_ALLOW_THREADS pointless = code == PORTOLAN_E_ENDED ? !(raises_end && run->strict)
+	                                                          : code == PORTOLAN_E_TIMEOUT && run_is_offline(run);
+	self->active--;
 	if (pointless)
 		Py_RETURN_NONE;
 	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
-		return module_raise(state_of(self), error);
+		return module_raise(state_of(self), &error);
 	return PyBool_FromLong(code == 0);
 }
 
 static PyObject *
 handle_flush(struct handle *self, PyObject *args)
 {
-	struct portolan_error error = {0};
-	portolan_run *run;
-	int timeout_ms, code;
-
-	if (!PyArg_ParseTuple(args, "i:flush", &timeout_ms) || !(run = handle_enter(self)))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS code = portolan_flush(run, timeout_ms, &error);
-	Py_END_ALLOW_THREADS if (code == PORTOLAN_E_ENDED && run->strict)
-	{
-		handle_leave(self);
-		return module_raise(state_of(self), &error);
-	}
-	return waited(self, run, code, &error);
-}
-
-/* Lets calls of other threads come back; they hold neither a lock of ours nor the GIL, so there is nothing to wait on.
- */
-static void
-wait_until_unused(struct handle *self)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-
-	while (self->active > 0) {
-		Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
-		Py_END_ALLOW_THREADS
-	}
+	return wait_with(self, args, "i:flush", true, portolan_flush);
 }
 
 /* Nothing is logged any more; True: the session has ended as well. */
 static PyObject *
 handle_finish(struct handle *self, PyObject *args)
 {
-	struct portolan_error error = {0};
-	portolan_run *run;
-	int timeout_ms, code;
-
-	if (!PyArg_ParseTuple(args, "i:finish", &timeout_ms) || !(run = handle_enter(self)))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS code = run_finish(run, timeout_ms, &error);
-	Py_END_ALLOW_THREADS return waited(self, run, code, &error);
+	return wait_with(self, args, "i:finish", false, run_finish);
 }
 
 static PyObject *
@@ -300,13 +260,14 @@ handle_is_offline(struct handle *self, PyObject *Py_UNUSED(none))
 	if (!run)
 		return NULL;
 	offline = run_is_offline(run);
-	handle_leave(self);
+	self->active--;
 	return PyBool_FromLong(offline);
 }
 
 static PyObject *
 handle_close(struct handle *self, PyObject *args)
 {
+	const struct timespec pause = {.tv_nsec = 1000000};
 	struct portolan_error error = {0};
 	portolan_run *run = self->run;
 	int timeout_ms, code;
@@ -318,7 +279,12 @@ handle_close(struct handle *self, PyObject *args)
 	labels_clear(&self->labels);
 	self->run = NULL; /* from here on no other call begins */
 	atomic_store(&run->closed, true);
-	wait_until_unused(self);
+	/* Calls of other threads come back; they hold neither a lock of ours nor the GIL, so there is nothing to wait
+	 * on. */
+	while (self->active > 0) {
+		Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
+		Py_END_ALLOW_THREADS
+	}
 	Py_BEGIN_ALLOW_THREADS code = run_end(run, timeout_ms, &error);
 	self->has_last = portolan_get_stats(run, &self->last) == 0;
 	portolan_close(run, 0, NULL);
@@ -338,7 +304,7 @@ handle_stats(struct handle *self, PyObject *Py_UNUSED(none))
 		if (!run)
 			return NULL;
 		code = portolan_get_stats(run, &stats);
-		handle_leave(self);
+		self->active--;
 		if (code < 0)
 			return raise_code(self, code, "the run has no counters");
 	}
@@ -393,15 +359,9 @@ static PyType_Slot handle_slots[] = {
         {0, NULL},
 };
 
-static PyType_Spec handle_spec = {
+PyType_Spec handle_spec = {
         .name = "portolan._portolan.Handle",
         .basicsize = sizeof(struct handle),
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
         .slots = handle_slots,
 };
-
-PyObject *
-handle_type_new(PyObject *module)
-{
-	return PyType_FromModuleAndSpec(module, &handle_spec, NULL);
-}

@@ -2,7 +2,7 @@
  * labels.c: a hash table with open addressing from ids to gold labels. An id is known by 49 bits of its hash, so two of
  * the 65,536 are taken for one with a probability of some 4e-6; the slots are few enough to stay in the cache.
  */
-#include "labels.h"
+#include "module.h"
 
 #include "../library/batch.h"
 

@@ -1,7 +1,8 @@
 /*
  * module.h: what the files of the extension share. Private.
  *
- * Everything here needs the GIL. Functions that return int answer 0, or -1 with a Python exception set.
+ * Everything here needs the GIL; an open batch may be read without it. Functions that return int answer 0, or -1 with a
+ * Python exception set, unless they say otherwise.
  */
 #ifndef PORTOLAN_PYTHON_MODULE_H
 #define PORTOLAN_PYTHON_MODULE_H
@@ -13,6 +14,8 @@
 #include <Python.h>
 
 #include <portolan/portolan.h>
+
+#include <stdbool.h>
 
 enum module_error {
 	MODULE_ERROR, /* portolan.Error, the base of the others */
@@ -34,7 +37,56 @@ struct module_state {
 /* Raises the exception that stands for error->code, with its message; always returns NULL. */
 PyObject *module_raise(const struct module_state *state, const struct portolan_error *error);
 
-/* The type behind portolan.Run: a new reference, or NULL with an exception. */
-PyObject *handle_type_new(PyObject *module);
+extern PyType_Spec handle_spec; /* the type behind portolan.Run */
+
+/* A Python object as an array of a portolan_batch, without copying what need not be copied; pinned until it is closed.
+ */
+struct array_view {
+	struct portolan_array array;
+	size_t rows, columns; /* columns: 1 unless the role is ARRAY_SCORES */
+	Py_buffer buffer;
+	unsigned char *flags; /* the copy made for ARRAY_FLAGS of wider entries, or NULL */
+};
+
+/* Does it export a buffer of a type that some role takes? Then no conversion in Python is due. Sets no exception. */
+bool array_is_ready(PyObject *object);
+
+/* The arguments of one log call, and what keeps their memory alive. */
+struct pinned_batch {
+	struct portolan_batch batch;
+	struct array_view scores, ids, gold, correct;
+	const char **strings; /* UTF-8 of string ids, lengths[i] bytes */
+	size_t *lengths;
+	PyObject *owner; /* a tuple that keeps the strings alive */
+};
+
+/* Fills a batch that is zero but for epoch and kind. ids: a buffer, or a list or tuple of str, or of bytes in UTF-8;
+ * the others: buffers; gold and correct may be None. Exceptions name the argument. After a failure, too, batch_close()
+ * is due. */
+int batch_open(struct pinned_batch *pinned, const char *scores_name, PyObject *ids, PyObject *scores, PyObject *gold,
+               PyObject *correct);
+void batch_close(struct pinned_batch *pinned);
+
+/*
+ * labels.c remembers which gold label an id was logged with, and notices when it comes with another.
+ *
+ * A position in a shuffled order, taken for an id, is the classic silent error: everything runs, and the map is of
+ * nothing. It shows as ids whose gold label changes from epoch to epoch. What is remembered is bounded (1 MB, the first
+ * 65,536 ids): the collector counts every change exactly (portolan check); this is for saying so while it can still be
+ * mended.
+ */
+struct labels_slot;
+
+struct labels {
+	struct labels_slot *slots; /* NULL until the first batch */
+	size_t used;
+	int done; /* a change was found, or there is no memory: no more looking */
+};
+
+/* Looks at a batch that was logged. 1 when an id has another gold label than before: the row, and the label it had;
+ * once only, further calls answer 0. */
+int labels_see(struct labels *labels, const struct portolan_batch *batch, size_t *row, int32_t *before);
+
+void labels_clear(struct labels *labels);
 
 #endif
