@@ -6,7 +6,7 @@
  * server key, by the collector. When it is the collector it hangs up without a word, which can also be its end: only
  * several times in a row is it a reason.
  */
-#include "handshake.h"
+#include "run.h"
 
 #include "keys.h"
 

@@ -92,19 +92,6 @@ note_spool(struct portolan_run *run, int status, const struct portolan_error *er
 	run->spool_trouble = status < 0 ? status : 0;
 }
 
-static bool
-spill(struct portolan_run *run)
-{
-	struct portolan_error error;
-	int status;
-
-	if (!run->session.directory || clock_ms() < run->spool_again)
-		return false;
-	status = session_spill(&run->session, &error);
-	note_spool(run, status, &error);
-	return status == 0;
-}
-
 /* One frame into the session. 1: done; 0: there is none, or a log call is filling it; negative: not now. */
 static int
 take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
@@ -158,20 +145,20 @@ needs_spool(struct portolan_run *run)
 static bool
 may_take(struct portolan_run *run)
 {
+	struct portolan_error error;
+	int status;
+
 	if (run->session.backlog.spooling)
 		return clock_ms() >= run->spool_again;
 	if (session_has_room(&run->session, FRAMES_MAX_BYTES)) {
 		run->blocked_since = 0;
 		return true;
 	}
-	return !run->session.backlog.has_close && needs_spool(run) && spill(run);
-}
-
-/* The newest frame is taken as it is when it has waited, or somebody waits for it; else it is left to be filled. */
-static bool
-wants_partial(const struct portolan_run *run, int64_t now)
-{
-	return run->hurried || now - run->taken_at >= PARTIAL_MS || atomic_load(&run->command) != COMMAND_RUN;
+	if (run->session.backlog.has_close || !needs_spool(run) || clock_ms() < run->spool_again)
+		return false;
+	status = session_spill(&run->session, &error);
+	note_spool(run, status, &error);
+	return status == 0;
 }
 
 /* Takes frames while they can be sent, or go to the spool; true: there were some, or one is being filled. A loop that
@@ -180,7 +167,10 @@ static bool
 take_frames(struct portolan_run *run)
 {
 	int64_t began = clock_ms();
-	bool partial = wants_partial(run, began), any = false;
+	/* The newest frame is taken as it is when it has waited, or somebody waits for it; else it is left to be
+	 * filled. */
+	bool partial = run->hurried || began - run->taken_at >= PARTIAL_MS || atomic_load(&run->command) != COMMAND_RUN;
+	bool any = false;
 
 	while (waiting(run) > !partial && clock_ms() - began < ROUND_MS && may_take(run)) {
 		bool spooling = run->session.backlog.spooling;
@@ -266,7 +256,7 @@ leave(struct portolan_run *run)
 
 	if (atomic_load(&run->phase) == PHASE_OPENING)
 		return;
-	if (session->refusal == WIRE_E_RUN_REMOVED || !session->directory) {
+	if (session->refusal == WIRE_E_RUN_REMOVED) {
 		spool_remove(session->backlog.spool);
 		session->backlog.spool = NULL;
 	} else {
@@ -448,7 +438,7 @@ obey(struct portolan_run *run)
 		if (session->state == SESSION_OPENING && session->opened_count == 0 &&
 		    session_go_offline(session, &session->failure) < 0)
 			session->state = SESSION_FAILED;
-		atomic_store(&run->command, COMMAND_RUN);
+		atomic_compare_exchange_strong(&run->command, &(int){COMMAND_OFFLINE}, COMMAND_RUN);
 		return true;
 	case COMMAND_FINISH:
 		if (waiting(run) == 0 && (session_has_room(session, 0) || session->backlog.spooling))

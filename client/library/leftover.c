@@ -2,7 +2,7 @@
  * leftover.c: the directory is looked at once; what appears in it later belongs to processes that are alive, or to the
  * next run. Only files of this user are taken: in a directory that others may write, theirs are not ours to send.
  */
-#include "leftover.h"
+#include "session.h"
 
 #include <portolan/error.h>
 

@@ -225,16 +225,15 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 	        [PORTOLAN_SIGNALS] = "NaN or +inf in its logits, or −inf at its gold label",
 	};
 
+	struct portolan_error why;
+
+	error_set(&why, PORTOLAN_E_ROWS, "%llu of %zu rows refused; the first, row %zu, has %s",
+	          (unsigned long long)outcome->refused, batch->n, outcome->first_refused, reasons[batch->kind]);
 	if (run->strict)
-		return error_set(error, PORTOLAN_E_ROWS, "%llu of %zu rows refused; the first, row %zu, has %s",
-		                 (unsigned long long)outcome->refused, batch->n, outcome->first_refused,
-		                 reasons[batch->kind]);
+		return error_set(error, PORTOLAN_E_ROWS, "%s", why.message);
 	if (!atomic_exchange(&run->warned_refused, true))
-		fprintf(stderr,
-		        "portolan: run %s, epoch %u: %llu of %zu rows refused; the first, row %zu, has %s "
-		        "(further ones are only counted)\n",
-		        run->name, batch->epoch, (unsigned long long)outcome->refused, batch->n, outcome->first_refused,
-		        reasons[batch->kind]);
+		fprintf(stderr, "portolan: run %s, epoch %u: %s (further ones are only counted)\n", run->name,
+		        batch->epoch, why.message);
 	return 0;
 }
 
@@ -269,9 +268,9 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	return status;
 }
 
-__attribute__((noinline)) static int /* once, for the two calls below */
+__attribute__((noinline)) static int /* once, for the three calls below */
 log_scores(portolan_run *run, uint32_t epoch, size_t n, size_t classes, enum portolan_scores kind, const uint64_t *ids,
-           const float *scores, const int32_t *gold, struct portolan_error *error)
+           const float *scores, const int32_t *gold, const uint8_t *correct, struct portolan_error *error)
 {
 	const struct portolan_batch batch = {
 	        .epoch = epoch,
@@ -281,6 +280,7 @@ log_scores(portolan_run *run, uint32_t epoch, size_t n, size_t classes, enum por
 	        .scores = {scores, PORTOLAN_F32, (ptrdiff_t)(classes * sizeof(*scores)), sizeof(*scores)},
 	        .ids = {ids, PORTOLAN_U64, sizeof(*ids), 0},
 	        .gold = {gold, PORTOLAN_I32, sizeof(*gold), 0},
+	        .correct = {correct, PORTOLAN_U8, sizeof(*correct), 0},
 	};
 
 	return portolan_log(run, &batch, error);
@@ -290,29 +290,19 @@ int
 portolan_log_logits(portolan_run *run, uint32_t epoch, size_t n, size_t classes, const uint64_t *ids,
                     const float *logits, const int32_t *gold, struct portolan_error *error)
 {
-	return log_scores(run, epoch, n, classes, PORTOLAN_LOGITS, ids, logits, gold, error);
+	return log_scores(run, epoch, n, classes, PORTOLAN_LOGITS, ids, logits, gold, NULL, error);
 }
 
 int
 portolan_log_probs(portolan_run *run, uint32_t epoch, size_t n, size_t classes, const uint64_t *ids, const float *probs,
                    const int32_t *gold, struct portolan_error *error)
 {
-	return log_scores(run, epoch, n, classes, PORTOLAN_PROBS, ids, probs, gold, error);
+	return log_scores(run, epoch, n, classes, PORTOLAN_PROBS, ids, probs, gold, NULL, error);
 }
 
 int
 portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids, const float *gold_probs,
                   const uint8_t *correct, struct portolan_error *error)
 {
-	const struct portolan_batch batch = {
-	        .epoch = epoch,
-	        .n = n,
-	        .classes = 1,
-	        .kind = PORTOLAN_GOLD_PROBS,
-	        .scores = {gold_probs, PORTOLAN_F32, sizeof(*gold_probs), sizeof(*gold_probs)},
-	        .ids = {ids, PORTOLAN_U64, sizeof(*ids), 0},
-	        .correct = {correct, PORTOLAN_U8, sizeof(*correct), 0},
-	};
-
-	return portolan_log(run, &batch, error);
+	return log_scores(run, epoch, n, 1, PORTOLAN_GOLD_PROBS, ids, gold_probs, NULL, correct, error);
 }

@@ -15,8 +15,6 @@
 
 #include "embedded.h"
 #include "frames.h"
-#include "handshake.h"
-#include "leftover.h"
 #include "session.h"
 
 #include <pthread.h>
@@ -24,6 +22,20 @@
 #include <stdbool.h>
 
 #define RUN_PATH_SIZE 4200
+
+/* How a connection to the collector begins: with which keys, and why it did not come about. libzmq tries again without
+ * a word for as long as it takes; a refused key, or keys that one side has and the other has not, would look like a
+ * collector that is not there. */
+struct handshake {
+	void *monitor;
+	const char *endpoint; /* not owned */
+	bool keyed;
+	unsigned broken; /* handshakes in a row that broke off without a reason */
+	bool failed;     /* the last one; `failure` says why */
+	bool may_pass;   /* it failed for a reason that may pass: the collector has too many connections */
+	int64_t retried;
+	struct portolan_error failure;
+};
 
 enum run_command { COMMAND_RUN, COMMAND_OFFLINE, COMMAND_FINISH, COMMAND_SAVE, COMMAND_ABORT };
 enum run_phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_SAVED, PHASE_FAILED };
@@ -152,6 +164,17 @@ int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *err
 /* Ends the thread at once, and frees everything. In a forked child the thread and the socket, which are the parent's,
  * are left alone. */
 void run_free(struct portolan_run *run);
+
+/* Before the socket connects. `keys`: the directory (keys.h), or NULL. Warns on stderr about an exposed secret key. */
+int handshake_init(struct handshake *handshake, void *context, void *socket, const char *endpoint, const char *keys,
+                   struct portolan_error *error);
+
+/* Before the socket is closed; twice does no harm. */
+void handshake_deinit(struct handshake *handshake, void *socket);
+
+/* Whether the last handshake was refused, and none has succeeded since: handshake->failure says why. Connects again
+ * once a second then, which libzmq does not after a refusal. */
+bool handshake_has_failed(struct handshake *handshake, void *socket, int64_t now);
 
 /* The thread; `run` is a struct portolan_run. */
 void *io_main(void *run);
