@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define WIDTH(column) ((column) == FRAME_CORRECT ? 1u : 4u) /* bytes of a value */
 #define ROWS 0xffffu
 #define BUSY 0x10000u
 #define CLOSED 0x20000u
@@ -64,29 +65,10 @@ frames_deinit(struct frames *frames)
 	frames->memory = NULL;
 }
 
-uint64_t
-frames_begun(const struct frames *frames)
-{
-	return atomic_load_explicit(&frames->begun, memory_order_acquire);
-}
-
-uint64_t
-frames_released(const struct frames *frames)
-{
-	return atomic_load_explicit(&frames->released, memory_order_acquire);
-}
-
 static void
 set_room(struct frame *frame, uint32_t rows, struct frame_room *room)
 {
 	*room = (struct frame_room){frame, rows, frame->capacity - rows, frame->capacity * 15 - frame->text_bytes};
-}
-
-static bool
-has_shape(const struct frame *frame, const struct frame_shape *shape)
-{
-	return frame->shape.epoch == shape->epoch && frame->shape.columns == shape->columns &&
-	       frame->shape.id_kind == shape->id_kind;
 }
 
 /* The newest frame, if it is not closed, with `flag` set; NULL: there is none. */
@@ -101,7 +83,7 @@ hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t fla
 		return NULL;
 	frame = frame_at(frames, begun - 1);
 	state = atomic_load_explicit(&frame->state, memory_order_relaxed);
-	if ((state & (CLOSED | ENDS)) || (shape && !has_shape(frame, shape)) ||
+	if ((state & (CLOSED | ENDS)) || (shape && memcmp(shape, &frame->shape, sizeof(*shape)) != 0) ||
 	    !atomic_compare_exchange_strong_explicit(&frame->state, &state, state | flag, memory_order_acquire,
 	                                             memory_order_relaxed))
 		return NULL;
@@ -117,7 +99,7 @@ lay_out(const struct frames *frames, struct frame *frame)
 	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
 		begin[c] = row;
 		if (FRAME_HAS(frame->shape.columns, c))
-			row += c == FRAME_CORRECT ? 1 : 4;
+			row += WIDTH(c);
 	}
 	rows = (uint32_t)((frames->frame_size - sizeof(struct frame)) / row) & ~7u;
 	frame->capacity = rows < FRAMES_MOST_ROWS ? rows : FRAMES_MOST_ROWS;
@@ -200,58 +182,37 @@ frames_end_epoch(struct frames *frames, uint32_t epoch)
 	return frame != NULL;
 }
 
-static void
-compact_array(void *array, size_t width, uint32_t rows, const uint8_t *leave_out)
-{
-	char *bytes = array;
-	size_t kept = 0;
-
-	for (uint32_t r = 0; r < rows; r++) {
-		if (leave_out[r])
-			continue;
-		memmove(bytes + kept * width, bytes + r * width, width);
-		kept++;
-	}
-}
-
-static uint32_t
-compact_text(uint8_t *text, const uint8_t *lengths, uint32_t rows, const uint8_t *leave_out)
-{
-	uint32_t from = 0, to = 0;
-
-	for (uint32_t r = 0; r < rows; r++) {
-		if (!leave_out[r]) {
-			memmove(text + to, text + from, lengths[r]);
-			to += lengths[r];
-		}
-		from += lengths[r];
-	}
-	return to;
-}
-
 uint32_t
 frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text)
 {
 	struct frame *frame = room->frame;
-	uint32_t kept = 0;
+	bool is_text = frame->shape.id_kind == WIRE_ID_STR;
+	uint8_t *begin = frame_text(frame) + frame->text_bytes, *from = begin, *to = begin;
+	uint32_t there = room->first;
 
-	if (frame->shape.id_kind == WIRE_ID_STR) {
-		uint8_t *lengths = frame_lengths(frame) + room->first;
+	for (uint32_t here = there; here < room->first + rows; here++) {
+		size_t length = is_text ? frame->data[here] : 0;
 
-		*text = compact_text(frame_text(frame) + frame->text_bytes, lengths, rows, leave_out);
-		compact_array(lengths, 1, rows, leave_out);
-	} else {
-		compact_array(frame_ids(frame) + room->first, 8, rows, leave_out);
+		from += length;
+		if (leave_out[here - room->first])
+			continue;
+		if (is_text)
+			frame->data[there] = (uint8_t)length;
+		else
+			frame_ids(frame)[there] = frame_ids(frame)[here];
+		memmove(to, from - length, length);
+		to += length;
+		for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
+			char *column = frame_column(frame, c);
+			size_t width = WIDTH(c);
+
+			if (FRAME_HAS(frame->shape.columns, c))
+				memmove(column + there * width, column + here * width, width);
+		}
+		there++;
 	}
-	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
-		size_t width = c == FRAME_CORRECT ? 1 : 4;
-
-		if (FRAME_HAS(frame->shape.columns, c))
-			compact_array((char *)frame_column(frame, c) + room->first * width, width, rows, leave_out);
-	}
-	for (uint32_t r = 0; r < rows; r++)
-		kept += !leave_out[r];
-	return kept;
+	*text = (uint32_t)(to - begin);
+	return there - room->first;
 }
 
 /* In place: the wire wants text right after the lengths, and integers in four bytes where all fit. */

@@ -107,8 +107,18 @@ frame_column(struct frame *frame, enum frame_column column)
  * many are left. */
 uint32_t frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text);
 
-uint64_t frames_begun(const struct frames *frames);    /* any thread */
-uint64_t frames_released(const struct frames *frames); /* any thread */
+/* Any thread. */
+static inline uint64_t
+frames_begun(const struct frames *frames)
+{
+	return atomic_load_explicit(&frames->begun, memory_order_acquire);
+}
+
+static inline uint64_t
+frames_released(const struct frames *frames)
+{
+	return atomic_load_explicit(&frames->released, memory_order_acquire);
+}
 
 /* Consumer: the first frame that is not released, which then gets no more rows; frames->wire has them, without
  * session and sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame too,

@@ -112,15 +112,15 @@ take_event(struct handshake *handshake, unsigned event, uint32_t value)
 	}
 }
 
-/* One event: its number and value, of two and four bytes, in the first part; an address in the second. */
-static void
-take_events(struct handshake *handshake)
+bool
+handshake_has_failed(struct handshake *handshake, void *socket, int64_t now)
 {
 	uint32_t value;
 	uint16_t event;
 	char part[256];
 	int size;
 
+	/* One event: its number and value, of two and four bytes, in the first part; an address in the second. */
 	while ((size = zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT)) >= 0) {
 		if (size >= (int)(sizeof(event) + sizeof(value))) {
 			memcpy(&event, part, sizeof(event));
@@ -129,12 +129,6 @@ take_events(struct handshake *handshake)
 		}
 		zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT);
 	}
-}
-
-bool
-handshake_has_failed(struct handshake *handshake, void *socket, int64_t now)
-{
-	take_events(handshake);
 	if (handshake->failed && now - handshake->retried >= RETRY_MS) {
 		handshake->retried = now;
 		zmq_disconnect(socket, handshake->endpoint);

@@ -29,14 +29,6 @@ is_candidate(const struct dirent *entry)
 	return ends_with(entry->d_name, SPOOL_SUFFIX) || ends_with(entry->d_name, SPOOL_UNFINISHED);
 }
 
-static bool
-is_own_file(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
-}
-
 void
 leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store)
 {
@@ -139,12 +131,13 @@ begin_next(struct leftover *leftover, int64_t now)
 {
 	while (!leftover->sending && !leftover_is_done(leftover)) {
 		const char *name = leftover->entries[leftover->at]->d_name;
+		struct stat status;
 
 		if (asprintf(&leftover->path, "%s/%s", leftover->directory, name) < 0)
 			leftover->path = NULL;
 		else if (ends_with(name, SPOOL_UNFINISHED))
 			spool_remove_unfinished(leftover->path);
-		else if (is_own_file(leftover->path))
+		else if (lstat(leftover->path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid())
 			begin(leftover, now);
 		if (!leftover->sending)
 			go_on(leftover);

@@ -187,26 +187,17 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	return (int)rows;
 }
 
-/* A run's ids are of one kind, fixed by the rows that came first. */
-static int
-check_id_kind(struct portolan_run *run, const struct portolan_batch *batch, struct portolan_error *error)
-{
-	enum wire_id_kind kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT;
-	enum wire_id_kind fixed = (enum wire_id_kind)atomic_load(&run->id_kind);
-
-	if (fixed != WIRE_ID_NONE && fixed != kind)
-		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
-		                 fixed == WIRE_ID_INT ? "integer" : "string",
-		                 kind == WIRE_ID_INT ? "integers" : "strings");
-	return 0;
-}
-
 static int
 log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome,
            struct portolan_error *error)
 {
-	int status = check_id_kind(run, batch, error);
+	int kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT, fixed = atomic_load(&run->id_kind), status = 0;
 
+	/* A run's ids are of one kind, fixed by the rows that came first. */
+	if (fixed != WIRE_ID_NONE && fixed != kind)
+		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
+		                 fixed == WIRE_ID_INT ? "integer" : "string",
+		                 kind == WIRE_ID_INT ? "integers" : "strings");
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
 		status = log_piece(run, batch, row, outcome, error);
 	if (status == PORTOLAN_E_CLOSED || status == PORTOLAN_E_CANCELLED || status == PORTOLAN_E_ENDED)

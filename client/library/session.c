@@ -343,16 +343,6 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		receive_error(session, &frame.error, now);
 }
 
-static bool
-offer_ping(struct session *session, struct wire_bytes *bytes)
-{
-	struct wire_frame frame = {.kind = WIRE_PING, .ping = {.counts = session->counts}};
-
-	memcpy(frame.session, session->id, WIRE_SESSION_SIZE);
-	session->offered = WIRE_PING;
-	return wire_encode(session->encoder, &frame, bytes, NULL) == 0;
-}
-
 /* What the spool can no longer give is lost, and ends the session, or what was left over of it; a lack of memory
  * passes.
  */
@@ -385,6 +375,7 @@ load(struct session *session)
 bool
 session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
+	struct wire_frame ping = {.kind = WIRE_PING, .ping = {.counts = session->counts}};
 	struct backlog_frame *next;
 
 	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
@@ -403,7 +394,11 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 		*frame = (struct wire_bytes){next->data, next->size};
 		return true;
 	}
-	return now - session->last_sent >= WIRE_PING_MS && offer_ping(session, frame);
+	if (now - session->last_sent < WIRE_PING_MS)
+		return false;
+	memcpy(ping.session, session->id, WIRE_SESSION_SIZE);
+	session->offered = WIRE_PING;
+	return wire_encode(session->encoder, &ping, frame, NULL) == 0;
 }
 
 void
