@@ -46,7 +46,7 @@ notify_stopping(void)
 static int
 serve(const struct options *options)
 {
-	struct detach detach = {.pipe = -1};
+	struct detach detach = {.pipe = -1, .store = options->store};
 	struct server_options server = {
 	        .store = options->store,
 	        .listen = options->listen,
@@ -57,9 +57,11 @@ serve(const struct options *options)
 	};
 	struct portolan_error error = {0};
 
-	if (options->detach) {
-		if (detach_begin(&detach, options->store, &error) < 0)
-			return fail(EXIT_FAILED, &error);
+	if (options->starter && !detach_follow(options->starter))
+		return EXIT_FAILED; /* nobody is left to be told */
+	if (options->detach && detach_begin(&detach, options->store, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (options->detach || options->starter) {
 		server.ready = detach_ready;
 		server.context = &detach;
 	} else {

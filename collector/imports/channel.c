@@ -24,7 +24,7 @@
 #include <zmq.h>
 
 #define OPEN_MS 1000 /* without an answer for so long an `open` is repeated */
-#define SLICE_MS 50
+#define PAUSE_NS 5000000
 #define SILENCE_MS 30000 /* without an answer for so long the collector is given up */
 
 struct channel {
@@ -125,7 +125,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	*opened = (struct channel){.store = store, .serving.process = -1, .endpoint.directory = -1};
+	*opened = (struct channel){.store = store, .endpoint.directory = -1};
 	block_signals(opened); /* before libzmq makes threads */
 	opened->encoder = wire_encoder_new();
 	opened->decoder = wire_decoder_new();
@@ -144,6 +144,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 int
 channel_close(struct channel *channel)
 {
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	int arrived;
 
 	if (!channel)
@@ -151,10 +152,11 @@ channel_close(struct channel *channel)
 	disconnect(channel);
 	if (channel->context)
 		zmq_ctx_term(channel->context);
-	do
+	while (!serving_has_left(&channel->serving)) {
 		if (!channel->done || is_interrupted())
 			serving_stop(&channel->serving);
-	while (!serving_has_left(&channel->serving, SLICE_MS));
+		nanosleep(&pause, NULL);
+	}
 	wire_encoder_free(channel->encoder);
 	wire_decoder_free(channel->decoder);
 	arrived = unblock_signals(channel);
