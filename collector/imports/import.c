@@ -282,7 +282,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	                 .overwrite = import->options->overwrite,
 	                 .whole = true},
 	};
-	struct channel_totals totals;
+	struct wire_ack last;
 	struct timespec now;
 	uint64_t acknowledged;
 	int result = channel_new_session(open.session, error);
@@ -294,11 +294,11 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	if (result == 0)
 		result = read_all(import, error);
 	if (result == 0)
-		result = channel_end(import->channel, &(struct wire_counts){0}, &totals, error);
+		result = channel_end(import->channel, &(struct wire_counts){0}, &last, error);
 	if (result < 0)
 		return result;
-	import->sent -= totals.refused;
-	*report = (struct import_report){.refused = import->refused + totals.refused};
+	import->sent -= last.refused;
+	*report = (struct import_report){.refused = import->refused + last.refused};
 	return 0;
 }
 
