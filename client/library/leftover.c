@@ -39,8 +39,6 @@ add_path(struct leftover *leftover, const char *directory, const char *name)
 
 	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return;
-	if (ends_with(name, SPOOL_UNFINISHED))
-		spool_remove_unfinished(path);
 	paths = is_candidate(path) ? realloc(leftover->paths, (leftover->count + 1) * sizeof(*paths)) : NULL;
 	if (!paths) {
 		free(path);
