@@ -131,11 +131,8 @@ import_files(const struct import_options *import)
 static int
 import(const struct options *options)
 {
-	struct import_options import = {.store = options->store,
-	                                .path = options->path,
-	                                .run = options->run,
-	                                .overwrite = options->overwrite,
-	                                .messages = stderr};
+	struct import_options import = {
+	        .store = options->store, .path = options->path, .run = options->run, .overwrite = options->overwrite};
 	struct portolan_error error;
 
 	if (spool_is_one(import.path))

@@ -121,7 +121,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	struct wire_ack last;
 	int result;
 
-	progress_begin(&transfer->progress, transfer->options->messages, transfer->spool->end);
+	progress_begin(&transfer->progress, transfer->spool->end);
 	do {
 		progress_show(&transfer->progress, transfer->spool->at);
 		result = send_next(transfer, error);
