@@ -282,21 +282,6 @@ wait_once(struct channel *channel, struct wire_frame *first, struct portolan_err
 	return channel->begun ? put(channel, &ping, error) : begin_again(channel, first, error);
 }
 
-/* Sends the first frame of a session, and waits for its answer. Late answers to an earlier session are not taken. */
-static int
-begin(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
-{
-	int result;
-
-	memcpy(channel->session, first->session, WIRE_SESSION_SIZE);
-	channel->begun = channel->closing = channel->done = false;
-	channel->underway = channel->silence = 0;
-	result = put(channel, first, error);
-	while (result == 0 && !channel->begun)
-		result = wait_once(channel, first, error);
-	return result;
-}
-
 int
 channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *error)
 {
@@ -305,15 +290,21 @@ channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *e
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
 }
 
+/* Late answers to an earlier session are not taken. */
 int
-channel_begin(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
+channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t *acknowledged,
               struct portolan_error *error)
 {
-	struct wire_frame frame = *open;
-	int result = begin(channel, &frame, error);
+	struct wire_frame frame = *first;
+	int result;
 
-	if (result == 0)
-		*acknowledged = channel->ack.acknowledged;
+	memcpy(channel->session, first->session, WIRE_SESSION_SIZE);
+	channel->begun = channel->closing = channel->done = false;
+	channel->underway = channel->silence = 0;
+	result = put(channel, &frame, error);
+	while (result == 0 && !channel->begun)
+		result = wait_once(channel, &frame, error);
+	*acknowledged = channel->ack.acknowledged;
 	return result;
 }
 
@@ -361,10 +352,11 @@ int
 channel_remove(struct channel *channel, const char *run, struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_REMOVE, .remove.run = {(const uint8_t *)run, strlen(run)}};
+	uint64_t ignored;
 	int result = channel_new_session(frame.session, error);
 
 	if (result == 0)
-		result = begin(channel, &frame, error);
+		result = channel_begin(channel, &frame, &ignored, error);
 	channel->done = result == 0;
 	return result;
 }
