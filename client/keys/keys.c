@@ -153,40 +153,35 @@ read_in(const char *directory, const char *name, enum keys_kind kind, char text[
 	return keys_read(path, kind, text, exposed, error);
 }
 
+/* `server`: NULL: not wanted. */
 static int
-read_own(const char *directory, const char *name, struct keys *keys, struct portolan_error *error)
+read_side(const char *directory, const char *own, const char *server, struct keys *keys, struct portolan_error *error)
 {
 	int result = keys_check_directory(directory, error);
 
 	*keys = (struct keys){0};
 	if (result == 0)
-		result = read_in(directory, name, KEYS_SECRET, keys->secret, &keys->exposed, error);
+		result = read_in(directory, own, KEYS_SECRET, keys->secret, &keys->exposed, error);
 	if (result == 0 && zmq_curve_public(keys->own, keys->secret) < 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "keys: libzmq was built without CURVE: %s",
 		                   zmq_strerror(zmq_errno()));
+	if (result == 0 && server)
+		result = read_in(directory, server, KEYS_PUBLIC, keys->server, NULL, error);
+	if (result < 0)
+		keys_forget(keys);
 	return result;
 }
 
 int
 keys_read_client(const char *directory, struct keys *keys, struct portolan_error *error)
 {
-	int result = read_own(directory, "client.key", keys, error);
-
-	if (result == 0)
-		result = read_in(directory, "server.pub", KEYS_PUBLIC, keys->server, NULL, error);
-	if (result < 0)
-		keys_forget(keys);
-	return result;
+	return read_side(directory, "client.key", "server.pub", keys, error);
 }
 
 int
 keys_read_server(const char *directory, struct keys *keys, struct portolan_error *error)
 {
-	int result = read_own(directory, "server.key", keys, error);
-
-	if (result < 0)
-		keys_forget(keys);
-	return result;
+	return read_side(directory, "server.key", NULL, keys, error);
 }
 
 void

@@ -26,7 +26,7 @@ ends_with(const char *name, const char *suffix)
 static int
 is_candidate(const struct dirent *entry)
 {
-	return ends_with(entry->d_name, SPOOL_SUFFIX) || ends_with(entry->d_name, SPOOL_UNFINISHED);
+	return ends_with(entry->d_name, SPOOL_SUFFIX);
 }
 
 void
@@ -135,8 +135,6 @@ begin_next(struct leftover *leftover, int64_t now)
 
 		if (asprintf(&leftover->path, "%s/%s", leftover->directory, name) < 0)
 			leftover->path = NULL;
-		else if (ends_with(name, SPOOL_UNFINISHED))
-			spool_remove_unfinished(leftover->path);
 		else if (lstat(leftover->path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid())
 			begin(leftover, now);
 		if (!leftover->sending)

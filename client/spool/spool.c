@@ -1,8 +1,9 @@
 /*
  * spool.c: reading and writing of spool files.
  *
- * A file gets its final name when it is locked and has a header: whoever looks for left-over files sees no other. A
- * record is written behind the last good one and only then counts; where writing fails the file is cut back.
+ * A file is empty before it is locked and has a header. Who finds an empty one that nobody holds removes it, and a
+ * writer that has lost its file in this way makes another one. A record is written behind the last good one and only
+ * then counts; where writing fails the file is cut back.
  *
  * A child of fork() has a copy of every descriptor, and with it the lock, for as long as it lives, also when the
  * process that recorded was killed. So the child closes them, first of all: a fork waits while a file is being opened,
@@ -22,13 +23,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define VERSION 2
 #define LONGEST_TARGET 8192
-#define UNFINISHED_SECONDS 60 /* a file without its name is at work for less than a second */
-#define TRIES 5               /* another run may remove the directory just as we are about to use it */
+#define TRIES 100 /* another run may remove the directory, or the empty file, just as we are about to use it */
 
 static const char magic[16] = "portolan spool\n";
 
@@ -224,16 +223,16 @@ new_spool(char *path)
 	return spool;
 }
 
-/* DIRECTORY/<16 digits><suffix>; NULL: no memory. */
+/* NULL: no memory. */
 static char *
-make_path(const char *directory, const uint8_t *id, const char *suffix)
+make_path(const char *directory, const uint8_t *id)
 {
 	uint64_t digits = 0;
 	char *path;
 
 	for (int i = 0; i < 8; i++)
 		digits = digits << 8 | id[i];
-	return asprintf(&path, "%s/%016" PRIx64 "%s", directory, digits, suffix) < 0 ? NULL : path;
+	return asprintf(&path, "%s/%016" PRIx64 SPOOL_SUFFIX, directory, digits) < 0 ? NULL : path;
 }
 
 void
@@ -260,24 +259,27 @@ spool_remove(struct spool *spool)
 	spool_close(spool);
 }
 
-/* Opens DIRECTORY/….new, the directory being made if it is not there. */
+/* Makes the file, which is then held, and its directory if it is not there. */
 static int
-make_file(struct spool *spool, const char *directory, const char *path, struct portolan_error *error)
+make_file(struct spool *spool, const char *directory, struct portolan_error *error)
 {
-	for (int i = 0; i < TRIES; i++) {
-		bool made;
-		int status = directory_make(directory, "spool", &made, error);
+	struct stat status = {0};
 
-		if (status < 0)
-			return status;
+	for (int i = 0; i < TRIES && status.st_nlink == 0; i++) {
+		bool made;
+		int result = directory_make(directory, "spool", &made, error);
+
+		if (result < 0)
+			return result;
 		if (made && !spool->made)
 			spool->made = strdup(directory);
-		if (open_file(spool, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) >= 0 || errno != ENOENT)
+		close_file(spool);
+		if (open_file(spool, spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) < 0 && errno != ENOENT)
+			break;
+		if (spool->file >= 0 && (flock(spool->file, LOCK_EX) < 0 || fstat(spool->file, &status) < 0))
 			break;
 	}
-	if (spool->file < 0)
-		return fail(spool, "make it", error);
-	return flock(spool->file, LOCK_EX | LOCK_NB) < 0 ? fail(spool, "lock it", error) : 0;
+	return status.st_nlink == 0 ? fail(spool, spool->file < 0 ? "make it" : "lock it", error) : 0;
 }
 
 /* For what the spool knows of its session. */
@@ -355,34 +357,27 @@ int
 spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
              uint64_t limit, struct portolan_error *error)
 {
-	struct spool *created = new_spool(make_path(directory, session->id, SPOOL_SUFFIX));
-	char *passing = make_path(directory, session->id, SPOOL_UNFINISHED);
+	struct spool *created = new_spool(make_path(directory, session->id));
 	int status;
 
-	if (!created || !passing) {
-		spool_close(created);
-		free(passing);
+	if (!created)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	}
 	created->limit = limit;
-	status = make_file(created, directory, passing, error);
+	status = make_file(created, directory, error);
 	if (status == 0)
 		status = begin(created, session, first, error);
-	if (status == 0 && rename(passing, created->path) < 0)
-		status = fail(created, "name it", error);
-	created->at = created->end;
-	if (status == 0) {
-		directory_sync(directory);
-		*spool = created;
-	} else {
+	if (status < 0) {
 		if (created->file >= 0)
-			unlink(passing);
+			unlink(created->path);
 		if (created->made)
 			rmdir(created->made);
 		spool_close(created);
+		return status;
 	}
-	free(passing);
-	return status;
+	created->at = created->end;
+	directory_sync(directory);
+	*spool = created;
+	return 0;
 }
 
 static int
@@ -406,6 +401,10 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 		return SPOOL_BUSY; /* whoever had it has just sent it */
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no file", spool->path);
+	if (to_remove && status.st_size == 0) {
+		unlink(spool->path);
+		return SPOOL_BUSY;
+	}
 	spool->end = (uint64_t)status.st_size;
 	return 0;
 }
@@ -535,20 +534,6 @@ spool_is_ours(const char *path)
 		found = fstat(spool->file, &open) == 0 && open.st_ino == wanted.st_ino && open.st_dev == wanted.st_dev;
 	pthread_mutex_unlock(&open_mutex);
 	return found;
-}
-
-void
-spool_remove_unfinished(const char *path)
-{
-	int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-
-	if (file < 0)
-		return;
-	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-	    status.st_mtime < time(NULL) - UNFINISHED_SECONDS && flock(file, LOCK_EX | LOCK_NB) == 0)
-		unlink(path);
-	close(file);
 }
 
 bool

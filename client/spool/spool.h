@@ -10,8 +10,8 @@
  *
  * Numbers are little-endian. Frames are consecutive. What a killed writer left half-written at the end is no part of
  *the file. The name is DIRECTORY/<16 hexadecimal digits of the session>.spool. Its writer, or who sends it, holds an
- * exclusive flock, which ends with the process; its forked children do not have it. Until it has its name it is
- * DIRECTORY/….new.
+ * exclusive flock, which ends with the process; its forked children do not have it. A file that is empty was never
+ * begun, or its process was killed at that moment.
  *
  * One thread per spool. Errors: PORTOLAN_E_SYSTEM (cannot be read or written; also full), PORTOLAN_E_INVALID (is no
  * spool, or damaged), PORTOLAN_E_MEMORY; the message names the file. Positive answers: SPOOL_….
@@ -22,7 +22,6 @@
 #include <portolan/wire.h>
 
 #define SPOOL_SUFFIX ".spool"
-#define SPOOL_UNFINISHED ".new"
 
 enum {
 	SPOOL_END = 1,  /* no further record, or none that is whole */
@@ -68,8 +67,8 @@ int spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], s
 /* Lets others have the file, which stays. */
 void spool_release(struct spool *spool);
 
-/* For reading, from the first record on. `to_remove`: taken for oneself, to be removed at the end; else only kept from
- * being so taken. SPOOL_BUSY. */
+/* For reading, from the first record on. `to_remove`: taken for oneself, to be removed at the end (at once, with
+ * SPOOL_BUSY, if it is empty); else only kept from being so taken. SPOOL_BUSY. */
 int spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error);
 
 void spool_close(struct spool *spool);  /* leaves the file; NULL accepted */
@@ -86,9 +85,6 @@ int spool_read(struct spool *spool, struct spool_record *record, struct wire_byt
 void spool_unread(struct spool *spool,
                   size_t size);       /* goes back over the record just read, whose frame had `size` bytes */
 void spool_skip(struct spool *spool); /* to behind the last record written */
-
-/* Removes a ….new that a killed process has left: of this user, held by nobody, and a minute old. */
-void spool_remove_unfinished(const char *path);
 
 /* This process has the file open. Any thread. */
 bool spool_is_ours(const char *path);

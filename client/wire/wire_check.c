@@ -7,27 +7,35 @@
  */
 #include "wire_check.h"
 
+#include "wire_fields.h"
+
 #include <portolan/error.h>
 #include <portolan/utf8.h>
 
 #include <string.h>
 
-const char *const wire_kind_names[] = {
-        [WIRE_OPEN] = "open",     [WIRE_BATCH] = "batch", [WIRE_END_EPOCH] = "end",
-        [WIRE_CLOSE] = "close",   [WIRE_PING] = "ping",   [WIRE_REMOVE] = "remove",
-        [WIRE_OPENED] = "opened", [WIRE_ACK] = "ack",     [WIRE_ERROR] = "error",
-};
-const char *const wire_mode_names[] = {
-        [PORTOLAN_EPOCH_END] = "epoch-end",
-        [PORTOLAN_TRAIN_FORWARD] = "train-forward",
-};
-const char *const wire_id_kind_names[] = {[WIRE_ID_NONE] = "none", [WIRE_ID_INT] = "int", [WIRE_ID_STR] = "str"};
-
+/* The header of an object. */
 struct token {
 	size_t head;       /* bytes of the header */
 	uint64_t payload;  /* bytes that follow it */
 	uint64_t children; /* objects that follow it (a map entry is two) */
-	bool container;
+	bool is_container, is_map;
+};
+
+/* Of the first bytes from 0xc0 on: bytes of the length that follows, bytes that always follow (of an extension its
+ * type), and objects for each that a container counts. */
+static const struct {
+	uint8_t length, payload, per_entry;
+} forms[0x20] = {
+        [0x04] = {1},       {2},       {4},                     /* bin */
+        [0x07] = {1, 1},    {2, 1},    {4, 1},                  /* ext */
+        [0x0a] = {0, 4},    {0, 8},                             /* float */
+        [0x0c] = {0, 1},    {0, 2},    {0, 4}, {0, 8},          /* uint */
+        [0x10] = {0, 1},    {0, 2},    {0, 4}, {0, 8},          /* int */
+        [0x14] = {0, 2},    {0, 3},    {0, 5}, {0, 9}, {0, 17}, /* fixext */
+        [0x19] = {1},       {2},       {4},                     /* str */
+        [0x1c] = {2, 0, 1}, {4, 0, 1},                          /* array */
+        [0x1e] = {2, 0, 2}, {4, 0, 2},                          /* map */
 };
 
 static uint64_t
@@ -40,96 +48,90 @@ read_big_endian(const uint8_t *data, size_t size)
 	return value;
 }
 
-/* Header with a length of `width` bytes, followed by `extra` bytes (the type of an extension). */
-static bool
-token_sized(const uint8_t *data, size_t left, size_t width, size_t extra, struct token *token)
-{
-	if (left < 1 + width)
-		return false;
-	token->head = 1 + width;
-	token->payload = read_big_endian(data + 1, width) + extra;
-	return true;
-}
-
-static bool
-token_container(const uint8_t *data, size_t left, size_t width, unsigned per_entry, struct token *token)
-{
-	if (left < 1 + width)
-		return false;
-	token->head = 1 + width;
-	token->children = read_big_endian(data + 1, width) * per_entry;
-	token->container = true;
-	return true;
-}
-
+/* False: cut short, or no msgpack. */
 static bool
 token_read(const uint8_t *data, size_t left, struct token *token)
 {
-	static const uint8_t fixed_size[] = {4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17}; /* 0xca … 0xd8 */
-	uint8_t byte = data[0];
+	uint8_t byte = left > 0 ? data[0] : 0xc1, length;
+	unsigned per_entry;
+	uint64_t count;
 
 	*token = (struct token){.head = 1};
-	if (byte < 0x80 || byte >= 0xe0 || byte == 0xc0 || byte == 0xc2 || byte == 0xc3)
-		return true;
-	if (byte < 0xa0) {
-		token->children = (uint64_t)(byte & 0x0f) * (byte < 0x90 ? 2 : 1);
-		token->container = true;
-		return true;
-	}
+	if (byte < 0x80 || byte >= 0xe0)
+		return true; /* a small integer */
 	if (byte < 0xc0) {
-		token->payload = byte & 0x1f;
-		return true;
+		length = 0;
+		per_entry = byte < 0x90 ? 2 : byte < 0xa0;
+		count = byte & (per_entry ? 0x0f : 0x1f);
+	} else {
+		length = forms[byte - 0xc0].length;
+		per_entry = forms[byte - 0xc0].per_entry;
+		if (byte == 0xc1 || left <= length) /* 0xc1 is never used */
+			return false;
+		count = read_big_endian(data + 1, length) + forms[byte - 0xc0].payload;
 	}
-	if (byte >= 0xca && byte <= 0xd8) {
-		token->payload = fixed_size[byte - 0xca];
-		return true;
-	}
-	switch (byte) {
-	case 0xc4:
-	case 0xc5:
-	case 0xc6:
-		return token_sized(data, left, (size_t)1 << (byte - 0xc4), 0, token);
-	case 0xc7:
-	case 0xc8:
-	case 0xc9:
-		return token_sized(data, left, (size_t)1 << (byte - 0xc7), 1, token);
-	case 0xd9:
-	case 0xda:
-	case 0xdb:
-		return token_sized(data, left, (size_t)1 << (byte - 0xd9), 0, token);
-	case 0xdc:
-	case 0xdd:
-		return token_container(data, left, (size_t)2 << (byte - 0xdc), 1, token);
-	case 0xde:
-	case 0xdf:
-		return token_container(data, left, (size_t)2 << (byte - 0xde), 2, token);
-	default: /* 0xc1 is never used */
+	token->head += length;
+	token->is_container = per_entry > 0;
+	token->is_map = per_entry == 2;
+	*(per_entry ? &token->children : &token->payload) = per_entry ? count * per_entry : count;
+	return true;
+}
+
+/* An unsigned integer as msgpack writes it. */
+static bool
+read_uint(const uint8_t *data, size_t left, uint64_t *value)
+{
+	size_t width = left > 0 && data[0] >= 0xcc && data[0] <= 0xcf ? (size_t)1 << (data[0] - 0xcc) : 0;
+
+	if (left <= width || (width == 0 && data[0] >= 0x80))
 		return false;
+	*value = width ? read_big_endian(data + 1, width) : data[0];
+	return true;
+}
+
+/* Takes the value under a key of one letter into the head. Returns whether it is the session. */
+static bool
+note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const struct token *token)
+{
+	const struct wire_bytes value = {data + token->head, token->payload};
+	unsigned kind;
+
+	if (key == 't') {
+		kind = wire_find_word(wire_kind_names, WIRE_OPEN, WIRE_ERROR, value);
+		head->kind = kind <= WIRE_ERROR ? (enum wire_kind)kind : 0;
+	} else if (key == 'q' && !read_uint(data, token->head + token->payload, &head->sequence)) {
+		head->sequence = 0;
+	} else if (key == 's' && data[0] == 0xc4 && value.size == WIRE_SESSION_SIZE) {
+		memcpy(head->session, value.data, WIRE_SESSION_SIZE);
+		return true;
 	}
+	return false;
 }
 
 int
-wire_scan(const uint8_t *data, size_t size, struct portolan_error *error)
+wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct portolan_error *error)
 {
 	uint64_t missing[WIRE_MAX_DEPTH + 1] = {1}; /* objects still to come, per open container; [0] is the frame */
 	size_t depth = 0, at = 0, objects = 0;
+	bool is_map = false, has_session = false;
+	uint8_t key = 0; /* of the frame's map, if it has one letter */
 
+	*head = (struct wire_head){0};
 	if (size > WIRE_MAX_FRAME)
 		return error_set(error, PORTOLAN_E_INVALID, "frame has %zu bytes; the limit is %u", size,
 		                 WIRE_MAX_FRAME);
 	for (;;) {
 		struct token token;
+		size_t begin = at;
 
-		while (missing[depth] == 0) {
-			if (depth == 0)
-				goto complete;
+		while (depth > 0 && missing[depth] == 0)
 			depth--;
-		}
+		if (missing[depth]-- == 0)
+			break;
 		if (at == size)
 			return error_set(error, PORTOLAN_E_INVALID, "frame is cut short at byte %zu", at);
 		if (!token_read(data + at, size - at, &token))
 			return error_set(error, PORTOLAN_E_INVALID, "frame is not msgpack at byte %zu", at);
-		missing[depth]--;
 		objects++;
 		at += token.head;
 		/* Each child takes at least a byte: a count beyond what is left is a lie. */
@@ -139,117 +141,45 @@ wire_scan(const uint8_t *data, size_t size, struct portolan_error *error)
 			return error_set(error, PORTOLAN_E_INVALID, "frame has more than %u msgpack objects",
 			                 WIRE_MAX_OBJECTS);
 		at += token.payload;
-		if (!token.container)
+		if (depth == 0)
+			is_map = token.is_map;
+		else if (depth == 1 && missing[1] % 2 == 1)
+			key = data[begin] == 0xa1 ? data[begin + 1] : 0;
+		else if (depth == 1)
+			has_session |= note_value(head, key, data + begin, &token);
+		if (!token.is_container)
 			continue;
 		if (depth == WIRE_MAX_DEPTH)
 			return error_set(error, PORTOLAN_E_INVALID, "frame nests deeper than %d", WIRE_MAX_DEPTH);
 		missing[++depth] = token.children;
 	}
-complete:
 	if (at != size)
 		return error_set(error, PORTOLAN_E_INVALID, "frame has %zu bytes after its end", size - at);
+	if (!is_map)
+		return error_set(error, PORTOLAN_E_INVALID, "frame is not a msgpack map");
+	if (!has_session)
+		head->kind = 0;
 	return 0;
 }
 
 uint64_t
 wire_leading_version(const uint8_t *data, size_t size)
 {
-	uint8_t first = size ? data[0] : 0;
-	size_t at = first >= 0x80 && first < 0x90 ? 1 : first == 0xde ? 3 : first == 0xdf ? 5 : size, width = 0;
+	struct token map;
+	uint64_t version;
 
-	if (at + 3 > size || data[at] != 0xa1 || data[at + 1] != 'v')
+	if (!token_read(data, size, &map) || !map.is_map || size - map.head < 2 ||
+	    memcmp(data + map.head, "\xa1v", 2) != 0 || !read_uint(data + map.head + 2, size - map.head - 2, &version))
 		return WIRE_VERSION;
-	at += 2;
-	if (data[at] < 0x80)
-		return data[at];
-	if (data[at] >= 0xcc && data[at] <= 0xcf)
-		width = (size_t)1 << (data[at] - 0xcc);
-	if (width == 0 || width > size - at - 1)
-		return WIRE_VERSION;
-	return read_big_endian(data + at + 1, width);
-}
-
-/* Reads the token at *at and goes past it, its payload included; false: cut short. */
-static bool
-next_token(const uint8_t *data, size_t size, size_t *at, struct token *token)
-{
-	if (*at >= size || !token_read(data + *at, size - *at, token) || token->payload > size - *at - token->head)
-		return false;
-	*at += token->head + token->payload;
-	return true;
-}
-
-static bool
-skip_value(const uint8_t *data, size_t size, size_t *at)
-{
-	struct token token;
-
-	for (uint64_t missing = 1; missing > 0; missing += token.children) {
-		if (!next_token(data, size, at, &token) || token.children > size)
-			return false;
-		missing--;
-	}
-	return true;
-}
-
-static enum wire_kind
-kind_from_name(struct wire_bytes name)
-{
-	for (size_t i = WIRE_OPEN; i <= WIRE_ERROR; i++)
-		if (wire_bytes_equal(name, wire_kind_names[i]))
-			return (enum wire_kind)i;
-	return (enum wire_kind)0;
-}
-
-/* An integer as msgpack writes it; 0 where there is none. */
-static uint64_t
-read_uint(const uint8_t *data, size_t size)
-{
-	return data[0] < 0x80 ? data[0] : data[0] >= 0xcc && data[0] <= 0xcf ? read_big_endian(data + 1, size - 1) : 0;
-}
-
-/* Takes one entry of the map; *fields counts those that every frame has. */
-static bool
-peek_entry(const uint8_t *data, size_t size, size_t *at, struct wire_head *head, unsigned *fields)
-{
-	size_t key = *at, value;
-	struct token token;
-
-	if (!skip_value(data, size, at))
-		return false;
-	value = *at;
-	if (!skip_value(data, size, at))
-		return false;
-	if (value - key != 2 || data[key] != 0xa1 || !token_read(data + value, size - value, &token))
-		return true;
-	if (data[key + 1] == 't') {
-		head->kind = kind_from_name((struct wire_bytes){data + value + token.head, token.payload});
-		*fields |= head->kind != 0;
-	} else if (data[key + 1] == 's' && data[value] == 0xc4 && token.payload == WIRE_SESSION_SIZE) {
-		memcpy(head->session, data + value + token.head, WIRE_SESSION_SIZE);
-		*fields |= 2;
-	} else if (data[key + 1] == 'q') {
-		head->sequence = read_uint(data + value, *at - value);
-	}
-	return true;
+	return version;
 }
 
 bool
 wire_peek(const void *data, size_t size, struct wire_head *head)
 {
-	struct token map = {0};
-	size_t at = 0;
-	unsigned fields = 0;
-
 	*head = (struct wire_head){0};
-	if (size == 0 || wire_leading_version(data, size) != WIRE_VERSION || !token_read(data, size, &map) ||
-	    !map.container || map.children % 2 || map.children > 2 * WIRE_MAX_KEYS)
-		return false;
-	at = map.head;
-	for (uint64_t i = 0; i < map.children / 2; i++)
-		if (!peek_entry(data, size, &at, head, &fields))
-			return false;
-	return fields == 3;
+	return wire_leading_version(data, size) == WIRE_VERSION && wire_scan(data, size, head, NULL) == 0 &&
+	       head->kind != 0;
 }
 
 bool
@@ -310,40 +240,13 @@ wire_column_type(struct wire_bytes name)
 	return WIRE_F4;
 }
 
-static const char *const type_names[] = {
-        [WIRE_F4] = "f4", [WIRE_I4] = "i4", [WIRE_U4] = "u4", [WIRE_U8] = "u8", [WIRE_BIT] = "bit", [WIRE_STR] = "str",
-};
-
-const char *
-wire_type_name(enum wire_type type)
-{
-	return type_names[type];
-}
-
-enum wire_type
-wire_type_from_name(struct wire_bytes name)
-{
-	for (size_t i = WIRE_F4; i <= WIRE_STR; i++)
-		if (wire_bytes_equal(name, type_names[i]))
-			return (enum wire_type)i;
-	return (enum wire_type)0;
-}
-
 bool
 wire_size_is_right(enum wire_type type, uint32_t rows, size_t size)
 {
-	switch (type) {
-	case WIRE_F4:
-	case WIRE_I4:
-	case WIRE_U4:
-		return size == (size_t)rows * 4;
-	case WIRE_U8:
-		return size == (size_t)rows * 8;
-	case WIRE_BIT:
-		return size == ((size_t)rows + 7) / 8;
-	default:
-		return false;
-	}
+	static const uint8_t bits[] = {
+	        [WIRE_F4] = 32, [WIRE_I4] = 32, [WIRE_U4] = 32, [WIRE_U8] = 64, [WIRE_BIT] = 1, [WIRE_STR] = 0};
+
+	return bits[type] > 0 && size == ((size_t)rows * bits[type] + 7) / 8;
 }
 
 int
@@ -367,39 +270,4 @@ wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *
 	if (at != ids.size)
 		return error_set(error, PORTOLAN_E_INVALID, "\"ids\": %zu bytes after the last string", ids.size - at);
 	return 0;
-}
-
-static const char *const code_names[] = {
-        [WIRE_E_VERSION] = "version",
-        [WIRE_E_MALFORMED] = "malformed",
-        [WIRE_E_NO_SESSION] = "no-session",
-        [WIRE_E_SEQUENCE] = "sequence",
-        [WIRE_E_RUN_EXISTS] = "run-exists",
-        [WIRE_E_RUN_DIFFERS] = "run-differs",
-        [WIRE_E_REFUSED] = "refused",
-        [WIRE_E_UNAVAILABLE] = "unavailable",
-        [WIRE_E_RUN_REMOVED] = "run-removed",
-        [WIRE_E_NO_RUN] = "no-run",
-        [WIRE_E_RUN_DAMAGED] = "run-damaged",
-        [WIRE_E_OTHER_STORE] = "other-store",
-        [WIRE_E_NO_BEGINNING] = "no-beginning",
-        [WIRE_E_OVER_CREDIT] = "over-credit",
-        [WIRE_E_TOO_MANY_IDS] = "too-many-ids",
-        [WIRE_E_SESSION_DIFFERS] = "session-differs",
-        [WIRE_E_OTHER] = "other",
-};
-
-const char *
-wire_error_code_name(enum wire_error_code code)
-{
-	return code_names[code];
-}
-
-enum wire_error_code
-wire_error_code_from_name(struct wire_bytes name)
-{
-	for (size_t i = WIRE_E_VERSION; i < WIRE_E_OTHER; i++)
-		if (wire_bytes_equal(name, code_names[i]))
-			return (enum wire_error_code)i;
-	return WIRE_E_OTHER;
 }

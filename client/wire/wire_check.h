@@ -13,14 +13,10 @@
 #define WIRE_MAX_KEYS 64u
 #define WIRE_MAX_MESSAGE 1000u /* bytes of an error's message */
 
-/* The words of the wire, by enum wire_kind, enum portolan_mode and enum wire_id_kind. */
-extern const char *const wire_kind_names[WIRE_ERROR + 1];
-extern const char *const wire_mode_names[PORTOLAN_TRAIN_FORWARD + 1];
-extern const char *const wire_id_kind_names[WIRE_ID_STR + 1];
-
-/* Walks the tokens of `data` without building anything: one msgpack object, that ends where the data ends, with
- * containers no deeper than WIRE_MAX_DEPTH and no more than WIRE_MAX_OBJECTS objects. PORTOLAN_E_INVALID otherwise. */
-int wire_scan(const uint8_t *data, size_t size, struct portolan_error *error);
+/* Walks the tokens of `data` without building anything: one map, that ends where the data ends, with
+ * containers no deeper than WIRE_MAX_DEPTH and no more than WIRE_MAX_OBJECTS objects. PORTOLAN_E_INVALID otherwise.
+ * *head: as for wire_peek(); its kind is 0 where there is none. */
+int wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct portolan_error *error);
 
 /* The version of a frame whose first key is `v`, whatever comes after it: a later one may nest deeper, for instance.
  * WIRE_VERSION where that cannot be seen. */
@@ -35,17 +31,11 @@ bool wire_column_name_is_valid(const void *data, size_t size);
 /* The type a column of this name has: that of the built-in columns, f4 for every other name. */
 enum wire_type wire_column_type(struct wire_bytes name);
 
-/* "f4", "i4", …; 0 where the name is none of them. */
-const char *wire_type_name(enum wire_type type);
-enum wire_type wire_type_from_name(struct wire_bytes name);
-
 /* `size` bytes are right for `rows` values of a type of fixed size (every type but WIRE_STR). */
 bool wire_size_is_right(enum wire_type type, uint32_t rows, size_t size);
 
 /* Checks a WIRE_STR column of ids: lengths, the sum of lengths, and every string. */
 int wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *error);
-
-enum wire_error_code wire_error_code_from_name(struct wire_bytes name);
 
 bool wire_bytes_equal(struct wire_bytes a, const char *b);
 

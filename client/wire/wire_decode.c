@@ -1,8 +1,9 @@
 /*
  * wire_decode.c: from bytes to a checked frame. WIRE.md describes the frames.
  *
- * wire_scan() has bounded the frame before the library builds objects from it. Its fields are then fetched by key
- * (wire_fields.h), and the end looks once whether anything was wrong. Keys nobody asks for are thereby skipped.
+ * wire_scan() has bounded the frame before the library builds objects from it. Its fields are then fetched by key, as
+ * the tables of wire_fields.h say, and the end looks once whether anything was wrong. Keys nobody asks for are thereby
+ * skipped.
  */
 #include <portolan/wire.h>
 
@@ -11,6 +12,9 @@
 #include "wire_check.h"
 #include "wire_fields.h"
 
+#include <msgpack.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,25 +24,236 @@ struct wire_decoder {
 	size_t label_room;
 };
 
-static void
-decode_labels(wire_decoder *decoder, struct wire_fields *fields, struct wire_open *open)
+/* A map being read, and the first thing wrong with it. */
+struct reader {
+	const msgpack_object_map *map;
+	const char *kind; /* of the frame, for messages */
+	struct portolan_error *error;
+	int status;
+};
+
+/* What every frame has. */
+struct head {
+	uint64_t version;
+	enum wire_kind kind;
+	const uint8_t *session;
+};
+
+enum { VERSION, KIND, SESSION };
+
+static const struct wire_field head_fields[] = {
+        [VERSION] = {0, "v", WIRE_NUMBER, WIRE_REQUIRED, WIRE_MEMBER(struct head, version), 0, UINT64_MAX},
+        [KIND] = {0, "t", WIRE_WORD, WIRE_REQUIRED, WIRE_MEMBER(struct head, kind), WIRE_OPEN, WIRE_ERROR,
+                  wire_kind_names},
+        [SESSION] = {0, "s", WIRE_ID, WIRE_REQUIRED, WIRE_MEMBER(struct head, session)},
+};
+
+__attribute__((format(printf, 3, 4))) static void
+fail(struct reader *reader, const char *key, const char *format, ...)
 {
-	const msgpack_object *object = wire_field_find(fields, "labels", WIRE_OPTIONAL);
+	char what[160];
+	va_list arguments;
+
+	if (reader->status < 0)
+		return;
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	reader->status = error_set(reader->error, PORTOLAN_E_INVALID, "%s frame: \"%s\" %s", reader->kind, key, what);
+}
+
+/* The library has NULL where nothing is, which memcmp() and memcpy() do not take. */
+static struct wire_bytes
+bytes_at(const char *data, uint32_t size)
+{
+	return (struct wire_bytes){(const uint8_t *)(size ? data : ""), size};
+}
+
+static struct wire_bytes
+string_of(const msgpack_object *object)
+{
+	return bytes_at(object->via.str.ptr, object->via.str.size);
+}
+
+/* NULL: not there. */
+static const msgpack_object *
+find(struct reader *reader, const char *key, enum wire_need need)
+{
+	for (uint32_t i = 0; i < reader->map->size; i++)
+		if (wire_bytes_equal(string_of(&reader->map->ptr[i].key), key))
+			return &reader->map->ptr[i].val;
+	if (need == WIRE_REQUIRED)
+		fail(reader, key, "is missing");
+	return NULL;
+}
+
+/* Keys must be strings, each once: a second one would be a second opinion about the same thing. `where`, for messages.
+ */
+static int
+check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
+{
+	if (map->size > most)
+		return error_set(error, PORTOLAN_E_INVALID, "%s has %u keys; the limit is %u", where, map->size, most);
+	for (uint32_t i = 0; i < map->size; i++) {
+		struct wire_bytes key;
+
+		if (map->ptr[i].key.type != MSGPACK_OBJECT_STR)
+			return error_set(error, PORTOLAN_E_INVALID, "%s has a key that is not a string", where);
+		key = string_of(&map->ptr[i].key);
+		for (uint32_t j = 0; j < i; j++) {
+			struct wire_bytes other = string_of(&map->ptr[j].key);
+
+			if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
+				return error_set(error, PORTOLAN_E_INVALID, "%s has the same key twice (number %u)",
+				                 where, i + 1);
+		}
+	}
+	return 0;
+}
+
+static void
+read_number(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
+{
+	uint64_t number = object->via.u64;
+
+	if (object->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+		fail(reader, field->key, "is not an unsigned integer");
+	else if (number < field->least || number > field->most)
+		fail(reader, field->key, "is %llu, not within %llu to %llu", (unsigned long long)number,
+		     (unsigned long long)field->least, (unsigned long long)field->most);
+	else if (field->size == sizeof(uint32_t))
+		*(uint32_t *)value = (uint32_t)number;
+	else
+		*(uint64_t *)value = number;
+}
+
+static struct wire_bytes
+read_text(struct reader *reader, const char *key, const msgpack_object *object, uint64_t most, bool multi_line)
+{
+	if (object->type != MSGPACK_OBJECT_STR)
+		fail(reader, key, "is not a string");
+	else if (object->via.str.size > most)
+		fail(reader, key, "has %u bytes; the limit is %llu", object->via.str.size, (unsigned long long)most);
+	else if (!wire_text_is_valid(string_of(object).data, object->via.str.size, multi_line))
+		fail(reader, key, "is not UTF-8%s", multi_line ? "" : " without control characters");
+	else
+		return string_of(object);
+	return bytes_at(NULL, 0);
+}
+
+static void
+read_word(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
+{
+	struct wire_bytes word = read_text(reader, field->key, object, WIRE_MAX_FRAME, true);
+	unsigned index = wire_find_word(field->words, (unsigned)field->least, (unsigned)field->most, word);
+
+	if (index > field->most && field->type == WIRE_CODE)
+		index = (unsigned)field->most;
+	if (index > field->most)
+		fail(reader, field->key, "has a value this version does not know");
+	else
+		memcpy(value, &index, sizeof(index));
+}
+
+static void read_fields(struct reader *reader, enum wire_kind kind, void *base);
+
+/* Keys that are not there are 0, others are skipped. */
+static void
+read_counts(struct reader *reader, const struct wire_field *field, const msgpack_object *object,
+            struct wire_counts *counts)
+{
+	struct reader inner = {.map = &object->via.map, .kind = reader->kind, .error = reader->error};
+
+	if (object->type != MSGPACK_OBJECT_MAP) {
+		fail(reader, field->key, "is not a map");
+		return;
+	}
+	counts->told = true;
+	inner.status = check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", reader->error);
+	read_fields(&inner, WIRE_IN_COUNTS, counts);
+	reader->status = inner.status;
+}
+
+static void
+read_value(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
+{
+	struct reader lenient = {.kind = reader->kind};
+
+	switch (field->type) {
+	case WIRE_NUMBER:
+		read_number(reader, field, object, value);
+		break;
+	case WIRE_FLAG:
+		if (object->type != MSGPACK_OBJECT_BOOLEAN)
+			fail(reader, field->key, "is not true or false");
+		else
+			*(bool *)value = object->via.boolean;
+		break;
+	case WIRE_TEXT:
+	case WIRE_LINES:
+		*(struct wire_bytes *)value =
+		        read_text(reader, field->key, object, field->most, field->type == WIRE_LINES);
+		if (((struct wire_bytes *)value)->size < field->least)
+			fail(reader, field->key, "is empty");
+		break;
+	case WIRE_REMARK:
+		*(struct wire_bytes *)value = read_text(&lenient, field->key, object, field->most, false);
+		break;
+	case WIRE_WORD:
+	case WIRE_CODE:
+		read_word(reader, field, object, value);
+		break;
+	case WIRE_ID:
+		if (object->type != MSGPACK_OBJECT_BIN || object->via.bin.size != WIRE_SESSION_SIZE)
+			fail(reader, field->key, "is not bin of %d bytes", WIRE_SESSION_SIZE);
+		else
+			*(const uint8_t **)value = (const uint8_t *)object->via.bin.ptr;
+		break;
+	case WIRE_COUNTS:
+		read_counts(reader, field, object, value);
+		break;
+	}
+}
+
+static void
+read_field(struct reader *reader, const struct wire_field *field, void *base)
+{
+	const msgpack_object *object = find(reader, field->key, field->need);
+	void *value = (char *)base + field->offset;
+
+	if (field->type == WIRE_TEXT || field->type == WIRE_LINES || field->type == WIRE_REMARK)
+		*(struct wire_bytes *)value = bytes_at(NULL, 0);
+	if (object)
+		read_value(reader, field, object, value);
+}
+
+static void
+read_fields(struct reader *reader, enum wire_kind kind, void *base)
+{
+	for (const struct wire_field *field = wire_fields; field->key && reader->status == 0; field++)
+		if (field->kind == kind)
+			read_field(reader, field, base);
+}
+
+static void
+read_labels(struct reader *reader, wire_decoder *decoder, struct wire_open *open)
+{
+	const msgpack_object *object = find(reader, "labels", WIRE_OPTIONAL);
 	const msgpack_object_array *array;
 
 	if (!object)
 		return;
-	if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size > WIRE_MAX_LABELS) {
-		wire_field_fail(fields, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
+	array = &object->via.array;
+	if (object->type != MSGPACK_OBJECT_ARRAY || array->size > WIRE_MAX_LABELS) {
+		fail(reader, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
 		return;
 	}
-	array = &object->via.array;
 	if (array->size > decoder->label_room) {
 		struct wire_bytes *labels = realloc(decoder->labels, array->size * sizeof(*labels));
 
 		if (!labels) {
-			fields->status =
-			        error_set(fields->error, PORTOLAN_E_MEMORY, "out of memory for %u labels", array->size);
+			reader->status =
+			        error_set(reader->error, PORTOLAN_E_MEMORY, "out of memory for %u labels", array->size);
 			return;
 		}
 		decoder->labels = labels;
@@ -48,209 +263,93 @@ decode_labels(wire_decoder *decoder, struct wire_fields *fields, struct wire_ope
 		const msgpack_object *label = &array->ptr[i];
 
 		if (label->type != MSGPACK_OBJECT_STR ||
-		    !wire_name_is_valid(wire_bytes_of_string(label).data, label->via.str.size, true)) {
-			wire_field_fail(fields, "labels",
-			                "number %u is not a string of at most %d bytes of UTF-8 without "
-			                "control characters",
-			                i, WIRE_MAX_NAME);
+		    !wire_name_is_valid(string_of(label).data, label->via.str.size, true)) {
+			fail(reader, "labels",
+			     "number %u is not a string of at most %d bytes of UTF-8 without control characters", i,
+			     WIRE_MAX_NAME);
 			return;
 		}
-		decoder->labels[i] = wire_bytes_of_string(label);
+		decoder->labels[i] = string_of(label);
 	}
 	open->labels = decoder->labels;
 	open->label_count = array->size;
 }
 
-static struct wire_bytes
-field_run(struct wire_fields *fields)
-{
-	struct wire_bytes run = wire_field_text(fields, "run", WIRE_REQUIRED, WIRE_MAX_NAME, false);
-
-	if (run.size == 0)
-		wire_field_fail(fields, "run", "is empty");
-	return run;
-}
-
-static void
-decode_open(wire_decoder *decoder, struct wire_fields *fields, struct wire_open *open)
-{
-	open->run = field_run(fields);
-	open->client = wire_field_text(fields, "client", WIRE_OPTIONAL, WIRE_MAX_NAME, false);
-	open->group = wire_field_text(fields, "group", WIRE_OPTIONAL, WIRE_MAX_NAME, false);
-	open->rank = (uint32_t)wire_field_uint(fields, "rank", WIRE_OPTIONAL, 0, UINT32_MAX);
-	open->started = wire_field_uint(fields, "started", WIRE_REQUIRED, 1, INT64_MAX);
-	open->mode = (enum portolan_mode)wire_field_choice(fields, "mode", wire_mode_names, PORTOLAN_EPOCH_END,
-	                                                   PORTOLAN_TRAIN_FORWARD + 1);
-	open->examples = wire_field_uint(fields, "examples", WIRE_OPTIONAL, 0, UINT64_MAX);
-	open->resume = wire_field_bool(fields, "resume");
-	open->overwrite = wire_field_bool(fields, "overwrite");
-	open->whole = wire_field_bool(fields, "whole");
-	open->late = wire_field_bool(fields, "late");
-	open->after = wire_field_uint(fields, "after", WIRE_OPTIONAL, 0, UINT64_MAX);
-	open->partial = wire_field_bool(fields, "partial");
-	open->store = wire_field_store(fields);
-	open->config = wire_field_text(fields, "config", WIRE_OPTIONAL, WIRE_MAX_CONFIG, true);
-	decode_labels(decoder, fields, open);
-}
-
 /* [type, bin] under `key`; the size is checked against rows, and strings one by one. */
 static void
-decode_column(struct wire_fields *fields, const char *key, const msgpack_object *object, uint32_t rows,
-              enum wire_type *type, struct wire_bytes *data)
+read_column(struct reader *reader, const char *key, const msgpack_object *object, uint32_t rows, enum wire_type *type,
+            struct wire_bytes *data)
 {
 	const msgpack_object *pair = object->via.array.ptr;
+	unsigned index;
 
 	if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size != 2 || pair[0].type != MSGPACK_OBJECT_STR ||
 	    pair[1].type != MSGPACK_OBJECT_BIN) {
-		wire_field_fail(fields, key, "is not [type, bin]");
+		fail(reader, key, "is not [type, bin]");
 		return;
 	}
-	*type = wire_type_from_name(wire_bytes_of_string(&pair[0]));
-	*data = wire_bytes_at(pair[1].via.bin.ptr, pair[1].via.bin.size);
-	if (*type == 0)
-		wire_field_fail(fields, key, "has an unknown type");
+	index = wire_find_word(wire_type_names, WIRE_F4, WIRE_STR, string_of(&pair[0]));
+	*type = (enum wire_type)index;
+	*data = bytes_at(pair[1].via.bin.ptr, pair[1].via.bin.size);
+	if (index > WIRE_STR)
+		fail(reader, key, "has an unknown type");
 	else if (*type == WIRE_STR)
-		fields->status = wire_check_strings(*data, rows, fields->error);
+		reader->status = wire_check_strings(*data, rows, reader->error);
 	else if (!wire_size_is_right(*type, rows, data->size))
-		wire_field_fail(fields, key, "has %zu bytes, which is not %u rows of %s", data->size, rows,
-		                wire_type_name(*type));
+		fail(reader, key, "has %zu bytes, which is not %u rows of %s", data->size, rows,
+		     wire_type_names[*type]);
 }
 
 static void
-decode_columns(struct wire_fields *fields, struct wire_batch *batch)
+read_columns(struct reader *reader, struct wire_batch *batch)
 {
-	const msgpack_object *object = wire_field_find(fields, "columns", WIRE_REQUIRED);
+	const msgpack_object *object = find(reader, "columns", WIRE_REQUIRED);
 	bool gold_prob = false, correct = false;
 
 	if (!object)
 		return;
 	if (object->type != MSGPACK_OBJECT_MAP) {
-		wire_field_fail(fields, "columns", "is not a map");
+		fail(reader, "columns", "is not a map");
 		return;
 	}
-	if (wire_check_keys(&object->via.map, WIRE_MAX_COLUMNS, "batch frame: \"columns\"", fields->error) < 0) {
-		fields->status = PORTOLAN_E_INVALID;
+	if (check_keys(&object->via.map, WIRE_MAX_COLUMNS, "batch frame: \"columns\"", reader->error) < 0) {
+		reader->status = PORTOLAN_E_INVALID;
 		return;
 	}
-	for (uint32_t i = 0; i < object->via.map.size && fields->status == 0; i++) {
+	for (uint32_t i = 0; i < object->via.map.size && reader->status == 0; i++) {
 		struct wire_column *column = &batch->columns[i];
 		char key[WIRE_MAX_COLUMN_NAME + 1] = "";
 
-		column->name = wire_bytes_of_string(&object->via.map.ptr[i].key);
+		column->name = string_of(&object->via.map.ptr[i].key);
 		if (!wire_column_name_is_valid(column->name.data, column->name.size)) {
-			wire_field_fail(fields, "columns", "has a name that is not 1–%d of a–z, 0–9 and _ (number %u)",
-			                WIRE_MAX_COLUMN_NAME, i + 1);
+			fail(reader, "columns", "has a name that is not 1–%d of a–z, 0–9 and _ (number %u)",
+			     WIRE_MAX_COLUMN_NAME, i + 1);
 			return;
 		}
 		memcpy(key, column->name.data, column->name.size);
-		decode_column(fields, key, &object->via.map.ptr[i].val, batch->rows, &column->type, &column->data);
-		if (fields->status == 0 && column->type != wire_column_type(column->name))
-			wire_field_fail(fields, key, "must be %s", wire_type_name(wire_column_type(column->name)));
+		read_column(reader, key, &object->via.map.ptr[i].val, batch->rows, &column->type, &column->data);
+		if (reader->status == 0 && column->type != wire_column_type(column->name))
+			fail(reader, key, "must be %s", wire_type_names[wire_column_type(column->name)]);
 		gold_prob |= strcmp(key, "gold_prob") == 0;
 		correct |= strcmp(key, "correct") == 0;
 	}
 	batch->column_count = object->via.map.size;
 	if (!gold_prob || !correct)
-		wire_field_fail(fields, "columns", "must hold gold_prob and correct");
+		fail(reader, "columns", "must hold gold_prob and correct");
 }
 
 static void
-decode_batch(struct wire_fields *fields, struct wire_batch *batch)
+read_rows(struct reader *reader, struct wire_batch *batch)
 {
-	const msgpack_object *ids;
+	const msgpack_object *ids = find(reader, "ids", WIRE_REQUIRED);
 
-	batch->sequence = wire_field_uint(fields, "q", WIRE_REQUIRED, 1, UINT64_MAX);
-	batch->epoch = (uint32_t)wire_field_uint(fields, "e", WIRE_REQUIRED, 0, WIRE_MAX_EPOCH);
-	batch->rows = (uint32_t)wire_field_uint(fields, "n", WIRE_REQUIRED, 1, WIRE_MAX_ROWS);
-	ids = wire_field_find(fields, "ids", WIRE_REQUIRED);
-	if (fields->status < 0)
+	if (reader->status < 0)
 		return;
-	decode_column(fields, "ids", ids, batch->rows, &batch->id_type, &batch->ids);
-	if (fields->status == 0 && batch->id_type != WIRE_U4 && batch->id_type != WIRE_U8 && batch->id_type != WIRE_STR)
-		wire_field_fail(fields, "ids", "must be u4, u8 or str");
-	if (fields->status == 0)
-		decode_columns(fields, batch);
-}
-
-/* A map within the map: keys it does not have are 0, others are skipped. */
-static void
-decode_counts(struct wire_fields *fields, struct wire_counts *counts)
-{
-	const msgpack_object *object = wire_field_find(fields, "counts", WIRE_OPTIONAL);
-	struct wire_fields inner = {.kind = fields->kind, .error = fields->error};
-
-	if (!object || fields->status < 0)
-		return;
-	if (object->type != MSGPACK_OBJECT_MAP) {
-		wire_field_fail(fields, "counts", "is not a map");
-		return;
-	}
-	inner.map = &object->via.map;
-	inner.status = wire_check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", fields->error);
-	if (inner.status == 0) {
-		counts->told = true;
-		counts->logged = wire_field_uint(&inner, "logged", WIRE_OPTIONAL, 0, UINT64_MAX);
-		counts->refused = wire_field_uint(&inner, "refused", WIRE_OPTIONAL, 0, UINT64_MAX);
-		counts->dropped = wire_field_uint(&inner, "dropped", WIRE_OPTIONAL, 0, UINT64_MAX);
-		counts->spooled = wire_field_uint(&inner, "spooled", WIRE_OPTIONAL, 0, UINT64_MAX);
-		counts->waits = wire_field_uint(&inner, "waits", WIRE_OPTIONAL, 0, UINT64_MAX);
-	}
-	fields->status = inner.status;
-}
-
-/* A code or a message beyond the limits is not for us to read, but that it is an error is understood. */
-static void
-decode_error(struct wire_fields *fields, struct wire_error *reply)
-{
-	struct wire_fields lenient = *fields;
-
-	lenient.error = NULL;
-	reply->code = wire_error_code_from_name(wire_field_text(fields, "code", WIRE_REQUIRED, WIRE_MAX_FRAME, true));
-	reply->message = wire_field_text(&lenient, "message", WIRE_REQUIRED, WIRE_MAX_MESSAGE, false);
-	reply->sequence = wire_field_uint(fields, "q", WIRE_OPTIONAL, 0, UINT64_MAX);
-}
-
-static void
-decode_kind(wire_decoder *decoder, struct wire_fields *fields, struct wire_frame *frame)
-{
-	switch (frame->kind) {
-	case WIRE_OPEN:
-		decode_open(decoder, fields, &frame->open);
-		break;
-	case WIRE_BATCH:
-		decode_batch(fields, &frame->batch);
-		break;
-	case WIRE_END_EPOCH:
-		frame->end_epoch.sequence = wire_field_uint(fields, "q", WIRE_REQUIRED, 1, UINT64_MAX);
-		frame->end_epoch.epoch = (uint32_t)wire_field_uint(fields, "e", WIRE_REQUIRED, 0, WIRE_MAX_EPOCH);
-		break;
-	case WIRE_CLOSE:
-		frame->close.sequence = wire_field_uint(fields, "q", WIRE_REQUIRED, 1, UINT64_MAX);
-		decode_counts(fields, &frame->close.counts);
-		break;
-	case WIRE_PING:
-		decode_counts(fields, &frame->ping.counts);
-		break;
-	case WIRE_REMOVE:
-		frame->remove.run = field_run(fields);
-		break;
-	case WIRE_OPENED:
-		frame->opened.acknowledged = wire_field_uint(fields, "a", WIRE_REQUIRED, 0, UINT64_MAX);
-		frame->opened.credit = wire_field_uint(fields, "c", WIRE_REQUIRED, 0, UINT64_MAX);
-		frame->opened.id_kind = (enum wire_id_kind)wire_field_choice(fields, "ids", wire_id_kind_names,
-		                                                             WIRE_ID_NONE, WIRE_ID_STR + 1);
-		frame->opened.store = wire_field_store(fields);
-		break;
-	case WIRE_ACK:
-		frame->ack.acknowledged = wire_field_uint(fields, "a", WIRE_REQUIRED, 0, UINT64_MAX);
-		frame->ack.credit = wire_field_uint(fields, "c", WIRE_REQUIRED, 0, UINT64_MAX);
-		frame->ack.replaced = wire_field_uint(fields, "replaced", WIRE_OPTIONAL, 0, UINT64_MAX);
-		frame->ack.refused = wire_field_uint(fields, "refused", WIRE_OPTIONAL, 0, UINT64_MAX);
-		break;
-	case WIRE_ERROR:
-		decode_error(fields, &frame->error);
-		break;
-	}
+	read_column(reader, "ids", ids, batch->rows, &batch->id_type, &batch->ids);
+	if (reader->status == 0 && batch->id_type != WIRE_U4 && batch->id_type != WIRE_U8 && batch->id_type != WIRE_STR)
+		fail(reader, "ids", "must be u4, u8 or str");
+	if (reader->status == 0)
+		read_columns(reader, batch);
 }
 
 static int
@@ -265,23 +364,32 @@ static int
 decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_frame *frame, enum wire_error_code *code,
            struct portolan_error *error)
 {
-	struct wire_fields fields = {.map = map, .kind = "a", .error = error};
-	uint64_t version;
+	struct reader reader = {.map = map, .kind = "a", .error = error};
+	struct head head = {.version = WIRE_VERSION};
 
-	if (wire_check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
+	if (check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
 		return PORTOLAN_E_INVALID;
 	/* The version decides what everything else means, so it is judged first. */
-	version = wire_field_uint(&fields, "v", WIRE_REQUIRED, 0, UINT64_MAX);
-	if (fields.status == 0 && version != WIRE_VERSION) {
+	read_field(&reader, &head_fields[VERSION], &head);
+	if (head.version != WIRE_VERSION) {
 		*code = WIRE_E_VERSION;
-		return wrong_version(version, error);
+		return wrong_version(head.version, error);
 	}
-	frame->kind = (enum wire_kind)wire_field_choice(&fields, "t", wire_kind_names, WIRE_OPEN, WIRE_ERROR + 1);
-	fields.kind = wire_kind_names[frame->kind];
-	wire_field_session(&fields, frame->session);
-	if (fields.status == 0)
-		decode_kind(decoder, &fields, frame);
-	return fields.status;
+	read_field(&reader, &head_fields[KIND], &head);
+	if (reader.status < 0)
+		return reader.status;
+	reader.kind = wire_kind_names[head.kind];
+	read_field(&reader, &head_fields[SESSION], &head);
+	if (reader.status < 0)
+		return reader.status;
+	frame->kind = head.kind;
+	memcpy(frame->session, head.session, WIRE_SESSION_SIZE);
+	read_fields(&reader, frame->kind, frame);
+	if (frame->kind == WIRE_BATCH)
+		read_rows(&reader, &frame->batch);
+	else if (frame->kind == WIRE_OPEN)
+		read_labels(&reader, decoder, &frame->open);
+	return reader.status;
 }
 
 int
@@ -291,6 +399,8 @@ wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_fr
 	struct wire_frame decoded = {0};
 	enum wire_error_code why = WIRE_E_MALFORMED;
 	uint64_t version = wire_leading_version(data, size);
+	msgpack_unpack_return result;
+	struct wire_head ignored;
 	size_t offset = 0;
 	int status;
 
@@ -298,17 +408,14 @@ wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_fr
 		why = WIRE_E_VERSION;
 		status = wrong_version(version, error);
 	} else {
-		status = wire_scan(data, size, error);
+		status = wire_scan(data, size, &ignored, error);
 	}
 	if (status == 0) {
-		msgpack_unpack_return result = msgpack_unpack_next(&decoder->unpacked, data, size, &offset);
-
+		result = msgpack_unpack_next(&decoder->unpacked, data, size, &offset);
 		if (result == MSGPACK_UNPACK_NOMEM_ERROR)
 			status = error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", size);
-		else if (result != MSGPACK_UNPACK_SUCCESS || offset != size)
+		else if (result != MSGPACK_UNPACK_SUCCESS || decoder->unpacked.data.type != MSGPACK_OBJECT_MAP)
 			status = error_set(error, PORTOLAN_E_INVALID, "frame is not msgpack");
-		else if (decoder->unpacked.data.type != MSGPACK_OBJECT_MAP)
-			status = error_set(error, PORTOLAN_E_INVALID, "frame is not a msgpack map");
 		else
 			status = decode_map(decoder, &decoder->unpacked.data.via.map, &decoded, &why, error);
 	}

@@ -1,148 +1,113 @@
 /*
- * wire_fields.c: the fields of a decoded map, by key.
+ * wire_fields.c: the tables of fields, and the words of the wire.
  */
 #include "wire_fields.h"
 
-#include <portolan/error.h>
-
 #include "wire_check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
 
-#define MAX_WORD 32 /* bytes of the name of a kind, mode or code */
+#define FRAME(member) WIRE_MEMBER(struct wire_frame, member)
+#define COUNTS(member) WIRE_MEMBER(struct wire_counts, member)
 
-void
-wire_field_fail(struct wire_fields *fields, const char *key, const char *format, ...)
-{
-	char what[160];
-	va_list arguments;
+_Static_assert(WIRE_SESSION_SIZE == WIRE_STORE_SIZE, "a WIRE_ID has 16 bytes");
 
-	if (fields->status < 0)
-		return;
-	va_start(arguments, format);
-	vsnprintf(what, sizeof(what), format, arguments);
-	va_end(arguments);
-	fields->status = error_set(fields->error, PORTOLAN_E_INVALID, "%s frame: \"%s\" %s", fields->kind, key, what);
-}
+const char *const wire_kind_names[] = {
+        [WIRE_OPEN] = "open",     [WIRE_BATCH] = "batch", [WIRE_END_EPOCH] = "end",
+        [WIRE_CLOSE] = "close",   [WIRE_PING] = "ping",   [WIRE_REMOVE] = "remove",
+        [WIRE_OPENED] = "opened", [WIRE_ACK] = "ack",     [WIRE_ERROR] = "error",
+};
 
-const msgpack_object *
-wire_field_find(struct wire_fields *fields, const char *key, enum wire_need need)
-{
-	for (uint32_t i = 0; i < fields->map->size; i++)
-		if (wire_bytes_equal(wire_bytes_of_string(&fields->map->ptr[i].key), key))
-			return &fields->map->ptr[i].val;
-	if (need == WIRE_REQUIRED)
-		wire_field_fail(fields, key, "is missing");
-	return NULL;
-}
+const char *const wire_type_names[] = {
+        [WIRE_F4] = "f4", [WIRE_I4] = "i4", [WIRE_U4] = "u4", [WIRE_U8] = "u8", [WIRE_BIT] = "bit", [WIRE_STR] = "str",
+};
 
-uint64_t
-wire_field_uint(struct wire_fields *fields, const char *key, enum wire_need need, uint64_t least, uint64_t most)
-{
-	const msgpack_object *object = wire_field_find(fields, key, need);
+const char *const wire_code_names[] = {
+        [WIRE_E_VERSION] = "version",
+        [WIRE_E_MALFORMED] = "malformed",
+        [WIRE_E_NO_SESSION] = "no-session",
+        [WIRE_E_SEQUENCE] = "sequence",
+        [WIRE_E_RUN_EXISTS] = "run-exists",
+        [WIRE_E_RUN_DIFFERS] = "run-differs",
+        [WIRE_E_REFUSED] = "refused",
+        [WIRE_E_UNAVAILABLE] = "unavailable",
+        [WIRE_E_RUN_REMOVED] = "run-removed",
+        [WIRE_E_NO_RUN] = "no-run",
+        [WIRE_E_RUN_DAMAGED] = "run-damaged",
+        [WIRE_E_OTHER_STORE] = "other-store",
+        [WIRE_E_NO_BEGINNING] = "no-beginning",
+        [WIRE_E_OVER_CREDIT] = "over-credit",
+        [WIRE_E_TOO_MANY_IDS] = "too-many-ids",
+        [WIRE_E_SESSION_DIFFERS] = "session-differs",
+        [WIRE_E_OTHER] = "other",
+};
 
-	if (!object)
-		return 0;
-	if (object->type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
-		wire_field_fail(fields, key, "is not an unsigned integer");
-		return 0;
-	}
-	if (object->via.u64 < least || object->via.u64 > most) {
-		wire_field_fail(fields, key, "is %llu, not within %llu to %llu", (unsigned long long)object->via.u64,
-		                (unsigned long long)least, (unsigned long long)most);
-		return 0;
-	}
-	return object->via.u64;
-}
+static const char *const mode_names[] = {
+        [PORTOLAN_EPOCH_END] = "epoch-end",
+        [PORTOLAN_TRAIN_FORWARD] = "train-forward",
+};
 
-bool
-wire_field_bool(struct wire_fields *fields, const char *key)
-{
-	const msgpack_object *object = wire_field_find(fields, key, WIRE_OPTIONAL);
+static const char *const id_kind_names[] = {[WIRE_ID_NONE] = "none", [WIRE_ID_INT] = "int", [WIRE_ID_STR] = "str"};
 
-	if (object && object->type != MSGPACK_OBJECT_BOOLEAN)
-		wire_field_fail(fields, key, "is not true or false");
-	return object && object->type == MSGPACK_OBJECT_BOOLEAN && object->via.boolean;
-}
-
-struct wire_bytes
-wire_field_text(struct wire_fields *fields, const char *key, enum wire_need need, size_t most, bool multi_line)
-{
-	const msgpack_object *object = wire_field_find(fields, key, need);
-	struct wire_bytes text = {(const uint8_t *)"", 0};
-
-	if (!object)
-		return text;
-	if (object->type != MSGPACK_OBJECT_STR) {
-		wire_field_fail(fields, key, "is not a string");
-	} else if (object->via.str.size > most) {
-		wire_field_fail(fields, key, "has %u bytes; the limit is %zu", object->via.str.size, most);
-	} else if (!wire_text_is_valid(wire_bytes_of_string(object).data, object->via.str.size, multi_line)) {
-		wire_field_fail(fields, key, "is not UTF-8%s", multi_line ? "" : " without control characters");
-	} else {
-		text = wire_bytes_of_string(object);
-	}
-	return text;
-}
+const struct wire_field wire_fields[] = {
+        {WIRE_OPEN, "run", WIRE_TEXT, WIRE_REQUIRED, FRAME(open.run), 1, WIRE_MAX_NAME},
+        {WIRE_OPEN, "started", WIRE_NUMBER, WIRE_REQUIRED, FRAME(open.started), 1, INT64_MAX},
+        {WIRE_OPEN, "mode", WIRE_WORD, WIRE_REQUIRED, FRAME(open.mode), PORTOLAN_EPOCH_END, PORTOLAN_TRAIN_FORWARD,
+         mode_names},
+        {WIRE_OPEN, "client", WIRE_TEXT, WIRE_OPTIONAL, FRAME(open.client), 0, WIRE_MAX_NAME},
+        {WIRE_OPEN, "group", WIRE_TEXT, WIRE_OPTIONAL, FRAME(open.group), 0, WIRE_MAX_NAME},
+        {WIRE_OPEN, "rank", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(open.rank), 0, UINT32_MAX},
+        {WIRE_OPEN, "examples", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(open.examples), 0, UINT64_MAX},
+        {WIRE_OPEN, "resume", WIRE_FLAG, WIRE_OPTIONAL, FRAME(open.resume)},
+        {WIRE_OPEN, "overwrite", WIRE_FLAG, WIRE_OPTIONAL, FRAME(open.overwrite)},
+        {WIRE_OPEN, "whole", WIRE_FLAG, WIRE_OPTIONAL, FRAME(open.whole)},
+        {WIRE_OPEN, "late", WIRE_FLAG, WIRE_OPTIONAL, FRAME(open.late)},
+        {WIRE_OPEN, "after", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(open.after), 0, UINT64_MAX},
+        {WIRE_OPEN, "partial", WIRE_FLAG, WIRE_OPTIONAL, FRAME(open.partial)},
+        {WIRE_OPEN, "store", WIRE_ID, WIRE_OPTIONAL, FRAME(open.store)},
+        {WIRE_OPEN, "config", WIRE_LINES, WIRE_OPTIONAL, FRAME(open.config), 0, WIRE_MAX_CONFIG},
+        {WIRE_BATCH, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.sequence), 1, UINT64_MAX},
+        {WIRE_BATCH, "e", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.epoch), 0, WIRE_MAX_EPOCH},
+        {WIRE_BATCH, "n", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.rows), 1, WIRE_MAX_ROWS},
+        {WIRE_END_EPOCH, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(end_epoch.sequence), 1, UINT64_MAX},
+        {WIRE_END_EPOCH, "e", WIRE_NUMBER, WIRE_REQUIRED, FRAME(end_epoch.epoch), 0, WIRE_MAX_EPOCH},
+        {WIRE_CLOSE, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(close.sequence), 1, UINT64_MAX},
+        {WIRE_CLOSE, "counts", WIRE_COUNTS, WIRE_OPTIONAL, FRAME(close.counts)},
+        {WIRE_PING, "counts", WIRE_COUNTS, WIRE_OPTIONAL, FRAME(ping.counts)},
+        {WIRE_REMOVE, "run", WIRE_TEXT, WIRE_REQUIRED, FRAME(remove.run), 1, WIRE_MAX_NAME},
+        {WIRE_OPENED, "a", WIRE_NUMBER, WIRE_REQUIRED, FRAME(opened.acknowledged), 0, UINT64_MAX},
+        {WIRE_OPENED, "c", WIRE_NUMBER, WIRE_REQUIRED, FRAME(opened.credit), 0, UINT64_MAX},
+        {WIRE_OPENED, "ids", WIRE_WORD, WIRE_REQUIRED, FRAME(opened.id_kind), WIRE_ID_NONE, WIRE_ID_STR, id_kind_names},
+        {WIRE_OPENED, "store", WIRE_ID, WIRE_OPTIONAL, FRAME(opened.store)},
+        {WIRE_ACK, "a", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.acknowledged), 0, UINT64_MAX},
+        {WIRE_ACK, "c", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.credit), 0, UINT64_MAX},
+        {WIRE_ACK, "replaced", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.replaced), 0, UINT64_MAX},
+        {WIRE_ACK, "refused", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.refused), 0, UINT64_MAX},
+        /* That it is an error must be understood, whatever its words are. */
+        {WIRE_ERROR, "code", WIRE_CODE, WIRE_REQUIRED, FRAME(error.code), WIRE_E_VERSION, WIRE_E_OTHER,
+         wire_code_names},
+        {WIRE_ERROR, "message", WIRE_REMARK, WIRE_WRITTEN, FRAME(error.message), 0, WIRE_MAX_MESSAGE},
+        {WIRE_ERROR, "q", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(error.sequence), 0, UINT64_MAX},
+        {WIRE_IN_COUNTS, "logged", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(logged), 0, UINT64_MAX},
+        {WIRE_IN_COUNTS, "refused", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(refused), 0, UINT64_MAX},
+        {WIRE_IN_COUNTS, "dropped", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(dropped), 0, UINT64_MAX},
+        {WIRE_IN_COUNTS, "spooled", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(spooled), 0, UINT64_MAX},
+        {WIRE_IN_COUNTS, "waits", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(waits), 0, UINT64_MAX},
+        {0},
+};
 
 unsigned
-wire_field_choice(struct wire_fields *fields, const char *key, const char *const *names, unsigned first, unsigned count)
+wire_find_word(const char *const *words, unsigned first, unsigned last, struct wire_bytes word)
 {
-	struct wire_bytes text = wire_field_text(fields, key, WIRE_REQUIRED, MAX_WORD, false);
+	unsigned index = first;
 
-	for (unsigned i = first; i < count; i++)
-		if (wire_bytes_equal(text, names[i]))
-			return i;
-	wire_field_fail(fields, key, "has a value this version does not know");
-	return first;
+	while (index <= last && !wire_bytes_equal(word, words[index]))
+		index++;
+	return index;
 }
 
-void
-wire_field_session(struct wire_fields *fields, uint8_t session[WIRE_SESSION_SIZE])
+const char *
+wire_error_code_name(enum wire_error_code code)
 {
-	const msgpack_object *object = wire_field_find(fields, "s", WIRE_REQUIRED);
-
-	if (!object)
-		return;
-	if (object->type != MSGPACK_OBJECT_BIN || object->via.bin.size != WIRE_SESSION_SIZE)
-		wire_field_fail(fields, "s", "is not bin of %d bytes", WIRE_SESSION_SIZE);
-	else
-		memcpy(session, object->via.bin.ptr, WIRE_SESSION_SIZE);
-}
-
-const uint8_t *
-wire_field_store(struct wire_fields *fields)
-{
-	const msgpack_object *object = wire_field_find(fields, "store", WIRE_OPTIONAL);
-
-	if (!object)
-		return NULL;
-	if (object->type == MSGPACK_OBJECT_BIN && object->via.bin.size == WIRE_STORE_SIZE)
-		return (const uint8_t *)object->via.bin.ptr;
-	wire_field_fail(fields, "store", "is not bin of %d bytes", WIRE_STORE_SIZE);
-	return NULL;
-}
-
-int
-wire_check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
-{
-	if (map->size > most)
-		return error_set(error, PORTOLAN_E_INVALID, "%s has %u keys; the limit is %u", where, map->size, most);
-	for (uint32_t i = 0; i < map->size; i++) {
-		struct wire_bytes key;
-
-		if (map->ptr[i].key.type != MSGPACK_OBJECT_STR)
-			return error_set(error, PORTOLAN_E_INVALID, "%s has a key that is not a string", where);
-		key = wire_bytes_of_string(&map->ptr[i].key);
-		for (uint32_t j = 0; j < i; j++) {
-			struct wire_bytes other = wire_bytes_of_string(&map->ptr[j].key);
-
-			if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
-				return error_set(error, PORTOLAN_E_INVALID, "%s has the same key twice (number %u)",
-				                 where, i + 1);
-		}
-	}
-	return 0;
+	return wire_code_names[code];
 }

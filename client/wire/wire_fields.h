@@ -1,58 +1,54 @@
 /*
- * wire_fields.h: reading the fields of a map that msgpack has decoded; private to the wire codec.
- *
- * The first thing wrong is kept in `status`, with its message; later fetches answer zeros. What is fetched points into
- * the map.
+ * wire_fields.h: what the frames of each kind hold: the one table from which frames are written, read and checked. The
+ * parts that are arrays (ids, columns and labels) are not in it. Private to the codec.
  */
-#ifndef WIRE_FIELDS_H
-#define WIRE_FIELDS_H
+#ifndef CLIENT_WIRE_FIELDS_H
+#define CLIENT_WIRE_FIELDS_H
 
 #include <portolan/wire.h>
 
-#include <msgpack.h>
-
-/* The map being read, and the first error in it. */
-struct wire_fields {
-	const msgpack_object_map *map;
-	const char *kind; /* of the frame, for messages */
-	struct portolan_error *error;
-	int status;
+/* What stands under a key, and which type the member has that holds it. */
+enum wire_field_type {
+	WIRE_NUMBER, /* an unsigned integer, least … most; of `size` bytes */
+	WIRE_FLAG,   /* true or false; bool */
+	WIRE_TEXT,   /* least … most bytes of UTF-8 without control characters; struct wire_bytes */
+	WIRE_LINES,  /* the same, but only U+0000 is forbidden */
+	WIRE_REMARK, /* WIRE_TEXT, but what is not valid is read as empty */
+	WIRE_WORD,   /* one of words[least … most]; an enum, the index */
+	WIRE_CODE,   /* the same, but a word that is not known is read as `most` */
+	WIRE_ID,     /* 16 bytes; const uint8_t *, into the frame */
+	WIRE_COUNTS, /* a map of the fields WIRE_IN_COUNTS; struct wire_counts */
 };
 
-enum wire_need { WIRE_OPTIONAL, WIRE_REQUIRED };
+enum wire_need {
+	WIRE_OPTIONAL, /* written only if it is not zero or empty */
+	WIRE_WRITTEN,  /* always written, but it need not be there */
+	WIRE_REQUIRED,
+};
 
-__attribute__((format(printf, 3, 4))) void wire_field_fail(struct wire_fields *fields, const char *key,
-                                                           const char *format, ...);
+#define WIRE_IN_COUNTS ((enum wire_kind)0)
 
-/* NULL: not there. */
-const msgpack_object *wire_field_find(struct wire_fields *fields, const char *key, enum wire_need need);
-uint64_t wire_field_uint(struct wire_fields *fields, const char *key, enum wire_need need, uint64_t least,
-                         uint64_t most);
-bool wire_field_bool(struct wire_fields *fields, const char *key); /* false if it is not there */
-/* UTF-8 of at most `most` bytes, without control characters, but for those of several lines if `multi_line`. */
-struct wire_bytes wire_field_text(struct wire_fields *fields, const char *key, enum wire_need need, size_t most,
-                                  bool multi_line);
-/* Index in `names` of the string under `key`; the first index is `first`. */
-unsigned wire_field_choice(struct wire_fields *fields, const char *key, const char *const *names, unsigned first,
-                           unsigned count);
-void wire_field_session(struct wire_fields *fields, uint8_t session[WIRE_SESSION_SIZE]);
-const uint8_t *wire_field_store(struct wire_fields *fields); /* NULL: not there */
+struct wire_field {
+	enum wire_kind kind; /* of the frame; or WIRE_IN_COUNTS */
+	const char *key;     /* NULL ends the table */
+	enum wire_field_type type;
+	enum wire_need need;
+	uint16_t offset, size; /* of the member; see WIRE_MEMBER */
+	uint64_t least, most;
+	const char *const *words;
+};
 
-/* Keys must be strings, each once: a second one would be a second opinion about the same thing. `where`, for messages.
- */
-int wire_check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error);
+#define WIRE_MEMBER(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
 
-/* The library has NULL where nothing is, which memcmp() and memcpy() do not take. */
-static inline struct wire_bytes
-wire_bytes_at(const char *data, uint32_t size)
-{
-	return (struct wire_bytes){(const uint8_t *)(size ? data : ""), size};
-}
+/* For each kind in the order of WIRE.md, in which they are written. */
+extern const struct wire_field wire_fields[];
 
-static inline struct wire_bytes
-wire_bytes_of_string(const msgpack_object *object)
-{
-	return wire_bytes_at(object->via.str.ptr, object->via.str.size);
-}
+/* The words of the wire, by enum wire_kind, enum wire_error_code and enum wire_type. */
+extern const char *const wire_kind_names[WIRE_ERROR + 1];
+extern const char *const wire_code_names[WIRE_E_OTHER + 1];
+extern const char *const wire_type_names[WIRE_STR + 1];
+
+/* The index of `word` within words[first … last], or last + 1. */
+unsigned wire_find_word(const char *const *words, unsigned first, unsigned last, struct wire_bytes word);
 
 #endif

@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +60,13 @@ detach_begin(struct detach *detach, const char *store, struct portolan_error *er
 	close_range(4, ~0u, 0);
 	*detach = (struct detach){.pipe = 3, .store = store};
 	return 0;
+}
+
+bool
+detach_follow(pid_t starter)
+{
+	/* In this order: whoever ended before the kernel was told is no longer the parent. */
+	return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == starter;
 }
 
 static void

@@ -46,7 +46,7 @@ notify_stopping(void)
 static int
 serve(const struct options *options)
 {
-	struct detach detach = {.pipe = -1};
+	struct detach detach = {.pipe = -1, .store = options->store};
 	struct server_options server = {
 	        .store = options->store,
 	        .listen = options->listen,
@@ -57,9 +57,11 @@ serve(const struct options *options)
 	};
 	struct portolan_error error = {0};
 
-	if (options->detach) {
-		if (detach_begin(&detach, options->store, &error) < 0)
-			return fail(EXIT_FAILED, &error);
+	if (options->starter && !detach_follow(options->starter))
+		return EXIT_FAILED; /* nobody is left to be told */
+	if (options->detach && detach_begin(&detach, options->store, &error) < 0)
+		return fail(EXIT_FAILED, &error);
+	if (options->detach || options->starter) {
 		server.ready = detach_ready;
 		server.context = &detach;
 	} else {
@@ -129,11 +131,8 @@ import_files(const struct import_options *import)
 static int
 import(const struct options *options)
 {
-	struct import_options import = {.store = options->store,
-	                                .path = options->path,
-	                                .run = options->run,
-	                                .overwrite = options->overwrite,
-	                                .messages = stderr};
+	struct import_options import = {
+	        .store = options->store, .path = options->path, .run = options->run, .overwrite = options->overwrite};
 	struct portolan_error error;
 
 	if (spool_is_one(import.path))

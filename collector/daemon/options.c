@@ -79,6 +79,7 @@ enum {
 	OPTION_IDLE,
 	OPTION_MEMORY,
 	OPTION_DETACH,
+	OPTION_STARTER,
 	OPTION_KEYS,
 	OPTION_RUN,
 	OPTION_OVERWRITE,
@@ -93,6 +94,7 @@ static const struct option serve_options[] = {
         {"exit-when-idle", required_argument, NULL, OPTION_IDLE},
         {"max-memory", required_argument, NULL, OPTION_MEMORY},
         {"detach", no_argument, NULL, OPTION_DETACH},
+        {"starter", required_argument, NULL, OPTION_STARTER}, /* see serving.h; not for users */
         {"keys", required_argument, NULL, OPTION_KEYS},
         {"help", no_argument, NULL, OPTION_HELP},
         {"version", no_argument, NULL, OPTION_VERSION},
@@ -178,6 +180,9 @@ apply(struct options *options, int option, const char *argument, struct portolan
 		return parse_size(argument, &options->max_memory, error);
 	case OPTION_DETACH:
 		options->detach = true;
+		return 0;
+	case OPTION_STARTER:
+		options->starter = (pid_t)strtol(argument, NULL, 10);
 		return 0;
 	case OPTION_KEYS:
 		options->keys = argument;

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define OPTIONS_MAX_LISTEN 16
 
@@ -31,6 +32,7 @@ struct options {
 	size_t max_memory;
 	int64_t idle_ms; /* < 0: never leave */
 	bool detach;
+	pid_t starter; /* go on in the background, and end with this process, the parent; 0: not asked */
 	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path) */
 	const char *path, *run, *client;
 	bool overwrite;

@@ -24,7 +24,7 @@
 #include <zmq.h>
 
 #define OPEN_MS 1000 /* without an answer for so long an `open` is repeated */
-#define SLICE_MS 50
+#define PAUSE_NS 5000000
 #define SILENCE_MS 30000 /* without an answer for so long the collector is given up */
 
 struct channel {
@@ -36,10 +36,12 @@ struct channel {
 	wire_encoder *encoder;
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
-	uint64_t sent, acknowledged; /* sequence numbers */
-	uint64_t credit, underway;   /* bytes; those under way count until all of them are acknowledged */
-	struct channel_totals totals;
-	bool opened, answered, closing;
+	uint64_t sent;       /* the last sequence number */
+	uint64_t underway;   /* bytes, which count until all of them are acknowledged */
+	struct wire_ack ack; /* the last one */
+	int silence;         /* ms that were waited since the last answer */
+	bool begun;          /* the session's first frame is answered */
+	bool closing;
 	bool done; /* nothing was asked for that has not been answered: a collector may take its time to leave */
 };
 
@@ -55,12 +57,11 @@ block_signals(struct channel *channel)
 }
 
 static bool
-is_interrupted(void)
+is_interrupted(const struct channel *channel)
 {
-	sigset_t waiting;
+	sigset_t waiting, ours;
 
-	return sigpending(&waiting) == 0 &&
-	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) || sigismember(&waiting, SIGHUP));
+	return sigpending(&waiting) == 0 && sigandset(&ours, &waiting, &channel->signals) == 0 && !sigisemptyset(&ours);
 }
 
 /* Answers the one that came, which is obeyed now; 0: none. */
@@ -125,7 +126,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	*opened = (struct channel){.store = store, .serving.process = -1, .endpoint.directory = -1};
+	*opened = (struct channel){.store = store, .endpoint.directory = -1};
 	block_signals(opened); /* before libzmq makes threads */
 	opened->encoder = wire_encoder_new();
 	opened->decoder = wire_decoder_new();
@@ -144,6 +145,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 int
 channel_close(struct channel *channel)
 {
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	int arrived;
 
 	if (!channel)
@@ -151,24 +153,16 @@ channel_close(struct channel *channel)
 	disconnect(channel);
 	if (channel->context)
 		zmq_ctx_term(channel->context);
-	do
-		if (!channel->done || is_interrupted())
+	while (!serving_has_left(&channel->serving)) {
+		if (!channel->done || is_interrupted(channel))
 			serving_stop(&channel->serving);
-	while (!serving_has_left(&channel->serving, SLICE_MS));
+		nanosleep(&pause, NULL);
+	}
 	wire_encoder_free(channel->encoder);
 	wire_decoder_free(channel->decoder);
 	arrived = unblock_signals(channel);
 	free(channel);
 	return arrived;
-}
-
-static void
-take_acknowledged(struct channel *channel, uint64_t acknowledged, uint64_t credit)
-{
-	channel->credit = credit;
-	channel->acknowledged = acknowledged < channel->sent ? acknowledged : channel->sent;
-	if (channel->acknowledged == channel->sent)
-		channel->underway = 0;
 }
 
 /* An error about bytes that could not be decoded names no session. */
@@ -186,25 +180,26 @@ take_answer(struct channel *channel, const struct wire_frame *frame, struct port
 {
 	if (!is_mine(channel, frame))
 		return 0;
-	channel->answered = true;
+	channel->silence = 0;
 	switch (frame->kind) {
 	case WIRE_OPENED: /* again, where `open` was repeated: nothing was sent before the first one came */
-		if (!channel->opened)
-			channel->sent = channel->acknowledged = frame->opened.acknowledged;
-		channel->opened = true;
-		take_acknowledged(channel, frame->opened.acknowledged, frame->opened.credit);
+		if (!channel->begun)
+			channel->sent = frame->opened.acknowledged;
+		channel->ack.acknowledged = frame->opened.acknowledged;
+		channel->ack.credit = frame->opened.credit;
 		break;
 	case WIRE_ACK:
-		channel->totals.replaced = frame->ack.replaced;
-		channel->totals.refused = frame->ack.refused;
-		take_acknowledged(channel, frame->ack.acknowledged, frame->ack.credit);
+		channel->ack = frame->ack;
 		break;
 	case WIRE_ERROR:
 		return error_set(error, frame->error.code == WIRE_E_NO_RUN ? STORE_E_NO_RUN : PORTOLAN_E_REFUSED,
 		                 "%.*s", (int)frame->error.message.size, (const char *)frame->error.message.data);
 	default:
-		break;
+		return 0;
 	}
+	channel->begun = true;
+	if (channel->ack.acknowledged >= channel->sent)
+		channel->underway = 0;
 	return 0;
 }
 
@@ -268,35 +263,23 @@ begin_again(struct channel *channel, struct wire_frame *first, struct portolan_e
 /* Receives once. When it has been quiet for a while it asks with a ping, or, if the session has not begun, sends
  * `first` again. */
 static int
-wait_once(struct channel *channel, struct wire_frame *first, int *silence, struct portolan_error *error)
+wait_once(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
 	struct wire_frame ping = {.kind = WIRE_PING};
-	int timeout = channel->opened ? WIRE_PING_MS : OPEN_MS, result;
+	int timeout = channel->begun ? WIRE_PING_MS : OPEN_MS, result;
 
-	if (!channel->closing && is_interrupted())
+	if (!channel->closing && is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
-	channel->answered = false;
+	channel->silence += timeout;
 	result = receive(channel, timeout, error);
-	if (result < 0 || channel->answered) {
-		*silence = 0;
+	if (result < 0 || channel->silence == 0)
 		return result;
-	}
-	*silence += timeout;
-	if (*silence >= SILENCE_MS)
+	if (channel->silence >= SILENCE_MS)
 		return error_set(
 		        error, PORTOLAN_E_TIMEOUT,
 		        "store %s is locked, but its collector does not answer; try again, or stop that process",
 		        channel->store);
-	return channel->opened ? put(channel, &ping, error) : begin_again(channel, first, error);
-}
-
-/* A first frame, and with it a new number for what is answered: late answers to an earlier session are not taken. */
-static void
-forget_session(struct channel *channel, const uint8_t session[WIRE_SESSION_SIZE])
-{
-	memcpy(channel->session, session, WIRE_SESSION_SIZE);
-	channel->opened = channel->answered = channel->closing = channel->done = false;
-	channel->underway = 0;
+	return channel->begun ? put(channel, &ping, error) : begin_again(channel, first, error);
 }
 
 int
@@ -307,19 +290,21 @@ channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *e
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
 }
 
+/* Late answers to an earlier session are not taken. */
 int
-channel_begin(struct channel *channel, const struct wire_frame *open, uint64_t *acknowledged,
+channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t *acknowledged,
               struct portolan_error *error)
 {
-	struct wire_frame frame = *open;
-	int silence = 0, result;
+	struct wire_frame frame = *first;
+	int result;
 
-	forget_session(channel, open->session);
+	memcpy(channel->session, first->session, WIRE_SESSION_SIZE);
+	channel->begun = channel->closing = channel->done = false;
+	channel->underway = channel->silence = 0;
 	result = put(channel, &frame, error);
-	while (result == 0 && !channel->opened)
-		result = wait_once(channel, &frame, &silence, error);
-	if (result == 0)
-		*acknowledged = channel->acknowledged;
+	while (result == 0 && !channel->begun)
+		result = wait_once(channel, &frame, error);
+	*acknowledged = channel->ack.acknowledged;
 	return result;
 }
 
@@ -331,14 +316,14 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	                     : frame->kind == WIRE_END_EPOCH ? &numbered.end_epoch.sequence
 	                                                     : &numbered.close.sequence;
 	struct wire_bytes bytes;
-	int silence = 0, result;
+	int result;
 
 	*sequence = channel->sent + 1;
-	if (is_interrupted())
+	if (is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	result = encode(channel, &numbered, &bytes, error); /* for its size; put() does it again, after the pings */
-	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->credit)
-		result = wait_once(channel, NULL, &silence, error);
+	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->ack.credit)
+		result = wait_once(channel, NULL, error);
 	if (result < 0)
 		return result;
 	channel->sent++;
@@ -347,19 +332,19 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 }
 
 int
-channel_end(struct channel *channel, const struct wire_counts *counts, struct channel_totals *totals,
+channel_end(struct channel *channel, const struct wire_counts *counts, struct wire_ack *last,
             struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.counts = *counts}};
-	int silence = 0, result = channel_send(channel, &frame, error);
+	const struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.counts = *counts}};
+	int result = channel_send(channel, &frame, error);
 
 	channel->closing = true;
-	while (result == 0 && channel->acknowledged < channel->sent)
-		result = wait_once(channel, NULL, &silence, error);
+	while (result == 0 && channel->ack.acknowledged < channel->sent)
+		result = wait_once(channel, NULL, error);
 	if (result < 0)
 		return result;
 	channel->done = true;
-	*totals = channel->totals;
+	*last = channel->ack;
 	return 0;
 }
 
@@ -367,14 +352,11 @@ int
 channel_remove(struct channel *channel, const char *run, struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_REMOVE, .remove.run = {(const uint8_t *)run, strlen(run)}};
-	int silence = 0, result = channel_new_session(frame.session, error);
+	uint64_t ignored;
+	int result = channel_new_session(frame.session, error);
 
-	if (result < 0)
-		return result;
-	forget_session(channel, frame.session);
-	result = put(channel, &frame, error);
-	while (result == 0 && !channel->answered)
-		result = wait_once(channel, &frame, &silence, error);
+	if (result == 0)
+		result = channel_begin(channel, &frame, &ignored, error);
 	channel->done = result == 0;
 	return result;
 }

@@ -28,12 +28,9 @@ int channel_begin(struct channel *channel, const struct wire_frame *open, uint64
 /* Sends a frame of the session once there is credit for it. Its number is given here: the next one. */
 int channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error);
 
-struct channel_totals {
-	uint64_t replaced, refused; /* observations, as the collector counts them */
-};
-
-/* Ends the session, with what its client told of itself; returns when everything is on disk. */
-int channel_end(struct channel *channel, const struct wire_counts *counts, struct channel_totals *totals,
+/* Ends the session, with what its client told of itself; returns when everything is on disk. *last: what the collector
+ * said of it then. */
+int channel_end(struct channel *channel, const struct wire_counts *counts, struct wire_ack *last,
                 struct portolan_error *error);
 
 /* Removes a run; returns when that is on disk. STORE_E_NO_RUN. */

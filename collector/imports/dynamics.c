@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOGITS_KEY "logits_epoch_"
@@ -61,22 +60,6 @@ take_gold(struct json_line *line, int64_t *gold)
 	return 0;
 }
 
-static int
-add_logit(struct dynamics_row *row, double logit, struct portolan_error *error)
-{
-	if (row->classes == row->room) {
-		size_t room = row->room ? 2 * row->room : 16;
-		double *grown = realloc(row->logits, room * sizeof(*grown));
-
-		if (!grown)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-		row->logits = grown;
-		row->room = room;
-	}
-	row->logits[row->classes++] = logit;
-	return 0;
-}
-
 /* −∞ is a class that was masked, and may stand off the gold label. */
 static int
 take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
@@ -94,7 +77,8 @@ take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 	if (row->classes == DYNAMICS_CLASSES_MOST)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" has more than %d numbers", key,
 		                 DYNAMICS_CLASSES_MOST);
-	return add_logit(row, number.value, line->error);
+	row->logits[row->classes++] = number.value;
+	return 0;
 }
 
 static int
@@ -211,11 +195,4 @@ dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_ro
 	if (result == 0 && (json_line_peek(&line) != 0 || line.at < line.end))
 		result = json_line_fail(&line, "the end of the line");
 	return result < 0 ? result : check_row(seen, epoch, gold, row, error);
-}
-
-void
-dynamics_row_deinit(struct dynamics_row *row)
-{
-	free(row->logits);
-	*row = (struct dynamics_row){0};
 }

@@ -25,19 +25,18 @@ void dynamics_files_free(struct dynamics_file *files, size_t count);
 
 #define DYNAMICS_CLASSES_MOST 65536
 
-/* One line. Zero-initialise before the first, dynamics_row_deinit() after the last. */
+/* One line. Half a megabyte: not for the stack of a thread. */
 struct dynamics_row {
 	bool is_text; /* which kind of id */
 	uint64_t integer;
 	char text[256]; /* 1–255 bytes, NUL-terminated */
 	int32_t gold;   /* 0 … classes−1 (0 or 1 when classes = 1) */
-	double *logits; /* owned, grows */
-	size_t classes, room;
+	size_t classes;
+	double logits[DYNAMICS_CLASSES_MOST];
 };
 
-/* PORTOLAN_E_INVALID: the message names the field. PORTOLAN_E_MEMORY. */
+/* PORTOLAN_E_INVALID: the message names the field. */
 int dynamics_parse(const char *line, size_t size, uint32_t epoch, struct dynamics_row *row,
                    struct portolan_error *error);
-void dynamics_row_deinit(struct dynamics_row *row);
 
 #endif

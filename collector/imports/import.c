@@ -21,21 +21,11 @@
 
 #define REPORTED_MOST 10      /* refused lines that are printed */
 #define ROWS 4096u            /* of a batch */
-#define LOGITS 262144u        /* numbers of a batch; a row with more is a batch of its own */
+#define LOGITS 262144u        /* numbers of a batch */
 #define BYTES (252u << 10)    /* of its ids and columns, in a frame that has at most 256 KiB */
 #define ROW_BYTES (7 * 4 + 1) /* of the columns, one bit rounded up */
 
-/* The columns of a batch that is being filled. */
-struct columns {
-	uint64_t integers[ROWS];
-	uint8_t texts[ROWS + BYTES]; /* the lengths; from ROWS on, the strings, which follow them when they are sent */
-	size_t text_bytes;
-	float gold_prob[ROWS], margin[ROWS], other_sq[ROWS], entropy[ROWS], max_prob[ROWS];
-	int32_t predicted[ROWS], gold[ROWS];
-	uint8_t correct[ROWS], bits[ROWS / 8], refused[ROWS];
-	double *logits; /* rows × classes */
-	size_t classes, logit_room;
-};
+_Static_assert(DYNAMICS_CLASSES_MOST <= LOGITS, "any row fits a batch");
 
 struct import {
 	const struct import_options *options;
@@ -43,8 +33,6 @@ struct import {
 	size_t file_count;
 	const struct dynamics_file *file; /* the one being read */
 	struct channel *channel;
-	struct columns *columns;
-	size_t rows, bytes; /* in the columns */
 	struct dynamics_row row;
 	char *line;
 	size_t line_room;
@@ -52,6 +40,16 @@ struct import {
 	uint64_t sent, refused;
 	bool has_kind, is_text; /* of the run's ids */
 	struct progress progress;
+
+	/* The batch that is being filled. */
+	size_t rows, bytes, classes;
+	double logits[LOGITS]; /* rows × classes */
+	uint64_t integers[ROWS];
+	uint8_t texts[ROWS + BYTES]; /* the lengths; from ROWS on, the strings, which follow them when they are sent */
+	size_t text_bytes;
+	float gold_prob[ROWS], margin[ROWS], other_sq[ROWS], entropy[ROWS], max_prob[ROWS];
+	int32_t predicted[ROWS], gold[ROWS];
+	uint8_t correct[ROWS], bits[ROWS / 8], refused_rows[ROWS];
 };
 
 static void
@@ -62,10 +60,9 @@ refuse(struct import *import, const char *why)
 		return;
 	progress_clear(&import->progress);
 	if (import->refused == REPORTED_MOST + 1)
-		fprintf(import->options->messages, "further lines left out are counted, but not listed\n");
+		fprintf(stderr, "further lines left out are counted, but not listed\n");
 	else
-		fprintf(import->options->messages, "%s:%" PRIu64 ": %s; line left out\n", import->file->path,
-		        import->line_number, why);
+		fprintf(stderr, "%s:%" PRIu64 ": %s; line left out\n", import->file->path, import->line_number, why);
 }
 
 static size_t
@@ -76,60 +73,56 @@ row_bytes(const struct dynamics_row *row)
 
 /* From logits, of which dynamics_parse() has let no row through that the signals refuse. */
 static void
-derive_signals(struct columns *columns, size_t rows)
+derive_signals(struct import *import)
 {
 	const struct portolan_array logits = {
-	        .data = columns->logits,
+	        .data = import->logits,
 	        .type = PORTOLAN_F64,
-	        .row_stride = (ptrdiff_t)(columns->classes * sizeof(double)),
+	        .row_stride = (ptrdiff_t)(import->classes * sizeof(double)),
 	        .column_stride = sizeof(double),
 	};
-	const struct signals_columns derived = {columns->gold_prob, columns->margin,   columns->other_sq,
-	                                        columns->entropy,   columns->max_prob, columns->predicted,
-	                                        columns->correct};
-	size_t refused =
-	        signals_from_logits(&logits, rows, columns->classes, columns->gold, &derived, columns->refused);
+	const struct signals_columns derived = {import->gold_prob, import->margin,    import->other_sq, import->entropy,
+	                                        import->max_prob,  import->predicted, import->correct};
+	size_t refused = signals_from_logits(&logits, import->rows, import->classes, import->gold, &derived,
+	                                     import->refused_rows);
 
 	assert(refused == 0);
 	(void)refused;
-	memset(columns->bits, 0, sizeof(columns->bits));
-	for (size_t r = 0; r < rows; r++)
-		columns->bits[r / 8] |= (uint8_t)((columns->correct[r] != 0) << (r % 8));
+	memset(import->bits, 0, sizeof(import->bits));
+	for (size_t r = 0; r < import->rows; r++)
+		import->bits[r / 8] |= (uint8_t)((import->correct[r] != 0) << (r % 8));
 }
 
 /* Length bytes, then the strings. */
 static struct wire_bytes
 pack_texts(struct import *import)
 {
-	uint8_t *texts = import->columns->texts;
-
-	memmove(texts + import->rows, texts + ROWS, import->columns->text_bytes);
-	return (struct wire_bytes){texts, import->rows + import->columns->text_bytes};
+	memmove(import->texts + import->rows, import->texts + ROWS, import->text_bytes);
+	return (struct wire_bytes){import->texts, import->rows + import->text_bytes};
 }
 
 static int
 send_batch(struct import *import, struct portolan_error *error)
 {
-	struct columns *columns = import->columns;
 	const struct {
 		const char *name;
 		enum wire_type type;
 		const void *data;
-	} all[] = {{"gold_prob", WIRE_F4, columns->gold_prob}, {"correct", WIRE_BIT, columns->bits},
-	           {"margin", WIRE_F4, columns->margin},       {"other_sq", WIRE_F4, columns->other_sq},
-	           {"entropy", WIRE_F4, columns->entropy},     {"max_prob", WIRE_F4, columns->max_prob},
-	           {"predicted", WIRE_I4, columns->predicted}, {"gold", WIRE_I4, columns->gold}};
+	} all[] = {{"gold_prob", WIRE_F4, import->gold_prob}, {"correct", WIRE_BIT, import->bits},
+	           {"margin", WIRE_F4, import->margin},       {"other_sq", WIRE_F4, import->other_sq},
+	           {"entropy", WIRE_F4, import->entropy},     {"max_prob", WIRE_F4, import->max_prob},
+	           {"predicted", WIRE_I4, import->predicted}, {"gold", WIRE_I4, import->gold}};
 	struct wire_frame frame = {.kind = WIRE_BATCH};
 	size_t rows = import->rows;
 	int result;
 
 	if (rows == 0)
 		return 0;
-	derive_signals(columns, rows);
+	derive_signals(import);
 	frame.batch = (struct wire_batch){.epoch = import->file->epoch, .rows = (uint32_t)rows};
 	frame.batch.id_type = import->is_text ? WIRE_STR : WIRE_U8;
-	frame.batch.ids = import->is_text ? pack_texts(import)
-	                                  : (struct wire_bytes){(const uint8_t *)columns->integers, rows * 8};
+	frame.batch.ids =
+	        import->is_text ? pack_texts(import) : (struct wire_bytes){(const uint8_t *)import->integers, rows * 8};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		frame.batch.columns[frame.batch.column_count++] = (struct wire_column){
 		        .name = {(const uint8_t *)all[i].name, strlen(all[i].name)},
@@ -138,7 +131,7 @@ send_batch(struct import *import, struct portolan_error *error)
 	result = channel_send(import->channel, &frame, error);
 	if (result == 0)
 		import->sent += rows;
-	import->rows = import->bytes = columns->text_bytes = 0;
+	import->rows = import->bytes = import->text_bytes = 0;
 	return result;
 }
 
@@ -149,37 +142,25 @@ is_full(const struct import *import)
 	const struct dynamics_row *row = &import->row;
 
 	return import->rows > 0 &&
-	       (import->rows == ROWS || import->columns->classes != row->classes ||
-	        (import->rows + 1) * row->classes > LOGITS || import->bytes + row_bytes(row) > BYTES);
+	       (import->rows == ROWS || import->classes != row->classes || (import->rows + 1) * row->classes > LOGITS ||
+	        import->bytes + row_bytes(row) > BYTES);
 }
 
 /* Adds the line's row, for which there is room. */
-static int
-add_row(struct import *import, struct portolan_error *error)
+static void
+add_row(struct import *import)
 {
-	struct columns *columns = import->columns;
 	const struct dynamics_row *row = &import->row;
-	size_t r = import->rows, used = r * row->classes, text_size = row->is_text ? strlen(row->text) : 0;
+	size_t r = import->rows++, text_size = row->is_text ? strlen(row->text) : 0;
 
-	if (used + row->classes > columns->logit_room) {
-		size_t room = 2 * (used + row->classes);
-		double *logits = realloc(columns->logits, room * sizeof(*logits));
-
-		if (!logits)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-		columns->logits = logits;
-		columns->logit_room = room;
-	}
-	memcpy(columns->logits + used, row->logits, row->classes * sizeof(*row->logits));
-	columns->classes = row->classes;
-	columns->gold[r] = row->gold;
-	columns->integers[r] = row->integer;
-	columns->texts[r] = (uint8_t)text_size;
-	memcpy(columns->texts + ROWS + columns->text_bytes, row->text, text_size);
-	columns->text_bytes += text_size;
+	memcpy(import->logits + r * row->classes, row->logits, row->classes * sizeof(*row->logits));
+	import->classes = row->classes;
+	import->gold[r] = row->gold;
+	import->integers[r] = row->integer;
+	import->texts[r] = (uint8_t)text_size;
+	memcpy(import->texts + ROWS + import->text_bytes, row->text, text_size);
+	import->text_bytes += text_size;
 	import->bytes += row_bytes(row);
-	import->rows++;
-	return 0;
 }
 
 static int
@@ -214,19 +195,18 @@ take_line(struct import *import, size_t size, struct portolan_error *error)
 		                 import->file->path);
 	if (strspn(line, " \t\r\n") >= size)
 		return 0;
-	result = dynamics_parse(line, size, import->file->epoch, &import->row, &why);
-	if (result == PORTOLAN_E_INVALID) {
+	if (dynamics_parse(line, size, import->file->epoch, &import->row, &why) < 0) {
 		refuse(import, why.message);
 		return 0;
 	}
-	if (result < 0)
-		return error_set(error, result, "%s", why.message);
 	result = check_kind(import, error);
 	if (result == 0 && is_full(import)) {
 		result = send_batch(import, error);
 		progress_show(&import->progress, import->bytes_done);
 	}
-	return result < 0 ? result : add_row(import, error);
+	if (result == 0)
+		add_row(import);
+	return result;
 }
 
 static int
@@ -258,7 +238,7 @@ read_all(struct import *import, struct portolan_error *error)
 
 	for (size_t i = 0; i < import->file_count; i++)
 		total += import->files[i].bytes;
-	progress_begin(&import->progress, import->options->messages, total);
+	progress_begin(&import->progress, total);
 	for (size_t i = 0; i < import->file_count && result == 0; i++) {
 		import->file = &import->files[i];
 		progress_show(&import->progress, import->bytes_done);
@@ -282,7 +262,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	                 .overwrite = import->options->overwrite,
 	                 .whole = true},
 	};
-	struct channel_totals totals;
+	struct wire_ack last;
 	struct timespec now;
 	uint64_t acknowledged;
 	int result = channel_new_session(open.session, error);
@@ -294,11 +274,11 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	if (result == 0)
 		result = read_all(import, error);
 	if (result == 0)
-		result = channel_end(import->channel, &(struct wire_counts){0}, &totals, error);
+		result = channel_end(import->channel, &(struct wire_counts){0}, &last, error);
 	if (result < 0)
 		return result;
-	import->sent -= totals.refused;
-	*report = (struct import_report){.refused = import->refused + totals.refused};
+	import->sent -= last.refused;
+	report->refused = import->refused + last.refused;
 	return 0;
 }
 
@@ -351,29 +331,27 @@ import_count(const char *directory, const char *run, struct import_report *repor
 int
 import_dynamics(const struct import_options *options, struct import_report *report, struct portolan_error *error)
 {
-	struct import import = {.options = options};
-	int result = dynamics_files(options->path, &import.files, &import.file_count, error);
+	struct import *import = calloc(1, sizeof(*import));
+	int result;
 
-	if (result < 0)
-		return result;
 	*report = (struct import_report){0};
-	import.columns = calloc(1, sizeof(*import.columns));
-	if (!import.columns)
-		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	else if ((result = channel_open(options->store, true, &import.channel, error)) == 0)
-		result = fill_run(&import, report, error);
-	report->interrupted = channel_close(import.channel);
+	if (!import)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	import->options = options;
+	result = dynamics_files(options->path, &import->files, &import->file_count, error);
+	if (result == 0)
+		result = channel_open(options->store, true, &import->channel, error);
+	if (result == 0)
+		result = fill_run(import, report, error);
+	report->interrupted = channel_close(import->channel);
 	if (result < 0 && report->interrupted)
 		error_set(error, result, "interrupted; nothing was imported");
 	if (result == 0)
 		result = import_count(options->store, options->run, report, error);
 	if (result == 0)
-		report->replaced = import.sent - report->observations;
-	if (import.columns)
-		free(import.columns->logits);
-	free(import.columns);
-	dynamics_row_deinit(&import.row);
-	dynamics_files_free(import.files, import.file_count);
-	free(import.line);
+		report->replaced = import->sent - report->observations;
+	dynamics_files_free(import->files, import->file_count);
+	free(import->line);
+	free(import);
 	return result;
 }

@@ -7,12 +7,9 @@
 
 #include <portolan/wire.h>
 
-#include <stdio.h>
-
 struct import_options {
 	const char *store, *path, *run;
 	bool overwrite;
-	FILE *messages; /* lines that were refused; and a progress bar if it is a terminal */
 };
 
 struct import_report {
@@ -30,8 +27,8 @@ struct import_report {
 
 /* All or nothing: the run appears when all of it is there, and one that it overwrites is there until then, whatever
  * ends the import (a failure, a signal, SIGKILL). What was brought is removed when the store is next opened for
- * writing, or by the collector that serves it. Lines that cannot be used are left out, reported (the first ten) and
- * counted, and are no failure; a mixture of integer and string guids is. */
+ * writing, or by the collector that serves it. Lines that cannot be used are left out, reported on stderr (the first
+ * ten) and counted, and are no failure; a mixture of integer and string guids is. */
 int import_dynamics(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
 /* Sends the file's session, from where the store has it. Again is not twice; a failure can be followed by another

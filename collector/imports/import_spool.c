@@ -118,10 +118,10 @@ send_next(struct transfer *transfer, struct portolan_error *error)
 static int
 send_all(struct transfer *transfer, struct portolan_error *error)
 {
-	struct channel_totals totals;
+	struct wire_ack last;
 	int result;
 
-	progress_begin(&transfer->progress, transfer->options->messages, transfer->spool->end);
+	progress_begin(&transfer->progress, transfer->spool->end);
 	do {
 		progress_show(&transfer->progress, transfer->spool->at);
 		result = send_next(transfer, error);
@@ -133,12 +133,12 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	}
 	if (result < 0)
 		return result;
-	result = channel_end(transfer->channel, &transfer->counts, &totals, error);
+	result = channel_end(transfer->channel, &transfer->counts, &last, error);
 	if (result == PORTOLAN_E_REFUSED && transfer->report->sent == 0)
 		return 0; /* all of it was known, and it had ended */
 	if (result == 0) {
-		transfer->report->replaced = totals.replaced;
-		transfer->report->refused = totals.refused;
+		transfer->report->replaced = last.replaced;
+		transfer->report->refused = last.refused;
 	}
 	return result;
 }

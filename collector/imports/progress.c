@@ -3,41 +3,35 @@
  */
 #include "progress.h"
 
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#define WHAT "importing"
 #define WIDTH 40
 
 void
-progress_begin(struct progress *progress, FILE *stream, uint64_t total)
+progress_begin(struct progress *progress, uint64_t total)
 {
-	*progress = (struct progress){.stream = stream, .total = total, .shown = -1, .on = isatty(fileno(stream)) == 1};
+	*progress = (struct progress){.total = total, .shown = -1, .on = total > 0 && isatty(STDERR_FILENO)};
 }
 
 void
 progress_show(struct progress *progress, uint64_t done)
 {
 	static const char full[WIDTH + 1] = "########################################";
-	int percent = progress->total ? (int)((double)done * 100 / (double)progress->total) : 100;
-	int filled;
+	int percent;
 
-	if (percent > 100)
-		percent = 100;
-	if (!progress->on || percent == progress->shown)
+	if (!progress->on)
 		return;
-	filled = percent * WIDTH / 100;
-	fprintf(progress->stream, "\r" WHAT " [%.*s%*s] %3d%%", filled, full, WIDTH - filled, "", percent);
-	fflush(progress->stream);
+	percent = done < progress->total ? (int)((double)done * 100 / (double)progress->total) : 100;
+	if (percent != progress->shown)
+		fprintf(stderr, "\rimporting [%-*.*s] %3d%%", WIDTH, percent * WIDTH / 100, full, percent);
 	progress->shown = percent;
 }
 
 void
 progress_clear(struct progress *progress)
 {
-	if (!progress->on || progress->shown < 0)
-		return;
-	fprintf(progress->stream, "\r%*s\r", (int)strlen(WHAT) + WIDTH + 8, "");
-	fflush(progress->stream);
+	if (progress->shown >= 0)
+		fputs("\r\033[K", stderr);
 	progress->shown = -1;
 }

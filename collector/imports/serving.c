@@ -2,8 +2,10 @@
  * serving.c: starting portoland, and waiting for its end.
  *
  * Who locks the store is its collector, so the lock says whether one is needed. Looking at the lock takes it for a
- * moment, and may keep another collector from starting: therefore a start is tried more than once. A pidfd tells when
- * the collector has ended, though it is no child of this process, and cannot mean another process.
+ * moment, and may keep another collector from starting: therefore a start is tried more than once.
+ *
+ * This is not what the client library does (embedded.c): its collector is to outlive the process that needed it first,
+ * as other ranks record there too. This one must not hold the store of a command that was killed.
  */
 #include "serving.h"
 
@@ -13,24 +15,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define IDLE_SECONDS "0.25" /* also the time this process has to connect; if it is too late it starts another one */
 #define TRIES 2
 
-/* *holder: the process that has the lock, if the file says it; else 0. */
 static bool
-is_locked(const char *store, pid_t *holder)
+is_locked(const char *store)
 {
-	char path[PATH_MAX], text[32] = "";
+	char path[PATH_MAX];
 	bool locked;
 	int file;
 
@@ -40,7 +38,6 @@ is_locked(const char *store, pid_t *holder)
 	if (file < 0)
 		return false;
 	locked = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	*holder = read(file, text, sizeof(text) - 1) > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 	close(file);
 	return locked;
 }
@@ -49,13 +46,15 @@ is_locked(const char *store, pid_t *holder)
 static int
 spawn(const char *program, const char *store, int said, pid_t *child)
 {
-	const char *const arguments[] = {"portoland",        "--store",    store,      "--listen", "local",
-	                                 "--exit-when-idle", IDLE_SECONDS, "--detach", NULL};
+	char starter[32];
+	const char *const arguments[] = {"portoland",        "--store",    store,       "--listen", "local",
+	                                 "--exit-when-idle", IDLE_SECONDS, "--starter", starter,    NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t none;
 	int status;
 
+	snprintf(starter, sizeof(starter), "%d", (int)getpid());
 	sigemptyset(&none);
 	if ((status = posix_spawn_file_actions_init(&files)) != 0)
 		return status;
@@ -73,107 +72,75 @@ spawn(const char *program, const char *store, int said, pid_t *child)
 }
 
 /* Collects what the child says until it closes its stderr: then it can serve, or has said why not. */
-static void
-listen_to(int pipe, char *said, size_t room)
+static int
+await_start(struct serving *serving, int pipe, struct portolan_error *error)
 {
+	static const char own_name[] = "portoland: "; /* which this process says as well */
+	char said[sizeof(error->message)];
 	size_t used = 0;
 	ssize_t count;
 
-	while ((count = read(pipe, said + used, room - 1 - used)) > 0 || (count < 0 && errno == EINTR))
+	while ((count = read(pipe, said + used, sizeof(said) - 1 - used)) > 0 || (count < 0 && errno == EINTR))
 		used += count > 0 ? (size_t)count : 0;
 	while (used > 0 && said[used - 1] == '\n')
 		used--;
 	said[used] = '\0';
-}
-
-static int
-await_start(pid_t child, int pipe, struct portolan_error *error)
-{
-	static const char own_name[] = "portoland: "; /* which this process says as well */
-	char said[sizeof(error->message)];
-	int status = 0;
-
-	listen_to(pipe, said, sizeof(said));
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		continue;
-	/* Where SIGCHLD is ignored, the status is lost; but who fails says why. */
-	if (said[0] == '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+	if (used == 0 && !serving_has_left(serving))
 		return 0;
-	if (said[0] == '\0')
+	serving_stop(serving); /* it has failed, and ends */
+	if (used == 0)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector ended while it started");
 	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s",
 	                 said + (strncmp(said, own_name, strlen(own_name)) == 0 ? strlen(own_name) : 0));
 }
 
 static int
-start(const char *store, struct portolan_error *error)
+start(struct serving *serving, const char *store, struct portolan_error *error)
 {
 	char program[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	int pipes[2], status;
-	pid_t child;
 
 	if (length < 0 || pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a collector: %s", strerror(errno));
 	program[length] = '\0';
-	status = spawn(program, store, pipes[1], &child);
+	status = spawn(program, store, pipes[1], &serving->process);
 	close(pipes[1]);
 	if (status != 0)
 		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot start %.300s: %s", program, strerror(status));
 	else
-		status = await_start(child, pipes[0], error);
+		status = await_start(serving, pipes[0], error);
 	close(pipes[0]);
 	return status;
-}
-
-/* A collector that has no room on disk for its process number is not waited for. */
-static void
-keep_process(struct serving *serving, const char *store)
-{
-	pid_t holder;
-
-	if (serving->process >= 0)
-		close(serving->process);
-	serving->process = -1;
-	if (is_locked(store, &holder) && holder > 0)
-		serving->process = (int)syscall(SYS_pidfd_open, holder, 0);
 }
 
 int
 serving_begin(struct serving *serving, const char *store, struct portolan_error *error)
 {
-	pid_t holder;
 	int result;
 
-	for (int tries = 1; !is_locked(store, &holder); tries++) {
-		result = start(store, error);
-		if (result == 0) {
-			keep_process(serving, store);
+	for (int tries = 1; !is_locked(store); tries++) {
+		result = start(serving, store, error);
+		if (result == 0)
 			return 1;
-		}
-		if (tries == TRIES && !is_locked(store, &holder))
+		if (tries == TRIES && !is_locked(store))
 			return result;
 	}
 	return 0;
 }
 
 bool
-serving_has_left(struct serving *serving, int timeout_ms)
+serving_has_left(struct serving *serving)
 {
-	struct pollfd item = {.fd = serving->process, .events = POLLIN};
-
-	if (serving->process < 0)
-		return true;
-	if (poll(&item, 1, timeout_ms) == 0)
-		return false;
-	close(serving->process);
-	serving->process = -1;
-	return true;
+	/* -1: where SIGCHLD is ignored, nothing is kept of a child that has ended. */
+	if (serving->process > 0 && waitpid(serving->process, NULL, WNOHANG) != 0)
+		serving->process = 0;
+	return serving->process == 0;
 }
 
 void
 serving_stop(const struct serving *serving)
 {
-	if (serving->process >= 0)
-		syscall(SYS_pidfd_send_signal, serving->process, SIGTERM, NULL, 0);
+	if (serving->process > 0)
+		kill(serving->process, SIGTERM);
 }

@@ -175,7 +175,7 @@ void wire_decoder_free(wire_decoder *decoder);
 int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_frame *frame,
                 enum wire_error_code *code, struct portolan_error *error);
 
-/* Reads the head of a frame and checks nothing else: wire_decode() may still refuse it. false: there is none, or it is of
+/* Reads the head of a frame, and checks only its tokens: wire_decode() may still refuse it. false: there is none, or it is of
  * another version. Pure. */
 bool wire_peek(const void *data, size_t size, struct wire_head *head);
 

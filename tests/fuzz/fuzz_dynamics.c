@@ -16,7 +16,7 @@
 static void
 check_row(const struct dynamics_row *row)
 {
-	require(row->classes >= 1 && row->classes <= row->room);
+	require(row->classes >= 1 && row->classes <= DYNAMICS_CLASSES_MOST);
 	require(row->gold >= 0 && row->gold < (row->classes == 1 ? 2 : (int32_t)row->classes));
 	for (size_t c = 0; c < row->classes; c++)
 		require(row->logits[c] < INFINITY); /* −∞ is a masked class; NaN is not less either */
@@ -62,7 +62,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char good[] = "{\"guid\": 7, \"logits_epoch_3\": [0.5, -1], \"gold\": 1}";
-	static struct dynamics_row row; /* it grows, and stays */
+	static struct dynamics_row row;
 	struct portolan_error error = {0};
 	struct input input = {data, size};
 	uint32_t epoch = input_u8(&input);

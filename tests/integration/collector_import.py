@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 import msgpack
@@ -259,12 +260,21 @@ class AllOrNothing(DynamicsTest):
         wait_until(lambda: b"begun" in open(log, "rb").read()[before:], "the import has begun")
         process.kill()
         process.wait()
+        killed = time.monotonic()
+        wait_until(lambda: not is_served(self.store), "the collector that it had started is gone")
+        self.assertLess(time.monotonic() - killed, 5, "it waits for no session of its starter's")
         self.assert_rows(expected)
         self.write_two_epochs()
         for epoch in range(2, 12):
             os.remove(os.path.join(self.dynamics, "dynamics_epoch_%d.jsonl" % epoch))
-        self.assertEqual(self.run_import("--overwrite").returncode, 0)  # through the collector that the first one started
+        self.assertEqual(self.run_import("--overwrite").returncode, 0)
         self.assert_rows(expected)
+
+    def test_a_collector_whose_starter_is_gone_serves_nothing(self):
+        """As if it had been killed before the collector could ask to be told."""
+        done = portoland("--store", self.store, "--listen", "local", "--starter", str(os.getppid()))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", ""))
+        self.assertFalse(os.path.exists(self.store))
 
     def test_ctrl_c_leaves_nothing_and_destroys_nothing(self):
         def interrupted():  # the signal is there before the first line is read

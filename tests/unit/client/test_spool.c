@@ -10,7 +10,9 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@
 /* In the place of the C library's: which directories were synced. */
 static char synced[8][PATH_MAX];
 static size_t synced_count;
+static atomic_bool stop_removing;
 
 int
 fsync(int file)
@@ -357,26 +360,61 @@ test_its_folders_are_synced(void **state)
 	assert_string_equal(synced[2], fixture->spools);    /* has the file */
 }
 
-/* What was killed between making the file and naming it; but none that is being made. */
+/* Where the process was killed between making the file and beginning it; but none that is being made. */
 static void
-test_unfinished_files_are_removed(void **state)
+test_an_empty_file_is_removed(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-	char path[100];
+	struct portolan_error error = {0};
+	struct spool *spool;
 	int file;
 
-	snprintf(path, sizeof(path), "%s/0123456789abcdef.new", fixture->directory);
-	file = open(path, O_CREAT | O_RDWR, 0600);
-	spool_remove_unfinished(path);
-	assert_int_equal(access(path, F_OK), 0); /* too young */
-	assert_int_equal(futimens(file, long_ago), 0);
+	spool_close(create(fixture)); /* makes the directory */
+	assert_int_equal(truncate(fixture->path, 0), 0);
+	file = open(fixture->path, O_RDWR);
 	assert_int_equal(flock(file, LOCK_EX), 0);
-	spool_remove_unfinished(path);
-	assert_int_equal(access(path, F_OK), 0); /* held */
+	assert_int_equal(spool_open(&spool, fixture->path, true, &error), SPOOL_BUSY);
+	assert_int_equal(access(fixture->path, F_OK), 0); /* held */
 	close(file);
-	spool_remove_unfinished(path);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(spool_open(&spool, fixture->path, false, &error), PORTOLAN_E_INVALID);
+	assert_int_equal(access(fixture->path, F_OK), 0); /* not its reader's */
+	error.code = 0;
+	assert_int_equal(spool_open(&spool, fixture->path, true, &error), SPOOL_BUSY);
+	assert_int_equal(error.code, 0); /* nothing to be said of it */
+	assert_int_equal(access(fixture->path, F_OK), -1);
+}
+
+/* Between making the file and holding it, another process takes it for one that was left, and removes it. */
+static void *
+remove_empty_files(void *path)
+{
+	struct spool *spool;
+
+	while (!atomic_load(&stop_removing))
+		if (spool_open(&spool, path, true, NULL) == 0)
+			spool_close(spool);
+	return NULL;
+}
+
+static void
+test_a_file_removed_while_it_is_made(void **state)
+{
+	struct fixture *fixture = *state;
+	pthread_t remover;
+	struct stat named, held;
+
+	mkdir(fixture->spools, 0700);
+	assert_int_equal(pthread_create(&remover, NULL, remove_empty_files, fixture->path), 0);
+	for (int i = 0; i < 300; i++) {
+		struct spool *spool = create(fixture);
+
+		assert_int_equal(fstat(spool->file, &held), 0);
+		assert_int_equal(stat(fixture->path, &named), 0);
+		assert_int_equal(named.st_ino, held.st_ino);
+		spool_remove(spool);
+	}
+	atomic_store(&stop_removing, true);
+	pthread_join(remover, NULL);
 }
 
 static void
@@ -428,7 +466,8 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_it_belongs_to_one, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_child_lets_it_go, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_its_folders_are_synced, setup, teardown),
-	        cmocka_unit_test_setup_teardown(test_unfinished_files_are_removed, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_an_empty_file_is_removed, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_file_removed_while_it_is_made, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_what_is_no_spool, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_newer_version, setup, teardown),
 	};

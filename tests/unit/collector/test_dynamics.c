@@ -40,7 +40,6 @@ good_lines(void **state)
 	assert_true(row.is_text);
 	assert_string_equal(row.text, "7");
 	assert_int_equal(row.classes, 1);
-	dynamics_row_deinit(&row);
 }
 
 static void
@@ -62,7 +61,6 @@ numbers_that_json_has_not(void **state)
 	                 0);
 	assert_string_equal(row.text, "a -Infinity \"NaN, 18446744073709551615");
 	assert_true(row.logits[0] == 0x1p64 && row.logits[1] == -0x1p65);
-	dynamics_row_deinit(&row);
 }
 
 /* The members as jansson reads them. */
@@ -112,7 +110,6 @@ lines_as_jansson_reads_them(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		is_read_as_by_jansson(lines[i]);
-	dynamics_row_deinit(&row);
 }
 
 static void
@@ -155,7 +152,6 @@ lines_that_are_no_json(void **state)
 		if (!strstr(error.message, "not JSON"))
 			fail_msg("%s: '%s' does not say 'not JSON'", lines[i], error.message);
 	}
-	dynamics_row_deinit(&row);
 }
 
 static void
@@ -208,7 +204,6 @@ bad_lines(void **state)
 		if (!strstr(error.message, cases[i].part))
 			fail_msg("%s: '%s' does not say '%s'", cases[i].line, error.message, cases[i].part);
 	}
-	dynamics_row_deinit(&row);
 }
 
 struct directory {
