@@ -18,7 +18,6 @@
 
 #include <portolan/error.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +73,7 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot answer for connections: %s",
 		                 zmq_strerror(zmq_errno()));
 	if (list)
-		allow_list_read(&admission->list, log_text);
+		allow_list_read(&admission->list, true);
 	if (admission->list.bad > ALLOW_LIST_LINES)
 		log_line("keys: %zu more files in %.300s admit nobody", admission->list.bad - ALLOW_LIST_LINES, list);
 	return 0;
@@ -202,26 +201,12 @@ reply(struct admission *admission, const struct part *request, const char *statu
 static void
 refuse_key(struct admission *admission, const struct part *parts, const char *key, int64_t now)
 {
-	uint64_t since;
-
 	reply(admission, &parts[REQUEST], "400", "this key is not known here");
-	if (!throttle_count(&admission->refused, 1, now, &since))
-		return;
-	log_line("refused %" PRIu64 " connection%s whose key is not in %s; the last from %.64s: public %s", since,
-	         since == 1 ? "" : "s", admission->directory, parts[ADDRESS].data, key);
-	if (admission->list.trouble.code != 0)
+	if (throttle_log(&admission->refused, 1, now,
+	                 "refused a connection from %.64s, whose key is not in %s: public %s", parts[ADDRESS].data,
+	                 admission->directory, key) &&
+	    admission->list.trouble.code != 0)
 		log_line("%s", admission->list.trouble.message);
-}
-
-static void
-refuse_crowd(struct admission *admission, const struct part *parts, int64_t now)
-{
-	uint64_t since;
-
-	reply(admission, &parts[REQUEST], "500", "too many connections");
-	if (throttle_count(&admission->crowded, 1, now, &since))
-		log_line("refused %" PRIu64 " connection%s: %zu are the most that --max-memory allows; raise it", since,
-		         since == 1 ? "" : "s", admission->most);
 }
 
 /* How many of the socket's connections are admitted, at most. */
@@ -264,7 +249,10 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 	if (!name) {
 		refuse_key(admission, parts, key, now);
 	} else if (!has_place(admission, domain[4] != '0', now)) {
-		refuse_crowd(admission, parts, now);
+		reply(admission, &parts[REQUEST], "500", "too many connections");
+		throttle_log(&admission->crowded, 1, now,
+		             "refused a connection: %zu are the most that --max-memory allows; raise it",
+		             admission->most);
 	} else {
 		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
 
@@ -276,7 +264,7 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 void
 admission_answer(struct admission *admission, int64_t now)
 {
-	uint64_t failed = 0, since;
+	uint64_t failed = 0;
 
 	for (int i = 0; i < ANSWERS_MAX; i++) {
 		struct part parts[PARTS] = {0};
@@ -289,10 +277,8 @@ admission_answer(struct admission *admission, int64_t now)
 			break;
 		answer(admission, parts, valid, now);
 	}
-	if (throttle_count(&admission->broken, failed, now, &since))
-		log_line("%" PRIu64 " connection%s broke off, or sent what is not this protocol, before a first frame",
-		         since, since == 1 ? "" : "s");
-	if (throttle_count(&admission->endless, interpose_take_ended(), now, &since))
-		log_line("%" PRIu64 " connection%s ended: more than a frame came without the end of a message", since,
-		         since == 1 ? " was" : "s were");
+	throttle_log(&admission->broken, failed, now,
+	             "a connection broke off, or sent what is not this protocol, before a first frame");
+	throttle_log(&admission->endless, interpose_take_ended(), now,
+	             "a connection was ended: more than a frame came without the end of a message");
 }

@@ -9,6 +9,7 @@
 
 #include "clocks.h"
 #include "ledger.h"
+#include "log.h"
 #include "reply.h"
 #include "settle.h"
 #include "shares.h"
@@ -25,7 +26,6 @@
 #define CONTEST_MS 60000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
-#define BEGUN_LINES 10 /* per THROTTLE_MS */
 
 size_t
 admit_most_sessions(size_t max_memory)
@@ -265,31 +265,6 @@ make_live(struct ingest *ingest, struct session *session, struct portolan_error 
 	return result;
 }
 
-/* Runs that are begun are told of one by one, unless they are many: then how many. */
-static void
-tell_of_run(struct ingest *ingest, const char *name, size_t size, int64_t now)
-{
-	char line[sizeof(((struct run *)0)->name) + 120];
-	uint64_t since;
-
-	if (!ingest->options.news)
-		return;
-	if (now >= ingest->begun_until) {
-		ingest->begun_lines = 0;
-		ingest->begun_until = now + THROTTLE_MS;
-	}
-	if (ingest->begun_lines < BEGUN_LINES) {
-		ingest->begun_lines++;
-		snprintf(line, sizeof(line), "run '%s' begun (%zu bytes)", name, size);
-	} else if (throttle_count(&ingest->begun, 1, now, &since)) {
-		snprintf(line, sizeof(line), "%" PRIu64 " more run%s begun, the last '%s' (%zu bytes)", since,
-		         since == 1 ? "" : "s", name, size);
-	} else {
-		return;
-	}
-	ingest->options.news(ingest->options.context, line);
-}
-
 /* A session that is not in the table: from the store, or new. */
 static int
 admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
@@ -344,7 +319,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 		if (result == 0) {
 			(*session)->whole = frame->open.whole;
 			if (session_number == 0)
-				tell_of_run(ingest, name, size, now);
+				throttle_log(&ingest->begun, 1, now, "run '%s' begun (%zu bytes)", name, size);
 			ingest->totals.sessions++;
 		}
 	}
@@ -389,19 +364,14 @@ static void
 refuse_crowd(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
 {
 	size_t most = admit_most_sessions(ingest->options.max_memory);
-	uint64_t since;
-	char line[200];
 
 	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 	            "the collector has too many sessions (%zu; a connection may have %zu): try again, or raise "
 	            "--max-memory",
 	            ingest->sessions.count, most / 16);
-	if (!throttle_count(&ingest->crowd, 1, now, &since))
-		return;
-	snprintf(line, sizeof(line),
-	         "too many sessions (%zu, %zu of them live): %" PRIu64 " turned away; a connection may have %zu",
-	         ingest->sessions.count, ingest->sessions.live, since, most / 16);
-	ingest->options.trouble(ingest->options.context, line);
+	throttle_log(&ingest->crowd, 1, now,
+	             "too many sessions (%zu, %zu of them live; a connection may have %zu): one was turned away",
+	             ingest->sessions.count, ingest->sessions.live, most / 16);
 }
 
 /* Answers an `open` that cannot be taken now; false: it can. */
@@ -543,12 +513,10 @@ void
 admit_damaged_run(struct ingest *ingest, const char *name, uint32_t number, const char *what)
 {
 	struct run *run = number ? sessions_add_run(&ingest->sessions, number, name) : NULL;
-	char line[sizeof(((struct portolan_error *)0)->message) + 512];
 
 	while (run && run->sessions)
 		sessions_remove(&ingest->sessions, run->sessions);
 	if (run)
 		run->damaged = run->unfoldable = true;
-	snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing is recorded into it", name, what);
-	ingest->options.trouble(ingest->options.context, line);
+	log_line("run '%s' is damaged: %s; nothing is recorded into it", name, what);
 }

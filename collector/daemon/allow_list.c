@@ -10,6 +10,7 @@
 #include "allow_list.h"
 
 #include "clock.h"
+#include "log.h"
 
 #include <portolan/error.h>
 
@@ -103,7 +104,7 @@ by_key(const void *left, const void *right)
 }
 
 void
-allow_list_read(struct allow_list *list, void (*tell)(const char *line))
+allow_list_read(struct allow_list *list, bool tell)
 {
 	const struct dirent *entry;
 	struct portolan_error error = {0};
@@ -122,7 +123,7 @@ allow_list_read(struct allow_list *list, void (*tell)(const char *line))
 		if (list->trouble.code == 0 && is_public_key(entry->d_name))
 			list->trouble = error;
 		if (list->bad++ < ALLOW_LIST_LINES && tell)
-			tell(error.message);
+			log_line("%s", error.message);
 	}
 	if (files)
 		closedir(files);
@@ -140,7 +141,7 @@ allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 	begin = clock_us();
 	if (begin >= list->look_at) {
 		if (list->state == 0 || list->state != look(list->directory))
-			allow_list_read(list, NULL);
+			allow_list_read(list, false);
 		end = clock_us();
 		list->look_at =
 		        end + (end - begin < LOOK_MOST_US ? LOOK_SHARE * (end - begin) : LOOK_SHARE * LOOK_MOST_US);

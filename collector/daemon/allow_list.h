@@ -31,8 +31,8 @@ struct allow_list {
 	struct portolan_error trouble; /* the first thing that is wrong */
 };
 
-/* Calls `tell` for each file that admits nobody, for a few at most; NULL: nobody is told. */
-void allow_list_read(struct allow_list *list, void (*tell)(const char *line));
+/* `tell`: logs a line for each file that admits nobody, for a few at most. */
+void allow_list_read(struct allow_list *list, bool tell);
 void allow_list_free(struct allow_list *list);
 
 /* The name of the file the key is in, valid until the next call; NULL: it is in none. */

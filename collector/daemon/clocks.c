@@ -18,15 +18,8 @@
 static void
 say_clock(struct ingest *ingest, const char *name, uint64_t ns, const char *what, int64_t now)
 {
-	uint64_t since;
-	char line[512];
-
-	if (!throttle_count(&ingest->clocks, 1, now, &since))
-		return;
-	snprintf(line, sizeof(line),
-	         "run '%s': a session's clock is %" PRIu64 " s %s (%" PRIu64 " such since the last line)", name,
-	         ns / NS_PER_S, what, since);
-	ingest->options.trouble(ingest->options.context, line);
+	throttle_log(&ingest->clocks, 1, now, "run '%s': a session's clock is %" PRIu64 " s %s", name, ns / NS_PER_S,
+	             what);
 }
 
 uint64_t

@@ -41,8 +41,8 @@ struct exchange {
 	struct replies replies;
 	struct storer_state state;
 	struct refusals refused; /* since the storer took the last numbers */
-	int64_t busy_since;  /* of the storer's round; 0: it waits for arrivals */
-	bool stop;           /* no more arrivals come */
+	int64_t busy_since;      /* of the storer's round; 0: it waits for arrivals */
+	bool stop;               /* no more arrivals come */
 };
 
 int exchange_init(struct exchange *exchange, struct portolan_error *error);

@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BEGUN_LINES 10 /* per THROTTLE_MS: runs that are begun are told of one by one, unless they are many */
+
 struct start {
 	struct ingest *ingest;
 	int64_t now;
@@ -46,7 +48,8 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	const struct store_each each = {.run = take_over, .damaged = leave_out, .context = &start};
 	int result;
 
-	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
+	*ingest = (struct ingest){
+	        .options = *options, .writer = options->writer, .ticked = now, .begun.most = BEGUN_LINES};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	store_writer_limit_ids(ingest->writer, shares_ids(options->max_memory));
@@ -120,16 +123,11 @@ end_for_ids(struct ingest *ingest, struct session *session, const struct wire_ba
             struct portolan_error *error)
 {
 	struct run *run = session->run;
-	char line[sizeof(run->name) + sizeof(error->message) + 100];
-	uint64_t since;
 
 	session->now.sequence = batch->sequence - 1;
 	run->counters.skipped += batch->rows;
-	if (throttle_count(&ingest->full, 1, ingest->ticked, &since)) {
-		snprintf(line, sizeof(line), "run '%s'%s: %s; the session has ended", run->name,
-		         since > 1 ? " and others" : "", error->message);
-		ingest->options.trouble(ingest->options.context, line);
-	}
+	throttle_log(&ingest->full, 1, ingest->ticked, "run '%s': %s; the session has ended", run->name,
+	             error->message);
 	if (session_complain(session, WIRE_E_TOO_MANY_IDS, batch->sequence, error->message) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	return session->whole ? admit_drop(ingest, session, error)

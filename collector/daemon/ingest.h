@@ -29,10 +29,6 @@ struct ingest_options {
 	bool silence_is_told;        /* ingest_silent() says who is silent, of those who have opened here */
 	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
-	/* One line about trouble with the store, or its end. */
-	void (*trouble)(void *context, const char *line);
-	/* One line about what goes on; NULL: none. */
-	void (*news)(void *context, const char *line);
 	void *context;
 };
 
@@ -60,8 +56,6 @@ struct ingest {
 	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
 	bool outage;                /* was told of, and its end not yet */
 	struct throttle crowd, full, begun;
-	unsigned begun_lines;
-	int64_t begun_until;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */

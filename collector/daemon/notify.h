@@ -4,7 +4,8 @@
 #ifndef COLLECTOR_NOTIFY_H
 #define COLLECTOR_NOTIFY_H
 
-/* Sends lines like "READY=1" to $NOTIFY_SOCKET; does nothing where there is none. Failures are the manager's to notice. */
+/* Sends lines like "READY=1" to $NOTIFY_SOCKET; does nothing where there is none. Failures are the manager's to notice.
+ */
 void notify_send(const char *state);
 
 #endif

@@ -159,16 +159,14 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct wire_frame frame;
-	uint64_t since;
 
 	if (arrival->data && wire_decode(server->decoder, arrival->data, arrival->size, &frame, &code, &error) == 0)
 		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
 	arrival->head = (struct wire_head){0};
 	server->refused.unreadable++;
 	send_error(server, arrival, code, error.message);
-	if (throttle_count(&server->malformed, 1, now, &since))
-		log_line("%" PRIu64 " message%s that cannot be read, the last from %s: %s", since,
-		         since == 1 ? "" : "s", arrival->address, error.message);
+	throttle_log(&server->malformed, 1, now, "a message from %s cannot be read: %s", arrival->address,
+	             error.message);
 }
 
 static bool
@@ -201,16 +199,13 @@ take_open(struct server *server, const struct arrival *arrival)
 static bool
 drop_excess_frame(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
 {
-	uint64_t since;
-
 	if (!member->over)
 		send_error(server, arrival, WIRE_E_OVER_CREDIT,
 		           "the frame is beyond the session's credit and was dropped: open again, and repeat");
 	member->over = true;
 	server->refused.dropped++;
-	if (throttle_count(&server->dropped, 1, now, &since))
-		log_line("%" PRIu64 " frame%s dropped that %s beyond the credit of a session, the last from %s", since,
-		         since == 1 ? "" : "s", since == 1 ? "was" : "were", arrival->address);
+	throttle_log(&server->dropped, 1, now, "a frame from %s was beyond the credit of its session, and dropped",
+	             arrival->address);
 	return false;
 }
 

@@ -13,9 +13,8 @@
 #include "admit.h"
 #include "clock.h"
 #include "count.h"
+#include "log.h"
 #include "reply.h"
-
-#include <stdio.h>
 
 /* The loop was held up (a suspended machine, a stopped process): frames wait unread, so nobody's silence counts. */
 #define STALL_MS 5000
@@ -169,23 +168,19 @@ give_up_transaction(struct ingest *ingest)
 
 /* Says so, once. */
 static void
-mark_lost(struct ingest *ingest, struct run *run, const struct portolan_error *error)
+mark_lost(struct run *run, const struct portolan_error *error)
 {
-	char line[sizeof(error->message) + sizeof(run->name) + 64];
-
 	if (is_lost(run))
 		return;
 	if (error->code == STORE_E_NO_RUN) {
 		run->removed = true;
-		snprintf(line, sizeof(line), "run '%s' is no longer in the store: %s; who records into it is told",
-		         run->name, error->message);
+		log_line("run '%s' is no longer in the store: %s; who records into it is told", run->name,
+		         error->message);
 	} else {
 		run->damaged = true;
-		snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing more is recorded into it", run->name,
-		         error->message);
+		log_line("run '%s' is damaged: %s; nothing more is recorded into it", run->name, error->message);
 	}
 	run->unfoldable = true;
-	ingest->options.trouble(ingest->options.context, line);
 }
 
 /* The run takes nobody in from now on, and who records into it is told; that is not of the transaction. */
@@ -214,7 +209,7 @@ settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct 
 		return;
 	}
 	if (run)
-		mark_lost(ingest, run, error);
+		mark_lost(run, error);
 	if (wrote) { /* what has been written in part */
 		give_up_transaction(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
@@ -229,15 +224,12 @@ settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct 
 static void
 say_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
-	char line[sizeof(error->message) + 64];
-
 	ingest->failed_at = now;
 	if (ingest->outage && now - ingest->told_at < OUTAGE_LINE_MS)
 		return;
 	ingest->outage = true;
 	ingest->told_at = now;
-	snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
-	ingest->options.trouble(ingest->options.context, line);
+	log_line("%s; clients keep what they have until it can be stored", error->message);
 }
 
 static void
@@ -246,7 +238,7 @@ say_recovered(struct ingest *ingest, int64_t now)
 	if (!ingest->outage || ingest->health != INGEST_READY || now - ingest->failed_at < OUTAGE_OVER_MS)
 		return;
 	ingest->outage = false;
-	ingest->options.trouble(ingest->options.context, "the store can be written again; collection goes on");
+	log_line("the store can be written again; collection goes on");
 }
 
 void
@@ -344,15 +336,12 @@ forgive_silence(struct ingest *ingest, int64_t ms)
 static void
 tell_of_long_reader(struct ingest *ingest)
 {
-	char line[160];
 	long process;
 
-	if (!store_writer_long_reader(ingest->writer, &process))
-		return;
-	snprintf(line, sizeof(line),
-	         "process %ld has read one state of the store for %d minutes: the file grows until it has finished",
-	         process, STORE_LONG_READER_SECONDS / 60);
-	ingest->options.trouble(ingest->options.context, line);
+	if (store_writer_long_reader(ingest->writer, &process))
+		log_line("process %ld has read one state of the store for %d minutes: the file grows until it has "
+		         "finished",
+		         process, STORE_LONG_READER_SECONDS / 60);
 }
 
 bool

@@ -10,7 +10,6 @@
 #include "storer.h"
 
 #include "clock.h"
-#include "log.h"
 
 #include <portolan/error.h>
 
@@ -45,23 +44,12 @@ keep_reply(void *context, const struct peer *peer, const struct wire_frame *fram
 	storer->replies.last = &reply->next;
 }
 
-static void
-log_news(void *context, const char *line)
-{
-	(void)context;
-	log_text(line);
-}
-
 int
 storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
             struct portolan_error *error)
 {
-	struct ingest_options options = {.max_memory = max_memory,
-	                                 .reply = keep_reply,
-	                                 .trouble = log_news,
-	                                 .news = log_news,
-	                                 .silence_is_told = true,
-	                                 .context = storer};
+	struct ingest_options options = {
+	        .max_memory = max_memory, .reply = keep_reply, .silence_is_told = true, .context = storer};
 	int result = store_writer_open(store, &storer->writer, error);
 
 	if (result < 0)
