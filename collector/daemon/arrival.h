@@ -27,11 +27,10 @@ struct arrival {
 	struct arrival *next;
 	struct peer peer;
 	char address[48];    /* where it came from, for the log */
-	const uint8_t *data; /* the message; NULL: it had several parts, or is none (see `silent`) */
+	const uint8_t *data; /* the message; NULL: it had several parts */
 	size_t size;
-	struct wire_head head; /* as the receiver read it */
-	bool silent;           /* no message: the session in `head` has not been heard of for too long */
-	bool is_moved;         /* `data` is in `message`, else in `copy` */
+	struct wire_head head;                 /* as the receiver read it */
+	bool is_moved;                         /* `data` is in `message`, else in `copy` */
 	_Alignas(8) unsigned char message[64]; /* libzmq's */
 	uint8_t copy[];
 };

@@ -343,15 +343,6 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 }
 
 void
-ingest_silent(struct ingest *ingest, const uint8_t id[WIRE_SESSION_SIZE], const struct peer *peer, int64_t now)
-{
-	struct session *session = sessions_find(&ingest->sessions, id);
-
-	if (session && peer_is_same(&session->peer, peer))
-		settle_silence(ingest, session, now);
-}
-
-void
 ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message)
 {
 	static const uint8_t nobody[WIRE_SESSION_SIZE];

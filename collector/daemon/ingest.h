@@ -26,7 +26,6 @@
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
 	size_t max_memory;           /* shared out by shares.h */
-	bool silence_is_told;        /* ingest_silent() says who is silent, of those who have opened here */
 	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	void *context;
@@ -68,10 +67,6 @@ void ingest_deinit(struct ingest *ingest);
 /* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which is its owner's. */
 void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
                   size_t size, int64_t now);
-
-/* A session has not been heard of through this connection for WIRE_SESSION_TIMEOUT_MS. */
-void ingest_silent(struct ingest *ingest, const uint8_t session[WIRE_SESSION_SIZE], const struct peer *peer,
-                   int64_t now);
 
 /* Answers what wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);

@@ -130,7 +130,7 @@ ledger_settle(struct ledger *ledger, const struct arrival *arrival)
 {
 	struct member *member = ledger_find(ledger, arrival->head.session);
 
-	if (!member || arrival->silent || arrival->head.kind == WIRE_OPEN)
+	if (!member || arrival->head.kind == WIRE_OPEN)
 		return;
 	if (arrival->head.kind == WIRE_PING)
 		member->pinged = false;
@@ -138,19 +138,14 @@ ledger_settle(struct ledger *ledger, const struct arrival *arrival)
 		member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
 }
 
-struct member *
-ledger_next_silent(const struct ledger *ledger, const struct member *after, int64_t now)
-{
-	struct table_node *node = table_each(&ledger->members, after ? &after->node : NULL);
-
-	while (node && now - member_of(node)->heard <= WIRE_SESSION_TIMEOUT_MS)
-		node = table_each(&ledger->members, node);
-	return member_of(node);
-}
-
 void
-ledger_forgive(struct ledger *ledger, int64_t ms)
+ledger_forget_silent(struct ledger *ledger, int64_t now)
 {
-	for (struct table_node *node = NULL; (node = table_each(&ledger->members, node));)
-		member_of(node)->heard += ms;
+	struct table_node *node = table_each(&ledger->members, NULL), *next;
+
+	for (; node; node = next) {
+		next = table_each(&ledger->members, node);
+		if (now - member_of(node)->heard > LEDGER_SILENT_MS)
+			ledger_remove(ledger, member_of(node));
+	}
 }

@@ -1,9 +1,10 @@
 /*
- * ledger.h: what the receiver knows of each session, so that it can enforce credit, answer a ping, and tell who is
- * silent, without asking the storer.
+ * ledger.h: what the receiver knows of each session, so that it can enforce credit and answer a ping without asking the
+ * storer.
  *
  * It holds the sessions the storer has answered with `opened`, each under the connection it was opened on. A session
- * leaves when it has been silent for WIRE_SESSION_TIMEOUT_MS, or when the storer says that it does not know it.
+ * leaves when the storer, which ends the silent ones, says that it does not know it; or after LEDGER_SILENT_MS, when it
+ * never asks again.
  *
  * Credit: the frames of a session that are queued may be as many bytes as it was told last, or as it was told before
  * within LEDGER_FORMER_MS, since it may not know of the change yet; one frame may always be queued when there is none.
@@ -17,6 +18,7 @@
 #include "table.h"
 
 #define LEDGER_FORMER_MS 5000
+#define LEDGER_SILENT_MS (2 * WIRE_SESSION_TIMEOUT_MS)
 
 struct member {
 	struct table_node node;
@@ -50,11 +52,7 @@ bool ledger_charge(struct member *member, size_t bytes, int64_t now);
 /* The storer is done with what arrived. */
 void ledger_settle(struct ledger *ledger, const struct arrival *arrival);
 
-/* The next member after `after` (NULL: the first) that has been silent for too long; `after` may be removed only once
- * the next is known. */
-struct member *ledger_next_silent(const struct ledger *ledger, const struct member *after, int64_t now);
-/* The receiver was held up (a suspended machine, a stopped process): messages wait unread, so nobody's silence counts.
- */
-void ledger_forgive(struct ledger *ledger, int64_t ms);
+/* Removes the members that have been silent for LEDGER_SILENT_MS. */
+void ledger_forget_silent(struct ledger *ledger, int64_t now);
 
 #endif

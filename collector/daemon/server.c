@@ -34,7 +34,6 @@
 
 #define ROUND_MS 5
 #define TICK_MS 1000
-#define STALL_MS 5000   /* the receiver itself was held up */
 #define BUSY_MS 500     /* the storer takes longer than that: a ping is answered here */
 #define DRAIN_MS 200    /* for what arrived while leaving */
 #define OPENS_MOST 1024 /* queued */
@@ -57,7 +56,7 @@ struct server {
 	bool leaving;
 	struct throttle malformed, dropped;
 	char endpoints[800]; /* for the log */
-	int64_t ticked, next_tick, last_live, busy_since;
+	int64_t next_tick, last_live, busy_since;
 };
 
 static int
@@ -325,27 +324,6 @@ take_replies(struct server *server, int64_t now)
 	}
 }
 
-/* Sessions that have been silent for too long: the storer ends them, after what it still has of theirs. */
-static void
-report_silent(struct server *server, int64_t now)
-{
-	struct member *member = ledger_next_silent(&server->ledger, NULL, now), *next;
-
-	for (; member; member = next) {
-		struct arrival *arrival = calloc(1, sizeof(*arrival));
-
-		next = ledger_next_silent(&server->ledger, member, now);
-		if (!arrival)
-			return; /* at the next tick */
-		arrival->silent = true;
-		arrival->peer = member->peer;
-		memcpy(arrival->head.session, member->id, WIRE_SESSION_SIZE);
-		ledger_remove(&server->ledger, member);
-		hand_over(server, arrival);
-	}
-	exchange_put(&server->exchange, &server->arrived, &server->refused);
-}
-
 /* What is not backed by files, in bytes. */
 static size_t
 memory_of_process(void)
@@ -365,11 +343,8 @@ tick(struct server *server, int64_t now)
 {
 	if (now < server->next_tick)
 		return;
-	if (now - server->ticked > STALL_MS)
-		ledger_forgive(&server->ledger, now - server->ticked);
-	server->ticked = now;
 	server->next_tick = now + TICK_MS;
-	report_silent(server, now);
+	ledger_forget_silent(&server->ledger, now);
 	/* What a burst has left in the heap of one thread is given back, for the burst of another. */
 	if (memory_of_process() > server->options->max_memory / 2)
 		malloc_trim(0);
@@ -412,7 +387,7 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 	int result = 0;
 
 	*stopped = false;
-	server->ticked = server->last_live = clock_ms();
+	server->last_live = clock_ms();
 	while (result == 0) {
 		int64_t now = clock_ms();
 

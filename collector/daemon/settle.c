@@ -23,8 +23,6 @@
 /* An outage is over when the store could be written for so long; while it lasts, a line after so long. */
 #define OUTAGE_OVER_MS 5000
 #define OUTAGE_LINE_MS 60000
-/* A session that the receiver should judge, and does not know: its `opened` was lost, or the commit of it failed. */
-#define UNWATCHED_MS (4 * WIRE_SESSION_TIMEOUT_MS)
 /* Sessions that expire in one tick. */
 #define EXPIRE_MOST 512
 
@@ -272,15 +270,6 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
-/* One that has opened here, and has not closed, is judged by ingest_silent() first, if that is called. */
-static bool
-is_silent(const struct ingest *ingest, const struct session *session, int64_t now)
-{
-	bool is_told = ingest->options.silence_is_told && session->peer.size && session->now.state == SESSION_LIVE;
-
-	return now - session->heard > (is_told ? UNWATCHED_MS : WIRE_SESSION_TIMEOUT_MS);
-}
-
 static bool
 is_over(const struct run *run)
 {
@@ -299,7 +288,7 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 		*concerned = run;
 		for (struct session *session = run->sessions, *next; session && result == 0; session = next) {
 			next = session->next_in_run;
-			if (!is_silent(ingest, session, now))
+			if (now - session->heard <= WIRE_SESSION_TIMEOUT_MS)
 				continue;
 			if (expired++ == EXPIRE_MOST) {
 				*more = true;
@@ -311,16 +300,6 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 			sessions_remove_run(&ingest->sessions, run);
 	}
 	return result;
-}
-
-void
-settle_silence(struct ingest *ingest, struct session *session, int64_t now)
-{
-	struct run *run = session->run;
-	struct portolan_error error = {0};
-
-	if (expire(ingest, session, &error) < 0)
-		settle_trouble(ingest, run, true, &error, now);
 }
 
 static void

@@ -24,9 +24,6 @@ void settle_failure(struct ingest *ingest, const struct portolan_error *error, i
 void settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,
                     int64_t now);
 
-/* A session has not been heard of for WIRE_SESSION_TIMEOUT_MS: ends it, or forgets it if it has ended. */
-void settle_silence(struct ingest *ingest, struct session *session, int64_t now);
-
 /* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails with fatal codes. */
 int settle_end_session(struct ingest *ingest, struct session *session, enum session_state state,
                        struct portolan_error *error);

@@ -48,8 +48,7 @@ int
 storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
             struct portolan_error *error)
 {
-	struct ingest_options options = {
-	        .max_memory = max_memory, .reply = keep_reply, .silence_is_told = true, .context = storer};
+	struct ingest_options options = {.max_memory = max_memory, .reply = keep_reply, .context = storer};
 	int result = store_writer_open(store, &storer->writer, error);
 
 	if (result < 0)
@@ -89,10 +88,7 @@ take(struct storer *storer, const struct arrival *arrival, int64_t now)
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 
-	if (arrival->silent)
-		ingest_silent(&storer->ingest, arrival->head.session, &arrival->peer, now);
-	else if (!arrival->data ||
-	         wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
+	if (!arrival->data || wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
 		ingest_malformed(&storer->ingest, &arrival->peer, code, error.message);
 	else
 		ingest_frame(&storer->ingest, &arrival->peer, arrival->peer.socket == PEER_OWNERS_SOCKET, &frame,

@@ -1,4 +1,4 @@
-/* test_ledger.c: credit as the receiver enforces it, silence, and what it knows of a session. */
+/* test_ledger.c: credit as the receiver enforces it, and what it knows of a session. */
 #include "ledger.h"
 
 #include <setjmp.h>
@@ -114,24 +114,24 @@ a_session_is_that_of_its_connection(void **state)
 }
 
 static void
-silence_is_told(void **state)
+silent_sessions_are_forgotten(void **state)
 {
 	struct ledger *ledger = *state;
 	int64_t now = 100000;
 
 	for (uint8_t session = 1; session <= 100; session++)
 		tell(ledger, WIRE_OPENED, session, &first, 1000, session % 2 ? now : now + 5000);
-	now += WIRE_SESSION_TIMEOUT_MS;
-	assert_null(ledger_next_silent(ledger, NULL, now));
-	now++;
-	for (struct member *member = ledger_next_silent(ledger, NULL, now), *next; member; member = next) {
-		next = ledger_next_silent(ledger, member, now);
-		assert_int_equal(member->id[0] % 2, 1);
-		ledger_remove(ledger, member);
-	}
+	now += LEDGER_SILENT_MS;
+	ledger_forget_silent(ledger, now);
+	assert_int_equal(ledger->count, 100);
+	ledger_forget_silent(ledger, now + 1);
 	assert_int_equal(ledger->count, 50);
-	ledger_forgive(ledger, 60000);
-	assert_null(ledger_next_silent(ledger, NULL, now + 60000));
+	for (uint8_t session = 1; session <= 100; session++) {
+		uint8_t id[WIRE_SESSION_SIZE];
+
+		memset(id, session, sizeof(id));
+		assert_int_equal(ledger_find(ledger, id) != NULL, session % 2 == 0);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -143,7 +143,7 @@ main(void)
 	        TEST(frames_beyond_the_credit_are_not_queued),
 	        TEST(a_client_may_not_know_yet_that_it_has_less),
 	        TEST(a_session_is_that_of_its_connection),
-	        TEST(silence_is_told),
+	        TEST(silent_sessions_are_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
