@@ -30,7 +30,7 @@
 size_t
 admit_most_sessions(size_t max_memory)
 {
-	size_t most = shares_sessions(max_memory) /
+	size_t most = shares_of(max_memory, SHARES_SESSIONS) /
 	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member));
 
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;

@@ -52,9 +52,9 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	        .options = *options, .writer = options->writer, .ticked = now, .begun.most = BEGUN_LINES};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
-	store_writer_limit_ids(ingest->writer, shares_ids(options->max_memory));
-	store_writer_limit_images(ingest->writer, shares_images(options->max_memory));
-	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_folds(options->max_memory));
+	store_writer_limit_ids(ingest->writer, shares_of(options->max_memory, SHARES_IDS));
+	store_writer_limit_images(ingest->writer, shares_of(options->max_memory, SHARES_IMAGES));
+	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_of(options->max_memory, SHARES_FOLDS));
 	result = store_writer_each_run(ingest->writer, &each, error);
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, error);

@@ -16,7 +16,7 @@ reply_credit(const struct ingest *ingest, const struct session *session)
 {
 	size_t parties = ingest->sessions.parties ? ingest->sessions.parties : 1;
 	size_t beside = session->connection && session->connection->live ? session->connection->live : 1;
-	uint64_t share = shares_credit(ingest->options.max_memory) / parties / beside;
+	uint64_t share = shares_of(ingest->options.max_memory, SHARES_CREDIT) / parties / beside;
 
 	if (ingest->health == INGEST_UNAVAILABLE)
 		return 0;

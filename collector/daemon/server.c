@@ -34,9 +34,8 @@
 
 #define ROUND_MS 5
 #define TICK_MS 1000
-#define BUSY_MS 500     /* the storer takes longer than that: a ping is answered here */
-#define DRAIN_MS 200    /* for what arrived while leaving */
-#define OPENS_MOST 1024 /* queued */
+#define BUSY_MS 500  /* the storer takes longer than that: a ping is answered here */
+#define DRAIN_MS 200 /* for what arrived while leaving */
 
 struct server {
 	const struct server_options *options;
@@ -48,9 +47,7 @@ struct server {
 	struct storer_state state;
 	wire_decoder *decoder;
 	wire_encoder *encoder;
-	struct arrivals arrived; /* not handed over yet */
-	size_t held;             /* bytes that are queued, in all */
-	size_t opens;            /* of these: `open` frames, by number */
+	struct list arrived;     /* not handed over yet */
 	struct refusals refused; /* not told to the storer yet */
 	int signals;
 	bool leaving;
@@ -124,7 +121,8 @@ start(struct server *server, struct portolan_error *error)
 		return result;
 	server->decoder = wire_decoder_new();
 	server->encoder = wire_encoder_new();
-	if (!server->decoder || !server->encoder || ledger_init(&server->ledger) < 0)
+	if (!server->decoder || !server->encoder ||
+	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE)) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	result = bind_all(server, error);
 	return result < 0 ? result : storer_start(&server->storer, error);
@@ -168,28 +166,14 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 	             error.message);
 }
 
-static bool
-queue_has_room(const struct server *server, size_t bytes)
-{
-	return server->held + bytes + ARRIVAL_BYTES <= shares_queue(server->options->max_memory);
-}
-
-static void
-hand_over(struct server *server, struct arrival *arrival)
-{
-	server->held += arrival->size + ARRIVAL_BYTES;
-	server->opens += arrival->head.kind == WIRE_OPEN;
-	arrivals_append(&server->arrived, arrival);
-}
-
 /* Everything below returns whether the storer gets the message. */
 
 static bool
-take_open(struct server *server, const struct arrival *arrival)
+take_open(struct server *server, struct arrival *arrival, int64_t now)
 {
 	if (server->leaving)
 		return false;
-	if (server->opens < OPENS_MOST && queue_has_room(server, arrival->size))
+	if (ledger_queue(&server->ledger, NULL, arrival, now))
 		return true;
 	send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");
 	return false;
@@ -220,20 +204,19 @@ answer_ping(struct server *server, const struct arrival *arrival, const struct m
 }
 
 static bool
-take_ping(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
+take_ping(struct server *server, struct arrival *arrival, struct member *member, int64_t now)
 {
-	bool is_first = !member->pinged && queue_has_room(server, arrival->size);
+	bool is_queued = ledger_queue(&server->ledger, member, arrival, now);
 
 	if (member->over)
 		send_error(server, arrival, WIRE_E_OVER_CREDIT, "a frame was dropped: open again, and repeat");
-	else if (!is_first || (server->busy_since && now - server->busy_since > BUSY_MS))
+	else if (!is_queued || (server->busy_since && now - server->busy_since > BUSY_MS))
 		answer_ping(server, arrival, member);
-	member->pinged |= is_first;
-	return is_first;
+	return is_queued;
 }
 
 static bool
-take_of_session(struct server *server, const struct arrival *arrival, int64_t now)
+take_of_session(struct server *server, struct arrival *arrival, int64_t now)
 {
 	struct member *member = ledger_find(&server->ledger, arrival->head.session);
 
@@ -244,7 +227,7 @@ take_of_session(struct server *server, const struct arrival *arrival, int64_t no
 	member->heard = now;
 	if (arrival->head.kind == WIRE_PING)
 		return take_ping(server, arrival, member, now);
-	if (member->over || !queue_has_room(server, arrival->size) || !ledger_charge(member, arrival->size, now))
+	if (member->over || !ledger_queue(&server->ledger, member, arrival, now))
 		return drop_excess_frame(server, arrival, member, now);
 	return true;
 }
@@ -259,7 +242,7 @@ take(struct server *server, struct arrival *arrival, int64_t now)
 	switch (arrival->head.kind) {
 	case WIRE_OPEN:
 	case WIRE_REMOVE:
-		return take_open(server, arrival);
+		return take_open(server, arrival, now);
 	case WIRE_BATCH:
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
@@ -281,7 +264,7 @@ take_round(struct server *server)
 
 	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets))) {
 		if (take(server, arrival, now))
-			hand_over(server, arrival);
+			list_append(&server->arrived, &arrival->link);
 		else
 			arrival_free(arrival);
 		taken++;
@@ -291,33 +274,20 @@ take_round(struct server *server)
 	return taken;
 }
 
-static void
-settle(struct server *server, struct arrivals *done)
-{
-	while (done->first) {
-		struct arrival *arrival = done->first;
-
-		done->first = arrival->next;
-		server->held -= arrival->size + ARRIVAL_BYTES;
-		server->opens -= arrival->head.kind == WIRE_OPEN;
-		ledger_settle(&server->ledger, arrival);
-		arrival_free(arrival);
-	}
-}
-
 /* First what the storer is done with: a reply may let a client send as much again. */
 static void
 take_replies(struct server *server, int64_t now)
 {
-	struct arrivals done;
-	struct replies replies;
+	struct list done, replies;
+	struct arrival *arrival;
+	struct reply *reply;
 
 	exchange_collect(&server->exchange, &done, &replies, &server->state, &server->busy_since);
-	settle(server, &done);
-	while (replies.first) {
-		struct reply *reply = replies.first;
-
-		replies.first = reply->next;
+	while ((arrival = list_take(&done))) {
+		ledger_unqueue(&server->ledger, arrival);
+		arrival_free(arrival);
+	}
+	while ((reply = list_take(&replies))) {
 		ledger_take_reply(&server->ledger, reply, now);
 		sockets_send(server->sockets, &reply->peer, reply->data, reply->size);
 		free(reply);
@@ -356,8 +326,7 @@ may_leave(struct server *server, int64_t now)
 	if (server->state.live)
 		server->last_live = now;
 	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms &&
-	       !server->state.live && !server->state.has_work && server->held == 0 &&
-	       exchange_is_idle(&server->exchange);
+	       !server->state.live && !server->state.has_work && server->ledger.queued == 0;
 }
 
 static int

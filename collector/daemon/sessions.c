@@ -45,23 +45,13 @@ sessions_deinit(struct sessions *sessions)
 struct session *
 sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE])
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&sessions->by_id, id, WIRE_SESSION_SIZE, node)))
-		if (memcmp(TABLE_ITEM(node, struct session, node)->id, id, WIRE_SESSION_SIZE) == 0)
-			return TABLE_ITEM(node, struct session, node);
-	return NULL;
+	return TABLE_ITEM(table_find(&sessions->by_id, id, WIRE_SESSION_SIZE), struct session, node);
 }
 
 struct connection *
 sessions_connection(const struct sessions *sessions, const struct peer *peer)
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&sessions->connections, peer->id, peer->size, node)))
-		if (peer_is_same(&TABLE_ITEM(node, struct connection, node)->peer, peer))
-			return TABLE_ITEM(node, struct connection, node);
-	return NULL;
+	return TABLE_ITEM(table_find(&sessions->connections, peer, peer_bytes(peer)), struct connection, node);
 }
 
 /* One session more. NULL: the peer is not known, or out of memory. */
@@ -72,7 +62,7 @@ enter_connection(struct sessions *sessions, const struct peer *peer)
 
 	if (peer->size && !connection && (connection = calloc(1, sizeof(*connection)))) {
 		connection->peer = *peer;
-		table_add(&sessions->connections, &connection->node, peer->id, peer->size);
+		table_add(&sessions->connections, &connection->node, &connection->peer, peer_bytes(peer));
 	}
 	if (connection)
 		connection->sessions++;
@@ -182,23 +172,14 @@ sessions_remove(struct sessions *sessions, struct session *session)
 struct run *
 sessions_find_run(const struct sessions *sessions, uint32_t number)
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&sessions->numbered, &number, sizeof(number), node)))
-		if (TABLE_ITEM(node, struct run, numbered)->number == number)
-			return TABLE_ITEM(node, struct run, numbered);
-	return NULL;
+	return TABLE_ITEM(table_find(&sessions->numbered, &number, sizeof(number)), struct run, numbered);
 }
 
 struct run *
 sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run)
 {
-	struct table_node *node = run ? (struct table_node *)&run->named : NULL;
-
-	while ((node = table_find(&sessions->named, name, strlen(name), node)))
-		if (strcmp(TABLE_ITEM(node, struct run, named)->name, name) == 0)
-			return TABLE_ITEM(node, struct run, named);
-	return NULL;
+	return TABLE_ITEM(run ? table_find_next(&run->named) : table_find(&sessions->named, name, strlen(name)),
+	                  struct run, named);
 }
 
 struct run *

@@ -40,8 +40,7 @@ keep_reply(void *context, const struct peer *peer, const struct wire_frame *fram
 		        (struct wire_ack){.acknowledged = frame->opened.acknowledged, .credit = frame->opened.credit};
 	else
 		reply->code = frame->error.code;
-	*(storer->replies.first ? storer->replies.last : &storer->replies.first) = reply;
-	storer->replies.last = &reply->next;
+	list_append(&storer->replies, &reply->link);
 }
 
 int
@@ -103,15 +102,14 @@ commit(struct storer *storer)
 }
 
 static void
-take_all(struct storer *storer, struct arrivals *arrivals)
+take_all(struct storer *storer, struct list *arrivals)
 {
-	while (arrivals->first) {
-		struct arrival *arrival = arrivals->first;
+	struct arrival *arrival;
 
-		arrivals->first = arrival->next;
+	while ((arrival = list_take(arrivals))) {
 		take(storer, arrival, clock_ms());
 		arrival_free_data(arrival);
-		arrivals_append(&storer->done, arrival);
+		list_append(&storer->done, &arrival->link);
 		if (ingest_is_full(&storer->ingest))
 			commit(storer);
 	}
@@ -122,7 +120,7 @@ static void *
 storer_main(void *argument)
 {
 	struct storer *storer = argument;
-	struct arrivals arrivals;
+	struct list arrivals;
 	struct refusals refused;
 	bool worked = false;
 
