@@ -6,9 +6,8 @@
  * So all that are older than that have been admitted; and of those that are younger, no more than questions were
  * answered with yes in that time.
  *
- * How many there are in all, with those that are not admitted, is bounded by the limit of descriptors: at the limit
- * libzmq's listener gets EMFILE from accept() and tries again, until somebody has left. The limit leaves some for
- * files.
+ * How many there are in all, with those that are not admitted, is bounded by their descriptors (interpose.c), and so
+ * that DESCRIPTORS_RESERVED of what the system allows the process are left.
  */
 #include "admission.h"
 
@@ -25,7 +24,6 @@
 #include <zmq.h>
 
 #define ENDPOINT "inproc://zeromq.zap.01"
-#define DESCRIPTORS_OTHERS 64                 /* files, sockets and events that are no connections */
 #define ANSWERS_MAX 64                        /* at a time: clients that are in want their turn */
 #define LATE_MS 1000                          /* for an event, or a time-out, that comes late */
 #define STRANGERS(most) ((most) - (most) / 8) /* the rest is for the owner's own clients */
@@ -38,22 +36,32 @@ struct part {
 	int size;
 };
 
-/* As many descriptors as connections need, no more; how many connections they allow. */
-static size_t
-limit_descriptors(size_t most, size_t *descriptors)
+/* How many connections --max-memory and the system's limit of descriptors allow; half of the reserve is in use before
+ * anybody connects, the other half stays free. */
+static void
+limit_connections(struct admission *admission, size_t max_memory)
 {
-	struct rlimit limit;
-	size_t wanted = shares_connected(most) + DESCRIPTORS_OTHERS;
+	struct rlimit limit = {.rlim_cur = 1024};
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-		wanted = limit.rlim_cur;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			getrlimit(RLIMIT_NOFILE, &limit);
 	}
-	*descriptors = wanted;
-	while (most > 1 && shares_connected(most) + DESCRIPTORS_OTHERS > wanted)
-		most--;
-	return most;
+	admission->most = shares_connections(max_memory);
+	admission->bound = "--max-memory allows; raise it";
+	while (admission->most > 1 && shares_connected(admission->most) + DESCRIPTORS_RESERVED > limit.rlim_cur) {
+		admission->most--;
+		admission->bound = "the limit of open files (ulimit -n) allows; raise it";
+	}
+	if (admission->most < shares_connections(max_memory))
+		log_line(
+		        "at most %zu connections, %zu fewer than --max-memory allows: of %zu open files (ulimit -n) %d "
+		        "are reserved for the store",
+		        admission->most, shares_connections(max_memory) - admission->most, (size_t)limit.rlim_cur,
+		        DESCRIPTORS_RESERVED);
+	admission->descriptors = shares_connected(admission->most) + DESCRIPTORS_RESERVED / 2;
+	interpose_limit((int)admission->descriptors);
 }
 
 int
@@ -61,7 +69,7 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
                struct portolan_error *error)
 {
 	*admission = (struct admission){0};
-	admission->most = limit_descriptors(shares_connections(max_memory), &admission->descriptors);
+	limit_connections(admission, max_memory);
 	if (list && keys_check_directory(list, error) < 0)
 		return PORTOLAN_E_SYSTEM;
 	if (list && snprintf(admission->directory, sizeof(admission->directory), "%s", list) >=
@@ -250,9 +258,8 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 		refuse_key(admission, parts, key, now);
 	} else if (!has_place(admission, domain[4] != '0', now)) {
 		reply(admission, &parts[REQUEST], "500", "too many connections");
-		throttle_log(&admission->crowded, 1, now,
-		             "refused a connection: %zu are the most that --max-memory allows; raise it",
-		             admission->most);
+		throttle_log(&admission->crowded, 1, now, "refused a connection: %zu are the most that %s",
+		             admission->most, admission->bound);
 	} else {
 		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
 
@@ -281,4 +288,6 @@ admission_answer(struct admission *admission, int64_t now)
 	             "a connection broke off, or sent what is not this protocol, before a first frame");
 	throttle_log(&admission->endless, interpose_take_ended(), now,
 	             "a connection was ended: more than a frame came without the end of a message");
+	throttle_log(&admission->surplus, interpose_take_surplus(), now,
+	             "a connection was closed at once: %zu are let in, and too many more wait for it", admission->most);
 }

@@ -1,5 +1,5 @@
 /*
- * interpose.c: stands between libzmq 4.3.4 and the system, for two things that libzmq has no option for. The
+ * interpose.c: stands between libzmq 4.3.4 and the system, for three things that libzmq has no option for. The
  * functions below have the names of the system's, and are what libzmq finds.
  *
  * 1. A peer must not abort the process. When a connection's queue is full libzmq stops polling its input: it asks for
@@ -14,7 +14,11 @@
  * 2. A message of many parts must not fill the memory. libzmq bounds the size of a part and the number of whole
  * messages, but not the number of parts: a peer that never sends the last one has all of them kept. So the bytes that a
  * connection has sent since its last whole message was taken are counted, and beyond UNFINISHED_MOST it has ended.
- */
+ *
+ * 3. Connections must not use up the descriptors that the store and its files need. When accept() fails with EMFILE,
+ * libzmq's tcp listener asks again and again, as the connection still waits, and its listener on a socket file aborts
+ * the process. So a connection beyond the limit is accepted and closed, which libzmq takes for one that its peer gave
+ * up; the system gives out the lowest free descriptor, so a high one means that as many are open. */
 #include "interpose.h"
 
 #include "shares.h"
@@ -23,6 +27,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -38,7 +43,8 @@ static int (*real_accept)(int, struct sockaddr *, socklen_t *, int);
 static ssize_t (*real_receive)(int, void *, size_t, int);
 
 static atomic_uint unfinished[INTERPOSE_DESCRIPTORS]; /* bytes, and one; 0: not a connection that was accepted */
-static atomic_ullong ended;
+static atomic_ullong ended, surplus;
+static atomic_int limit = INT_MAX;
 static atomic_bool is_called;
 
 int
@@ -84,6 +90,18 @@ interpose_take_ended(void)
 	return atomic_exchange(&ended, 0);
 }
 
+uint64_t
+interpose_take_surplus(void)
+{
+	return atomic_exchange(&surplus, 0);
+}
+
+void
+interpose_limit(int most)
+{
+	limit = most;
+}
+
 int
 epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
@@ -119,6 +137,14 @@ accept4(int listener, struct sockaddr *address, socklen_t *size, int flags)
 
 	find_calls();
 	fd = real_accept(listener, address, size, flags);
+	if (fd >= limit) {
+		close(fd);
+		surplus++;
+		errno = ECONNABORTED;
+		return -1;
+	}
+	if (fd < 0 && errno != EAGAIN && errno != EINTR)
+		errno = ECONNABORTED;
 	if (fd < 0 || fd >= INTERPOSE_DESCRIPTORS)
 		return fd;
 	unfinished[fd] = 1;

@@ -18,7 +18,11 @@ bool interpose_works(void);
 /* A whole message of this connection was taken out of libzmq. Any thread. */
 void interpose_message_taken(int fd);
 
-/* How many connections were ended since the last call because they sent too much without the end of a message. */
+/* A connection whose descriptor is not below `limit` is closed at once. Before anything is bound. */
+void interpose_limit(int limit);
+
+/* How many connections were ended since the last call because they sent too much without the end of a message, */
 uint64_t interpose_take_ended(void);
+uint64_t interpose_take_surplus(void); /* … and how many were closed at once. */
 
 #endif
