@@ -5,8 +5,8 @@
  * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
  * acknowledged. ingest_tick() about once a second. Between them ingest_work() may fold, when nothing is pending.
  *
- * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
- * count.c keeps counters, work.c folds between rounds, reply.c answers and gives credit.
+ * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, commit.c commits, fails, recovers and times out,
+ * work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */
@@ -46,6 +46,7 @@ struct ingest {
 	struct store_writer *writer;
 	struct sessions sessions;
 	struct folder folder;
+	struct list complaints; /* errors to be sent after the commit */
 	struct ingest_totals totals;
 	struct store_counters counters; /* of no run, since the last commit that stored them */
 	uint64_t commits;               /* numbers them */
