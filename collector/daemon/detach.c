@@ -14,29 +14,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct outcome {
-	int code;
-	char message[504];
-};
+#define MESSAGE_SIZE 504
 
 /* The first process: never returns. */
 static void
 wait_for_child(int fd)
 {
-	struct outcome outcome;
+	char message[MESSAGE_SIZE];
 	ssize_t size;
 
-	while ((size = read(fd, &outcome, sizeof(outcome))) < 0 && errno == EINTR)
+	while ((size = read(fd, message, sizeof(message))) < 0 && errno == EINTR)
 		;
-	if (size != sizeof(outcome))
-		outcome = (struct outcome){.code = 1, .message = "the collector died while it started"};
-	if (outcome.code != 0)
-		fprintf(stderr, "portoland: %s\n", outcome.message);
-	_exit(outcome.code);
+	if (size != sizeof(message))
+		snprintf(message, sizeof(message), "the collector died while it started");
+	if (message[0])
+		fprintf(stderr, "portoland: %s\n", message);
+	_exit(message[0] ? 1 : 0);
 }
 
 int
-detach_begin(struct detach *detach, const char *store, struct portolan_error *error)
+detach_begin(int *parent, struct portolan_error *error)
 {
 	int ends[2];
 	pid_t child;
@@ -52,46 +49,21 @@ detach_begin(struct detach *detach, const char *store, struct portolan_error *er
 	}
 	setsid();
 	/* The pipe is moved to 3, and everything above goes. */
-	if (ends[1] != 3) {
+	if (ends[1] != 3)
 		dup3(ends[1], 3, O_CLOEXEC);
-	}
 	close_range(4, ~0u, 0);
-	*detach = (struct detach){.pipe = 3, .store = store};
+	*parent = 3;
 	return 0;
 }
 
 static void
-tell(struct detach *detach, const struct outcome *outcome)
+log_to_file(const char *store)
 {
-	ssize_t ignored;
-
-	if (detach->pipe < 0)
-		return;
-	ignored = write(detach->pipe, outcome, sizeof(*outcome));
-	(void)ignored;
-	close(detach->pipe);
-	detach->pipe = -1;
-}
-
-static int
-open_log(const char *store)
-{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), log = -1;
 	char path[4096];
-	int length = snprintf(path, sizeof(path), "%s/portoland.log", store);
 
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return -1;
-	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-}
-
-void
-detach_ready(void *context)
-{
-	struct detach *detach = context;
-	struct outcome outcome = {0};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int log = open_log(detach->store);
-
+	if (snprintf(path, sizeof(path), "%s/portoland.log", store) < (int)sizeof(path))
+		log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
@@ -100,14 +72,21 @@ detach_ready(void *context)
 	}
 	if (log >= 0)
 		close(log);
-	tell(detach, &outcome);
 }
 
 void
-detach_failed(struct detach *detach, int code, const char *message)
+detach_end(int *parent, const char *store, const char *message)
 {
-	struct outcome outcome = {.code = code};
+	char text[MESSAGE_SIZE] = "";
+	ssize_t ignored;
 
-	snprintf(outcome.message, sizeof(outcome.message), "%s", message);
-	tell(detach, &outcome);
+	if (*parent < 0)
+		return;
+	if (!*message)
+		log_to_file(store);
+	snprintf(text, sizeof(text), "%s", message);
+	ignored = write(*parent, text, sizeof(text));
+	(void)ignored;
+	close(*parent);
+	*parent = -1;
 }

@@ -8,18 +8,11 @@
 
 #include <portolan/portolan.h>
 
-struct detach {
-	int pipe;          /* to the first process; -1 once told */
-	const char *store; /* whose portoland.log gets stderr from detach_ready() on */
-};
+/* Returns only in the second process, with *parent the pipe to the first, or on failure. */
+int detach_begin(int *parent, struct portolan_error *error);
 
-/* Returns only in the second process, or on failure. The first ends with the second's exit code and message. */
-int detach_begin(struct detach *detach, const char *store, struct portolan_error *error);
-
-/* Lets the first process end with 0. Signature as server_options.ready; `context` is the struct detach. */
-void detach_ready(void *context);
-
-/* Lets it print `message` and end with `code`. */
-void detach_failed(struct detach *detach, int code, const char *message);
+/* Lets the first process end: with 0 if the message is empty, and stderr goes to STORE/portoland.log from now on; else
+ * it prints the message and ends with 1. Not twice: *parent becomes -1, and then nothing happens. */
+void detach_end(int *parent, const char *store, const char *message);
 
 #endif

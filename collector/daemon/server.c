@@ -13,8 +13,10 @@
 #include "server.h"
 
 #include "clock.h"
+#include "detach.h"
 #include "ledger.h"
 #include "log.h"
+#include "notify.h"
 #include "shares.h"
 #include "sockets.h"
 #include "storer.h"
@@ -38,7 +40,7 @@
 #define DRAIN_MS 200 /* for what arrived while leaving */
 
 struct server {
-	const struct server_options *options;
+	const struct options *options;
 	struct sockets *sockets;
 	struct endpoint local; /* the store's own */
 	struct ledger ledger;
@@ -406,7 +408,7 @@ finish(struct server *server)
 }
 
 int
-server_run(const struct server_options *options, struct portolan_error *error)
+server_run(const struct options *options, int *parent, struct portolan_error *error)
 {
 	struct server server = {.options = options, .signals = -1, .local.directory = -1, .exchange.event = -1};
 	const struct ingest_totals *totals = &server.storer.ingest.totals;
@@ -414,12 +416,11 @@ server_run(const struct server_options *options, struct portolan_error *error)
 	int result = start(&server, error);
 
 	if (result == 0) {
-		if (options->ready)
-			options->ready(options->context);
+		notify_send("READY=1");
+		detach_end(parent, options->store, "");
 		log_line("serving %s at %s", options->store, server.endpoints);
 		result = serve(&server, &stopped, error);
-		if (options->stopping)
-			options->stopping();
+		notify_send("STOPPING=1");
 		leave(&server);
 		/* What was received is stored, and what is stored is acknowledged. */
 		exchange_stop(&server.exchange);
