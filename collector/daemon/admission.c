@@ -110,33 +110,23 @@ admission_watch(struct admission *admission, void *context, void *router, unsign
 }
 
 void
-admission_stop(struct admission *admission, void *const routers[ADMISSION_SOCKETS])
+admission_close(struct admission *admission, void *const routers[ADMISSION_SOCKETS])
 {
+	const int none = 0;
+
 	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
 		if (routers[i] && admission->monitors[i])
 			zmq_socket_monitor(routers[i], NULL, 0);
 		if (admission->monitors[i])
 			zmq_close(admission->monitors[i]);
-		admission->monitors[i] = NULL;
-	}
-}
-
-void
-admission_close(struct admission *admission)
-{
-	const int none = 0;
-
-	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
 		free(admission->connected[i]);
 		free(admission->answered[i]);
-		admission->connected[i] = admission->answered[i] = NULL;
+	}
+	if (admission->handler) {
+		zmq_setsockopt(admission->handler, ZMQ_LINGER, &none, sizeof(none));
+		zmq_close(admission->handler);
 	}
 	allow_list_free(&admission->list);
-	if (!admission->handler)
-		return;
-	zmq_setsockopt(admission->handler, ZMQ_LINGER, &none, sizeof(none));
-	zmq_close(admission->handler);
-	admission->handler = NULL;
 }
 
 static void

@@ -39,9 +39,8 @@ int admission_open(struct admission *admission, void *context, size_t max_memory
 /* Makes the router ask, and watches it; before it is bound. `keyed`: it takes keys of the list. */
 int admission_watch(struct admission *admission, void *context, void *router, unsigned number, bool keyed,
                     struct portolan_error *error);
-/* Before the routers are closed; then admission_close(), after them. Both may be called twice. */
-void admission_stop(struct admission *admission, void *const routers[ADMISSION_SOCKETS]);
-void admission_close(struct admission *admission);
+/* After the routers are unbound, before they are closed. */
+void admission_close(struct admission *admission, void *const routers[ADMISSION_SOCKETS]);
 
 /* Takes the events and answers the questions that have come. */
 void admission_answer(struct admission *admission, int64_t now);

@@ -45,15 +45,12 @@ exchange_deinit(struct exchange *exchange)
 }
 
 void
-exchange_put(struct exchange *exchange, struct list *arrivals, struct refusals *refused)
+exchange_put(struct exchange *exchange, struct list *arrivals)
 {
-	if (!arrivals->first && refused->unreadable == 0 && refused->dropped == 0)
+	if (!arrivals->first)
 		return;
 	pthread_mutex_lock(&exchange->mutex);
 	list_move(&exchange->waiting, arrivals);
-	exchange->refused.unreadable += refused->unreadable;
-	exchange->refused.dropped += refused->dropped;
-	*refused = (struct refusals){0};
 	pthread_cond_signal(&exchange->arrived);
 	pthread_mutex_unlock(&exchange->mutex);
 }
@@ -86,7 +83,7 @@ exchange_stop(struct exchange *exchange)
 }
 
 bool
-exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals, struct refusals *refused)
+exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals)
 {
 	const struct timespec end = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
 	bool more;
@@ -99,8 +96,6 @@ exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals, s
 			break;
 	exchange->busy_since = clock_ms();
 	list_move(arrivals, &exchange->waiting);
-	*refused = exchange->refused;
-	exchange->refused = (struct refusals){0};
 	more = arrivals->first || !exchange->stop;
 	pthread_mutex_unlock(&exchange->mutex);
 	return more;

@@ -3,15 +3,11 @@
 #ifndef COLLECTOR_INTERPOSE_H
 #define COLLECTOR_INTERPOSE_H
 
-#include <portolan/portolan.h>
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #define INTERPOSE_DESCRIPTORS 65536 /* connections with higher ones are not watched */
 
-/* Before any context of libzmq is made. PORTOLAN_E_SYSTEM: the system's own calls are not found. */
-int interpose_init(struct portolan_error *error);
 /* Whether libzmq's calls come here, once it has a socket: they do not when the program was linked in another way. */
 bool interpose_works(void);
 

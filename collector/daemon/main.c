@@ -3,9 +3,9 @@
  */
 #include "channel.h"
 #include "commands.h"
-#include "detach.h"
 #include "import.h"
 #include "options.h"
+#include "parent.h"
 #include "server.h"
 
 #include <portolan/error.h>
@@ -33,12 +33,12 @@ static int
 serve(const struct options *options)
 {
 	struct portolan_error error = {0};
-	int parent = -1, result = options->detach ? detach_begin(&parent, &error) : 0;
+	int parent = -1, result = options->detach ? parent_detach(&parent, &error) : 0;
 
 	if (result == 0)
 		result = server_run(options, &parent, &error);
 	if (result < 0 && parent >= 0)
-		detach_end(&parent, options->store, error.message);
+		parent_answer(&parent, options->store, error.message);
 	else if (result < 0)
 		fail(EXIT_FAILED, &error);
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;

@@ -13,10 +13,9 @@
 #include "server.h"
 
 #include "clock.h"
-#include "detach.h"
 #include "ledger.h"
 #include "log.h"
-#include "notify.h"
+#include "parent.h"
 #include "shares.h"
 #include "sockets.h"
 #include "storer.h"
@@ -49,8 +48,7 @@ struct server {
 	struct storer_state state;
 	wire_decoder *decoder;
 	wire_encoder *encoder;
-	struct list arrived;     /* not handed over yet */
-	struct refusals refused; /* not told to the storer yet */
+	struct list arrived; /* not handed over yet */
 	int signals;
 	bool leaving;
 	struct throttle malformed, dropped;
@@ -162,7 +160,7 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 	if (arrival->data && wire_decode(server->decoder, arrival->data, arrival->size, &frame, &code, &error) == 0)
 		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
 	arrival->head = (struct wire_head){0};
-	server->refused.unreadable++;
+	server->exchange.unreadable++;
 	send_error(server, arrival, code, error.message);
 	throttle_log(&server->malformed, 1, now, "a message from %s cannot be read: %s", arrival->address,
 	             error.message);
@@ -188,7 +186,7 @@ drop_excess_frame(struct server *server, const struct arrival *arrival, struct m
 		send_error(server, arrival, WIRE_E_OVER_CREDIT,
 		           "the frame is beyond the session's credit and was dropped: open again, and repeat");
 	member->over = true;
-	server->refused.dropped++;
+	server->exchange.dropped++;
 	throttle_log(&server->dropped, 1, now, "a frame from %s was beyond the credit of its session, and dropped",
 	             arrival->address);
 	return false;
@@ -272,7 +270,7 @@ take_round(struct server *server)
 		taken++;
 		now = clock_ms();
 	}
-	exchange_put(&server->exchange, &server->arrived, &server->refused);
+	exchange_put(&server->exchange, &server->arrived);
 	return taken;
 }
 
@@ -416,11 +414,11 @@ server_run(const struct options *options, int *parent, struct portolan_error *er
 	int result = start(&server, error);
 
 	if (result == 0) {
-		notify_send("READY=1");
-		detach_end(parent, options->store, "");
+		parent_notify("READY=1");
+		parent_answer(parent, options->store, "");
 		log_line("serving %s at %s", options->store, server.endpoints);
 		result = serve(&server, &stopped, error);
-		notify_send("STOPPING=1");
+		parent_notify("STOPPING=1");
 		leave(&server);
 		/* What was received is stored, and what is stored is acknowledged. */
 		exchange_stop(&server.exchange);

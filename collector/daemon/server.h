@@ -7,7 +7,7 @@
 #include "options.h"
 
 /* Serves until SIGINT, SIGTERM or SIGHUP, or until idle; 0. When everything is bound it tells so to the service
- * manager, and to *parent (detach.h). Fails when it cannot start: the store is locked or cannot be used, an address is
+ * manager, and to *parent (parent.h). Fails when it cannot start: the store is locked or cannot be used, an address is
  * in use. Blocks these signals. */
 int server_run(const struct options *options, int *parent, struct portolan_error *error);
 

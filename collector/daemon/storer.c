@@ -121,14 +121,13 @@ storer_main(void *argument)
 {
 	struct storer *storer = argument;
 	struct list arrivals;
-	struct refusals refused;
 	bool worked = false;
 
-	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals, &refused)) {
+	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals)) {
 		int64_t now = clock_ms();
 
-		storer->ingest.counters.malformed += refused.unreadable;
-		storer->ingest.counters.dropped += refused.dropped;
+		storer->ingest.counters.malformed += atomic_exchange(&storer->exchange->unreadable, 0);
+		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
 		take_all(storer, &arrivals);
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);

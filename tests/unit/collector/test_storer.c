@@ -29,7 +29,6 @@ static void
 put(struct play *play, uint8_t session, struct wire_frame *frame)
 {
 	struct list list = {0};
-	struct refusals refused = {.dropped = 1};
 	struct arrival *arrival;
 	struct wire_bytes bytes;
 
@@ -43,7 +42,8 @@ put(struct play *play, uint8_t session, struct wire_frame *frame)
 	arrival->size = bytes.size;
 	assert_true(wire_peek(arrival->data, arrival->size, &arrival->head));
 	list_append(&list, &arrival->link);
-	exchange_put(&play->exchange, &list, &refused);
+	play->exchange.dropped++;
+	exchange_put(&play->exchange, &list);
 }
 
 static void

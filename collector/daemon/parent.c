@@ -1,16 +1,20 @@
 /*
- * detach.c: fork, a session of its own (Ctrl-C in the terminal does not reach it), and no descriptor of the caller's:
- * whoever reads the caller's output must see its end.
+ * parent.c: one datagram to the service manager, whose address is a socket file, or, with @ for its first character, an
+ * abstract name. To go on in the background: fork, a session of its own (Ctrl-C in the terminal does not reach it), and
+ * no descriptor of the caller's: whoever reads the caller's output must see its end.
  */
-#include "detach.h"
+#include "parent.h"
 
 #include <portolan/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +37,7 @@ wait_for_child(int fd)
 }
 
 int
-detach_begin(int *parent, struct portolan_error *error)
+parent_detach(int *parent, struct portolan_error *error)
 {
 	int ends[2];
 	pid_t child;
@@ -75,7 +79,7 @@ log_to_file(const char *store)
 }
 
 void
-detach_end(int *parent, const char *store, const char *message)
+parent_answer(int *parent, const char *store, const char *message)
 {
 	char text[MESSAGE_SIZE] = "";
 	ssize_t ignored;
@@ -89,4 +93,27 @@ detach_end(int *parent, const char *store, const char *message)
 	(void)ignored;
 	close(*parent);
 	*parent = -1;
+}
+
+void
+parent_notify(const char *state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t length = path ? strlen(path) : 0;
+	ssize_t ignored;
+	int fd;
+
+	if (length < 2 || length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
+		return;
+	memcpy(address.sun_path, path, length);
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	ignored = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
+	                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	(void)ignored;
+	close(fd);
 }
