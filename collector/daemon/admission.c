@@ -6,9 +6,8 @@
  * So all that are older than that have been admitted; and of those that are younger, no more than questions were
  * answered with yes in that time.
  *
- * How many there are in all, with those that are not admitted, is bounded by the limit of descriptors: at the limit
- * libzmq's listener gets EMFILE from accept() and tries again, until somebody has left. The limit leaves some for
- * files.
+ * How many there are in all, with those that are not admitted, is bounded by their descriptors (interpose.c), and so
+ * that DESCRIPTORS_RESERVED of what the system allows the process are left.
  */
 #include "admission.h"
 
@@ -18,7 +17,6 @@
 
 #include <portolan/error.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +24,6 @@
 #include <zmq.h>
 
 #define ENDPOINT "inproc://zeromq.zap.01"
-#define DESCRIPTORS_OTHERS 64                 /* files, sockets and events that are no connections */
 #define ANSWERS_MAX 64                        /* at a time: clients that are in want their turn */
 #define LATE_MS 1000                          /* for an event, or a time-out, that comes late */
 #define STRANGERS(most) ((most) - (most) / 8) /* the rest is for the owner's own clients */
@@ -39,22 +36,32 @@ struct part {
 	int size;
 };
 
-/* As many descriptors as connections need, no more; how many connections they allow. */
-static size_t
-limit_descriptors(size_t most, size_t *descriptors)
+/* How many connections --max-memory and the system's limit of descriptors allow; half of the reserve is in use before
+ * anybody connects, the other half stays free. */
+static void
+limit_connections(struct admission *admission, size_t max_memory)
 {
-	struct rlimit limit;
-	size_t wanted = shares_connected(most) + DESCRIPTORS_OTHERS;
+	struct rlimit limit = {.rlim_cur = 1024};
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-		wanted = limit.rlim_cur;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			getrlimit(RLIMIT_NOFILE, &limit);
 	}
-	*descriptors = wanted;
-	while (most > 1 && shares_connected(most) + DESCRIPTORS_OTHERS > wanted)
-		most--;
-	return most;
+	admission->most = shares_connections(max_memory);
+	admission->bound = "--max-memory allows; raise it";
+	while (admission->most > 1 && shares_connected(admission->most) + DESCRIPTORS_RESERVED > limit.rlim_cur) {
+		admission->most--;
+		admission->bound = "the limit of open files (ulimit -n) allows; raise it";
+	}
+	if (admission->most < shares_connections(max_memory))
+		log_line(
+		        "at most %zu connections, %zu fewer than --max-memory allows: of %zu open files (ulimit -n) %d "
+		        "are reserved for the store",
+		        admission->most, shares_connections(max_memory) - admission->most, (size_t)limit.rlim_cur,
+		        DESCRIPTORS_RESERVED);
+	admission->descriptors = shares_connected(admission->most) + DESCRIPTORS_RESERVED / 2;
+	interpose_limit((int)admission->descriptors);
 }
 
 int
@@ -62,7 +69,7 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
                struct portolan_error *error)
 {
 	*admission = (struct admission){0};
-	admission->most = limit_descriptors(shares_connections(max_memory), &admission->descriptors);
+	limit_connections(admission, max_memory);
 	if (list && keys_check_directory(list, error) < 0)
 		return PORTOLAN_E_SYSTEM;
 	if (list && snprintf(admission->directory, sizeof(admission->directory), "%s", list) >=
@@ -74,7 +81,7 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot answer for connections: %s",
 		                 zmq_strerror(zmq_errno()));
 	if (list)
-		allow_list_read(&admission->list, log_text);
+		allow_list_read(&admission->list, true);
 	if (admission->list.bad > ALLOW_LIST_LINES)
 		log_line("keys: %zu more files in %.300s admit nobody", admission->list.bad - ALLOW_LIST_LINES, list);
 	return 0;
@@ -103,33 +110,23 @@ admission_watch(struct admission *admission, void *context, void *router, unsign
 }
 
 void
-admission_stop(struct admission *admission, void *const routers[ADMISSION_SOCKETS])
+admission_close(struct admission *admission, void *const routers[ADMISSION_SOCKETS])
 {
+	const int none = 0;
+
 	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
 		if (routers[i] && admission->monitors[i])
 			zmq_socket_monitor(routers[i], NULL, 0);
 		if (admission->monitors[i])
 			zmq_close(admission->monitors[i]);
-		admission->monitors[i] = NULL;
-	}
-}
-
-void
-admission_close(struct admission *admission)
-{
-	const int none = 0;
-
-	for (unsigned i = 0; i < ADMISSION_SOCKETS; i++) {
 		free(admission->connected[i]);
 		free(admission->answered[i]);
-		admission->connected[i] = admission->answered[i] = NULL;
+	}
+	if (admission->handler) {
+		zmq_setsockopt(admission->handler, ZMQ_LINGER, &none, sizeof(none));
+		zmq_close(admission->handler);
 	}
 	allow_list_free(&admission->list);
-	if (!admission->handler)
-		return;
-	zmq_setsockopt(admission->handler, ZMQ_LINGER, &none, sizeof(none));
-	zmq_close(admission->handler);
-	admission->handler = NULL;
 }
 
 static void
@@ -202,26 +199,12 @@ reply(struct admission *admission, const struct part *request, const char *statu
 static void
 refuse_key(struct admission *admission, const struct part *parts, const char *key, int64_t now)
 {
-	uint64_t since;
-
 	reply(admission, &parts[REQUEST], "400", "this key is not known here");
-	if (!throttle_count(&admission->refused, 1, now, &since))
-		return;
-	log_line("refused %" PRIu64 " connection%s whose key is not in %s; the last from %.64s: public %s", since,
-	         since == 1 ? "" : "s", admission->directory, parts[ADDRESS].data, key);
-	if (admission->list.trouble.code != 0)
+	if (throttle_log(&admission->refused, 1, now,
+	                 "refused a connection from %.64s, whose key is not in %s: public %s", parts[ADDRESS].data,
+	                 admission->directory, key) &&
+	    admission->list.trouble.code != 0)
 		log_line("%s", admission->list.trouble.message);
-}
-
-static void
-refuse_crowd(struct admission *admission, const struct part *parts, int64_t now)
-{
-	uint64_t since;
-
-	reply(admission, &parts[REQUEST], "500", "too many connections");
-	if (throttle_count(&admission->crowded, 1, now, &since))
-		log_line("refused %" PRIu64 " connection%s: %zu are the most that --max-memory allows; raise it", since,
-		         since == 1 ? "" : "s", admission->most);
 }
 
 /* How many of the socket's connections are admitted, at most. */
@@ -264,7 +247,9 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 	if (!name) {
 		refuse_key(admission, parts, key, now);
 	} else if (!has_place(admission, domain[4] != '0', now)) {
-		refuse_crowd(admission, parts, now);
+		reply(admission, &parts[REQUEST], "500", "too many connections");
+		throttle_log(&admission->crowded, 1, now, "refused a connection: %zu are the most that %s",
+		             admission->most, admission->bound);
 	} else {
 		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
 
@@ -276,7 +261,7 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 void
 admission_answer(struct admission *admission, int64_t now)
 {
-	uint64_t failed = 0, since;
+	uint64_t failed = 0;
 
 	for (int i = 0; i < ANSWERS_MAX; i++) {
 		struct part parts[PARTS] = {0};
@@ -289,10 +274,10 @@ admission_answer(struct admission *admission, int64_t now)
 			break;
 		answer(admission, parts, valid, now);
 	}
-	if (throttle_count(&admission->broken, failed, now, &since))
-		log_line("%" PRIu64 " connection%s broke off, or sent what is not this protocol, before a first frame",
-		         since, since == 1 ? "" : "s");
-	if (throttle_count(&admission->endless, interpose_take_ended(), now, &since))
-		log_line("%" PRIu64 " connection%s ended: more than a frame came without the end of a message", since,
-		         since == 1 ? " was" : "s were");
+	throttle_log(&admission->broken, failed, now,
+	             "a connection broke off, or sent what is not this protocol, before a first frame");
+	throttle_log(&admission->endless, interpose_take_ended(), now,
+	             "a connection was ended: more than a frame came without the end of a message");
+	throttle_log(&admission->surplus, interpose_take_surplus(), now,
+	             "a connection was closed at once: %zu are let in, and too many more wait for it", admission->most);
 }

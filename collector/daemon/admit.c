@@ -4,13 +4,14 @@
  * A session that is known, here or in the store, goes on whatever its `open` asks for. A new one gets its run by the
  * rule of store_writer_run(). Overwriting or removing a run ends the sessions that record into it: they are told so
  * after the commit, and for one timeout whenever they send something.
+ *
+ * Of two observations of one example and epoch the session that began later wins, and clocks need not agree: what a
+ * client says of its beginning is taken with care.
  */
-#include "admit.h"
+#include "parts.h"
 
-#include "clocks.h"
 #include "ledger.h"
-#include "reply.h"
-#include "settle.h"
+#include "log.h"
 #include "shares.h"
 
 #include <portolan/error.h>
@@ -19,18 +20,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <xxhash.h>
 
+#define NS_PER_S UINT64_C(1000000000)
+#define STARTED_AHEAD_S 60
 #define SILENT_MS 5000
 #define CONTEST_MS 60000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
-#define BEGUN_LINES 10 /* per THROTTLE_MS */
 
 size_t
 admit_most_sessions(size_t max_memory)
 {
-	size_t most = shares_sessions(max_memory) /
+	size_t most = shares_of(max_memory, SHARES_SESSIONS) /
 	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member));
 
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
@@ -71,8 +74,7 @@ end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
 		run->removed |= run->damaged;
 		for (struct session *session = run->sessions; session; session = session->next_in_run) {
 			sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
-			session->owes_removed = true;
-			sessions_change(&ingest->sessions, session);
+			sessions_change(&ingest->sessions, session, OWES_REMOVED);
 		}
 	}
 }
@@ -102,10 +104,51 @@ admit_drop(struct ingest *ingest, struct session *session, struct portolan_error
 	if (ingest->folder.run == session->run)
 		folder_drop(&ingest->folder);
 	sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
-	session->owes_opened = session->owes_ack = false;
-	sessions_change(&ingest->sessions, session);
+	session->owes &= OWES_REMOVED;
+	sessions_change(&ingest->sessions, session, OWES_NOTHING);
 	ingest->garbage = true;
 	return 0;
+}
+
+static void
+say_clock(struct ingest *ingest, const char *name, uint64_t ns, const char *what, int64_t now)
+{
+	throttle_log(&ingest->clocks, 1, now, "run '%s': a session's clock is %" PRIu64 " s %s", name, ns / NS_PER_S,
+	             what);
+}
+
+/* When the session began, in ns since 1970: what the client says; but now, if its clock is ahead: its session would win
+ * for as long. */
+static uint64_t
+time_of_start(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
+{
+	const uint64_t ahead = STARTED_AHEAD_S * NS_PER_S;
+	struct timespec clock;
+	uint64_t most;
+
+	clock_gettime(CLOCK_REALTIME, &clock);
+	most = (uint64_t)clock.tv_sec * NS_PER_S + (uint64_t)clock.tv_nsec + ahead;
+	if (open->started <= most)
+		return open->started;
+	say_clock(ingest, name, open->started - most + ahead, "ahead: it is taken to begin now", now);
+	return most;
+}
+
+/* One that resumes comes after all the others of its run, by this clock if not by its own: *started is put after
+ * theirs. */
+static int
+put_after_others(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, int64_t now,
+                 uint64_t *started, struct portolan_error *error)
+{
+	const uint64_t said = *started;
+	int result = 0;
+
+	if (open->resume && !open->late)
+		result = store_writer_started(ingest->writer, number, started, error);
+	if (result == 0 && *started - said >= STARTED_AHEAD_S * NS_PER_S)
+		say_clock(ingest, name, *started - said,
+		          "behind an earlier one's: it counts as the later one all the same", now);
+	return result;
 }
 
 /* The run of this name that somebody records into; NULL: nobody does. */
@@ -265,29 +308,67 @@ make_live(struct ingest *ingest, struct session *session, struct portolan_error 
 	return result;
 }
 
-/* Runs that are begun are told of one by one, unless they are many: then how many. */
-static void
-tell_of_run(struct ingest *ingest, const char *name, size_t size, int64_t now)
+/* A session that the store knows. */
+static int
+take_up(struct ingest *ingest, const struct wire_open *open, uint32_t number, uint32_t session_number, int64_t now,
+        struct session **session, struct portolan_error *error)
 {
-	char line[sizeof(((struct run *)0)->name) + 120];
-	uint64_t since;
+	struct store_session_info known;
+	struct store_run_info info;
+	int result = check_sound(ingest, number, error);
 
-	if (!ingest->options.news)
-		return;
-	if (now >= ingest->begun_until) {
-		ingest->begun_lines = 0;
-		ingest->begun_until = now + THROTTLE_MS;
-	}
-	if (ingest->begun_lines < BEGUN_LINES) {
-		ingest->begun_lines++;
-		snprintf(line, sizeof(line), "run '%s' begun (%zu bytes)", name, size);
-	} else if (throttle_count(&ingest->begun, 1, now, &since)) {
-		snprintf(line, sizeof(line), "%" PRIu64 " more run%s begun, the last '%s' (%zu bytes)", since,
-		         since == 1 ? "" : "s", name, size);
-	} else {
-		return;
-	}
-	ingest->options.news(ingest->options.context, line);
+	if (result == 0)
+		result = store_writer_run_info(ingest->writer, number, &info, error);
+	if (result == 0)
+		result = store_writer_session_info(ingest->writer, number, session_number, &known, error);
+	if (result == 0)
+		result = check_known(known.content, known.acknowledged, info.name, open, error);
+	return result < 0 ? result : bring_in(ingest, number, session_number, info.name, now, session, error);
+}
+
+/* A session that the store does not know. */
+static int
+begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
+      struct portolan_error *error)
+{
+	const struct wire_open *open = &frame->open;
+	uint32_t number, session_number;
+	uint64_t started;
+	char name[256];
+	int result;
+
+	if (open->after && !open->partial)
+		return error_set(error, NO_BEGINNING,
+		                 "the store does not have what was acknowledged of this session (removed, or restored "
+		                 "from a copy); portolan import takes what is left of it under another name, with "
+		                 "--run NAME");
+	copy_name(name, open->run);
+	started = time_of_start(ingest, open, name, now);
+	result = find_run(ingest, open, name, started, now, &number, error);
+	if (result == 0)
+		result = check_sound(ingest, number, error);
+	if (result < 0)
+		return result;
+	if (!open->whole)
+		end_earlier_run(ingest, name, number);
+	result = put_after_others(ingest, open, name, number, now, &started, error);
+	if (result == 0)
+		result = store_writer_session(ingest->writer, number, frame->session, started, open->rank,
+		                              &session_number, error);
+	if (result == 0)
+		result = store_writer_session_asked(ingest->writer, number, session_number, open->resume,
+		                                    open->overwrite, open->late ? open->after : 0, error);
+	if (result == 0)
+		result = store_writer_session_content(ingest->writer, number, session_number, content_of(open), error);
+	if (result == 0)
+		result = bring_in(ingest, number, session_number, name, now, session, error);
+	if (result < 0)
+		return result;
+	(*session)->whole = open->whole;
+	if (session_number == 0)
+		throttle_log(&ingest->begun, 1, now, "run '%s' begun (%zu bytes)", name, size);
+	ingest->totals.sessions++;
+	return 0;
 }
 
 /* A session that is not in the table: from the store, or new. */
@@ -295,63 +376,17 @@ static int
 admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
       struct portolan_error *error)
 {
-	struct store_session_info known;
-	struct store_run_info info;
-	uint32_t number, session_number;
-	uint64_t started;
-	char name[256];
-	int result = store_writer_find_session(ingest->writer, frame->session, &number, &session_number, error);
+	uint32_t run, number;
+	int result = store_writer_find_session(ingest->writer, frame->session, &run, &number, error);
 
-	if (result == 0) {
-		result = check_sound(ingest, number, error);
-		if (result == 0)
-			result = store_writer_run_info(ingest->writer, number, &info, error);
-		if (result == 0)
-			result = store_writer_session_info(ingest->writer, number, session_number, &known, error);
-		if (result == 0)
-			result = check_known(known.content, known.acknowledged, info.name, &frame->open, error);
-		if (result == 0)
-			result = bring_in(ingest, number, session_number, info.name, now, session, error);
-	} else if (result == STORE_E_NO_RUN) {
-		if (frame->open.after && !frame->open.partial)
-			return error_set(
-			        error, NO_BEGINNING,
-			        "the store does not have what was acknowledged of this session (removed, or "
-			        "restored from a copy); portolan import takes what is left of it under another "
-			        "name, with --run NAME");
-		copy_name(name, frame->open.run);
-		started = clocks_started(ingest, &frame->open, name, now);
-		result = find_run(ingest, &frame->open, name, started, now, &number, error);
-		if (result == 0)
-			result = check_sound(ingest, number, error);
-		if (result < 0)
-			return result;
-		if (!frame->open.whole)
-			end_earlier_run(ingest, name, number);
-		result = clocks_place(ingest, &frame->open, name, number, now, &started, error);
-		if (result == 0)
-			result = store_writer_session(ingest->writer, number, frame->session, started, frame->open.rank,
-			                              &session_number, error);
-		if (result == 0)
-			result = store_writer_session_asked(ingest->writer, number, session_number, frame->open.resume,
-			                                    frame->open.overwrite,
-			                                    frame->open.late ? frame->open.after : 0, error);
-		if (result == 0)
-			result = store_writer_session_content(ingest->writer, number, session_number,
-			                                      content_of(&frame->open), error);
-		if (result == 0)
-			result = bring_in(ingest, number, session_number, name, now, session, error);
-		if (result == 0) {
-			(*session)->whole = frame->open.whole;
-			if (session_number == 0)
-				tell_of_run(ingest, name, size, now);
-			ingest->totals.sessions++;
-		}
-	}
+	if (result == 0)
+		result = take_up(ingest, &frame->open, run, number, now, session, error);
+	else if (result == STORE_E_NO_RUN)
+		result = begin(ingest, frame, size, now, session, error);
 	if (result < 0)
 		return result;
 	(*session)->fresh = true;
-	sessions_change(&ingest->sessions, *session);
+	sessions_change(&ingest->sessions, *session, OWES_NOTHING);
 	return make_live(ingest, *session, error);
 }
 
@@ -370,7 +405,7 @@ code_of(int result)
 	case SESSION_DIFFERS:
 		return WIRE_E_SESSION_DIFFERS;
 	default:
-		return settle_is_fatal(result) ? WIRE_E_UNAVAILABLE : WIRE_E_REFUSED;
+		return commit_is_lost(result) ? WIRE_E_UNAVAILABLE : WIRE_E_REFUSED;
 	}
 }
 
@@ -385,40 +420,27 @@ is_full(const struct ingest *ingest, const struct peer *peer, bool known)
 	return (connection && connection->sessions >= most / 16) || (!known && ingest->sessions.count >= most);
 }
 
-static void
-refuse_crowd(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
-{
-	size_t most = admit_most_sessions(ingest->options.max_memory);
-	uint64_t since;
-	char line[200];
-
-	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
-	            "the collector has too many sessions (%zu; a connection may have %zu): try again, or raise "
-	            "--max-memory",
-	            ingest->sessions.count, most / 16);
-	if (!throttle_count(&ingest->crowd, 1, now, &since))
-		return;
-	snprintf(line, sizeof(line),
-	         "too many sessions (%zu, %zu of them live): %" PRIu64 " turned away; a connection may have %zu",
-	         ingest->sessions.count, ingest->sessions.live, since, most / 16);
-	ingest->options.trouble(ingest->options.context, line);
-}
-
 /* Answers an `open` that cannot be taken now; false: it can. */
 static bool
 turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
           int64_t now)
 {
-	bool moves = !session || !peer_is_same(&session->peer, peer);
+	const size_t most = admit_most_sessions(ingest->options.max_memory);
 
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 		            "the store cannot be written now; try again");
 		return true;
 	}
-	if (!moves || !is_full(ingest, peer, session))
+	if ((session && peer_is_same(&session->peer, peer)) || !is_full(ingest, peer, session))
 		return false;
-	refuse_crowd(ingest, peer, frame, now);
+	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
+	            "the collector has too many sessions (%zu; a connection may have %zu): try again, or raise "
+	            "--max-memory",
+	            ingest->sessions.count, most / 16);
+	throttle_log(&ingest->crowd, 1, now,
+	             "too many sessions (%zu, %zu of them live; a connection may have %zu): one was turned away",
+	             ingest->sessions.count, ingest->sessions.live, most / 16);
 	return true;
 }
 
@@ -467,16 +489,15 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		result = make_live(ingest, session, &error);
 	if (result < 0) {
 		refuse_open(ingest, peer, frame, result, &error, now);
-		if (settle_is_fatal(result))
-			settle_trouble(ingest, session ? session->run : NULL,
-			               store_writer_pending(ingest->writer) != pending, &error, now);
+		if (commit_is_lost(result))
+			commit_failed_for(ingest, session ? session->run : NULL,
+			                  store_writer_pending(ingest->writer) != pending, &error, now);
 		return;
 	}
 	sessions_set_peer(&ingest->sessions, session, peer);
 	session_hear(session, now);
 	session->gap = false;
-	session->owes_opened = true;
-	sessions_change(&ingest->sessions, session);
+	sessions_change(&ingest->sessions, session, OWES_OPENED);
 }
 
 void
@@ -495,8 +516,8 @@ admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_f
 	if (result < 0) {
 		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
 		            0, "%s", error.message);
-		if (settle_is_fatal(result))
-			settle_failure(ingest, &error, now);
+		if (commit_is_lost(result))
+			commit_failed(ingest, &error, now);
 		return;
 	}
 	copy_name(name, frame->remove.run);
@@ -511,9 +532,11 @@ admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_f
 	reply_ack(ingest, &caller);
 }
 
-int
-admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int64_t now, struct portolan_error *error)
+/* One run of the store with its `sessions` sessions. */
+static int
+bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_error *error)
 {
+	struct ingest *ingest = context;
 	struct store_run_info run_info;
 	struct store_session_info info;
 	struct session *session;
@@ -528,7 +551,7 @@ admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int6
 	for (uint32_t i = 0; i < sessions; i++) {
 		result = store_writer_session_info(ingest->writer, number, i, &info, error);
 		if (result == 0 && info.live)
-			result = bring_in(ingest, number, i, run_info.name, now, &session, error);
+			result = bring_in(ingest, number, i, run_info.name, ingest->ticked, &session, error);
 		if (result < 0)
 			return result;
 	}
@@ -539,16 +562,24 @@ admit_stored_run(struct ingest *ingest, uint32_t number, uint32_t sessions, int6
 	return 0;
 }
 
-void
-admit_damaged_run(struct ingest *ingest, const char *name, uint32_t number, const char *what)
+/* One that cannot be read: it takes nobody in. */
+static void
+bring_in_damaged(void *context, const char *name, uint32_t number, const char *what)
 {
+	struct ingest *ingest = context;
 	struct run *run = number ? sessions_add_run(&ingest->sessions, number, name) : NULL;
-	char line[sizeof(((struct portolan_error *)0)->message) + 512];
 
 	while (run && run->sessions)
 		sessions_remove(&ingest->sessions, run->sessions);
 	if (run)
 		run->damaged = run->unfoldable = true;
-	snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing is recorded into it", name, what);
-	ingest->options.trouble(ingest->options.context, line);
+	log_line("run '%s' is damaged: %s; nothing is recorded into it", name, what);
+}
+
+int
+admit_stored_runs(struct ingest *ingest, struct portolan_error *error)
+{
+	const struct store_each each = {.run = bring_in_run, .damaged = bring_in_damaged, .context = ingest};
+
+	return store_writer_each_run(ingest->writer, &each, error);
 }

@@ -1,15 +1,16 @@
 /*
- * allow_list.c: reading the list when it has changed.
+ * allow_list.c: reading the list, and reading it again.
  *
- * Whether it has is told by a hash over the status of the directory and of every file in it. Times of files are coarse:
- * a file changed twice within one step of the clock may look the same after the second change. So a state with a time
- * that was recent when it was read is not trusted, and the files are read again at the next handshake.
+ * The times of files are too coarse to tell whether one has changed. So at a handshake all are read again (100 files
+ * take 1 ms, 10,000 take 100), unless that was done a moment ago: for LOOK_SHARE times as long as it took, but for no
+ * longer than a second, so that a flood of handshakes cannot keep the receiver reading.
  *
  * A file that admits nobody is no error: the list may be mended while the collector runs.
  */
 #include "allow_list.h"
 
 #include "clock.h"
+#include "log.h"
 
 #include <portolan/error.h>
 
@@ -17,16 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <xxhash.h>
 
 #define FILES_MAX 10000 /* of the list: more are not looked at */
-#define LOOK_SHARE 50   /* a look is not repeated for so many times as long as it took: a flood of questions … */
-#define LOOK_MOST_US                                                                                                   \
-	20000 /* … must not cost a directory's worth of files each time; but for no longer than a second             \
-	       */
-#define RECENT_SECONDS 2
+#define LOOK_SHARE 50
+#define LOOK_MOST_US 1000000
 
 void
 allow_list_free(struct allow_list *list)
@@ -42,31 +37,6 @@ is_public_key(const char *file)
 	size_t length = strlen(file);
 
 	return length > 4 && length < ALLOW_LIST_NAME && strcmp(file + length - 4, ".pub") == 0;
-}
-
-/* The state the files are in; 0: it cannot be relied on. */
-static uint64_t
-look(const char *directory)
-{
-	DIR *files = opendir(directory);
-	const struct dirent *entry;
-	struct stat status;
-	time_t newest = 0;
-	uint64_t state = 1;
-
-	for (int i = 0; files && i < FILES_MAX && (entry = readdir(files)); i++) {
-		if (strcmp(entry->d_name, ".") != 0 && (entry->d_name[0] == '.' || !is_public_key(entry->d_name)))
-			continue;
-		if (fstatat(dirfd(files), entry->d_name, &status, 0) < 0)
-			continue;
-		status.st_atim = (struct timespec){0};
-		state = XXH3_64bits_withSeed(&status, sizeof(status), state);
-		state = XXH3_64bits_withSeed(entry->d_name, strlen(entry->d_name), state);
-		newest = status.st_ctim.tv_sec > newest ? status.st_ctim.tv_sec : newest;
-	}
-	if (files)
-		closedir(files);
-	return files && newest + RECENT_SECONDS < time(NULL) ? state : 0;
 }
 
 static int
@@ -103,7 +73,7 @@ by_key(const void *left, const void *right)
 }
 
 void
-allow_list_read(struct allow_list *list, void (*tell)(const char *line))
+allow_list_read(struct allow_list *list, bool tell)
 {
 	const struct dirent *entry;
 	struct portolan_error error = {0};
@@ -112,7 +82,6 @@ allow_list_read(struct allow_list *list, void (*tell)(const char *line))
 	list->count = list->bad = 0;
 	list->reads++;
 	list->trouble = (struct portolan_error){0};
-	list->state = look(list->directory); /* before they are read: a change in between is found by the next look */
 	if (keys_check_directory(list->directory, &list->trouble) < 0)
 		return;
 	files = opendir(list->directory);
@@ -122,7 +91,7 @@ allow_list_read(struct allow_list *list, void (*tell)(const char *line))
 		if (list->trouble.code == 0 && is_public_key(entry->d_name))
 			list->trouble = error;
 		if (list->bad++ < ALLOW_LIST_LINES && tell)
-			tell(error.message);
+			log_line("%s", error.message);
 	}
 	if (files)
 		closedir(files);
@@ -133,17 +102,15 @@ allow_list_read(struct allow_list *list, void (*tell)(const char *line))
 const char *
 allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 {
+	const int64_t begin = clock_us();
 	struct allow_list_key wanted;
 	const struct allow_list_key *found = NULL;
-	int64_t begin, end;
+	int64_t pause;
 
-	begin = clock_us();
 	if (begin >= list->look_at) {
-		if (list->state == 0 || list->state != look(list->directory))
-			allow_list_read(list, NULL);
-		end = clock_us();
-		list->look_at =
-		        end + (end - begin < LOOK_MOST_US ? LOOK_SHARE * (end - begin) : LOOK_SHARE * LOOK_MOST_US);
+		allow_list_read(list, false);
+		pause = LOOK_SHARE * (clock_us() - begin);
+		list->look_at = clock_us() + (pause < LOOK_MOST_US ? pause : LOOK_MOST_US);
 	}
 	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
 	if (list->count)

@@ -1,9 +1,8 @@
 /*
  * allow_list.h: whose public keys are let in: DIRECTORY/NAME.pub, one key each.
  *
- * The files are read again at a handshake when the directory, or a file in it, has changed by then (give or take a
- * tenth of a second). One that is malformed, or that others may write, admits nobody; so does a directory that others
- * may write. Not thread-safe.
+ * The files are read again at a handshake, a second later at most than that would find a change. One that is malformed,
+ * or that others may write, admits nobody; so does a directory that others may write. Not thread-safe.
  */
 #ifndef COLLECTOR_ALLOW_LIST_H
 #define COLLECTOR_ALLOW_LIST_H
@@ -24,15 +23,14 @@ struct allow_list {
 	const char *directory; /* the caller's, and outlives the list */
 	struct allow_list_key *keys;
 	size_t count, room;
-	uint64_t state;                /* of the files as they were read; 0: to be read again in any case */
-	int64_t look_at;               /* when to look again */
+	int64_t look_at;               /* when to read them again */
 	unsigned reads;                /* how often they were read */
 	size_t bad;                    /* files that admit nobody */
 	struct portolan_error trouble; /* the first thing that is wrong */
 };
 
-/* Calls `tell` for each file that admits nobody, for a few at most; NULL: nobody is told. */
-void allow_list_read(struct allow_list *list, void (*tell)(const char *line));
+/* `tell`: logs a line for each file that admits nobody, for a few at most. */
+void allow_list_read(struct allow_list *list, bool tell);
 void allow_list_free(struct allow_list *list);
 
 /* The name of the file the key is in, valid until the next call; NULL: it is in none. */

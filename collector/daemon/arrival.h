@@ -17,28 +17,74 @@ struct peer {
 	uint8_t id[256];
 };
 
+/* How many bytes of it tell it from others. */
+static inline size_t
+peer_bytes(const struct peer *peer)
+{
+	return offsetof(struct peer, id) + peer->size;
+}
+
 static inline bool
 peer_is_same(const struct peer *a, const struct peer *b)
 {
-	return a->socket == b->socket && a->size == b->size && memcmp(a->id, b->id, a->size) == 0;
+	return a->size == b->size && memcmp(a, b, peer_bytes(a)) == 0;
+}
+
+/* A list of items that each begin with a link. */
+struct link {
+	struct link *next;
+};
+
+struct list {
+	struct link *first, **last;
+};
+
+static inline void
+list_append(struct list *list, struct link *link)
+{
+	link->next = NULL;
+	*(list->first ? list->last : &list->first) = link;
+	list->last = &link->next;
+}
+
+/* Moves all of `from` to the end of `to`. */
+static inline void
+list_move(struct list *to, struct list *from)
+{
+	if (!from->first)
+		return;
+	*(to->first ? to->last : &to->first) = from->first;
+	to->last = from->last;
+	*from = (struct list){0};
+}
+
+/* The first item, which leaves the list; NULL: there is none. */
+static inline void *
+list_take(struct list *list)
+{
+	struct link *link = list->first;
+
+	if (link)
+		list->first = link->next;
+	return link;
 }
 
 struct arrival {
-	struct arrival *next;
+	struct link link;
 	struct peer peer;
 	char address[48];    /* where it came from, for the log */
-	const uint8_t *data; /* the message; NULL: it had several parts, or is none (see `silent`) */
+	const uint8_t *data; /* the message; NULL: it had several parts */
 	size_t size;
-	struct wire_head head; /* as the receiver read it */
-	bool silent;           /* no message: the session in `head` has not been heard of for too long */
-	bool is_moved;         /* `data` is in `message`, else in `copy` */
+	size_t beyond;                         /* bytes of it that were beyond the credit of its session (ledger.h) */
+	struct wire_head head;                 /* as the receiver read it */
+	bool is_moved;                         /* `data` is in `message`, else in `copy` */
 	_Alignas(8) unsigned char message[64]; /* libzmq's */
 	uint8_t copy[];
 };
 
 /* A frame on its way back. */
 struct reply {
-	struct reply *next;
+	struct link link;
 	struct peer peer;
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];

@@ -26,99 +26,51 @@ exchange_init(struct exchange *exchange, struct portolan_error *error)
 	return 0;
 }
 
-static void
-free_arrivals(struct arrivals *list)
-{
-	while (list->first) {
-		struct arrival *arrival = list->first;
-
-		list->first = arrival->next;
-		arrival_free(arrival);
-	}
-}
-
 void
 exchange_deinit(struct exchange *exchange)
 {
+	void *item;
+
 	if (exchange->event < 0)
 		return;
-	free_arrivals(&exchange->waiting);
-	free_arrivals(&exchange->done);
-	while (exchange->replies.first) {
-		struct reply *reply = exchange->replies.first;
-
-		exchange->replies.first = reply->next;
-		free(reply);
-	}
+	list_move(&exchange->done, &exchange->waiting);
+	while ((item = list_take(&exchange->done)))
+		arrival_free(item);
+	while ((item = list_take(&exchange->replies)))
+		free(item);
 	pthread_cond_destroy(&exchange->arrived);
 	pthread_mutex_destroy(&exchange->mutex);
 	close(exchange->event);
 	exchange->event = -1;
 }
 
-/* Moves all of `from` to the end of `to`. */
-static void
-move_arrivals(struct arrivals *to, struct arrivals *from)
-{
-	if (!from->first)
-		return;
-	*(to->first ? to->last : &to->first) = from->first;
-	to->last = from->last;
-	*from = (struct arrivals){0};
-}
-
-static void
-move_replies(struct replies *to, struct replies *from)
-{
-	if (!from->first)
-		return;
-	*(to->first ? to->last : &to->first) = from->first;
-	to->last = from->last;
-	*from = (struct replies){0};
-}
-
 void
-exchange_put(struct exchange *exchange, struct arrivals *arrivals, struct refusals *refused)
+exchange_put(struct exchange *exchange, struct list *arrivals)
 {
-	if (!arrivals->first && refused->unreadable == 0 && refused->dropped == 0)
+	if (!arrivals->first)
 		return;
 	pthread_mutex_lock(&exchange->mutex);
-	move_arrivals(&exchange->waiting, arrivals);
-	exchange->refused.unreadable += refused->unreadable;
-	exchange->refused.dropped += refused->dropped;
-	*refused = (struct refusals){0};
+	list_move(&exchange->waiting, arrivals);
 	pthread_cond_signal(&exchange->arrived);
 	pthread_mutex_unlock(&exchange->mutex);
 }
 
 void
-exchange_collect(struct exchange *exchange, struct arrivals *done, struct replies *replies, struct storer_state *state,
+exchange_collect(struct exchange *exchange, struct list *done, struct list *replies, struct storer_state *state,
                  int64_t *busy_since)
 {
 	uint64_t count;
 	ssize_t ignored = read(exchange->event, &count, sizeof(count));
 
 	(void)ignored;
-	*done = (struct arrivals){0};
-	*replies = (struct replies){0};
+	*done = (struct list){0};
+	*replies = (struct list){0};
 	pthread_mutex_lock(&exchange->mutex);
-	move_arrivals(done, &exchange->done);
-	move_replies(replies, &exchange->replies);
+	list_move(done, &exchange->done);
+	list_move(replies, &exchange->replies);
 	*state = exchange->state;
 	*busy_since = exchange->busy_since;
 	pthread_mutex_unlock(&exchange->mutex);
-}
-
-bool
-exchange_is_idle(struct exchange *exchange)
-{
-	bool is_idle;
-
-	pthread_mutex_lock(&exchange->mutex);
-	is_idle = exchange->busy_since == 0 && !exchange->waiting.first && !exchange->replies.first &&
-	          !exchange->done.first;
-	pthread_mutex_unlock(&exchange->mutex);
-	return is_idle;
 }
 
 void
@@ -131,21 +83,19 @@ exchange_stop(struct exchange *exchange)
 }
 
 bool
-exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrivals, struct refusals *refused)
+exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals)
 {
 	const struct timespec end = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
 	bool more;
 
-	*arrivals = (struct arrivals){0};
+	*arrivals = (struct list){0};
 	pthread_mutex_lock(&exchange->mutex);
 	exchange->busy_since = until > 0 ? 0 : exchange->busy_since;
 	while (until > 0 && !exchange->waiting.first && !exchange->stop)
 		if (pthread_cond_timedwait(&exchange->arrived, &exchange->mutex, &end) == ETIMEDOUT)
 			break;
 	exchange->busy_since = clock_ms();
-	move_arrivals(arrivals, &exchange->waiting);
-	*refused = exchange->refused;
-	exchange->refused = (struct refusals){0};
+	list_move(arrivals, &exchange->waiting);
 	more = arrivals->first || !exchange->stop;
 	pthread_mutex_unlock(&exchange->mutex);
 	return more;
@@ -163,8 +113,7 @@ exchange_has_waiting(struct exchange *exchange)
 }
 
 void
-exchange_post(struct exchange *exchange, struct arrivals *done, struct replies *replies,
-              const struct storer_state *state)
+exchange_post(struct exchange *exchange, struct list *done, struct list *replies, const struct storer_state *state)
 {
 	const uint64_t one = 1;
 	bool is_news;
@@ -173,8 +122,8 @@ exchange_post(struct exchange *exchange, struct arrivals *done, struct replies *
 	pthread_mutex_lock(&exchange->mutex);
 	is_news = done->first || replies->first || state->failed || state->live != exchange->state.live ||
 	          state->has_work != exchange->state.has_work;
-	move_arrivals(&exchange->done, done);
-	move_replies(&exchange->replies, replies);
+	list_move(&exchange->done, done);
+	list_move(&exchange->replies, replies);
 	exchange->state = *state;
 	pthread_mutex_unlock(&exchange->mutex);
 	if (!is_news)

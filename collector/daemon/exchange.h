@@ -10,20 +10,7 @@
 #include "arrival.h"
 
 #include <pthread.h>
-
-struct arrivals {
-	struct arrival *first, **last;
-};
-
-struct replies {
-	struct reply *first, **last;
-};
-
-/* Messages that the receiver has not handed over, to be counted by the storer. */
-struct refusals {
-	uint64_t unreadable; /* made no sense */
-	uint64_t dropped;    /* were beyond the credit of their session */
-};
+#include <stdatomic.h>
 
 /* How the storer is, as of its last round. */
 struct storer_state {
@@ -36,41 +23,33 @@ struct storer_state {
 struct exchange {
 	pthread_mutex_t mutex;
 	pthread_cond_t arrived;
-	int event; /* can be read when there is something for the receiver */
-	struct arrivals waiting, done;
-	struct replies replies;
+	int event;                 /* can be read when there is something for the receiver */
+	struct list waiting, done; /* arrivals */
+	struct list replies;
 	struct storer_state state;
-	struct refusals refused; /* since the storer took the last numbers */
-	int64_t busy_since;  /* of the storer's round; 0: it waits for arrivals */
-	bool stop;           /* no more arrivals come */
+	/* Messages that the receiver has not handed over, to be counted by the storer: those that made no sense, and
+	 * those that were beyond the credit of their session. */
+	atomic_ullong unreadable, dropped;
+	int64_t busy_since; /* of the storer's round; 0: it waits for arrivals */
+	bool stop;          /* no more arrivals come */
 };
 
 int exchange_init(struct exchange *exchange, struct portolan_error *error);
 void exchange_deinit(struct exchange *exchange); /* frees what is left in it */
 
-static inline void
-arrivals_append(struct arrivals *list, struct arrival *arrival)
-{
-	arrival->next = NULL;
-	*(list->first ? list->last : &list->first) = arrival;
-	list->last = &arrival->next;
-}
-
-/* The receiver's: hands over what has arrived, and empties the list; and what it has refused, which it sets to 0. */
-void exchange_put(struct exchange *exchange, struct arrivals *arrivals, struct refusals *refused);
+/* The receiver's: hands over what has arrived, and empties the list. */
+void exchange_put(struct exchange *exchange, struct list *arrivals);
 /* Takes what the storer has for it; *busy_since as above. */
-void exchange_collect(struct exchange *exchange, struct arrivals *done, struct replies *replies,
-                      struct storer_state *state, int64_t *busy_since);
-/* Whether the storer has nothing to do and is not doing anything. */
-bool exchange_is_idle(struct exchange *exchange);
+void exchange_collect(struct exchange *exchange, struct list *done, struct list *replies, struct storer_state *state,
+                      int64_t *busy_since);
 void exchange_stop(struct exchange *exchange);
 
 /* The storer's: takes everything that waits. With `until` > 0 it waits for that, until this moment (ms); false: there
  * is nothing, and there will be nothing more. */
-bool exchange_take(struct exchange *exchange, int64_t until, struct arrivals *arrivals, struct refusals *refused);
+bool exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals);
 bool exchange_has_waiting(struct exchange *exchange);
 /* Hands over replies and what is done with (both lists are emptied), and wakes the receiver. */
-void exchange_post(struct exchange *exchange, struct arrivals *done, struct replies *replies,
+void exchange_post(struct exchange *exchange, struct list *done, struct list *replies,
                    const struct storer_state *state);
 
 #endif

@@ -7,52 +7,28 @@
  */
 #include "ingest.h"
 
-#include "admit.h"
-#include "count.h"
-#include "reply.h"
-#include "settle.h"
+#include "parts.h"
 #include "shares.h"
 
 #include <portolan/error.h>
 
-#include <stdio.h>
-#include <string.h>
+#include <time.h>
 
-struct start {
-	struct ingest *ingest;
-	int64_t now;
-};
-
-static int
-take_over(void *context, uint32_t run, uint32_t sessions, struct portolan_error *error)
-{
-	const struct start *start = context;
-
-	return admit_stored_run(start->ingest, run, sessions, start->now, error);
-}
-
-static void
-leave_out(void *context, const char *name, uint32_t run, const char *what)
-{
-	const struct start *start = context;
-
-	admit_damaged_run(start->ingest, name, run, what);
-}
+#define BEGUN_LINES 10 /* per THROTTLE_MS: runs that are begun are told of one by one, unless they are many */
 
 int
 ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error)
 {
-	struct start start = {.ingest = ingest, .now = now};
-	const struct store_each each = {.run = take_over, .damaged = leave_out, .context = &start};
 	int result;
 
-	*ingest = (struct ingest){.options = *options, .writer = options->writer, .ticked = now};
+	*ingest = (struct ingest){
+	        .options = *options, .writer = options->writer, .ticked = now, .begun.most = BEGUN_LINES};
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
-	store_writer_limit_ids(ingest->writer, shares_ids(options->max_memory));
-	store_writer_limit_images(ingest->writer, shares_images(options->max_memory));
-	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_folds(options->max_memory));
-	result = store_writer_each_run(ingest->writer, &each, error);
+	store_writer_limit_ids(ingest->writer, shares_of(options->max_memory, SHARES_IDS));
+	store_writer_limit_images(ingest->writer, shares_of(options->max_memory, SHARES_IMAGES));
+	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_of(options->max_memory, SHARES_FOLDS));
+	result = admit_stored_runs(ingest, error);
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, error);
 	if (result < 0)
@@ -64,6 +40,7 @@ void
 ingest_deinit(struct ingest *ingest)
 {
 	folder_deinit(&ingest->folder);
+	commit_forget_complaints(ingest);
 	sessions_deinit(&ingest->sessions);
 }
 
@@ -75,15 +52,14 @@ ingest_is_full(const struct ingest *ingest)
 
 /* Uses the batch's number up without its rows, and says why. */
 static int
-refuse_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch, const char *reason,
+refuse_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
              struct portolan_error *error)
 {
+	struct portolan_error reason = *error;
 	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence,
 	                                 batch->rows, error);
 
-	if (result == 0 && session_complain(session, WIRE_E_REFUSED, batch->sequence, reason) < 0)
-		result = error_set(error, STORE_E_MEMORY, "out of memory");
-	return result;
+	return result < 0 ? result : commit_then_complain(ingest, session, WIRE_E_REFUSED, batch->sequence, &reason);
 }
 
 static void
@@ -120,20 +96,15 @@ end_for_ids(struct ingest *ingest, struct session *session, const struct wire_ba
             struct portolan_error *error)
 {
 	struct run *run = session->run;
-	char line[sizeof(run->name) + sizeof(error->message) + 100];
-	uint64_t since;
 
 	session->now.sequence = batch->sequence - 1;
 	run->counters.skipped += batch->rows;
-	if (throttle_count(&ingest->full, 1, ingest->ticked, &since)) {
-		snprintf(line, sizeof(line), "run '%s'%s: %s; the session has ended", run->name,
-		         since > 1 ? " and others" : "", error->message);
-		ingest->options.trouble(ingest->options.context, line);
-	}
-	if (session_complain(session, WIRE_E_TOO_MANY_IDS, batch->sequence, error->message) < 0)
-		return error_set(error, STORE_E_MEMORY, "out of memory");
+	throttle_log(&ingest->full, 1, ingest->ticked, "run '%s': %s; the session has ended", run->name,
+	             error->message);
+	if (commit_then_complain(ingest, session, WIRE_E_TOO_MANY_IDS, batch->sequence, error) < 0)
+		return STORE_E_MEMORY;
 	return session->whole ? admit_drop(ingest, session, error)
-	                      : settle_end_session(ingest, session, SESSION_GONE, error);
+	                      : commit_end_of(ingest, session, SESSION_GONE, error);
 }
 
 static int
@@ -147,12 +118,12 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 
 	fill_append(batch, &append, columns);
 	result = store_writer_append(ingest->writer, run->number, session->number, &append, &refused, error);
-	if (settle_is_fatal(result))
+	if (commit_is_lost(result))
 		return result;
 	if (result == STORE_E_IDS)
 		return end_for_ids(ingest, session, batch, error);
 	if (result < 0)
-		return refuse_batch(ingest, session, batch, error->message, error);
+		return refuse_batch(ingest, session, batch, error);
 	ingest->totals.observations += batch->rows - refused;
 	if (batch->epoch < run->frontier)
 		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);
@@ -177,13 +148,22 @@ take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence
 	                              session->now.frontier, error);
 }
 
-/* Somebody else took the name that the session's run was to have. */
-static int
-come_to_nothing(struct ingest *ingest, struct session *session, uint64_t sequence, struct portolan_error *error)
+/* Takes what a client tells of itself, if it does. */
+static void
+take_counts(struct session *session, const struct wire_counts *counts)
 {
-	if (session_complain(session, WIRE_E_RUN_EXISTS, sequence, error->message) < 0)
-		return error_set(error, STORE_E_MEMORY, "out of memory");
-	return admit_drop(ingest, session, error);
+	struct store_client *client = &session->client;
+
+	if (!counts->told)
+		return;
+	*client = (struct store_client){.told = 1,
+	                                .logged = counts->logged,
+	                                .refused = counts->refused,
+	                                .dropped = counts->dropped,
+	                                .spooled = counts->spooled,
+	                                .waits = counts->waits,
+	                                .closed = client->closed};
+	session->client_news = true;
 }
 
 static int
@@ -192,13 +172,16 @@ take_close(struct ingest *ingest, struct session *session, const struct wire_fra
 	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number,
 	                                    frame->close.sequence, session->now.frontier, error);
 
-	count_client(session, &frame->close.counts);
-	count_close(session);
+	take_counts(session, &frame->close.counts);
+	session->client.closed = (uint64_t)time(NULL);
+	session->client_news = true;
 	if (result == 0)
 		result = admit_publish(ingest, session, error);
-	if (result == STORE_E_EXISTS)
-		return come_to_nothing(ingest, session, frame->close.sequence, error);
-	return result < 0 ? result : settle_end_session(ingest, session, SESSION_CLOSED, error);
+	if (result == STORE_E_EXISTS) { /* somebody else took the name that the run was to have */
+		result = commit_then_complain(ingest, session, WIRE_E_RUN_EXISTS, frame->close.sequence, error);
+		return result < 0 ? result : admit_drop(ingest, session, error);
+	}
+	return result < 0 ? result : commit_end_of(ingest, session, SESSION_CLOSED, error);
 }
 
 static uint64_t
@@ -225,9 +208,8 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 	int result;
 
 	/* Before the call: a failure finds the session among those to be told. */
-	sessions_change(&ingest->sessions, session);
+	sessions_change(&ingest->sessions, session, OWES_ACK);
 	session->now.sequence = sequence_of(frame);
-	session->owes_ack = true;
 	session->gap = false;
 	if (frame->kind == WIRE_BATCH)
 		result = take_batch(ingest, session, &frame->batch, &error);
@@ -236,7 +218,7 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 	else
 		result = take_close(ingest, session, frame, &error);
 	if (result < 0)
-		settle_trouble(ingest, session->run, store_writer_pending(ingest->writer) != pending, &error, now);
+		commit_failed_for(ingest, session->run, store_writer_pending(ingest->writer) != pending, &error, now);
 }
 
 static void
@@ -261,8 +243,7 @@ take_numbered(struct ingest *ingest, struct session *session, const struct wire_
 	counters->received += rows;
 	if (sequence <= session->now.sequence) {
 		counters->repeated += rows;
-		session->owes_ack = true;
-		sessions_change(&ingest->sessions, session);
+		sessions_change(&ingest->sessions, session, OWES_ACK);
 	} else if (session->now.state == SESSION_CLOSED) {
 		counters->malformed++;
 		reply_error(ingest, &session->peer, session->id, WIRE_E_MALFORMED, sequence,
@@ -281,10 +262,9 @@ take_numbered(struct ingest *ingest, struct session *session, const struct wire_
 static void
 take_ping(struct ingest *ingest, struct session *session, const struct wire_counts *counts)
 {
-	count_client(session, counts);
+	take_counts(session, counts);
 	/* The answer comes after everything that was received before the ping is on disk. */
-	session->owes_ack = true;
-	sessions_change(&ingest->sessions, session);
+	sessions_change(&ingest->sessions, session, OWES_ACK);
 	if (session->gap)
 		report_gap(ingest, session, 0);
 }
@@ -342,15 +322,6 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
 		            "only a collector sends frames of this kind");
 	}
-}
-
-void
-ingest_silent(struct ingest *ingest, const uint8_t id[WIRE_SESSION_SIZE], const struct peer *peer, int64_t now)
-{
-	struct session *session = sessions_find(&ingest->sessions, id);
-
-	if (session && peer_is_same(&session->peer, peer))
-		settle_silence(ingest, session, now);
 }
 
 void

@@ -5,8 +5,8 @@
  * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
  * acknowledged. ingest_tick() about once a second. Between them ingest_work() may fold, when nothing is pending.
  *
- * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, settle.c commits, fails, recovers and times out,
- * count.c keeps counters, work.c folds between rounds, reply.c answers and gives credit.
+ * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, commit.c commits, fails, recovers and times out,
+ * work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */
@@ -26,13 +26,8 @@
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
 	size_t max_memory;           /* shared out by shares.h */
-	bool silence_is_told;        /* ingest_silent() says who is silent, of those who have opened here */
 	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
-	/* One line about trouble with the store, or its end. */
-	void (*trouble)(void *context, const char *line);
-	/* One line about what goes on; NULL: none. */
-	void (*news)(void *context, const char *line);
 	void *context;
 };
 
@@ -51,6 +46,7 @@ struct ingest {
 	struct store_writer *writer;
 	struct sessions sessions;
 	struct folder folder;
+	struct list complaints; /* errors to be sent after the commit */
 	struct ingest_totals totals;
 	struct store_counters counters; /* of no run, since the last commit that stored them */
 	uint64_t commits;               /* numbers them */
@@ -60,8 +56,6 @@ struct ingest {
 	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
 	bool outage;                /* was told of, and its end not yet */
 	struct throttle crowd, full, begun;
-	unsigned begun_lines;
-	int64_t begun_until;
 	bool garbage;     /* there may be old records to remove */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */
@@ -74,10 +68,6 @@ void ingest_deinit(struct ingest *ingest);
 /* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which is its owner's. */
 void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
                   size_t size, int64_t now);
-
-/* A session has not been heard of through this connection for WIRE_SESSION_TIMEOUT_MS. */
-void ingest_silent(struct ingest *ingest, const uint8_t session[WIRE_SESSION_SIZE], const struct peer *peer,
-                   int64_t now);
 
 /* Answers what wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);

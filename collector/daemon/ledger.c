@@ -6,45 +6,45 @@
 #include <stdlib.h>
 
 int
-ledger_init(struct ledger *ledger)
+ledger_init(struct ledger *ledger, size_t room)
 {
-	*ledger = (struct ledger){0};
+	*ledger = (struct ledger){.room = room};
 	return table_init(&ledger->members);
-}
-
-static struct member *
-member_of(struct table_node *node)
-{
-	return node ? TABLE_ITEM(node, struct member, node) : NULL;
-}
-
-void
-ledger_deinit(struct ledger *ledger)
-{
-	struct table_node *node;
-
-	while (ledger->members.buckets && (node = table_each(&ledger->members, NULL)))
-		ledger_remove(ledger, member_of(node));
-	table_deinit(&ledger->members);
 }
 
 struct member *
 ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&ledger->members, session, WIRE_SESSION_SIZE, node)))
-		if (memcmp(member_of(node)->id, session, WIRE_SESSION_SIZE) == 0)
-			return member_of(node);
-	return NULL;
+	return TABLE_ITEM(table_find(&ledger->members, session, WIRE_SESSION_SIZE), struct member, node);
 }
 
-void
-ledger_remove(struct ledger *ledger, struct member *member)
+static void
+remove_member(struct ledger *ledger, struct member *member)
 {
 	table_remove(&ledger->members, &member->node);
 	ledger->count--;
 	free(member);
+}
+
+void
+ledger_forget_silent(struct ledger *ledger, int64_t now)
+{
+	struct table_node *node = ledger->members.buckets ? table_each(&ledger->members, NULL) : NULL, *next;
+
+	for (; node; node = next) {
+		struct member *member = TABLE_ITEM(node, struct member, node);
+
+		next = table_each(&ledger->members, node);
+		if (now - member->heard > LEDGER_SILENT_MS)
+			remove_member(ledger, member);
+	}
+}
+
+void
+ledger_deinit(struct ledger *ledger)
+{
+	ledger_forget_silent(ledger, INT64_MAX);
+	table_deinit(&ledger->members);
 }
 
 /* NULL: out of memory. The session then gets `no-session` for what it sends, and opens again. */
@@ -110,47 +110,68 @@ ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now)
 		member->ack = reply->ack;
 		set_credit(member, reply->ack.credit, now);
 	} else if (reply->kind == WIRE_ERROR && reply->code == WIRE_E_NO_SESSION) {
-		ledger_remove(ledger, member);
+		remove_member(ledger, member);
 	}
 }
 
-bool
-ledger_charge(struct member *member, size_t bytes, int64_t now)
+static size_t
+size_in_queue(const struct arrival *arrival)
 {
-	const uint64_t allowed = allowed_now(member, now);
+	return arrival->size + ARRIVAL_BYTES;
+}
 
-	if (allowed == 0 || (member->queued > 0 && member->queued + bytes > allowed))
+/* A numbered frame of the session: whether it may be queued. */
+static bool
+charge(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
+{
+	const uint64_t allowed = allowed_now(member, now), sum = member->queued + arrival->size;
+
+	if (allowed == 0 || (member->queued > 0 && sum > allowed))
 		return false;
-	member->queued += bytes;
+	arrival->beyond = sum <= member->credit                  ? 0
+	                  : sum - member->credit < arrival->size ? sum - member->credit
+	                                                         : arrival->size;
+	if (ledger->beyond + arrival->beyond > ledger->room / 4)
+		return false;
+	ledger->beyond += arrival->beyond;
+	member->queued = sum;
+	return true;
+}
+
+bool
+ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
+{
+	const size_t size = size_in_queue(arrival);
+
+	if (ledger->queued + size > ledger->room)
+		return false;
+	if (!member) {
+		if (ledger->opens + size > ledger->room / 4)
+			return false;
+		ledger->opens += size;
+	} else if (arrival->head.kind == WIRE_PING) {
+		if (member->pinged)
+			return false;
+		member->pinged = true;
+	} else if (!charge(ledger, member, arrival, now)) {
+		return false;
+	}
+	ledger->queued += size;
 	return true;
 }
 
 void
-ledger_settle(struct ledger *ledger, const struct arrival *arrival)
+ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 {
+	const enum wire_kind kind = arrival->head.kind;
 	struct member *member = ledger_find(ledger, arrival->head.session);
 
-	if (!member || arrival->silent || arrival->head.kind == WIRE_OPEN)
-		return;
-	if (arrival->head.kind == WIRE_PING)
+	ledger->queued -= size_in_queue(arrival);
+	ledger->beyond -= arrival->beyond;
+	if (kind == WIRE_OPEN || kind == WIRE_REMOVE)
+		ledger->opens -= size_in_queue(arrival);
+	else if (member && kind == WIRE_PING)
 		member->pinged = false;
-	else
+	else if (member)
 		member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
-}
-
-struct member *
-ledger_next_silent(const struct ledger *ledger, const struct member *after, int64_t now)
-{
-	struct table_node *node = table_each(&ledger->members, after ? &after->node : NULL);
-
-	while (node && now - member_of(node)->heard <= WIRE_SESSION_TIMEOUT_MS)
-		node = table_each(&ledger->members, node);
-	return member_of(node);
-}
-
-void
-ledger_forgive(struct ledger *ledger, int64_t ms)
-{
-	for (struct table_node *node = NULL; (node = table_each(&ledger->members, node));)
-		member_of(node)->heard += ms;
 }

@@ -1,12 +1,15 @@
 /*
- * ledger.h: what the receiver knows of each session, so that it can enforce credit, answer a ping, and tell who is
- * silent, without asking the storer.
+ * ledger.h: what the receiver knows of each session and of the queue to the storer, so that it can enforce credit and
+ * answer a ping without asking the storer.
  *
  * It holds the sessions the storer has answered with `opened`, each under the connection it was opened on. A session
- * leaves when it has been silent for WIRE_SESSION_TIMEOUT_MS, or when the storer says that it does not know it.
+ * leaves when the storer, which ends the silent ones, says that it does not know it; or after LEDGER_SILENT_MS, when it
+ * never asks again.
  *
  * Credit: the frames of a session that are queued may be as many bytes as it was told last, or as it was told before
  * within LEDGER_FORMER_MS, since it may not know of the change yet; one frame may always be queued when there is none.
+ * Whatever of this is beyond the credit is bounded over all sessions together, and so are `open` frames, each to a
+ * quarter of the queue: the rest, which is more than all credit, cannot be taken by them. Pings are one per session.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the receiver.
  */
@@ -17,6 +20,7 @@
 #include "table.h"
 
 #define LEDGER_FORMER_MS 5000
+#define LEDGER_SILENT_MS (2 * WIRE_SESSION_TIMEOUT_MS)
 
 struct member {
 	struct table_node node;
@@ -34,27 +38,25 @@ struct member {
 struct ledger {
 	struct table members;
 	size_t count;
+	size_t room;          /* bytes that may be queued; */
+	size_t queued;        /* those that are */
+	size_t opens, beyond; /* of these: in `open` frames; beyond credit */
 };
 
-int ledger_init(struct ledger *ledger); /* 0, or PORTOLAN_E_MEMORY */
+int ledger_init(struct ledger *ledger, size_t room); /* 0, or PORTOLAN_E_MEMORY */
 void ledger_deinit(struct ledger *ledger);
 
 struct member *ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE]);
-void ledger_remove(struct ledger *ledger, struct member *member);
 
 /* A reply of the storer is about to be sent: takes what it says of the session. */
 void ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now);
 
-/* Whether a frame of so many bytes is within the session's credit; if so, it is counted as queued. */
-bool ledger_charge(struct member *member, size_t bytes, int64_t now);
-/* The storer is done with what arrived. */
-void ledger_settle(struct ledger *ledger, const struct arrival *arrival);
+/* Whether the arrival may be queued; if so, it is counted. `member`: its session's; NULL for an `open` or `remove`. */
+bool ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now);
+/* The storer is done with it. */
+void ledger_unqueue(struct ledger *ledger, const struct arrival *arrival);
 
-/* The next member after `after` (NULL: the first) that has been silent for too long; `after` may be removed only once
- * the next is known. */
-struct member *ledger_next_silent(const struct ledger *ledger, const struct member *after, int64_t now);
-/* The receiver was held up (a suspended machine, a stopped process): messages wait unread, so nobody's silence counts.
- */
-void ledger_forgive(struct ledger *ledger, int64_t ms);
+/* Removes the members that have been silent for LEDGER_SILENT_MS. */
+void ledger_forget_silent(struct ledger *ledger, int64_t now);
 
 #endif

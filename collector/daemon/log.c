@@ -36,9 +36,3 @@ log_line(const char *format, ...)
 	ignored = write(STDERR_FILENO, line, length + 1);
 	(void)ignored;
 }
-
-void
-log_text(const char *line)
-{
-	log_line("%s", line);
-}

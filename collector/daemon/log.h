@@ -6,6 +6,5 @@
 
 /* "2026-01-31 12:00:00 portoland: …" */
 __attribute__((format(printf, 1, 2))) void log_line(const char *format, ...);
-void log_text(const char *line);
 
 #endif

@@ -3,10 +3,9 @@
  */
 #include "channel.h"
 #include "commands.h"
-#include "detach.h"
 #include "import.h"
-#include "notify.h"
 #include "options.h"
+#include "parent.h"
 #include "server.h"
 
 #include <portolan/error.h>
@@ -30,50 +29,21 @@ fail(int code, const struct portolan_error *error)
 	return code;
 }
 
-static void
-notify_ready(void *context)
-{
-	(void)context;
-	notify_send("READY=1");
-}
-
-static void
-notify_stopping(void)
-{
-	notify_send("STOPPING=1");
-}
-
 static int
 serve(const struct options *options)
 {
-	struct detach detach = {.pipe = -1, .store = options->store};
-	struct server_options server = {
-	        .store = options->store,
-	        .listen = options->listen,
-	        .listen_count = options->listen_count,
-	        .keys = options->keys,
-	        .max_memory = options->max_memory,
-	        .idle_ms = options->idle_ms,
-	};
 	struct portolan_error error = {0};
+	int parent = -1, result = options->detach ? parent_detach(&parent, &error) : 0;
 
-	if (options->starter && !detach_follow(options->starter))
+	if (options->starter && !parent_follow(options->starter))
 		return EXIT_FAILED; /* nobody is left to be told */
-	if (options->detach && detach_begin(&detach, options->store, &error) < 0)
-		return fail(EXIT_FAILED, &error);
-	if (options->detach || options->starter) {
-		server.ready = detach_ready;
-		server.context = &detach;
-	} else {
-		server.ready = notify_ready;
-		server.stopping = notify_stopping;
-	}
-	if (server_run(&server, &error) == 0)
-		return EXIT_DONE;
-	if (detach.pipe < 0)
-		return fail(EXIT_FAILED, &error);
-	detach_failed(&detach, EXIT_FAILED, error.message);
-	return EXIT_FAILED;
+	if (result == 0)
+		result = server_run(options, &parent, &error);
+	if (result < 0 && parent >= 0)
+		parent_answer(&parent, options->store, error.message);
+	else if (result < 0)
+		fail(EXIT_FAILED, &error);
+	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int

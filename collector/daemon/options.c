@@ -46,17 +46,18 @@ const char options_help[] =
         "                         (the store's own socket, DIR/collector.sock, is always served; 'local' is only\n"
         "                         that); an address that other machines reach needs --keys\n"
         "  --keys DIR             tcp endpoints are encrypted, and only clients whose public keys are in DIR/clients\n"
-        "                         are let in; files that are added or removed there count, within a second, for "
-        "whoever\n"
-        "                         connects: who is connected already stays\n"
+        "                         are let in; files that are added or removed there count, within a second, for\n"
+        "                         whoever connects: who is connected already stays\n"
         "  --exit-when-idle SECONDS\n"
         "                         leave when no client has recorded for so long\n"
         "  --max-memory SIZE      cap for the memory of the collector, default 512M. Of it, 38% are for connections\n"
-        "                         (203 by default; more are refused), 25% for frames that wait for the disk, 16% for the\n"
-        "                         ids of runs that do not declare examples=N (21 to 43 bytes each; a run whose ids find\n"
-        "                         no room ends with an error), 13% for the columns of epochs in progress; the rest is for\n"
-        "                         sessions and the process itself. The store's file, as the system keeps it in memory,\n"
-        "                         does not count\n"
+        "                         (203 by default; more are refused), 25% for frames that wait for the disk, 16% for\n"
+        "                         the ids of runs that do not declare examples=N (21 to 43 bytes each; a run whose\n"
+        "                         ids find no room ends with an error), 13% for the columns of epochs in progress;\n"
+        "                         the rest is for sessions and the process itself. The store's file, as the system\n"
+        "                         keeps it in memory, does not count. Where files may be opened (ulimit -Hn) for "
+        "fewer\n"
+        "                         connections, fewer are let in: 96 are reserved for the store and the process\n"
         "  --detach               go on in the background once clients can connect; log to DIR/portoland.log\n"
         "  --help, --version\n"
         "\n"
@@ -73,51 +74,37 @@ const char options_help[] =
         "\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
 
-enum {
-	OPTION_STORE = 256,
-	OPTION_LISTEN,
-	OPTION_IDLE,
-	OPTION_MEMORY,
-	OPTION_DETACH,
-	OPTION_STARTER,
-	OPTION_KEYS,
-	OPTION_RUN,
-	OPTION_OVERWRITE,
-	OPTION_CLIENT,
-	OPTION_HELP,
-	OPTION_VERSION,
+enum { STORE, LISTEN, IDLE, MEMORY, DETACH, STARTER, KEYS, RUN, OVERWRITE, CLIENT, HELP, VERSION, KNOWN };
+
+#define FOR(command) (1u << OPTIONS_##command)
+
+static const struct {
+	const char *name;
+	bool has_value;
+	unsigned commands; /* that take it */
+} known[KNOWN] = {
+        [STORE] = {"store", true, ~0u},
+        [LISTEN] = {"listen", true, FOR(SERVE)},
+        [IDLE] = {"exit-when-idle", true, FOR(SERVE)},
+        [MEMORY] = {"max-memory", true, FOR(SERVE)},
+        [DETACH] = {"detach", false, FOR(SERVE)},
+        [STARTER] = {"starter", true, FOR(SERVE)}, /* see serving.h; not for users */
+        [KEYS] = {"keys", true, FOR(SERVE)},
+        [RUN] = {"run", true, FOR(IMPORT)},
+        [OVERWRITE] = {"overwrite", false, FOR(IMPORT)},
+        [CLIENT] = {"client", true, FOR(KEYGEN)},
+        [HELP] = {"help", false, ~0u},
+        [VERSION] = {"version", false, FOR(SERVE)},
 };
 
-static const struct option serve_options[] = {
-        {"store", required_argument, NULL, OPTION_STORE},
-        {"listen", required_argument, NULL, OPTION_LISTEN},
-        {"exit-when-idle", required_argument, NULL, OPTION_IDLE},
-        {"max-memory", required_argument, NULL, OPTION_MEMORY},
-        {"detach", no_argument, NULL, OPTION_DETACH},
-        {"starter", required_argument, NULL, OPTION_STARTER}, /* see serving.h; not for users */
-        {"keys", required_argument, NULL, OPTION_KEYS},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {"version", no_argument, NULL, OPTION_VERSION},
-        {0},
-};
-static const struct option import_options[] = {
-        {"store", required_argument, NULL, OPTION_STORE},
-        {"run", required_argument, NULL, OPTION_RUN},
-        {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {0},
-};
-static const struct option remove_options[] = {
-        {"store", required_argument, NULL, OPTION_STORE},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {0},
-};
-
-static const struct option keygen_options[] = {
-        {"client", required_argument, NULL, OPTION_CLIENT},
-        {"store", required_argument, NULL, OPTION_STORE},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {0},
+static const struct {
+	const char *name, *operand;
+} commands[] = {
+        [OPTIONS_IMPORT] = {"import", "directory or file"},
+        [OPTIONS_REMOVE] = {"rm", "run"},
+        [OPTIONS_KEYGEN] = {"keygen", "directory"},
+        [OPTIONS_BACKUP] = {"backup", "directory"},
+        [OPTIONS_VERSION] = {0},
 };
 
 static int
@@ -169,72 +156,57 @@ static int
 apply(struct options *options, int option, const char *argument, struct portolan_error *error)
 {
 	switch (option) {
-	case OPTION_STORE:
+	case STORE:
 		options->store = argument;
-		return 0;
-	case OPTION_LISTEN:
+		return *argument ? 0 : error_set(error, PORTOLAN_E_INVALID, "--store: give a directory");
+	case LISTEN:
 		return add_listen(options, argument, error);
-	case OPTION_IDLE:
+	case IDLE:
 		return parse_seconds(argument, &options->idle_ms, error);
-	case OPTION_MEMORY:
+	case MEMORY:
 		return parse_size(argument, &options->max_memory, error);
-	case OPTION_DETACH:
+	case DETACH:
 		options->detach = true;
 		return 0;
-	case OPTION_STARTER:
+	case STARTER:
 		options->starter = (pid_t)strtol(argument, NULL, 10);
 		return 0;
-	case OPTION_KEYS:
+	case KEYS:
 		options->keys = argument;
 		return *argument ? 0 : error_set(error, PORTOLAN_E_INVALID, "--keys: give a directory");
-	case OPTION_CLIENT:
+	case RUN:
+		options->run = argument;
+		return 0;
+	case OVERWRITE:
+		options->overwrite = true;
+		return 0;
+	case CLIENT:
 		options->client = argument;
 		if (keygen_name_is_valid(argument))
 			return 0;
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter or a "
-		        "digit, and is not 'clients'");
-	case OPTION_RUN:
-		options->run = argument;
-		return 0;
-	case OPTION_OVERWRITE:
-		options->overwrite = true;
-		return 0;
-	case OPTION_HELP:
-		options->command = OPTIONS_HELP;
-		return 0;
-	case OPTION_VERSION:
-		options->command = OPTIONS_VERSION;
-		return 0;
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter "
+		                 "or a digit, and is not 'clients'");
 	default:
-		return PORTOLAN_E_INVALID;
+		options->command = option == HELP ? OPTIONS_HELP : OPTIONS_VERSION;
+		return 0;
 	}
 }
 
-static const struct command {
-	const char *name, *operand; /* NULL: none */
-	const struct option *options;
-} commands[] = {
-        [OPTIONS_SERVE] = {NULL, NULL, serve_options},
-        [OPTIONS_IMPORT] = {"import", "directory or file", import_options},
-        [OPTIONS_REMOVE] = {"rm", "run", remove_options},
-        [OPTIONS_KEYGEN] = {"keygen", "directory", keygen_options},
-        [OPTIONS_BACKUP] = {"backup", "directory", remove_options},
-        [OPTIONS_HELP] = {0},
-        [OPTIONS_VERSION] = {0},
-};
-
 /* Every option of one command; *rest is the first argument that is none. */
 static int
-parse_options(struct options *options, const struct option *known, int argc, char **argv, int *rest,
-              struct portolan_error *error)
+parse_options(struct options *options, int argc, char **argv, int *rest, struct portolan_error *error)
 {
-	int option, result = 0;
+	struct option taken[KNOWN + 1] = {{0}};
+	int option, count = 0, result = 0;
+
+	for (int i = 0; i < KNOWN; i++)
+		if (known[i].commands & 1u << options->command)
+			taken[count++] = (struct option){known[i].name, known[i].has_value, NULL, i};
 
 	opterr = 0;
 	optind = 0;
-	while (result == 0 && (option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+	while (result == 0 && (option = getopt_long(argc, argv, ":", taken, NULL)) != -1) {
 		if (option == '?')
 			result = error_set(error, PORTOLAN_E_INVALID, "unknown option '%.100s'; see portoland --help",
 			                   argv[optind - 1]);
@@ -274,7 +246,7 @@ check_listen(struct options *options, struct portolan_error *error)
 static int
 take_arguments(struct options *options, int count, char **arguments, struct portolan_error *error)
 {
-	const struct command *command = &commands[options->command];
+	const char *operand = commands[options->command].operand;
 
 	if (options->command == OPTIONS_SERVE) {
 		if (count > 0)
@@ -282,10 +254,11 @@ take_arguments(struct options *options, int count, char **arguments, struct port
 			                 "unexpected argument '%.100s'; see portoland --help", arguments[0]);
 		return check_listen(options, error);
 	}
-	if (!command->operand)
+	if (!operand)
 		return 0;
 	if (count != 1)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s", command->name, command->operand);
+		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s", commands[options->command].name,
+		                 operand);
 	if (options->command == OPTIONS_REMOVE)
 		options->run = arguments[0];
 	else
@@ -315,8 +288,6 @@ options_parse(struct options *options, int argc, char **argv, struct portolan_er
 		argc--;
 		argv++;
 	}
-	result = parse_options(options, commands[options->command].options, argc, argv, &rest, error);
-	if (result == 0 && *options->store == '\0')
-		result = error_set(error, PORTOLAN_E_INVALID, "--store: give a directory");
+	result = parse_options(options, argc, argv, &rest, error);
 	return result < 0 ? result : take_arguments(options, argc - rest, argv + rest, error);
 }

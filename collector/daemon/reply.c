@@ -3,7 +3,7 @@
  *
  * Every number in an answer is one of the last commit's: nothing is promised that is not on disk.
  */
-#include "reply.h"
+#include "parts.h"
 
 #include "shares.h"
 
@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t
-reply_credit(const struct ingest *ingest, const struct session *session)
+static uint64_t
+credit_of(const struct ingest *ingest, const struct session *session)
 {
 	size_t parties = ingest->sessions.parties ? ingest->sessions.parties : 1;
 	size_t beside = session->connection && session->connection->live ? session->connection->live : 1;
-	uint64_t share = shares_credit(ingest->options.max_memory) / parties / beside;
+	uint64_t share = shares_of(ingest->options.max_memory, SHARES_CREDIT) / parties / beside;
 
 	if (ingest->health == INGEST_UNAVAILABLE)
 		return 0;
@@ -42,7 +42,7 @@ reply_ack(struct ingest *ingest, const struct session *session)
 	        .ack =
 	                {
 	                        .acknowledged = session->stored.sequence,
-	                        .credit = reply_credit(ingest, session),
+	                        .credit = credit_of(ingest, session),
 	                        .replaced = session->replaced,
 	                        .refused = session->refused,
 	                },
@@ -59,7 +59,7 @@ reply_opened(struct ingest *ingest, const struct session *session, enum store_id
 	        .opened =
 	                {
 	                        .acknowledged = session->stored.sequence,
-	                        .credit = reply_credit(ingest, session),
+	                        .credit = credit_of(ingest, session),
 	                        .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
 	                                   : id_kind == STORE_ID_STR ? WIRE_ID_STR
 	                                                             : WIRE_ID_NONE,

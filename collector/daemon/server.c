@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "ledger.h"
 #include "log.h"
+#include "parent.h"
 #include "shares.h"
 #include "sockets.h"
 #include "storer.h"
@@ -34,13 +35,11 @@
 
 #define ROUND_MS 5
 #define TICK_MS 1000
-#define STALL_MS 5000   /* the receiver itself was held up */
-#define BUSY_MS 500     /* the storer takes longer than that: a ping is answered here */
-#define DRAIN_MS 200    /* for what arrived while leaving */
-#define OPENS_MOST 1024 /* queued */
+#define BUSY_MS 500  /* the storer takes longer than that: a ping is answered here */
+#define DRAIN_MS 200 /* for what arrived while leaving */
 
 struct server {
-	const struct server_options *options;
+	const struct options *options;
 	struct sockets *sockets;
 	struct endpoint local; /* the store's own */
 	struct ledger ledger;
@@ -49,15 +48,12 @@ struct server {
 	struct storer_state state;
 	wire_decoder *decoder;
 	wire_encoder *encoder;
-	struct arrivals arrived; /* not handed over yet */
-	size_t held;             /* bytes that are queued, in all */
-	size_t opens;            /* of these: `open` frames, by number */
-	struct refusals refused; /* not told to the storer yet */
+	struct list arrived; /* not handed over yet */
 	int signals;
 	bool leaving;
 	struct throttle malformed, dropped;
 	char endpoints[800]; /* for the log */
-	int64_t ticked, next_tick, last_live, busy_since;
+	int64_t next_tick, last_live, busy_since;
 };
 
 static int
@@ -125,7 +121,8 @@ start(struct server *server, struct portolan_error *error)
 		return result;
 	server->decoder = wire_decoder_new();
 	server->encoder = wire_encoder_new();
-	if (!server->decoder || !server->encoder || ledger_init(&server->ledger) < 0)
+	if (!server->decoder || !server->encoder ||
+	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE)) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	result = bind_all(server, error);
 	return result < 0 ? result : storer_start(&server->storer, error);
@@ -159,40 +156,24 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct wire_frame frame;
-	uint64_t since;
 
 	if (arrival->data && wire_decode(server->decoder, arrival->data, arrival->size, &frame, &code, &error) == 0)
 		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
 	arrival->head = (struct wire_head){0};
-	server->refused.unreadable++;
+	server->exchange.unreadable++;
 	send_error(server, arrival, code, error.message);
-	if (throttle_count(&server->malformed, 1, now, &since))
-		log_line("%" PRIu64 " message%s that cannot be read, the last from %s: %s", since,
-		         since == 1 ? "" : "s", arrival->address, error.message);
-}
-
-static bool
-queue_has_room(const struct server *server, size_t bytes)
-{
-	return server->held + bytes + ARRIVAL_BYTES <= shares_queue(server->options->max_memory);
-}
-
-static void
-hand_over(struct server *server, struct arrival *arrival)
-{
-	server->held += arrival->size + ARRIVAL_BYTES;
-	server->opens += arrival->head.kind == WIRE_OPEN;
-	arrivals_append(&server->arrived, arrival);
+	throttle_log(&server->malformed, 1, now, "a message from %s cannot be read: %s", arrival->address,
+	             error.message);
 }
 
 /* Everything below returns whether the storer gets the message. */
 
 static bool
-take_open(struct server *server, const struct arrival *arrival)
+take_open(struct server *server, struct arrival *arrival, int64_t now)
 {
 	if (server->leaving)
 		return false;
-	if (server->opens < OPENS_MOST && queue_has_room(server, arrival->size))
+	if (ledger_queue(&server->ledger, NULL, arrival, now))
 		return true;
 	send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");
 	return false;
@@ -201,16 +182,13 @@ take_open(struct server *server, const struct arrival *arrival)
 static bool
 drop_excess_frame(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
 {
-	uint64_t since;
-
 	if (!member->over)
 		send_error(server, arrival, WIRE_E_OVER_CREDIT,
 		           "the frame is beyond the session's credit and was dropped: open again, and repeat");
 	member->over = true;
-	server->refused.dropped++;
-	if (throttle_count(&server->dropped, 1, now, &since))
-		log_line("%" PRIu64 " frame%s dropped that %s beyond the credit of a session, the last from %s", since,
-		         since == 1 ? "" : "s", since == 1 ? "was" : "were", arrival->address);
+	server->exchange.dropped++;
+	throttle_log(&server->dropped, 1, now, "a frame from %s was beyond the credit of its session, and dropped",
+	             arrival->address);
 	return false;
 }
 
@@ -226,20 +204,19 @@ answer_ping(struct server *server, const struct arrival *arrival, const struct m
 }
 
 static bool
-take_ping(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
+take_ping(struct server *server, struct arrival *arrival, struct member *member, int64_t now)
 {
-	bool is_first = !member->pinged && queue_has_room(server, arrival->size);
+	bool is_queued = ledger_queue(&server->ledger, member, arrival, now);
 
 	if (member->over)
 		send_error(server, arrival, WIRE_E_OVER_CREDIT, "a frame was dropped: open again, and repeat");
-	else if (!is_first || (server->busy_since && now - server->busy_since > BUSY_MS))
+	else if (!is_queued || (server->busy_since && now - server->busy_since > BUSY_MS))
 		answer_ping(server, arrival, member);
-	member->pinged |= is_first;
-	return is_first;
+	return is_queued;
 }
 
 static bool
-take_of_session(struct server *server, const struct arrival *arrival, int64_t now)
+take_of_session(struct server *server, struct arrival *arrival, int64_t now)
 {
 	struct member *member = ledger_find(&server->ledger, arrival->head.session);
 
@@ -250,7 +227,7 @@ take_of_session(struct server *server, const struct arrival *arrival, int64_t no
 	member->heard = now;
 	if (arrival->head.kind == WIRE_PING)
 		return take_ping(server, arrival, member, now);
-	if (member->over || !queue_has_room(server, arrival->size) || !ledger_charge(member, arrival->size, now))
+	if (member->over || !ledger_queue(&server->ledger, member, arrival, now))
 		return drop_excess_frame(server, arrival, member, now);
 	return true;
 }
@@ -265,7 +242,7 @@ take(struct server *server, struct arrival *arrival, int64_t now)
 	switch (arrival->head.kind) {
 	case WIRE_OPEN:
 	case WIRE_REMOVE:
-		return take_open(server, arrival);
+		return take_open(server, arrival, now);
 	case WIRE_BATCH:
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
@@ -287,68 +264,34 @@ take_round(struct server *server)
 
 	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets))) {
 		if (take(server, arrival, now))
-			hand_over(server, arrival);
+			list_append(&server->arrived, &arrival->link);
 		else
 			arrival_free(arrival);
 		taken++;
 		now = clock_ms();
 	}
-	exchange_put(&server->exchange, &server->arrived, &server->refused);
+	exchange_put(&server->exchange, &server->arrived);
 	return taken;
-}
-
-static void
-settle(struct server *server, struct arrivals *done)
-{
-	while (done->first) {
-		struct arrival *arrival = done->first;
-
-		done->first = arrival->next;
-		server->held -= arrival->size + ARRIVAL_BYTES;
-		server->opens -= arrival->head.kind == WIRE_OPEN;
-		ledger_settle(&server->ledger, arrival);
-		arrival_free(arrival);
-	}
 }
 
 /* First what the storer is done with: a reply may let a client send as much again. */
 static void
 take_replies(struct server *server, int64_t now)
 {
-	struct arrivals done;
-	struct replies replies;
+	struct list done, replies;
+	struct arrival *arrival;
+	struct reply *reply;
 
 	exchange_collect(&server->exchange, &done, &replies, &server->state, &server->busy_since);
-	settle(server, &done);
-	while (replies.first) {
-		struct reply *reply = replies.first;
-
-		replies.first = reply->next;
+	while ((arrival = list_take(&done))) {
+		ledger_unqueue(&server->ledger, arrival);
+		arrival_free(arrival);
+	}
+	while ((reply = list_take(&replies))) {
 		ledger_take_reply(&server->ledger, reply, now);
 		sockets_send(server->sockets, &reply->peer, reply->data, reply->size);
 		free(reply);
 	}
-}
-
-/* Sessions that have been silent for too long: the storer ends them, after what it still has of theirs. */
-static void
-report_silent(struct server *server, int64_t now)
-{
-	struct member *member = ledger_next_silent(&server->ledger, NULL, now), *next;
-
-	for (; member; member = next) {
-		struct arrival *arrival = calloc(1, sizeof(*arrival));
-
-		next = ledger_next_silent(&server->ledger, member, now);
-		if (!arrival)
-			return; /* at the next tick */
-		arrival->silent = true;
-		arrival->peer = member->peer;
-		memcpy(arrival->head.session, member->id, WIRE_SESSION_SIZE);
-		ledger_remove(&server->ledger, member);
-		hand_over(server, arrival);
-	}
-	exchange_put(&server->exchange, &server->arrived, &server->refused);
 }
 
 /* What is not backed by files, in bytes. */
@@ -370,11 +313,8 @@ tick(struct server *server, int64_t now)
 {
 	if (now < server->next_tick)
 		return;
-	if (now - server->ticked > STALL_MS)
-		ledger_forgive(&server->ledger, now - server->ticked);
-	server->ticked = now;
 	server->next_tick = now + TICK_MS;
-	report_silent(server, now);
+	ledger_forget_silent(&server->ledger, now);
 	/* What a burst has left in the heap of one thread is given back, for the burst of another. */
 	if (memory_of_process() > server->options->max_memory / 2)
 		malloc_trim(0);
@@ -386,8 +326,7 @@ may_leave(struct server *server, int64_t now)
 	if (server->state.live)
 		server->last_live = now;
 	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms &&
-	       !server->state.live && !server->state.has_work && server->held == 0 &&
-	       exchange_is_idle(&server->exchange);
+	       !server->state.live && !server->state.has_work && server->ledger.queued == 0;
 }
 
 static int
@@ -417,7 +356,7 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 	int result = 0;
 
 	*stopped = false;
-	server->ticked = server->last_live = clock_ms();
+	server->last_live = clock_ms();
 	while (result == 0) {
 		int64_t now = clock_ms();
 
@@ -467,7 +406,7 @@ finish(struct server *server)
 }
 
 int
-server_run(const struct server_options *options, struct portolan_error *error)
+server_run(const struct options *options, int *parent, struct portolan_error *error)
 {
 	struct server server = {.options = options, .signals = -1, .local.directory = -1, .exchange.event = -1};
 	const struct ingest_totals *totals = &server.storer.ingest.totals;
@@ -475,12 +414,13 @@ server_run(const struct server_options *options, struct portolan_error *error)
 	int result = start(&server, error);
 
 	if (result == 0) {
-		if (options->ready)
-			options->ready(options->context);
+		parent_notify("READY=1");
+		parent_answer(parent, options->store, "");
+		if (options->starter)
+			parent_log_to_file(options->store);
 		log_line("serving %s at %s", options->store, server.endpoints);
 		result = serve(&server, &stopped, error);
-		if (options->stopping)
-			options->stopping();
+		parent_notify("STOPPING=1");
 		leave(&server);
 		/* What was received is stored, and what is stored is acknowledged. */
 		exchange_stop(&server.exchange);

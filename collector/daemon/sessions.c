@@ -7,8 +7,6 @@
  */
 #include "sessions.h"
 
-#include "frontier.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,23 +43,13 @@ sessions_deinit(struct sessions *sessions)
 struct session *
 sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE])
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&sessions->by_id, id, WIRE_SESSION_SIZE, node)))
-		if (memcmp(TABLE_ITEM(node, struct session, node)->id, id, WIRE_SESSION_SIZE) == 0)
-			return TABLE_ITEM(node, struct session, node);
-	return NULL;
+	return TABLE_ITEM(table_find(&sessions->by_id, id, WIRE_SESSION_SIZE), struct session, node);
 }
 
 struct connection *
 sessions_connection(const struct sessions *sessions, const struct peer *peer)
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&sessions->connections, peer->id, peer->size, node)))
-		if (peer_is_same(&TABLE_ITEM(node, struct connection, node)->peer, peer))
-			return TABLE_ITEM(node, struct connection, node);
-	return NULL;
+	return TABLE_ITEM(table_find(&sessions->connections, peer, peer_bytes(peer)), struct connection, node);
 }
 
 /* One session more. NULL: the peer is not known, or out of memory. */
@@ -72,7 +60,7 @@ enter_connection(struct sessions *sessions, const struct peer *peer)
 
 	if (peer->size && !connection && (connection = calloc(1, sizeof(*connection)))) {
 		connection->peer = *peer;
-		table_add(&sessions->connections, &connection->node, peer->id, peer->size);
+		table_add(&sessions->connections, &connection->node, &connection->peer, peer_bytes(peer));
 	}
 	if (connection)
 		connection->sessions++;
@@ -89,12 +77,37 @@ leave_connection(struct sessions *sessions, struct connection *connection)
 	free(connection);
 }
 
+/* A binary search and a move of memory: a run may have thousands of ranks, and its epochs may be far apart. */
+static void
+count_frontier(struct run *run, uint64_t epoch, bool is_more)
+{
+	size_t low = 0, high = run->frontier_count;
+	struct frontier *at;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (run->frontiers[middle].epoch < epoch)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	at = &run->frontiers[low];
+	if (low == run->frontier_count || at->epoch != epoch) {
+		memmove(at + 1, at, (run->frontier_count++ - low) * sizeof(*at));
+		*at = (struct frontier){.epoch = epoch};
+	}
+	at->sessions += is_more ? 1 : -(size_t)1;
+	if (at->sessions == 0)
+		memmove(at, at + 1, (--run->frontier_count - low) * sizeof(*at));
+}
+
 static void
 update_frontier(struct run *run)
 {
 	uint64_t before = run->frontier;
 
-	run->frontier = frontier_least(run);
+	run->frontier = run->frontier_count ? run->frontiers[0].epoch : SESSIONS_NO_FRONTIER;
 	if (run->frontier == SESSIONS_NO_FRONTIER && before != run->frontier)
 		run_make_due(run, 0, run->frontier);
 	else if (run->frontier > before)
@@ -128,20 +141,36 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 		count_live(sessions, session, true);
 }
 
+/* Room for a frontier of each session, so that an abort can make all of them live again. */
+static bool
+reserve_frontiers(struct run *run)
+{
+	struct frontier *more;
+	size_t room = run->room ? 2 * run->room : 4;
+
+	if (run->session_count < run->room)
+		return true;
+	more = realloc(run->frontiers, room * sizeof(*more));
+	if (!more)
+		return false;
+	run->frontiers = more;
+	run->room = room;
+	return true;
+}
+
 struct session *
 sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run)
 {
 	struct session *session;
 
-	/* Room for all of them, so that an abort can make each live again. */
-	if (sessions->count >= SESSIONS_MAX || frontier_reserve(run, run->session_count + 1) < 0)
+	if (sessions->count >= SESSIONS_MAX || !reserve_frontiers(run))
 		return NULL;
 	session = calloc(1, sizeof(*session));
 	if (!session)
 		return NULL;
 	memcpy(session->id, id, WIRE_SESSION_SIZE);
 	session->run = run;
-	session->now.state = SESSION_LIVE;
+	session->now.state = SESSION_GONE;
 	table_add(&sessions->by_id, &session->node, session->id, WIRE_SESSION_SIZE);
 	session->next_in_run = run->sessions;
 	session->link_in_run = &run->sessions;
@@ -150,10 +179,7 @@ sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], str
 	run->sessions = session;
 	run->session_count++;
 	sessions->count++;
-	sessions->live++;
-	count_live(sessions, session, true);
-	frontier_add(run, session);
-	update_frontier(run);
+	sessions_set_state(sessions, session, SESSION_LIVE);
 	return session;
 }
 
@@ -175,30 +201,20 @@ sessions_remove(struct sessions *sessions, struct session *session)
 	}
 	sessions->count--;
 	leave_connection(sessions, session->connection);
-	session_forget_complaints(session);
 	free(session);
 }
 
 struct run *
 sessions_find_run(const struct sessions *sessions, uint32_t number)
 {
-	struct table_node *node = NULL;
-
-	while ((node = table_find(&sessions->numbered, &number, sizeof(number), node)))
-		if (TABLE_ITEM(node, struct run, numbered)->number == number)
-			return TABLE_ITEM(node, struct run, numbered);
-	return NULL;
+	return TABLE_ITEM(table_find(&sessions->numbered, &number, sizeof(number)), struct run, numbered);
 }
 
 struct run *
 sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run)
 {
-	struct table_node *node = run ? (struct table_node *)&run->named : NULL;
-
-	while ((node = table_find(&sessions->named, name, strlen(name), node)))
-		if (strcmp(TABLE_ITEM(node, struct run, named)->name, name) == 0)
-			return TABLE_ITEM(node, struct run, named);
-	return NULL;
+	return TABLE_ITEM(run ? table_find_next(&run->named) : table_find(&sessions->named, name, strlen(name)),
+	                  struct run, named);
 }
 
 struct run *
@@ -235,7 +251,7 @@ sessions_remove_run(struct sessions *sessions, struct run *run)
 		run->next->link = run->link;
 	table_remove(&sessions->numbered, &run->numbered);
 	table_remove(&sessions->named, &run->named);
-	free(run->live);
+	free(run->frontiers);
 	free(run);
 }
 
@@ -252,8 +268,9 @@ run_is_live(const struct run *run)
 }
 
 void
-sessions_change(struct sessions *sessions, struct session *session)
+sessions_change(struct sessions *sessions, struct session *session, enum session_owed owed)
 {
+	session->owes |= owed;
 	if (session->changed)
 		return;
 	session->changed = true;
@@ -273,34 +290,6 @@ sessions_take_changed(struct sessions *sessions)
 	return session;
 }
 
-int
-session_complain(struct session *session, enum wire_error_code code, uint64_t sequence, const char *message)
-{
-	struct complaint *complaint = calloc(1, sizeof(*complaint)), **last = &session->complaints;
-
-	if (!complaint)
-		return PORTOLAN_E_MEMORY;
-	complaint->code = code;
-	complaint->sequence = sequence;
-	snprintf(complaint->message, sizeof(complaint->message), "%s", message);
-	if (*last)
-		last = session->last_complaint;
-	*last = complaint;
-	session->last_complaint = &complaint->next;
-	return 0;
-}
-
-void
-session_forget_complaints(struct session *session)
-{
-	while (session->complaints) {
-		struct complaint *complaint = session->complaints;
-
-		session->complaints = complaint->next;
-		free(complaint);
-	}
-}
-
 void
 sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state)
 {
@@ -312,10 +301,8 @@ sessions_set_state(struct sessions *sessions, struct session *session, enum sess
 		return;
 	sessions->live = is_live ? sessions->live + 1 : sessions->live - 1;
 	count_live(sessions, session, is_live);
-	if (is_live)
-		frontier_add(session->run, session);
-	else
-		frontier_remove(session->run, session);
+	session->run->live_count += is_live ? 1 : -(size_t)1;
+	count_frontier(session->run, session->now.frontier, is_live);
 	update_frontier(session->run);
 }
 
@@ -324,9 +311,11 @@ sessions_set_frontier(struct session *session, uint64_t frontier)
 {
 	if (session->now.frontier == frontier)
 		return;
+	if (session->now.state == SESSION_LIVE) {
+		count_frontier(session->run, session->now.frontier, false);
+		count_frontier(session->run, frontier, true);
+	}
 	session->now.frontier = frontier;
-	if (session->now.state == SESSION_LIVE)
-		frontier_moved(session->run, session);
 	update_frontier(session->run);
 }
 

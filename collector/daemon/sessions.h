@@ -30,13 +30,8 @@ enum session_state {
 	SESSION_REMOVED, /* its run was removed; the session is no longer in the store */
 };
 
-/* An error to be sent after the commit. */
-struct complaint {
-	struct complaint *next;
-	enum wire_error_code code;
-	uint64_t sequence;
-	char message[sizeof(((struct portolan_error *)0)->message)];
-};
+/* Replies that are due after the commit. */
+enum session_owed { OWES_NOTHING = 0, OWES_OPENED = 1, OWES_ACK = 2, OWES_REMOVED = 4 };
 
 /* What a commit makes lasting and an abort takes back. */
 struct session_mark {
@@ -69,13 +64,15 @@ struct session {
 	bool whole;                 /* its run has no name until it closes */
 	bool fresh;                 /* created by the transaction that is pending */
 	bool gap;                   /* told that frames are missing; not again until one fits */
-	bool owes_opened;           /* replies due after the commit */
-	bool owes_ack;
-	bool owes_removed;
-	struct complaint *complaints, **last_complaint;            /* owed as well, in this order */
-	bool changed;                                              /* is in sessions.changed */
+	unsigned owes;              /* of enum session_owed */
+	bool changed;               /* is in sessions.changed */
 	struct session *next_changed, *next_in_run, **link_in_run; /* the link is what points to it */
-	size_t place;                                              /* in run->live */
+};
+
+/* How many live sessions of a run have this frontier. */
+struct frontier {
+	uint64_t epoch;
+	size_t sessions;
 };
 
 /* A range of epochs, [from, to); empty: from ≥ to. */
@@ -99,8 +96,9 @@ struct run {
 	uint64_t counted;               /* the commit (by number) that stored them last */
 	struct session *sessions;
 	size_t session_count;
-	struct session **live; /* those that are live: see frontier.h */
-	size_t live_count, live_room;
+	size_t live_count;          /* of these, live */
+	struct frontier *frontiers; /* of those that are live, ascending; room for one of each session */
+	size_t frontier_count, room;
 	struct run *next, **link;
 	struct table_node numbered, named;
 };
@@ -139,14 +137,10 @@ bool run_is_live(const struct run *run);
 /* The session, and so its run, has been heard of. */
 void session_hear(struct session *session, int64_t now);
 
-/* Puts the session among those the next commit, or abort, will look at. */
-void sessions_change(struct sessions *sessions, struct session *session);
+/* Puts the session among those the next commit, or abort, will look at; it is owed that reply then. */
+void sessions_change(struct sessions *sessions, struct session *session, enum session_owed owed);
 /* Takes the first of them, or NULL. */
 struct session *sessions_take_changed(struct sessions *sessions);
-
-/* Owes the client an error, to be sent after the commit. PORTOLAN_E_MEMORY. */
-int session_complain(struct session *session, enum wire_error_code code, uint64_t sequence, const char *message);
-void session_forget_complaints(struct session *session);
 
 /* All changes of session->now go through these two, which keep the counts and the run's frontier. */
 void sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state);

@@ -1,13 +1,5 @@
 /*
- * shares.h: how --max-memory is shared out. The shares sum up to it, and each is a bound of its own:
- *
- *   12/32  connections  what libzmq holds of every connection before the collector sees it
- *    8/32  queue        frames between the two threads; credit is given out of half of it
- *    5/32  ids          the dictionaries of runs that do not declare examples=N
- *    2/32  images       what epochs in progress will become as columns, beside the log
- *    2/32  folds        the columns that are built at a time
- *    2/32  sessions     who records, on both threads
- *    1/32  the rest     the process itself, and the pages of the transaction that is pending
+ * shares.h: how --max-memory is shared out. The shares sum up to it, and each is a bound of its own.
  *
  * libzmq allocates a frame when its length is announced, and so before anybody can refuse it. One connection can
  * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 a client's frames take a quarter longer until they
@@ -25,48 +17,21 @@
 #define SHARES_CONNECTION ((size_t)96 << 10) /* libzmq's buffers and queues of one connection: measured */
 #define SHARES_SPARE 8                       /* connections that are not admitted yet, besides the quarter */
 
-static inline size_t
-shares_of(size_t max_memory, unsigned parts)
-{
-	return max_memory / 32 * parts;
-}
+enum share {                          /* in parts of 32: */
+	     SHARES_CONNECTIONS = 12, /* what libzmq holds of every connection before the collector sees it */
+	     SHARES_CREDIT = 4, /* half of the queue: of all clients together. The other half is for `open` frames, */
+	     SHARES_QUEUE = 8,  /* … and those beyond credit (ledger.h); the whole: frames between the two threads */
+	     SHARES_IDS = 5,    /* the dictionaries of runs that do not declare examples=N */
+	     SHARES_IMAGES = 2, /* what epochs in progress will become as columns, beside the log */
+	     SHARES_FOLDS = 2,  /* the columns that are built at a time */
+	     SHARES_SESSIONS = 2, /* who records, on both threads */
+	     SHARES_REST = 1,     /* the process itself, and the pages of the transaction that is pending */
+};
 
 static inline size_t
-shares_queue(size_t max_memory)
+shares_of(size_t max_memory, enum share share)
 {
-	return shares_of(max_memory, 8);
-}
-
-/* Of all clients together. The other half of the queue is for frames that are larger than the credit of their session,
- * and for those that were sent before the client knew that it has less credit now. */
-static inline size_t
-shares_credit(size_t max_memory)
-{
-	return shares_queue(max_memory) / 2;
-}
-
-static inline size_t
-shares_ids(size_t max_memory)
-{
-	return shares_of(max_memory, 5);
-}
-
-static inline size_t
-shares_images(size_t max_memory)
-{
-	return shares_of(max_memory, 2);
-}
-
-static inline size_t
-shares_folds(size_t max_memory)
-{
-	return shares_of(max_memory, 2);
-}
-
-static inline size_t
-shares_sessions(size_t max_memory)
-{
-	return shares_of(max_memory, 2);
+	return max_memory / 32 * share;
 }
 
 /* How many connections may be admitted. */
@@ -76,7 +41,7 @@ shares_connections(size_t max_memory)
 	const size_t admitted = (SHARES_RECEIVE_QUEUE + 1) * (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION;
 	const size_t coming = (size_t)WIRE_MAX_FRAME + SHARES_CONNECTION;
 
-	return (shares_of(max_memory, 12) - SHARES_SPARE * coming) / (admitted + coming / 4);
+	return (shares_of(max_memory, SHARES_CONNECTIONS) - SHARES_SPARE * coming) / (admitted + coming / 4);
 }
 
 /* How many may be connected, with those that are not admitted yet. */

@@ -8,7 +8,7 @@
  * only closes. See interpose.c for a peer's own heartbeats.
  *
  * libzmq asks admission.c about every connection, and admits all of them when nobody answers: so that is opened before
- * any endpoint is bound, and closed after them.
+ * any endpoint is bound, and closed after all are unbound.
  */
 #include "sockets.h"
 
@@ -135,17 +135,12 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	result = interpose_init(error);
-	opened->context = result < 0 ? NULL : zmq_ctx_new();
-	if (!opened->context) {
-		free(opened);
-		return result < 0 ? result
-		                  : error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s",
-		                              zmq_strerror(zmq_errno()));
-	}
+	opened->context = zmq_ctx_new();
 	/* One for the owner's own clients, whom strangers then do not slow down, and one for all others. */
-	zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2);
-	result = open_routers(opened, keys, max_memory, error);
+	if (!opened->context || zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2) < 0)
+		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
+	else
+		result = open_routers(opened, keys, max_memory, error);
 	if (result == 0 && !interpose_works())
 		result =
 		        error_set(error, PORTOLAN_E_SYSTEM,
@@ -178,11 +173,10 @@ sockets_close(struct sockets *sockets)
 	if (!sockets)
 		return;
 	sockets_unbind(sockets);
-	admission_stop(&sockets->admission, sockets->routers);
+	admission_close(&sockets->admission, sockets->routers);
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++)
 		if (sockets->routers[i])
 			zmq_close(sockets->routers[i]);
-	admission_close(&sockets->admission);
 	while (sockets->context && zmq_ctx_term(sockets->context) < 0 && zmq_errno() == EINTR)
 		;
 	free(sockets);

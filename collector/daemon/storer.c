@@ -10,7 +10,6 @@
 #include "storer.h"
 
 #include "clock.h"
-#include "log.h"
 
 #include <portolan/error.h>
 
@@ -41,27 +40,14 @@ keep_reply(void *context, const struct peer *peer, const struct wire_frame *fram
 		        (struct wire_ack){.acknowledged = frame->opened.acknowledged, .credit = frame->opened.credit};
 	else
 		reply->code = frame->error.code;
-	*(storer->replies.first ? storer->replies.last : &storer->replies.first) = reply;
-	storer->replies.last = &reply->next;
-}
-
-static void
-log_news(void *context, const char *line)
-{
-	(void)context;
-	log_text(line);
+	list_append(&storer->replies, &reply->link);
 }
 
 int
 storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
             struct portolan_error *error)
 {
-	struct ingest_options options = {.max_memory = max_memory,
-	                                 .reply = keep_reply,
-	                                 .trouble = log_news,
-	                                 .news = log_news,
-	                                 .silence_is_told = true,
-	                                 .context = storer};
+	struct ingest_options options = {.max_memory = max_memory, .reply = keep_reply, .context = storer};
 	int result = store_writer_open(store, &storer->writer, error);
 
 	if (result < 0)
@@ -101,10 +87,7 @@ take(struct storer *storer, const struct arrival *arrival, int64_t now)
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 
-	if (arrival->silent)
-		ingest_silent(&storer->ingest, arrival->head.session, &arrival->peer, now);
-	else if (!arrival->data ||
-	         wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
+	if (!arrival->data || wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
 		ingest_malformed(&storer->ingest, &arrival->peer, code, error.message);
 	else
 		ingest_frame(&storer->ingest, &arrival->peer, arrival->peer.socket == PEER_OWNERS_SOCKET, &frame,
@@ -119,15 +102,14 @@ commit(struct storer *storer)
 }
 
 static void
-take_all(struct storer *storer, struct arrivals *arrivals)
+take_all(struct storer *storer, struct list *arrivals)
 {
-	while (arrivals->first) {
-		struct arrival *arrival = arrivals->first;
+	struct arrival *arrival;
 
-		arrivals->first = arrival->next;
+	while ((arrival = list_take(arrivals))) {
 		take(storer, arrival, clock_ms());
 		arrival_free_data(arrival);
-		arrivals_append(&storer->done, arrival);
+		list_append(&storer->done, &arrival->link);
 		if (ingest_is_full(&storer->ingest))
 			commit(storer);
 	}
@@ -138,15 +120,14 @@ static void *
 storer_main(void *argument)
 {
 	struct storer *storer = argument;
-	struct arrivals arrivals;
-	struct refusals refused;
+	struct list arrivals;
 	bool worked = false;
 
-	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals, &refused)) {
+	while (exchange_take(storer->exchange, worked ? 0 : storer->next_tick, &arrivals)) {
 		int64_t now = clock_ms();
 
-		storer->ingest.counters.malformed += refused.unreadable;
-		storer->ingest.counters.dropped += refused.dropped;
+		storer->ingest.counters.malformed += atomic_exchange(&storer->exchange->unreadable, 0);
+		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
 		take_all(storer, &arrivals);
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);

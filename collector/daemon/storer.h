@@ -14,8 +14,7 @@ struct storer {
 	struct ingest ingest;
 	wire_decoder *decoder;
 	wire_encoder *encoder;
-	struct replies replies; /* not posted yet */
-	struct arrivals done;
+	struct list replies, done; /* not posted yet */
 	int64_t next_tick, next_work;
 	bool has_ingest, is_running;
 	pthread_t thread;

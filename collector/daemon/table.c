@@ -7,6 +7,7 @@
 #include <portolan/portolan.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <xxhash.h>
 
@@ -29,18 +30,12 @@ table_deinit(struct table *table)
 	*table = (struct table){0};
 }
 
-static uint64_t
-hash_of(const struct table *table, const void *key, size_t size)
-{
-	return XXH3_64bits_withSeed(key, size, table->seed);
-}
-
 void
 table_add(struct table *table, struct table_node *node, const void *key, size_t size)
 {
 	struct table_node **bucket;
 
-	node->hash = hash_of(table, key, size);
+	*node = (struct table_node){.key = key, .size = size, .hash = XXH3_64bits_withSeed(key, size, table->seed)};
 	bucket = &table->buckets[node->hash % BUCKETS];
 	node->next = *bucket;
 	*bucket = node;
@@ -56,15 +51,27 @@ table_remove(struct table *table, struct table_node *node)
 	*link = node->next;
 }
 
-struct table_node *
-table_find(const struct table *table, const void *key, size_t size, const struct table_node *after)
+/* `node`, or the first after it that has this key. */
+static struct table_node *
+next_with(struct table_node *node, uint64_t hash, const void *key, size_t size)
 {
-	const uint64_t hash = hash_of(table, key, size);
-	struct table_node *node = after ? after->next : table->buckets[hash % BUCKETS];
-
-	while (node && node->hash != hash)
+	while (node && (node->hash != hash || node->size != size || memcmp(node->key, key, size) != 0))
 		node = node->next;
 	return node;
+}
+
+struct table_node *
+table_find(const struct table *table, const void *key, size_t size)
+{
+	const uint64_t hash = XXH3_64bits_withSeed(key, size, table->seed);
+
+	return next_with(table->buckets[hash % BUCKETS], hash, key, size);
+}
+
+struct table_node *
+table_find_next(const struct table_node *node)
+{
+	return next_with(node->next, node->hash, node->key, node->size);
 }
 
 struct table_node *

@@ -5,12 +5,13 @@
 #ifndef COLLECTOR_TABLE_H
 #define COLLECTOR_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct table_node {
 	struct table_node *next;
+	const void *key;
+	size_t size; /* of the key */
 	uint64_t hash;
 };
 
@@ -19,16 +20,24 @@ struct table {
 	uint64_t seed;
 };
 
-/* The structure of `type` whose member `member` the node is. */
-#define TABLE_ITEM(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
+/* The structure of `type` whose member `member` the node is; NULL for NULL. */
+#define TABLE_ITEM(node, type, member) ((type *)table_item(node, offsetof(type, member)))
+
+static inline void *
+table_item(struct table_node *node, size_t offset)
+{
+	return node ? (char *)node - offset : NULL;
+}
 
 int table_init(struct table *table);    /* 0, or PORTOLAN_E_MEMORY */
 void table_deinit(struct table *table); /* what it held is its owner's; twice does no harm */
 
+/* The key stays where it is, and as it is, until the node is removed. */
 void table_add(struct table *table, struct table_node *node, const void *key, size_t size);
 void table_remove(struct table *table, struct table_node *node);
-/* The next node after `after` (NULL: the first) that may have this key; NULL: there is none. The caller compares. */
-struct table_node *table_find(const struct table *table, const void *key, size_t size, const struct table_node *after);
+/* The node with this key that was added last, and after that those added before it; NULL: there is none (any more). */
+struct table_node *table_find(const struct table *table, const void *key, size_t size);
+struct table_node *table_find_next(const struct table_node *node);
 /* The node after `after` (NULL: the first) in no order; the table must not change meanwhile. */
 struct table_node *table_each(const struct table *table, const struct table_node *after);
 

@@ -1,6 +1,6 @@
 /*
- * throttle.h: log lines that strangers can cause, at most one per THROTTLE_MS of a kind. Nothing is left out unseen:
- * each line that may be written is told how many events it stands for. Pure.
+ * throttle.h: log lines that strangers can cause: a few per THROTTLE_MS of a kind. Nothing is left out unseen: a line
+ * says how many events it stands for, if that is more than one.
  */
 #ifndef COLLECTOR_THROTTLE_H
 #define COLLECTOR_THROTTLE_H
@@ -11,23 +11,14 @@
 #define THROTTLE_MS 10000
 
 struct throttle {
-	uint64_t total;   /* events so far */
-	uint64_t counted; /* of these, in a line already written */
-	int64_t silent_until;
+	unsigned most;   /* lines per THROTTLE_MS; 0 is 1 */
+	unsigned lines;  /* of these, written */
+	uint64_t events; /* since the last line */
+	int64_t until;   /* when the next THROTTLE_MS begin */
 };
 
-/* Counts `events`; true: write a line now, for *since events since the last one. With 0 events: for those that are
- * left. */
-static inline bool
-throttle_count(struct throttle *throttle, uint64_t events, int64_t now, uint64_t *since)
-{
-	throttle->total += events;
-	*since = throttle->total - throttle->counted;
-	if (*since == 0 || now < throttle->silent_until)
-		return false;
-	throttle->counted = throttle->total;
-	throttle->silent_until = now + THROTTLE_MS;
-	return true;
-}
+/* Counts `events` (0: only those that are left), and writes a line for them if one may be written; whether it was. */
+__attribute__((format(printf, 4, 5))) bool throttle_log(struct throttle *throttle, uint64_t events, int64_t now,
+                                                        const char *format, ...);
 
 #endif

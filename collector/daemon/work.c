@@ -7,20 +7,17 @@
  */
 #include "ingest.h"
 
+#include "log.h"
+
 #include <assert.h>
-#include <stdio.h>
 
 static void
 step_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
-	char line[sizeof(error->message) + 64];
-
 	folder_drop(&ingest->folder);
 	store_writer_abort(ingest->writer);
-	if (!ingest->work_failed) {
-		snprintf(line, sizeof(line), "%s; epochs stay in the log for now, and can be read", error->message);
-		ingest->options.trouble(ingest->options.context, line);
-	}
+	if (!ingest->work_failed)
+		log_line("%s; epochs stay in the log for now, and can be read", error->message);
 	/* Damage concerns one run, which folder_work() now leaves alone: the others need not wait. */
 	ingest->work_failed = error->code != STORE_E_CORRUPT;
 	ingest->work_at = ingest->work_failed ? now + INGEST_WORK_RETRY_MS : now;

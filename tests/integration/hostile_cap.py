@@ -6,6 +6,7 @@ The short form is a test; the long form is tools/soak cap.
 import collections
 import contextlib
 import os
+import re
 import select
 import shutil
 import socket
@@ -13,6 +14,7 @@ import struct
 import tempfile
 import time
 
+import collector_harness
 import msgpack
 import pytest
 import zmq
@@ -203,6 +205,42 @@ def test_a_thousand_connections(cap=64, count=1000):
         for peer in peers:
             peer.close()
         assert counts[True] >= 20 and counts[False] > 0, counts
+
+
+def processor_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_connections_leave_descriptors_to_the_store(tmp_path, monkeypatch, limit=200, reserved=96):
+    """More connections than there may be open files, to the tcp port and to the owner's socket, whose handshakes never
+    come: the collector lives, does not spin, and has descriptors to spare; who is in gets on, and others do afterwards."""
+    limited = tmp_path / "limited"
+    limited.write_text(f'#!/bin/sh\nulimit -n {limit} && exec {collector_harness.PORTOLAND} "$@"\n', encoding="ascii")
+    limited.chmod(0o755)
+    monkeypatch.setattr(collector_harness, "PORTOLAND", str(limited))
+    with Besieged(512) as besieged:
+        pid, peers = besieged.collector.process.pid, []
+        assert re.search(rf"at most \d+ connections, \d+ fewer .* of {limit} .* {reserved} ", besieged.collector.said)
+        for number in range(2 * limit):
+            peer = socket.socket(socket.AF_UNIX if number % 4 == 0 else socket.AF_INET)
+            peer.setblocking(False)
+            with contextlib.suppress(OSError):
+                peer.connect(besieged.collector.local.removeprefix("ipc://") if number % 4 == 0
+                             else ("127.0.0.1", besieged.target.port))
+            peers.append(peer)
+        time.sleep(0.5)
+        began, used = time.monotonic(), processor_seconds(pid)
+        while time.monotonic() < began + 2:
+            besieged.record()
+            assert len(os.listdir(f"/proc/{pid}/fd")) <= limit - reserved // 2
+            time.sleep(0.1)
+        assert processor_seconds(pid) - used < 1, "it spins"
+        for peer in peers:
+            peer.close()
+        with Peer(besieged.target) as late:
+            assert late.open("late") == "opened"
 
 
 def test_a_thousand_open_at_once(cap=512, clients=1000, connections=10):

@@ -399,22 +399,6 @@ runs_are_removed_by_the_owner_only(void **state)
 	fixture_last(f, 2, WIRE_OPENED);
 }
 
-/* The receiver tells who is silent, of those it knows. It has no note of a session whose `opened` it never saw, for
- * want of memory or because the commit failed; that must not stay for ever. */
-static void
-a_session_that_nobody_watches_ends_all_the_same(void **state)
-{
-	struct fixture *f = *state;
-
-	f->ingest.options.silence_is_told = true;
-	fixture_open(f, 1, "run", NULL);
-	fixture_commit(f);
-	fixture_wait(f, 2 * WIRE_SESSION_TIMEOUT_MS);
-	assert_int_equal(f->ingest.sessions.live, 1);
-	fixture_wait(f, 3 * WIRE_SESSION_TIMEOUT_MS);
-	assert_int_equal(f->ingest.sessions.live, 0);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int
@@ -433,7 +417,6 @@ main(void)
 	        TEST(another_store_refuses_and_changes_nothing),
 	        TEST(without_its_beginning_a_session_is_not_begun),
 	        TEST(runs_are_removed_by_the_owner_only),
-	        TEST(a_session_that_nobody_watches_ends_all_the_same),
 	};
 
 	return cmocka_run_group_tests_name("joining", tests, NULL, NULL);

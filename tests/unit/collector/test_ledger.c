@@ -1,4 +1,4 @@
-/* test_ledger.c: credit as the receiver enforces it, silence, and what it knows of a session. */
+/* test_ledger.c: credit as the receiver enforces it, and what it knows of a session. */
 #include "ledger.h"
 
 #include <setjmp.h>
@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+
+#define ROOM 100000 /* in the queue */
 
 static const struct peer first = {.socket = 1, .size = 5, .id = {1}}, second = {.socket = 1, .size = 5, .id = {2}};
 
@@ -15,7 +17,7 @@ set_up(void **state)
 	static struct ledger ledger;
 
 	*state = &ledger;
-	return ledger_init(&ledger);
+	return ledger_init(&ledger, ROOM);
 }
 
 static int
@@ -43,13 +45,31 @@ tell(struct ledger *ledger, enum wire_kind kind, uint8_t session, const struct p
 	return ledger_find(ledger, reply.session);
 }
 
-static void
-done_with(struct ledger *ledger, uint8_t session, enum wire_kind kind, size_t size)
+static struct arrival
+frame_of(uint8_t session, enum wire_kind kind, size_t size)
 {
 	struct arrival arrival = {.size = size, .head.kind = kind};
 
 	memset(arrival.head.session, session, WIRE_SESSION_SIZE);
-	ledger_settle(ledger, &arrival);
+	return arrival;
+}
+
+/* Queues a batch; how many bytes of it are beyond credit, or -1: it may not be queued. */
+static int
+queue_batch(struct ledger *ledger, struct member *member, size_t size, int64_t now)
+{
+	struct arrival arrival = frame_of(member->id[0], WIRE_BATCH, size);
+
+	return ledger_queue(ledger, member, &arrival, now) ? (int)arrival.beyond : -1;
+}
+
+static void
+done_with(struct ledger *ledger, uint8_t session, size_t size, size_t beyond)
+{
+	struct arrival arrival = frame_of(session, WIRE_BATCH, size);
+
+	arrival.beyond = beyond;
+	ledger_unqueue(ledger, &arrival);
 }
 
 static void
@@ -58,18 +78,21 @@ frames_beyond_the_credit_are_not_queued(void **state)
 	struct ledger *ledger = *state;
 	struct member *member = tell(ledger, WIRE_OPENED, 1, &first, 1000, 0);
 
-	assert_true(ledger_charge(member, 600, 0));
-	assert_true(ledger_charge(member, 400, 0));
-	assert_false(ledger_charge(member, 1, 0));
-	done_with(ledger, 1, WIRE_BATCH, 600);
-	assert_true(ledger_charge(member, 600, 0));
+	assert_int_equal(queue_batch(ledger, member, 600, 0), 0);
+	assert_int_equal(queue_batch(ledger, member, 400, 0), 0);
+	assert_int_equal(queue_batch(ledger, member, 1, 0), -1);
+	done_with(ledger, 1, 600, 0);
+	assert_int_equal(queue_batch(ledger, member, 600, 0), 0);
 	/* One frame is let in when nothing is queued, however large; none without credit. */
-	done_with(ledger, 1, WIRE_BATCH, 1000);
+	done_with(ledger, 1, 600, 0);
+	done_with(ledger, 1, 400, 0);
 	assert_int_equal(member->queued, 0);
-	assert_true(ledger_charge(member, 5000, 0));
-	done_with(ledger, 1, WIRE_BATCH, 5000);
+	assert_int_equal(queue_batch(ledger, member, 5000, 0), 4000);
+	assert_int_equal(ledger->beyond, 4000);
+	done_with(ledger, 1, 5000, 4000);
+	assert_int_equal(ledger->queued, 0);
 	member = tell(ledger, WIRE_OPENED, 2, &first, 0, 0);
-	assert_false(ledger_charge(member, 1, 0));
+	assert_int_equal(queue_batch(ledger, member, 1, 0), -1);
 }
 
 static void
@@ -79,15 +102,59 @@ a_client_may_not_know_yet_that_it_has_less(void **state)
 	struct member *member = tell(ledger, WIRE_OPENED, 1, &first, 1000, 0);
 
 	tell(ledger, WIRE_ACK, 1, &first, 100, 10000);
-	assert_true(ledger_charge(member, 900, 10000 + LEDGER_FORMER_MS - 1));
-	assert_false(ledger_charge(member, 101, 10000 + LEDGER_FORMER_MS - 1));
-	assert_false(ledger_charge(member, 10, 10000 + LEDGER_FORMER_MS));
+	assert_int_equal(queue_batch(ledger, member, 900, 10000 + LEDGER_FORMER_MS - 1), 800);
+	assert_int_equal(queue_batch(ledger, member, 101, 10000 + LEDGER_FORMER_MS - 1), -1);
+	assert_int_equal(queue_batch(ledger, member, 10, 10000 + LEDGER_FORMER_MS), -1);
 	/* Less and less does not make the time longer. */
 	tell(ledger, WIRE_ACK, 1, &first, 1000, 20000);
 	tell(ledger, WIRE_ACK, 1, &first, 500, 20000);
 	tell(ledger, WIRE_ACK, 1, &first, 0, 20000 + LEDGER_FORMER_MS - 1);
-	assert_true(ledger_charge(member, 10, 20000 + LEDGER_FORMER_MS - 1));
-	assert_false(ledger_charge(member, 10, 20000 + LEDGER_FORMER_MS));
+	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS - 1), 10);
+	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS), -1);
+}
+
+/* One client with many sessions, each of which may always send a frame: what others have credit for is kept for them.
+ */
+static void
+frames_beyond_credit_leave_room_for_others(void **state)
+{
+	struct ledger *ledger = *state;
+	struct member *good = tell(ledger, WIRE_OPENED, 200, &second, ROOM / 2, 0);
+	size_t beyond = 0, taken = 0;
+
+	for (uint8_t session = 1; session <= 100; session++) {
+		int more = queue_batch(ledger, tell(ledger, WIRE_OPENED, session, &first, 10, 0), 2000, 0);
+
+		beyond += more < 0 ? 0 : (size_t)more;
+		taken += more >= 0;
+	}
+	assert_in_range(taken, 10, 13);
+	assert_int_equal(ledger->beyond, beyond);
+	assert_in_range(beyond, ROOM / 4 - 2000, ROOM / 4);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(queue_batch(ledger, good, ROOM / 20, 0), 0);
+	assert_int_equal(queue_batch(ledger, good, 1, 0), -1);
+}
+
+/* Nor do those that need no credit. */
+static void
+opens_leave_room_for_frames(void **state)
+{
+	struct ledger *ledger = *state;
+	struct member *good = tell(ledger, WIRE_OPENED, 200, &second, ROOM / 2, 0);
+	struct arrival open = frame_of(1, WIRE_OPEN, 1000), ping = frame_of(200, WIRE_PING, 50);
+	size_t opens = 0;
+
+	while (ledger_queue(ledger, NULL, &open, 0))
+		opens++;
+	assert_in_range(opens * 1000, ROOM / 10, ROOM / 4);
+	assert_int_equal(queue_batch(ledger, good, ROOM / 2, 0), 0);
+	assert_true(ledger_queue(ledger, good, &ping, 0));
+	assert_false(ledger_queue(ledger, good, &ping, 0)); /* one is queued */
+	ledger_unqueue(ledger, &ping);
+	assert_true(ledger_queue(ledger, good, &ping, 0));
+	ledger_unqueue(ledger, &open);
+	assert_true(ledger_queue(ledger, NULL, &open, 0));
 }
 
 static void
@@ -114,24 +181,24 @@ a_session_is_that_of_its_connection(void **state)
 }
 
 static void
-silence_is_told(void **state)
+silent_sessions_are_forgotten(void **state)
 {
 	struct ledger *ledger = *state;
 	int64_t now = 100000;
 
 	for (uint8_t session = 1; session <= 100; session++)
 		tell(ledger, WIRE_OPENED, session, &first, 1000, session % 2 ? now : now + 5000);
-	now += WIRE_SESSION_TIMEOUT_MS;
-	assert_null(ledger_next_silent(ledger, NULL, now));
-	now++;
-	for (struct member *member = ledger_next_silent(ledger, NULL, now), *next; member; member = next) {
-		next = ledger_next_silent(ledger, member, now);
-		assert_int_equal(member->id[0] % 2, 1);
-		ledger_remove(ledger, member);
-	}
+	now += LEDGER_SILENT_MS;
+	ledger_forget_silent(ledger, now);
+	assert_int_equal(ledger->count, 100);
+	ledger_forget_silent(ledger, now + 1);
 	assert_int_equal(ledger->count, 50);
-	ledger_forgive(ledger, 60000);
-	assert_null(ledger_next_silent(ledger, NULL, now + 60000));
+	for (uint8_t session = 1; session <= 100; session++) {
+		uint8_t id[WIRE_SESSION_SIZE];
+
+		memset(id, session, sizeof(id));
+		assert_int_equal(ledger_find(ledger, id) != NULL, session % 2 == 0);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -140,10 +207,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(frames_beyond_the_credit_are_not_queued),
-	        TEST(a_client_may_not_know_yet_that_it_has_less),
-	        TEST(a_session_is_that_of_its_connection),
-	        TEST(silence_is_told),
+	        TEST(frames_beyond_the_credit_are_not_queued),    TEST(a_client_may_not_know_yet_that_it_has_less),
+	        TEST(frames_beyond_credit_leave_room_for_others), TEST(opens_leave_room_for_frames),
+	        TEST(a_session_is_that_of_its_connection),        TEST(silent_sessions_are_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

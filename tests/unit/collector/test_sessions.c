@@ -49,7 +49,7 @@ finds_what_was_added(void **state)
 	assert_null(sessions_find(sessions, id_of(3)));
 	assert_ptr_equal(sessions_add_run(sessions, 7, "a"), run);
 	assert_int_equal(sessions->live, 2);
-	sessions_change(sessions, second);
+	sessions_change(sessions, second, OWES_ACK);
 	sessions_remove(sessions, second);
 	assert_null(sessions_find(sessions, id_of(2)));
 	assert_null(sessions_take_changed(sessions));
@@ -192,8 +192,8 @@ changed_sessions_are_taken_once(void **state)
 	struct run *run = sessions_add_run(sessions, 1, "a");
 	struct session *session = sessions_add(sessions, id_of(1), run);
 
-	sessions_change(sessions, session);
-	sessions_change(sessions, session);
+	sessions_change(sessions, session, OWES_ACK);
+	sessions_change(sessions, session, OWES_ACK);
 	assert_ptr_equal(sessions_take_changed(sessions), session);
 	assert_null(sessions_take_changed(sessions));
 }

@@ -1,7 +1,7 @@
 /* What one connection, or one run, may take of what all share: places in the table of sessions, credit. */
 #include "ingest_fixture.h"
 
-#include "admit.h"
+#include "parts.h"
 #include "shares.h"
 
 #include <setjmp.h>
@@ -87,7 +87,7 @@ static void
 credit_is_shared_by_connection(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t all = shares_credit(f->ingest.options.max_memory), before, good;
+	uint64_t all = shares_of(f->ingest.options.max_memory, SHARES_CREDIT), before, good;
 
 	assert_int_equal(open_through(f, 1, 1).kind, WIRE_OPENED);
 	before = f->replies[0].credit;
@@ -179,10 +179,14 @@ shares_sum_up_to_the_cap(void **state)
 		              coming * (WIRE_MAX_FRAME + SHARES_CONNECTION);
 
 		assert_true(admitted >= 8);
-		assert_true(held + shares_queue(cap) + shares_ids(cap) + shares_images(cap) + shares_folds(cap) +
-		                    shares_sessions(cap) <=
-		            cap / 32 * 31);
-		assert_true(shares_credit(cap) <= shares_queue(cap) / 2);
+		assert_true(held <= shares_of(cap, SHARES_CONNECTIONS));
+	}
+	assert_int_equal(SHARES_CONNECTIONS + SHARES_QUEUE + SHARES_IDS + SHARES_IMAGES + SHARES_FOLDS +
+	                         SHARES_SESSIONS + SHARES_REST,
+	                 32);
+	assert_true(SHARES_CREDIT <= SHARES_QUEUE / 2);
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++) {
+		assert_int_equal(shares_of(caps[i], SHARES_REST), caps[i] / 32);
 	}
 }
 

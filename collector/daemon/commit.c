@@ -1,21 +1,25 @@
 /*
- * settle.c: commit, failure, recovery and time-outs.
+ * commit.c: commit, failure, recovery and time-outs.
  *
  * Every session that the pending transaction changed is in sessions.changed, with `stored` still as the last commit
  * left it. A commit copies `now` to `stored` and answers; a failure copies `stored` back to `now`. So memory and disk
  * never disagree, and nothing has to be read back from a store that has just failed.
  *
+ * Counters travel with the commits that are made anyway. Between commits they stand in memory, per run; a commit that
+ * writes something takes along those of every run it changes. They are set to zero once it has succeeded. How long a
+ * commit took is known after it, and so is stored by the next.
+ *
  * After a failure nobody has credit for a second; then every client may send one frame at a time, and the first commit
  * that succeeds with something in it opens the windows again. A full disk thus costs one failing commit a second.
  */
-#include "settle.h"
+#include "parts.h"
 
-#include "admit.h"
 #include "clock.h"
-#include "count.h"
-#include "reply.h"
+#include "log.h"
 
-#include <stdio.h>
+#include <portolan/error.h>
+
+#include <stdlib.h>
 
 /* The loop was held up (a suspended machine, a stopped process): frames wait unread, so nobody's silence counts. */
 #define STALL_MS 5000
@@ -24,20 +28,25 @@
 /* An outage is over when the store could be written for so long; while it lasts, a line after so long. */
 #define OUTAGE_OVER_MS 5000
 #define OUTAGE_LINE_MS 60000
-/* A session that the receiver should judge, and does not know: its `opened` was lost, or the commit of it failed. */
-#define UNWATCHED_MS (4 * WIRE_SESSION_TIMEOUT_MS)
 /* Sessions that expire in one tick. */
 #define EXPIRE_MOST 512
 
+struct complaint {
+	struct link link;
+	const struct session *session; /* one of sessions.changed, until the transaction ends */
+	enum wire_error_code code;
+	uint64_t sequence;
+	struct portolan_error error;
+};
+
 bool
-settle_is_fatal(int code)
+commit_is_lost(int code)
 {
 	return code == STORE_E_FULL || code == STORE_E_SYSTEM || code == STORE_E_MEMORY || code == STORE_E_CORRUPT;
 }
 
 int
-settle_end_session(struct ingest *ingest, struct session *session, enum session_state state,
-                   struct portolan_error *error)
+commit_end_of(struct ingest *ingest, struct session *session, enum session_state state, struct portolan_error *error)
 {
 	struct run *run = session->run;
 	int result = store_writer_session_live(ingest->writer, run->number, session->number, false, error);
@@ -45,10 +54,103 @@ settle_end_session(struct ingest *ingest, struct session *session, enum session_
 	if (result < 0)
 		return result;
 	sessions_set_state(&ingest->sessions, session, state);
-	sessions_change(&ingest->sessions, session);
+	sessions_change(&ingest->sessions, session, OWES_NOTHING);
 	if (!run_is_live(run))
 		result = store_writer_set_state(ingest->writer, run->number, STORE_CLOSED, error);
 	return result;
+}
+
+int
+commit_then_complain(struct ingest *ingest, struct session *session, enum wire_error_code code, uint64_t sequence,
+                     struct portolan_error *message)
+{
+	struct complaint *complaint = malloc(sizeof(*complaint));
+
+	if (!complaint)
+		return error_set(message, STORE_E_MEMORY, "out of memory");
+	*complaint = (struct complaint){.session = session, .code = code, .sequence = sequence, .error = *message};
+	list_append(&ingest->complaints, &complaint->link);
+	return 0;
+}
+
+void
+commit_forget_complaints(struct ingest *ingest)
+{
+	struct complaint *complaint;
+
+	while ((complaint = list_take(&ingest->complaints)))
+		free(complaint);
+}
+
+static void
+send_complaints(struct ingest *ingest)
+{
+	for (struct link *link = ingest->complaints.first; link; link = link->next) {
+		const struct complaint *complaint = (struct complaint *)link;
+		const struct session *session = complaint->session;
+
+		reply_error(ingest, &session->peer, session->id, complaint->code, complaint->sequence, "%s",
+		            complaint->error.message);
+	}
+	commit_forget_complaints(ingest);
+}
+
+/* A run's commits are the store's as well, which counts those by itself. */
+static void
+add_run(struct store_counters *all, const struct run *run)
+{
+	struct store_counters counters = run->counters;
+
+	counters.commits = (struct store_latency){0};
+	store_counters_add(all, &counters);
+}
+
+/* A removed run's records are gone or going: nothing may be added to them. */
+static bool
+is_in_store(const struct session *session)
+{
+	return session->now.state != SESSION_REMOVED && !session->run->removed;
+}
+
+static int
+store_counters_of_commit(struct ingest *ingest, struct portolan_error *error)
+{
+	struct store_counters all = ingest->counters;
+	int result = 0;
+
+	ingest->commits++;
+	for (struct session *session = ingest->sessions.changed; session && result == 0;
+	     session = session->next_changed) {
+		struct run *run = session->run;
+
+		if (run->counted != ingest->commits) {
+			run->counted = ingest->commits;
+			add_run(&all, run);
+			if (is_in_store(session))
+				result = store_writer_count(ingest->writer, run->number, &run->counters, error);
+		}
+		if (result == 0 && session->client_news && is_in_store(session))
+			result = store_writer_client(ingest->writer, run->number, session->number, &session->client,
+			                             error);
+	}
+	return result < 0 ? result : store_writer_count(ingest->writer, 0, &all, error);
+}
+
+static void
+count_commit(struct ingest *ingest, uint64_t microseconds)
+{
+	ingest->counters = (struct store_counters){0};
+	store_latency_add(&ingest->counters.commits, microseconds);
+	for (struct session *session = ingest->sessions.changed; session; session = session->next_changed) {
+		struct run *run = session->run;
+
+		session->client_news = false;
+		if (run->counted == ingest->commits) {
+			run->counted = 0;
+			run->counters = (struct store_counters){0};
+			store_latency_add(&run->counters.commits, microseconds);
+		}
+	}
 }
 
 /* Reads what the answer needs and sends it. */
@@ -63,15 +165,15 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 		return result;
 	session->replaced = info.replaced;
 	session->refused = info.refused;
-	if (session->owes_opened) {
+	if (session->owes & OWES_OPENED) {
 		result = store_writer_run_info(ingest->writer, session->run->number, &run, error);
 		if (result < 0)
 			return result;
 		reply_opened(ingest, session, run.id_kind);
 	}
-	if (session->owes_ack)
+	if (session->owes & OWES_ACK)
 		reply_ack(ingest, session);
-	session->owes_opened = session->owes_ack = false;
+	session->owes = OWES_NOTHING;
 	return 0;
 }
 
@@ -79,16 +181,12 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 static int
 conclude(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
-	for (const struct complaint *complaint = session->complaints; complaint; complaint = complaint->next)
-		reply_error(ingest, &session->peer, session->id, complaint->code, complaint->sequence, "%s",
-		            complaint->message);
-	session_forget_complaints(session);
-	if (session->owes_removed) {
-		session->owes_removed = session->owes_opened = session->owes_ack = false;
+	if (session->owes & OWES_REMOVED) {
+		session->owes = OWES_NOTHING;
 		reply_removed(ingest, &session->peer, session);
 	} else if (session->now.state == SESSION_GONE) {
 		sessions_remove(&ingest->sessions, session);
-	} else if (session->owes_opened || session->owes_ack) {
+	} else if (session->owes) {
 		return answer(ingest, session, error);
 	}
 	return 0;
@@ -102,7 +200,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	struct session *session;
 	struct run *concerned = NULL;
 	int64_t began = clock_us();
-	int result = wrote ? count_store(ingest, &error) : 0;
+	int result = wrote ? store_counters_of_commit(ingest, &error) : 0;
 
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, &error);
@@ -113,12 +211,14 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		session->stored = session->now;
 		session->fresh = session->run->fresh = false;
 	}
+	if (result == 0)
+		send_complaints(ingest);
 	while (result == 0 && (session = sessions_take_changed(&ingest->sessions))) {
 		concerned = session->run;
 		result = conclude(ingest, session, &error);
 	}
 	if (result < 0) {
-		settle_trouble(ingest, concerned, true, &error, now);
+		commit_failed_for(ingest, concerned, true, &error, now);
 		return;
 	}
 	if (ingest->health == INGEST_TRYING && wrote) {
@@ -139,8 +239,7 @@ take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
 	struct run *run = session->run;
 
-	session->owes_removed = session->owes_opened = session->owes_ack = false;
-	session_forget_complaints(session);
+	session->owes = OWES_NOTHING;
 	if (session->fresh) {
 		if (is_lost(run))
 			reply_removed(ingest, &session->peer, session);
@@ -165,27 +264,24 @@ give_up_transaction(struct ingest *ingest)
 	ingest->counters.failures++;
 	folder_drop(&ingest->folder);
 	store_writer_abort(ingest->writer);
+	commit_forget_complaints(ingest);
 }
 
 /* Says so, once. */
 static void
-mark_lost(struct ingest *ingest, struct run *run, const struct portolan_error *error)
+mark_lost(struct run *run, const struct portolan_error *error)
 {
-	char line[sizeof(error->message) + sizeof(run->name) + 64];
-
 	if (is_lost(run))
 		return;
 	if (error->code == STORE_E_NO_RUN) {
 		run->removed = true;
-		snprintf(line, sizeof(line), "run '%s' is no longer in the store: %s; who records into it is told",
-		         run->name, error->message);
+		log_line("run '%s' is no longer in the store: %s; who records into it is told", run->name,
+		         error->message);
 	} else {
 		run->damaged = true;
-		snprintf(line, sizeof(line), "run '%s' is damaged: %s; nothing more is recorded into it", run->name,
-		         error->message);
+		log_line("run '%s' is damaged: %s; nothing more is recorded into it", run->name, error->message);
 	}
 	run->unfoldable = true;
-	ingest->options.trouble(ingest->options.context, line);
 }
 
 /* The run takes nobody in from now on, and who records into it is told; that is not of the transaction. */
@@ -197,24 +293,23 @@ close_lost(struct ingest *ingest, struct run *run)
 	for (struct session *session = run->sessions; session; session = session->next_in_run) {
 		sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
 		session->stored.state = SESSION_REMOVED;
-		session->owes_removed = session->owes_opened = session->owes_ack = false;
-		session_forget_complaints(session);
+		session->owes = OWES_NOTHING;
 		reply_removed(ingest, &session->peer, session);
 	}
 }
 
 void
-settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error, int64_t now)
+commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error, int64_t now)
 {
 	uint32_t number = run ? run->number : 0;
 	struct session *session;
 
 	if ((error->code != STORE_E_CORRUPT && error->code != STORE_E_NO_RUN) || (wrote && !run)) {
-		settle_failure(ingest, error, now);
+		commit_failed(ingest, error, now);
 		return;
 	}
 	if (run)
-		mark_lost(ingest, run, error);
+		mark_lost(run, error);
 	if (wrote) { /* what has been written in part */
 		give_up_transaction(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
@@ -229,15 +324,12 @@ settle_trouble(struct ingest *ingest, struct run *run, bool wrote, const struct 
 static void
 say_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
-	char line[sizeof(error->message) + 64];
-
 	ingest->failed_at = now;
 	if (ingest->outage && now - ingest->told_at < OUTAGE_LINE_MS)
 		return;
 	ingest->outage = true;
 	ingest->told_at = now;
-	snprintf(line, sizeof(line), "%s; clients keep what they have until it can be stored", error->message);
-	ingest->options.trouble(ingest->options.context, line);
+	log_line("%s; clients keep what they have until it can be stored", error->message);
 }
 
 static void
@@ -246,11 +338,11 @@ say_recovered(struct ingest *ingest, int64_t now)
 	if (!ingest->outage || ingest->health != INGEST_READY || now - ingest->failed_at < OUTAGE_OVER_MS)
 		return;
 	ingest->outage = false;
-	ingest->options.trouble(ingest->options.context, "the store can be written again; collection goes on");
+	log_line("the store can be written again; collection goes on");
 }
 
 void
-settle_failure(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+commit_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
 	struct session *session;
 
@@ -270,23 +362,14 @@ static int
 expire(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
 	if (session->now.state == SESSION_LIVE && session->whole) {
-		session->owes_removed = true;
+		session->owes = OWES_REMOVED;
 		return admit_drop(ingest, session, error);
 	}
 	if (session->now.state == SESSION_LIVE)
-		return settle_end_session(ingest, session, SESSION_GONE, error);
+		return commit_end_of(ingest, session, SESSION_GONE, error);
 	if (!session->changed)
 		sessions_remove(&ingest->sessions, session);
 	return 0;
-}
-
-/* One that has opened here, and has not closed, is judged by ingest_silent() first, if that is called. */
-static bool
-is_silent(const struct ingest *ingest, const struct session *session, int64_t now)
-{
-	bool is_told = ingest->options.silence_is_told && session->peer.size && session->now.state == SESSION_LIVE;
-
-	return now - session->heard > (is_told ? UNWATCHED_MS : WIRE_SESSION_TIMEOUT_MS);
 }
 
 static bool
@@ -307,7 +390,7 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 		*concerned = run;
 		for (struct session *session = run->sessions, *next; session && result == 0; session = next) {
 			next = session->next_in_run;
-			if (!is_silent(ingest, session, now))
+			if (now - session->heard <= WIRE_SESSION_TIMEOUT_MS)
 				continue;
 			if (expired++ == EXPIRE_MOST) {
 				*more = true;
@@ -319,16 +402,6 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 			sessions_remove_run(&ingest->sessions, run);
 	}
 	return result;
-}
-
-void
-settle_silence(struct ingest *ingest, struct session *session, int64_t now)
-{
-	struct run *run = session->run;
-	struct portolan_error error = {0};
-
-	if (expire(ingest, session, &error) < 0)
-		settle_trouble(ingest, run, true, &error, now);
 }
 
 static void
@@ -344,15 +417,12 @@ forgive_silence(struct ingest *ingest, int64_t ms)
 static void
 tell_of_long_reader(struct ingest *ingest)
 {
-	char line[160];
 	long process;
 
-	if (!store_writer_long_reader(ingest->writer, &process))
-		return;
-	snprintf(line, sizeof(line),
-	         "process %ld has read one state of the store for %d minutes: the file grows until it has finished",
-	         process, STORE_LONG_READER_SECONDS / 60);
-	ingest->options.trouble(ingest->options.context, line);
+	if (store_writer_long_reader(ingest->writer, &process))
+		log_line("process %ld has read one state of the store for %d minutes: the file grows until it has "
+		         "finished",
+		         process, STORE_LONG_READER_SECONDS / 60);
 }
 
 bool
@@ -367,7 +437,7 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		forgive_silence(ingest, now - ingest->ticked);
 	ingest->ticked = now;
 	if (store_writer_check(ingest->writer, &error) < 0) {
-		settle_failure(ingest, &error, now);
+		commit_failed(ingest, &error, now);
 		return false;
 	}
 	tell_of_long_reader(ingest);
@@ -384,6 +454,6 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	say_recovered(ingest, now);
 	result = expire_some(ingest, now, &more, &concerned, &error);
 	if (result < 0)
-		settle_trouble(ingest, concerned, true, &error, now);
+		commit_failed_for(ingest, concerned, true, &error, now);
 	return more && result == 0;
 }
