@@ -64,7 +64,7 @@ verify(struct store *store, struct completeness *result, struct portolan_error *
 {
 	struct verification verification = {.result = result};
 	struct store_verify options = {.damaged = take_damage, .progress = show_progress, .context = &verification};
-	int code = store_verify(store, result->info.number, result->info.name, &options, &result->records, error);
+	int code = store_verify(store, result->info.number, &options, &result->records, error);
 
 	progress_end(&verification.progress);
 	return code;

@@ -52,36 +52,38 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
+/* The list with room for one more item: the room doubles. NULL: out of memory, and the list is as before. */
+static void *
+make_room(void *list, size_t count, size_t size)
+{
+	return count & (count - 1) ? list : realloc(list, (2 * count + 1) * size);
+}
+
 int
 store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count, struct portolan_error *error)
 {
 	struct store_key all = {.size = 0};
 	struct store_run_name *list = NULL;
-	size_t n = 0, room = 0;
 	struct view_walk walk;
+	size_t n = 0;
 	int rc = store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
 
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+	for (; !rc && (rc = store_walk_next(&walk, error)) == 0; n++) {
+		struct store_run_name *larger = make_room(list, n, sizeof(*list));
 		const uint8_t *body;
 		size_t size;
 
-		if (n == room) {
-			struct store_run_name *more = realloc(list, (2 * room + 16) * sizeof(*list));
-
-			if (!more) {
-				rc = out_of_memory(view, error);
-				break;
-			}
-			list = more;
-			room = 2 * room + 16;
+		if (!larger) {
+			rc = out_of_memory(view, error);
+			break;
 		}
+		list = larger;
 		list[n] = (struct store_run_name){.number = 0};
 		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
 		if (walk.key.mv_size <= 255 &&
 		    store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&
 		    size == 4)
 			list[n].number = load_u32(body);
-		n++;
 	}
 	store_walk_close(&walk);
 	if (rc != VIEW_ABSENT) {
@@ -379,47 +381,52 @@ store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_r
 }
 
 int
-store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
-                     struct epoch_record **records, size_t *count, struct portolan_error *error)
+store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
+                     struct portolan_error *error)
 {
-	struct store_key start = store_key_u32_u32(run, from);
+	struct store_key start = store_key_u32(run);
+	struct catalog_epoch *list = NULL;
 	struct view_walk walk;
-	uint32_t *numbers = NULL;
-	struct epoch_record *found = NULL;
-	size_t n = 0, room = 0;
+	size_t n = 0;
 	int rc = store_walk_open(&walk, view, DB_EPOCHS, &start, 4, error);
 
 	while (!rc) {
-		struct epoch_record record;
-		uint32_t epoch;
+		struct catalog_epoch *larger = make_room(list, n, sizeof(*list));
 
-		rc = store_catalog_next_epoch(&walk, &epoch, &record, error);
-		if (rc || epoch >= to)
+		if (!larger) {
+			rc = out_of_memory(view, error);
 			break;
-		if (n == room) {
-			uint32_t *more_numbers = realloc(numbers, (2 * room + 16) * sizeof(*numbers));
-			struct epoch_record *more = realloc(found, (2 * room + 16) * sizeof(*found));
-
-			numbers = more_numbers ? more_numbers : numbers;
-			found = more ? more : found;
-			if (!more_numbers || !more) {
-				rc = out_of_memory(view, error);
-				break;
-			}
-			room = 2 * room + 16;
 		}
-		found[n] = record;
-		numbers[n] = epoch;
-		n += found[n].observations || found[n].log_rows;
+		list = larger;
+		rc = store_catalog_next_epoch(&walk, &list[n].epoch, &list[n].record, error);
+		if (rc)
+			break;
+		n += list[n].record.observations || list[n].record.log_rows;
 	}
 	store_walk_close(&walk);
 	if (rc < 0) {
-		free(numbers);
-		free(found);
+		free(list);
 		return rc;
 	}
-	*epochs = numbers;
-	*records = found;
+	*epochs = list;
 	*count = n;
 	return 0;
+}
+
+int
+store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
+                         struct portolan_error *error)
+{
+	struct store_key from = store_key_u32_u32(run, epoch);
+	struct view_walk walk;
+	int rc;
+
+	store_key_add_u32(&from, *chunk);
+	rc = store_walk_open(&walk, view, DB_COLUMNS, &from, 8, error);
+	if (!rc)
+		rc = store_walk_next(&walk, error);
+	if (!rc && walk.key.mv_size >= 12)
+		*chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
+	store_walk_close(&walk);
+	return rc;
 }

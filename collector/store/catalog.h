@@ -52,9 +52,17 @@ int store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, s
 /* The next epoch of a walk through DB_EPOCHS; VIEW_ABSENT: the run has no more. */
 int store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_record *record,
                              struct portolan_error *error);
-/* Epochs of a run that hold observations, in the log or folded, ascending; both arrays are the caller's to free(). */
-int store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
-                         struct epoch_record **records, size_t *count, struct portolan_error *error);
+/* Epochs of a run that hold observations, in the log or folded, ascending; *epochs is the caller's to free(). */
+struct catalog_epoch {
+	uint32_t epoch;
+	struct epoch_record record;
+};
+int store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
+                         struct portolan_error *error);
+
+/* The first chunk from *chunk on of which columns of an epoch are stored; VIEW_ABSENT: there is none. */
+int store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
+                             struct portolan_error *error);
 
 static inline uint32_t
 store_chunks_of(uint64_t rows)

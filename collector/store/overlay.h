@@ -31,10 +31,9 @@ struct overlay {
 
 struct overlay_request {
 	uint32_t run, sessions;
-	uint64_t rows;          /* of the run: indices are below */
-	const uint32_t *epochs; /* in range, ascending */
+	uint64_t rows;                      /* of the run: indices are below */
+	const struct catalog_epoch *epochs; /* whose log is wanted, ascending */
 	size_t epoch_count;
-	bool every_epoch; /* labels, or which examples were seen, are wanted: of all epochs */
 };
 
 int store_overlay_build(const struct view *view, const struct overlay_request *request, struct overlay *overlay,

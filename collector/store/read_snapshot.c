@@ -114,30 +114,6 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	return rc;
 }
 
-/* Marks the chunks of which something is stored, going from one to the next. */
-static int
-mark_stored(const struct store_snapshot *snapshot, uint64_t *words, struct portolan_error *error)
-{
-	const uint32_t chunks = store_chunks_of(snapshot->rows);
-	uint32_t chunk = 0;
-	int rc = 0;
-
-	while (chunk < chunks && !rc) {
-		struct store_key from = store_key_column(snapshot->info.number, STORE_EPOCH_RUN, chunk, 0);
-		struct view_walk walk;
-
-		rc = store_walk_open(&walk, &snapshot->view, DB_COLUMNS, &from, 8, error);
-		if (!rc)
-			rc = store_walk_next(&walk, error);
-		if (!rc && walk.key.mv_size >= 12)
-			chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
-		if (!rc && chunk < chunks)
-			bit_set(words, chunk++);
-		store_walk_close(&walk);
-	}
-	return rc == VIEW_ABSENT ? 0 : rc;
-}
-
 /* A run may declare many more examples than it observes. */
 static int
 find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
@@ -146,9 +122,16 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
 	uint32_t *occupied = calloc((size_t)chunks + 1, sizeof(*occupied)), count = 0;
 	int rc = words && occupied
-	                 ? mark_stored(snapshot, words, error)
+	                 ? 0
 	                 : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
 
+	for (uint32_t chunk = 0; !rc; chunk++) {
+		rc = store_catalog_next_chunk(&snapshot->view, snapshot->info.number, STORE_EPOCH_RUN, &chunk, error);
+		if (rc || chunk >= chunks)
+			break;
+		bit_set(words, chunk);
+	}
+	rc = rc == VIEW_ABSENT ? 0 : rc;
 	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
 		const struct overlay_part *part = &snapshot->overlay.parts[i];
 
@@ -173,11 +156,9 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 }
 
 static int
-read_snapshot(const struct view *view, const char *run, const struct store_snapshot_options *options,
-              struct store_snapshot *snapshot, struct portolan_error *error)
+read_run(struct store_snapshot *snapshot, const char *run, struct portolan_error *error)
 {
-	struct overlay_request request = {0};
-	struct epoch_record *records = NULL;
+	const struct view *view = &snapshot->view;
 	struct run_state_record state;
 	uint32_t number;
 	int rc = store_catalog_find(view, run, strlen(run), &number, error);
@@ -191,30 +172,47 @@ read_snapshot(const struct view *view, const char *run, const struct store_snaps
 		rc = store_catalog_texts(view, number, &snapshot->texts, error);
 	if (!rc)
 		rc = store_catalog_order(view, number, state.sessions, &snapshot->order, error);
-	if (!rc)
-		rc = store_catalog_epochs(view, number, options->epoch_from, options->epoch_to, &snapshot->epochs,
-		                          &records, &snapshot->epoch_count, error);
 	if (rc)
 		return rc;
 	snapshot->sessions = state.sessions;
 	snapshot->rows = snapshot->info.rows;
 	snapshot->blocks = store_chunks_of(snapshot->rows);
 	snapshot->held = state.columns & STORE_COLUMN_BIT(STORE_GOLD);
-	for (size_t e = 0; e < snapshot->epoch_count; e++)
-		snapshot->held |= records[e].columns | STORE_COLUMN_BIT(STORE_SESSION);
+	return 0;
+}
+
+/* The epochs in range, and what the log holds of them: of all, where labels, or which examples were seen, are wanted.
+ */
+static int
+read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options, struct portolan_error *error)
+{
+	struct overlay_request request = {
+	        .run = snapshot->info.number, .sessions = snapshot->sessions, .rows = snapshot->rows};
+	struct catalog_epoch *all = NULL, *first;
+	size_t count = 0;
+	int rc = store_catalog_epochs(&snapshot->view, request.run, &all, &count, error);
+
+	if (rc)
+		return rc;
+	snapshot->epochs = calloc(count + 1, sizeof(*snapshot->epochs));
+	if (!snapshot->epochs)
+		rc = error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
+	for (first = all; first < all + count && first->epoch < options->epoch_from;)
+		first++;
+	for (const struct catalog_epoch *at = first; at < all + count && at->epoch < options->epoch_to && !rc; at++) {
+		snapshot->epochs[snapshot->epoch_count++] = at->epoch;
+		snapshot->held |= at->record.columns | STORE_COLUMN_BIT(STORE_SESSION);
+	}
 	snapshot->held &= snapshot->wanted;
-	free(records);
-	request.run = number;
-	request.sessions = state.sessions;
-	request.rows = snapshot->info.rows;
-	request.epochs = snapshot->epochs;
+	request.epochs = first;
 	request.epoch_count = snapshot->epoch_count;
-	request.every_epoch = snapshot->info.declared || options->columns & STORE_COLUMN_BIT(STORE_GOLD);
-	rc = store_overlay_build(view, &request, &snapshot->overlay, error);
-	if (!rc && snapshot->info.declared)
-		rc = count_new_examples(snapshot, error);
-	if (!rc && options->occupied && snapshot->info.declared)
-		rc = find_occupied(snapshot, error);
+	if (snapshot->info.declared || options->columns & STORE_COLUMN_BIT(STORE_GOLD)) {
+		request.epochs = all;
+		request.epoch_count = count;
+	}
+	if (!rc)
+		rc = store_overlay_build(&snapshot->view, &request, &snapshot->overlay, error);
+	free(all);
 	return rc;
 }
 
@@ -232,11 +230,15 @@ store_snapshot_open(struct store *store, const char *run, const struct store_sna
 	pthread_mutex_init(&opened->lock, NULL);
 	rc = store_read_begin(store, &opened->view, error);
 	if (!rc) {
-		__atomic_add_fetch(&store->snapshots, 1, __ATOMIC_SEQ_CST);
-		pthread_rwlock_unlock(&store->map);
 		opened->view.shared = &opened->lock;
-		rc = read_snapshot(&opened->view, run, options, opened, error);
+		rc = read_run(opened, run, error);
 	}
+	if (!rc)
+		rc = read_epochs(opened, options, error);
+	if (!rc && opened->info.declared)
+		rc = count_new_examples(opened, error);
+	if (!rc && opened->info.declared && options->occupied)
+		rc = find_occupied(opened, error);
 	if (rc) {
 		store_snapshot_close(opened);
 		return rc;
@@ -251,10 +253,7 @@ store_snapshot_close(struct store_snapshot *snapshot)
 	if (!snapshot)
 		return;
 	store_overlay_free(&snapshot->overlay);
-	if (snapshot->view.txn) {
-		mdb_txn_abort(snapshot->view.txn);
-		__atomic_sub_fetch(&snapshot->store->snapshots, 1, __ATOMIC_SEQ_CST);
-	}
+	store_read_finish(snapshot->store, &snapshot->view);
 	store_catalog_texts_free(&snapshot->texts);
 	free(snapshot->epochs);
 	free(snapshot->order);

@@ -43,8 +43,7 @@ store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
 static inline struct chunk_place
 store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
 {
-	return (struct chunk_place){.run_name = snapshot->info.name,
-	                            .run = snapshot->info.number,
+	return (struct chunk_place){.run = snapshot->info.number,
 	                            .epoch = epoch,
 	                            .chunk = chunk,
 	                            .rows = store_snapshot_rows(snapshot, chunk),

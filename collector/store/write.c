@@ -7,7 +7,7 @@
  */
 #include "writer.h"
 
-#include "lock.h"
+#include "directory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 	if (!rc)
 		rc = store_environment_create(directory, error);
 	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
+		rc = store_environment_open(&opened->environment, directory, STORE_WRITE, map_size, error);
 	if (!rc) {
 		store_lock_let_group_read(directory);
 		opened->view.environment = &opened->environment;
@@ -104,7 +104,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 		return 0;
 	if (writer->reopen) {
 		store_environment_close(&writer->environment);
-		rc = store_environment_open(&writer->environment, writer->directory, true, 0, error);
+		rc = store_environment_open(&writer->environment, writer->directory, STORE_WRITE, 0, error);
 		if (rc)
 			return rc;
 		writer->reopen = false;

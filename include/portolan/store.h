@@ -194,12 +194,12 @@ struct store_verify {
 };
 
 /*
- * Compares every record of a run (its number and name) with its checksum, and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
- * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
- * may end the process with a signal.
+ * Compares every record of a run (its number) with its checksum, and with them the store's own records. Works in
+ * transactions of some MB, so a run may be recorded meanwhile. *records counts what was read. Damage is no failure of
+ * the call. What LMDB keeps for itself has no checksums: reading a file damaged there may end the process with a signal.
  */
-int store_verify(struct store *store, uint32_t run, const char *name, const struct store_verify *options,
-                 uint64_t *records, struct portolan_error *error);
+int store_verify(struct store *store, uint32_t run, const struct store_verify *options, uint64_t *records,
+                 struct portolan_error *error);
 
 struct store_snapshot;
 

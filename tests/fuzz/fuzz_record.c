@@ -10,6 +10,7 @@
 #include "batch.h"
 #include "catalog.h"
 #include "chunk.h"
+#include "directory.h"
 #include "ids.h"
 
 enum { EXAMPLES = 300, SESSIONS = 3, RUN = 1, EPOCH = 2 };
@@ -40,7 +41,7 @@ open_store(void)
 	char file[80];
 
 	require(store_environment_create(folder, &error) == 0);
-	require(store_environment_open(&environment, folder, true, 0, &error) == 0);
+	require(store_environment_open(&environment, folder, STORE_WRITE, 0, &error) == 0);
 	snprintf(file, sizeof(file), "%s/data.mdb", folder);
 	require(unlink(file) == 0);
 }
@@ -173,29 +174,28 @@ static void
 check_epochs(const struct view *view)
 {
 	struct portolan_error error = {0};
-	struct epoch_record one, *records;
-	uint32_t *epochs;
+	struct catalog_epoch *epochs;
+	struct epoch_record one;
 	size_t count;
 	int code = store_catalog_epoch(view, RUN, EPOCH, &one, &error);
 
 	check_answer(code, &error);
 	if (code == 0)
 		require(one.log_begin <= one.log_end);
-	code = store_catalog_epochs(view, RUN, 0, UINT32_MAX, &epochs, &records, &count, &error);
+	code = store_catalog_epochs(view, RUN, &epochs, &count, &error);
 	check_answer(code, &error);
 	if (code)
 		return;
 	require(count <= 1);
 	for (size_t i = 0; i < count; i++)
-		require(epochs[i] == EPOCH && (records[i].observations || records[i].log_rows));
+		require(epochs[i].epoch == EPOCH && (epochs[i].record.observations || epochs[i].record.log_rows));
 	free(epochs);
-	free(records);
 }
 
 static void
 check_merged(const struct view *view)
 {
-	const struct chunk_place place = {.run_name = "run", .run = RUN, .epoch = EPOCH};
+	const struct chunk_place place = {.run = RUN, .epoch = EPOCH};
 	struct portolan_error error = {0};
 	uint64_t merged;
 
@@ -214,7 +214,7 @@ check_chunk(const struct view *view)
 {
 	static struct merge_chunk image; /* keeps its memory, as a cursor's does */
 	const struct chunk_place place = {
-	        .run_name = "run", .run = RUN, .epoch = EPOCH, .rows = EXAMPLES, .sessions = SESSIONS};
+	        .run = RUN, .epoch = EPOCH, .rows = EXAMPLES, .sessions = SESSIONS};
 	const uint64_t all = UINT64_MAX & ~STORE_COLUMN_BIT(STORE_GOLD);
 	struct portolan_error error = {0};
 	int code;

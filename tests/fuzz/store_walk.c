@@ -281,7 +281,7 @@ check_run(struct store *store, const struct store_run_info *run)
 			require(epochs[i - 1].epoch < epochs[i].epoch);
 		free(epochs);
 	}
-	code = store_verify(store, run->number, run->name, &options, &records, &error);
+	code = store_verify(store, run->number, &options, &records, &error);
 	if (code)
 		require_message(&error, code);
 	else
