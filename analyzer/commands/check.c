@@ -65,19 +65,24 @@ check_one(struct check *check, const struct store_run_name *run, struct portolan
 static int
 finish_report(struct check *check, struct portolan_error *error)
 {
+	struct store_long_reader reader;
 	struct store_counters counters;
 	json_t *whole = check->every ? NULL : json_incref(json_array_get(check->list, 0));
 	int code = check->every ? store_counters(check->store, 0, &counters, error) : 0;
 
 	if (code < 0)
 		return code;
+	store_long_reader(check->store, STORE_HELD_BACK, &reader);
 	if (!check->common->json) {
 		if (check->every)
 			check_report_store(&check->output, &counters);
+		check_report_reader(&check->output, &reader);
 		return 0;
 	}
 	if (check->every)
 		whole = json_pack("{s:O, s:{s:o}}", "runs", check->list, "store", "counters", counters_json(&counters));
+	if (whole)
+		json_object_set_new(whole, "long_reader", check_reader_json(&reader));
 	if (report_write(&check->output, whole) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
 	return 0;
@@ -210,7 +215,8 @@ const struct command check_command = {
                 "repeated, "
                 "replaced, refused and why; sessions, and what their clients say they left out, dropped or spooled; "
                 "commits and "
-                "how long they took. A run may be recorded meanwhile.\n\n"
+                "how long they took. A run may be recorded meanwhile. A process that has read one state of the store for so "
+                "long that 256 MiB cannot be used again, so that the file grows, is named.\n\n"
                 "An epoch is ended, open (a live session has not ended it), or never ended: it holds observations of a "
                 "client that "
                 "neither ended it nor closed. Missing are examples not observed in an epoch: declared ones, or, where "

@@ -2,7 +2,8 @@
  * environment.c: opening LMDB, and what its answers mean.
  *
  * Flags: the default ones. Every commit is synced, because what was committed gets acknowledged; no WRITEMAP, because
- * with it a full disk is a SIGBUS. Readers take MDB_NOTLS, so that a cursor is not tied to the thread that made it.
+ * with it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer may read
+ * beside its transaction.
  *
  * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
  * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
@@ -138,7 +139,10 @@ static int
 open_environment(struct environment *environment, enum store_opening opening, size_t map_size)
 {
 	static const unsigned flags[] = {
-	        [STORE_READ] = MDB_RDONLY | MDB_NOTLS, [STORE_CREATE] = MDB_NOSUBDIR | MDB_NOLOCK};
+	        [STORE_READ] = MDB_RDONLY | MDB_NOTLS,
+	        [STORE_WRITE] = MDB_NOTLS,
+	        [STORE_CREATE] = MDB_NOSUBDIR | MDB_NOLOCK,
+	};
 	size_t size = map_size ? map_size : map_largest[opening];
 	const char *path = environment->directory;
 	char new[PATH_MAX];

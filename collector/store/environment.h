@@ -64,6 +64,9 @@ struct view {
 	pthread_mutex_t *shared; /* held while LMDB is called, where several threads use the view; NULL: one does */
 };
 
+/* See store_long_reader(). */
+void store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader);
+
 #define VIEW_ABSENT 1 /* not an error: there is no such record */
 
 /* Finds a record, checks it and gives its body, which is valid while the transaction is, until the next write. */

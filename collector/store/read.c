@@ -145,6 +145,17 @@ store_runs(struct store *store, struct store_run_info **runs, size_t *count, str
 	return rc;
 }
 
+void
+store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader)
+{
+	struct view view = {0};
+
+	*reader = (struct store_long_reader){0};
+	if (store_read_begin(store, &view, NULL) == 0)
+		store_view_long_reader(&view, bytes, reader);
+	store_read_finish(store, &view);
+}
+
 static int
 read_session(const struct view *view, uint32_t run, uint32_t number, struct store_session *session,
              struct portolan_error *error)

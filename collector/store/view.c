@@ -7,6 +7,57 @@
  */
 #include "chunk.h"
 
+struct oldest {
+	long process;
+	unsigned long long transaction;
+};
+
+/* A line of LMDB's table: process, thread, transaction; others are its header, or of readers that hold none. */
+static int
+look_at_reader(const char *line, void *context)
+{
+	struct oldest *oldest = context, reader;
+
+	if (sscanf(line, "%ld %*s %llu", &reader.process, &reader.transaction) == 2 &&
+	    (oldest->process == 0 || reader.transaction < oldest->transaction))
+		*oldest = reader;
+	return 0;
+}
+
+/* LMDB lists the pages that a transaction freed under its number, in a database of its own, the first: how many, then
+ * which. It takes none that were freed by the oldest transaction that is still read, or later. */
+void
+store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader)
+{
+	MDB_env *env = view->environment->env;
+	struct oldest oldest = {0};
+	MDB_cursor *cursor;
+	MDB_stat stat;
+	MDB_val key, freed;
+	uint64_t held = 0;
+	size_t from, pages;
+	int dead;
+
+	*reader = (struct store_long_reader){0};
+	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0 ||
+	    oldest.process == 0 || oldest.transaction >= mdb_txn_id(view->txn) || mdb_env_stat(env, &stat) != 0 ||
+	    mdb_cursor_open(view->txn, 0, &cursor) != 0)
+		return;
+	from = oldest.transaction;
+	key = (MDB_val){.mv_data = &from, .mv_size = sizeof(from)};
+	for (int rc = mdb_cursor_get(cursor, &key, &freed, MDB_SET_RANGE); rc == 0;
+	     rc = mdb_cursor_get(cursor, &key, &freed, MDB_NEXT)) {
+		memcpy(&pages, freed.mv_data, sizeof(pages));
+		held += (uint64_t)pages * stat.ms_psize;
+	}
+	mdb_cursor_close(cursor);
+	if (held > bytes)
+		*reader = (struct store_long_reader){.process = oldest.process,
+		                                     .state = oldest.transaction,
+		                                     .behind = mdb_txn_id(view->txn) - oldest.transaction,
+		                                     .bytes = held};
+}
+
 static void
 enter(const struct view *view)
 {

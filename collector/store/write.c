@@ -95,6 +95,21 @@ free_slots_of_dead_readers(struct store_writer *writer)
 	mdb_reader_check(writer->environment.env, &dead);
 }
 
+bool
+store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct store_long_reader *reader)
+{
+	struct view view = {.environment = &writer->environment};
+
+	if (!writer->environment.env || store_environment_begin_read(&writer->environment, &view.txn) != 0)
+		return false;
+	store_view_long_reader(&view, bytes, reader);
+	mdb_txn_abort(view.txn);
+	if (!reader->process || (reader->process == writer->told.process && reader->state == writer->told.state))
+		return false;
+	writer->told = *reader;
+	return true;
+}
+
 int
 store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 {

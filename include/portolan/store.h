@@ -201,6 +201,18 @@ struct store_verify {
 int store_verify(struct store *store, uint32_t run, const struct store_verify *options, uint64_t *records,
                  struct portolan_error *error);
 
+/* While a process holds a read transaction, no page that was freed since it began is used again: the file grows. */
+struct store_long_reader {
+	long process;    /* which reads the oldest state; 0: none, or none that matters */
+	uint64_t state;  /* the number of the transaction that made that state */
+	uint64_t behind; /* transactions since */
+	uint64_t bytes;  /* freed since, and held back until it ends */
+};
+#define STORE_HELD_BACK ((uint64_t)256 << 20) /* bytes that matter */
+
+/* The reader that holds back more than `bytes`. Where it cannot be told, there is none. */
+void store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader);
+
 struct store_snapshot;
 
 struct store_snapshot_options {
