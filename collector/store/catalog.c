@@ -126,10 +126,9 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 	return state->sessions > SESSIONS_BELIEVED ? check_last_session(view, run, state->sessions, error) : 0;
 }
 
-/* The body of the identity record, its sizes checked. */
-static int
-get_identity(const struct view *view, uint32_t run, struct run_identity_record *identity, const uint8_t **texts,
-             struct portolan_error *error)
+int
+store_catalog_identity(const struct view *view, uint32_t run, struct run_identity_record *identity,
+                       const uint8_t **texts, struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_IDENTITY);
 	const uint8_t *body;
@@ -157,7 +156,7 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	int rc = store_catalog_state(view, run, &state, error);
 
 	if (!rc)
-		rc = get_identity(view, run, &identity, &texts, error);
+		rc = store_catalog_identity(view, run, &identity, &texts, error);
 	if (rc)
 		return rc;
 	*info = (struct store_run_info){
@@ -181,37 +180,43 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	return 0;
 }
 
-static int
-get_labels(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error)
+int
+store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint64_t *count,
+                     struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_LABELS);
 	const uint8_t *body, *text;
+	char **list, *at;
 	size_t size;
-	uint64_t count, text_size;
+	uint64_t n, text_size, from = 0;
 	int rc = store_view_get(view, DB_RUN, &key, RECORD_LABELS, &body, &size, error);
 
+	*labels = NULL;
+	*count = 0;
 	if (rc)
 		return rc == VIEW_ABSENT ? 0 : rc;
-	if (size < 8 || (count = load_u64(body)) > (size - 8) / 4)
+	if (size < 8 || (n = load_u64(body)) > (size - 8) / 4)
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-	text = body + 8 + 4 * count;
-	text_size = size - 8 - 4 * count;
-	texts->label_offsets = malloc(4 * count + 4);
-	texts->label_text = malloc(text_size + count + 1);
-	if (!texts->label_offsets || !texts->label_text)
+	text = body + 8 + 4 * n;
+	text_size = size - 8 - 4 * n;
+	list = malloc((n + 1) * sizeof(*list) + text_size + n);
+	if (!list)
 		return out_of_memory(view, error);
-	for (uint64_t i = 0, from = 0, at = 0; i < count; i++) {
+	at = (char *)(list + n);
+	for (uint64_t i = 0; i < n; i++) {
 		uint32_t end = load_u32(body + 8 + 4 * i);
 
-		if (end < from || end > text_size)
+		if (end < from || end > text_size) {
+			free(list);
 			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-		texts->label_offsets[i] = (uint32_t)at;
-		memcpy(texts->label_text + at, text + from, end - from);
-		at += end - from;
-		texts->label_text[at++] = '\0';
+		}
+		list[i] = at;
+		at = mempcpy(at, text + from, end - from);
+		*at++ = '\0';
 		from = end;
 	}
-	texts->label_count = count;
+	*labels = list;
+	*count = n;
 	return 0;
 }
 
@@ -250,41 +255,6 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
 	}
 	*count = record.count;
 	return 0;
-}
-
-int
-store_catalog_texts(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error)
-{
-	struct run_identity_record identity;
-	const uint8_t *text;
-	int rc;
-
-	*texts = (struct run_texts){0};
-	rc = get_identity(view, run, &identity, &text, error);
-	if (!rc && identity.config_size) {
-		texts->config = calloc(1, (size_t)identity.config_size + 1);
-		if (texts->config)
-			memcpy(texts->config, text + identity.name_size + identity.group_size, identity.config_size);
-		else
-			rc = out_of_memory(view, error);
-	}
-	if (!rc)
-		rc = get_labels(view, run, texts, error);
-	if (!rc)
-		rc = store_catalog_user_columns(view, run, &texts->user_column_count, &texts->user_columns, error);
-	if (rc)
-		store_catalog_texts_free(texts);
-	return rc;
-}
-
-void
-store_catalog_texts_free(struct run_texts *texts)
-{
-	free(texts->config);
-	free(texts->label_offsets);
-	free(texts->label_text);
-	free(texts->user_columns);
-	*texts = (struct run_texts){0};
 }
 
 struct ordered_session {

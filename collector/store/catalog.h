@@ -16,6 +16,11 @@ struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, 
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
 
+struct store_run_name {
+	char name[256];
+	uint32_t number;
+};
+
 /* All names, ascending, with the run's number; number 0: that record is damaged. *runs is the caller's to free(). */
 int store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count,
                        struct portolan_error *error);
@@ -26,18 +31,14 @@ int store_catalog_state(const struct view *view, uint32_t run, struct run_state_
 int store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info,
                        struct portolan_error *error);
 
-struct run_texts {
-	char *config; /* NUL-terminated, or NULL */
-	uint64_t label_count;
-	uint32_t *label_offsets; /* label_count entries into label_text, each text NUL-terminated */
-	char *label_text;
-	uint32_t user_column_count;
-	char (*user_columns)[USER_COLUMN_NAME]; /* NUL-terminated */
-};
+/* What the run was begun with; *texts: name, group, config, one after another. A missing one is damage. */
+int store_catalog_identity(const struct view *view, uint32_t run, struct run_identity_record *identity,
+                           const uint8_t **texts, struct portolan_error *error);
 
-int store_catalog_texts(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error);
-void store_catalog_texts_free(struct run_texts *texts);
-
+/* The names of the classes, NUL-terminated. *labels is the caller's to free(), and all of them with it. */
+int store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint64_t *count,
+                         struct portolan_error *error);
+/* Those of the users' columns, NUL-terminated. *names is the caller's to free(). */
 int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
                                struct portolan_error *error);
 

@@ -2,8 +2,8 @@
  * environment.c: opening LMDB, and what its answers mean.
  *
  * Flags: the default ones. Every commit is synced, because what was committed gets acknowledged; no WRITEMAP, because
- * with it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer may read
- * beside its transaction.
+ * with it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer
+ * may read beside its transaction.
  *
  * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
  * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address

@@ -239,26 +239,77 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 	return 0;
 }
 
-int
-store_run_names(struct store *store, struct store_run_name **names, size_t *count, struct portolan_error *error)
+#define NEAR 3 /* edits at which a name is still worth suggesting */
+
+static size_t
+edit_distance(const char *a, const char *b)
 {
-	struct store_run_name *list = NULL;
+	size_t row[256], length = strlen(b);
+
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < length; j++) {
+			size_t best = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			best = diagonal + 1 < best ? diagonal + 1 : best;
+			row[j + 1] = best;
+		}
+	}
+	return row[length];
+}
+
+static int
+no_run(const struct view *view, const char *run, struct portolan_error *error)
+{
+	struct store_key all = {.size = 0};
+	struct view_walk walk;
+	char nearest[256] = "";
+	size_t distance = strlen(run) / 3 > NEAR ? strlen(run) / 3 + 1 : NEAR + 1;
+	int rc = strlen(run) < 256 ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error) : VIEW_ABSENT;
+
+	while (!rc) {
+		char name[256] = "";
+
+		rc = store_walk_next(&walk, error);
+		if (rc || walk.key.mv_size >= sizeof(name))
+			continue;
+		memcpy(name, walk.key.mv_data, walk.key.mv_size);
+		if (edit_distance(run, name) < distance) {
+			distance = edit_distance(run, name);
+			memcpy(nearest, name, sizeof(name));
+		}
+	}
+	if (strlen(run) < 256)
+		store_walk_close(&walk);
+	if (nearest[0])
+		return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; did you mean '%s'?", run,
+		                 view->environment->directory, nearest);
+	return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; `portolan runs` lists them", run,
+	                 view->environment->directory);
+}
+
+int
+store_read_find(const struct view *view, const char *name, uint32_t *run, struct portolan_error *error)
+{
+	int rc = store_catalog_find(view, name, strlen(name), run, error);
+
+	return rc == VIEW_ABSENT ? no_run(view, name, error) : rc;
+}
+
+int
+store_find_run(struct store *store, const char *name, uint32_t *run, struct portolan_error *error)
+{
 	struct view view = {0};
-	size_t n = 0;
 	int rc = store_read_begin(store, &view, error);
 
-	if (rc)
-		return rc;
-	rc = store_catalog_runs(&view, &list, &n, error);
-	for (size_t i = 0; i < n && !rc; i++)
-		if (list[i].number == 0)
-			rc = store_view_corrupt(&view, DB_RUNS, list[i].name, strlen(list[i].name), error);
+	if (!rc)
+		rc = store_read_find(&view, name, run, error);
 	store_read_finish(store, &view);
-	if (rc) {
-		free(list);
-		return rc;
-	}
-	*names = list;
-	*count = n;
-	return 0;
+	return rc;
 }

@@ -10,61 +10,6 @@
 
 #include <stdlib.h>
 
-#define NEAR 3 /* edits at which a name is still worth suggesting */
-
-static size_t
-edit_distance(const char *a, const char *b)
-{
-	size_t row[256], length = strlen(b);
-
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < length; j++) {
-			size_t best = diagonal + (a[i] != b[j]);
-
-			diagonal = row[j + 1];
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			best = diagonal + 1 < best ? diagonal + 1 : best;
-			row[j + 1] = best;
-		}
-	}
-	return row[length];
-}
-
-static int
-no_run(const struct view *view, const char *run, struct portolan_error *error)
-{
-	struct store_key all = {.size = 0};
-	struct view_walk walk;
-	char nearest[256] = "";
-	size_t distance = strlen(run) / 3 > NEAR ? strlen(run) / 3 + 1 : NEAR + 1;
-	int rc = strlen(run) < 256 ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error) : VIEW_ABSENT;
-
-	while (!rc) {
-		char name[256] = "";
-
-		rc = store_walk_next(&walk, error);
-		if (rc || walk.key.mv_size >= sizeof(name))
-			continue;
-		memcpy(name, walk.key.mv_data, walk.key.mv_size);
-		if (edit_distance(run, name) < distance) {
-			distance = edit_distance(run, name);
-			memcpy(nearest, name, sizeof(name));
-		}
-	}
-	if (strlen(run) < 256)
-		store_walk_close(&walk);
-	if (nearest[0])
-		return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; did you mean '%s'?", run,
-		                 view->environment->directory, nearest);
-	return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; `portolan runs` lists them", run,
-	                 view->environment->directory);
-}
-
 int
 store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
                         struct portolan_error *error)
@@ -161,15 +106,17 @@ read_run(struct store_snapshot *snapshot, const char *run, struct portolan_error
 	const struct view *view = &snapshot->view;
 	struct run_state_record state;
 	uint32_t number;
-	int rc = store_catalog_find(view, run, strlen(run), &number, error);
+	int rc = store_read_find(view, run, &number, error);
 
-	if (rc)
-		return rc == VIEW_ABSENT ? no_run(view, run, error) : rc;
-	rc = store_catalog_info(view, number, &snapshot->info, error);
+	if (!rc)
+		rc = store_catalog_info(view, number, &snapshot->info, error);
 	if (!rc)
 		rc = store_catalog_state(view, number, &state, error);
 	if (!rc)
-		rc = store_catalog_texts(view, number, &snapshot->texts, error);
+		rc = store_catalog_labels(view, number, &snapshot->labels, &snapshot->label_count, error);
+	if (!rc)
+		rc = store_catalog_user_columns(view, number, &snapshot->user_column_count, &snapshot->user_columns,
+		                                error);
 	if (!rc)
 		rc = store_catalog_order(view, number, state.sessions, &snapshot->order, error);
 	if (rc)
@@ -254,7 +201,8 @@ store_snapshot_close(struct store_snapshot *snapshot)
 		return;
 	store_overlay_free(&snapshot->overlay);
 	store_read_finish(snapshot->store, &snapshot->view);
-	store_catalog_texts_free(&snapshot->texts);
+	free(snapshot->labels);
+	free(snapshot->user_columns);
 	free(snapshot->epochs);
 	free(snapshot->order);
 	free(snapshot->occupied);
@@ -281,35 +229,18 @@ store_snapshot_columns(const struct store_snapshot *snapshot)
 	return snapshot->held;
 }
 
-int
-store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name)
-{
-	for (uint32_t i = 0; i < snapshot->texts.user_column_count; i++)
-		if (strcmp(snapshot->texts.user_columns[i], name) == 0)
-			return STORE_COLUMN_USER + (int)i;
-	return -1;
-}
-
 const char *
 store_snapshot_column_name(const struct store_snapshot *snapshot, unsigned column)
 {
-	if (column < STORE_COLUMN_USER || column - STORE_COLUMN_USER >= snapshot->texts.user_column_count)
-		return NULL;
-	return snapshot->texts.user_columns[column - STORE_COLUMN_USER];
+	bool known = column >= STORE_COLUMN_USER && column - STORE_COLUMN_USER < snapshot->user_column_count;
+
+	return known ? snapshot->user_columns[column - STORE_COLUMN_USER] : NULL;
 }
 
 const char *
 store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index)
 {
-	if (class_index >= snapshot->texts.label_count)
-		return NULL;
-	return snapshot->texts.label_text + snapshot->texts.label_offsets[class_index];
-}
-
-const char *
-store_snapshot_config(const struct store_snapshot *snapshot)
-{
-	return snapshot->texts.config;
+	return class_index < snapshot->label_count ? snapshot->labels[class_index] : NULL;
 }
 
 size_t

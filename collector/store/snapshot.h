@@ -18,7 +18,10 @@ struct store_snapshot {
 	uint64_t rows;      /* of the run */
 	uint32_t blocks;    /* to be read */
 	uint32_t *occupied; /* the chunk of each block; NULL: block i is chunk i */
-	struct run_texts texts;
+	char **labels;
+	uint64_t label_count;
+	char (*user_columns)[USER_COLUMN_NAME];
+	uint32_t user_column_count;
 	uint32_t sessions, *order;
 	struct overlay overlay;
 	struct view view;     /* its transaction, until it is closed */

@@ -76,16 +76,11 @@ leave(const struct view *view)
 static void
 print_run(const struct view *view, uint32_t run, char *text, size_t room)
 {
-	struct store_key key = store_key_run(run, RUN_IDENTITY);
-	struct run_identity_record identity = {0};
-	const uint8_t *body;
-	size_t size;
+	struct run_identity_record identity;
+	const uint8_t *texts;
 
-	if (store_view_get(view, DB_RUN, &key, RECORD_RUN_IDENTITY, &body, &size, NULL) == 0 &&
-	    size >= sizeof(identity))
-		memcpy(&identity, body, sizeof(identity));
-	if (identity.name_size && identity.name_size <= 255 && identity.name_size <= size - sizeof(identity))
-		snprintf(text, room, "run '%.*s'", (int)identity.name_size, body + sizeof(identity));
+	if (store_catalog_identity(view, run, &identity, &texts, NULL) == 0)
+		snprintf(text, room, "run '%.*s'", (int)identity.name_size, texts);
 	else
 		snprintf(text, room, "run number %u", run);
 }
