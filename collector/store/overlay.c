@@ -143,15 +143,6 @@ store_overlay_free(struct overlay *overlay)
 	*overlay = (struct overlay){0};
 }
 
-const struct overlay_part *
-store_overlay_part(const struct overlay *overlay, uint32_t epoch)
-{
-	for (size_t i = 0; i < overlay->part_count; i++)
-		if (overlay->parts[i].epoch == epoch)
-			return &overlay->parts[i];
-	return NULL;
-}
-
 int
 store_overlay_apply(const struct overlay *overlay, const struct overlay_part *part, uint32_t chunk, uint64_t merged,
                     uint64_t columns, const uint32_t *order, struct merge_chunk *image)

@@ -40,9 +40,6 @@ int store_overlay_build(const struct view *view, const struct overlay_request *r
                         struct portolan_error *error);
 void store_overlay_free(struct overlay *overlay);
 
-/* What the log holds of an epoch, or NULL. */
-const struct overlay_part *store_overlay_part(const struct overlay *overlay, uint32_t epoch);
-
 /* Merges what `part` holds of `chunk` from position `merged` on into the image, by the winner rule: `columns` of the
  * observations; or (0) what is kept per example. */
 int store_overlay_apply(const struct overlay *overlay, const struct overlay_part *part, uint32_t chunk, uint64_t merged,

@@ -10,31 +10,46 @@
 
 #include <stdlib.h>
 
-int
-store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
-                        struct portolan_error *error)
+/* The next part of the log from *at on that has rows of a chunk: of one epoch, or (STORE_EPOCH_RUN) of any. */
+static const struct overlay_part *
+next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, size_t *at)
 {
-	const struct chunk_place place = store_snapshot_place(snapshot, STORE_EPOCH_RUN, chunk);
-	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD);
+	while (*at < snapshot->overlay.part_count && snapshot->overlay.parts[*at].epoch <= epoch) {
+		const struct overlay_part *part = &snapshot->overlay.parts[(*at)++];
+
+		if ((epoch == STORE_EPOCH_RUN || part->epoch == epoch) && store_overlay_touches(part, chunk))
+			return part;
+	}
+	return NULL;
+}
+
+int
+store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, struct merge_chunk *image,
+                    struct portolan_error *error)
+{
+	const struct chunk_place place = store_snapshot_place(snapshot, epoch, chunk);
+	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD), session = STORE_COLUMN_BIT(STORE_SESSION);
+	const bool of_examples = epoch == STORE_EPOCH_RUN;
+	const struct overlay_part *part;
+	uint64_t columns = of_examples ? gold : snapshot->held & ~gold;
+	size_t at = 0;
 	int rc = store_merge_reset(image);
 
-	if (store_overlay_touches_any(&snapshot->overlay, place.chunk))
-		columns |= STORE_COLUMN_BIT(STORE_SESSION);
-
+	if (next_part(snapshot, epoch, chunk, &at))
+		columns |= session;
 	if (!rc)
 		rc = store_chunk_load(&snapshot->view, &place, columns, image, error);
-	/* Each epoch's log was merged here together with the same chunk of the epoch, up to the same position. */
-	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
-		const struct overlay_part *part = &snapshot->overlay.parts[i];
+	for (at = 0; !rc && (part = next_part(snapshot, epoch, chunk, &at));) {
+		/* Each epoch's log was merged into what is kept per example together with the same chunk of the epoch,
+		 * up to the same position. */
 		const struct chunk_place of_epoch = store_snapshot_place(snapshot, part->epoch, chunk);
-		uint64_t merged = 0;
+		uint64_t merged = image->merged;
 
-		if (!store_overlay_touches(part, place.chunk))
-			continue;
-		rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
+		if (of_examples)
+			rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
 		if (!rc)
-			rc = store_overlay_apply(&snapshot->overlay, part, place.chunk, merged, 0, snapshot->order,
-			                         image);
+			rc = store_overlay_apply(&snapshot->overlay, part, chunk, merged,
+			                         of_examples ? 0 : snapshot->wanted | session, snapshot->order, image);
 	}
 	if (rc == STORE_E_MEMORY)
 		error_set(error, rc, "out of memory reading run '%s'", snapshot->info.name);
@@ -52,7 +67,7 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	     chunk++) {
 		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
-		rc = store_snapshot_examples(snapshot, chunk, &image, error);
+		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &image, error);
 		snapshot->info.examples += image.seen;
 	}
 	store_merge_free(&image);

@@ -29,12 +29,6 @@ struct store_snapshot {
 };
 
 static inline uint32_t
-store_snapshot_chunk(const struct store_snapshot *snapshot, size_t block)
-{
-	return snapshot->occupied ? snapshot->occupied[block] : (uint32_t)block;
-}
-
-static inline uint32_t
 store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
 {
 	uint64_t left = snapshot->rows - (uint64_t)chunk * STORE_CHUNK;
@@ -53,8 +47,9 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 	                            .sessions = snapshot->sessions};
 }
 
-/* What is kept per example of a chunk, the log's part included. `image` is reset first. */
-int store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
-                            struct portolan_error *error);
+/* A chunk of an epoch, in the columns wanted, or (STORE_EPOCH_RUN) what is kept per example; with what the log has of
+ * it. `image` is reset first. */
+int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
+                        struct merge_chunk *image, struct portolan_error *error);
 
 #endif
