@@ -64,7 +64,7 @@ verify(struct store *store, struct completeness *result, struct portolan_error *
 {
 	struct verification verification = {.result = result};
 	struct store_verify options = {.damaged = take_damage, .progress = show_progress, .context = &verification};
-	int code = store_verify(store, result->info.number, result->info.name, &options, &result->records, error);
+	int code = store_verify(store, result->info.number, &options, &result->records, error);
 
 	progress_end(&verification.progress);
 	return code;
@@ -283,25 +283,24 @@ find(struct completeness *result, int code, const struct portolan_error *error)
 }
 
 int
-completeness_check(struct store *store, const struct store_run_name *run, struct completeness *result,
+completeness_check(struct store *store, uint32_t run, const char *name, struct completeness *result,
                    struct portolan_error *error)
 {
 	int code;
 
-	*result = (struct completeness){.info.number = run->number};
-	memcpy(result->info.name, run->name, sizeof(run->name));
+	*result = (struct completeness){.info.number = run};
+	snprintf(result->info.name, sizeof(result->info.name), "%s", name);
 	result->damage = calloc(COMPLETENESS_LINES, sizeof(*result->damage));
 	result->problems = calloc(COMPLETENESS_PROBLEMS, sizeof(*result->problems));
 	if (!result->damage || !result->problems) {
 		completeness_free(result);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory checking run '%s'", run->name);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory checking run '%s'", name);
 	}
 	code = find(result, verify(store, result, error), error);
 	if (code >= 0)
-		code = find(result, store_counters(store, run->number, &result->counters, error), error);
+		code = find(result, store_counters(store, run, &result->counters, error), error);
 	if (code >= 0)
-		code = find(result,
-		            store_sessions(store, run->number, &result->sessions, &result->session_count, error),
+		code = find(result, store_sessions(store, run, &result->sessions, &result->session_count, error),
 		            error);
 	if (code >= 0)
 		code = find(result, count_observations(store, result, error), error);

@@ -42,7 +42,7 @@ struct completeness {
 
 /* Checks one run; progress bars on a terminal. Whatever is wrong with the run is in the result; an error is what kept it from
  * being checked. On success the result is the caller's to completeness_free(). */
-int completeness_check(struct store *store, const struct store_run_name *run, struct completeness *result,
+int completeness_check(struct store *store, uint32_t run, const char *name, struct completeness *result,
                        struct portolan_error *error);
 void completeness_free(struct completeness *result);
 

@@ -49,15 +49,15 @@ report(struct check *check, const struct completeness *result)
 }
 
 static int
-check_one(struct check *check, const struct store_run_name *run, struct portolan_error *error)
+check_one(struct check *check, uint32_t run, const char *name, struct portolan_error *error)
 {
 	struct completeness result;
-	int code = completeness_check(check->store, run, &result, error);
+	int code = completeness_check(check->store, run, name, &result, error);
 
 	if (code < 0)
 		return code;
 	if (report(check, &result) < 0)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report on run '%s'", run->name);
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report on run '%s'", name);
 	completeness_free(&result);
 	return code;
 }
@@ -65,49 +65,51 @@ check_one(struct check *check, const struct store_run_name *run, struct portolan
 static int
 finish_report(struct check *check, struct portolan_error *error)
 {
+	struct store_long_reader reader;
 	struct store_counters counters;
 	json_t *whole = check->every ? NULL : json_incref(json_array_get(check->list, 0));
 	int code = check->every ? store_counters(check->store, 0, &counters, error) : 0;
 
 	if (code < 0)
 		return code;
+	store_long_reader(check->store, STORE_HELD_BACK, &reader);
 	if (!check->common->json) {
 		if (check->every)
 			check_report_store(&check->output, &counters);
+		check_report_reader(&check->output, &reader);
 		return 0;
 	}
 	if (check->every)
 		whole = json_pack("{s:O, s:{s:o}}", "runs", check->list, "store", "counters", counters_json(&counters));
+	if (whole)
+		json_object_set_new(whole, "long_reader", check_reader_json(&reader));
 	if (report_write(&check->output, whole) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
 	return 0;
 }
 
-/* One run by its name, which is looked up as every command does it; or all there are. */
+/* One run by its name, or all there are. */
 static int
 check_runs(struct check *check, const char *name, struct portolan_error *error)
 {
-	const struct store_snapshot_options nothing = {.epoch_from = 0, .epoch_to = 0};
-	struct store_run_name *runs;
-	struct store_snapshot *snapshot;
-	bool found = false;
+	struct store_run_info *runs;
+	uint32_t number;
 	size_t count;
-	int code = store_run_names(check->store, &runs, &count, error);
+	int code;
 
+	if (name) {
+		code = store_find_run(check->store, name, &number, error);
+		return code < 0 ? code : check_one(check, number, name, error);
+	}
+	code = store_runs(check->store, &runs, &count, error);
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < count && code >= 0; i++) {
-		if (name && strcmp(runs[i].name, name) != 0)
-			continue;
-		found = true;
-		code = check_one(check, &runs[i], error);
+		code = store_find_run(check->store, runs[i].name, &number, error); /* or which record is damaged */
+		if (code >= 0)
+			code = check_one(check, number, runs[i].name, error);
 	}
 	free(runs);
-	if (code >= 0 && name && !found) {
-		code = store_snapshot_open(check->store, name, &nothing, &snapshot, error); /* fails, and says why */
-		if (code >= 0)
-			store_snapshot_close(snapshot);
-	}
 	return code;
 }
 
@@ -210,7 +212,9 @@ const struct command check_command = {
                 "repeated, "
                 "replaced, refused and why; sessions, and what their clients say they left out, dropped or spooled; "
                 "commits and "
-                "how long they took. A run may be recorded meanwhile.\n\n"
+                "how long they took. A run may be recorded meanwhile. A process that has read one state of the store "
+                "for so "
+                "long that 256 MiB cannot be used again, so that the file grows, is named.\n\n"
                 "An epoch is ended, open (a live session has not ended it), or never ended: it holds observations of a "
                 "client that "
                 "neither ended it nor closed. Missing are examples not observed in an epoch: declared ones, or, where "

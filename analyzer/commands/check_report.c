@@ -131,6 +131,28 @@ check_report_store(struct output *output, const struct store_counters *counters)
 	write_counters(output, counters);
 }
 
+void
+check_report_reader(struct output *output, const struct store_long_reader *reader)
+{
+	struct numbers n;
+
+	if (reader->process)
+		output_printf(
+		        output,
+		        "the file grows: process %ld reads a state of the store that is %s transactions old, and %s "
+		        "bytes cannot be used again until it has finished\n",
+		        reader->process, show(&n, 0, reader->behind), show(&n, 1, reader->bytes));
+}
+
+json_t *
+check_reader_json(const struct store_long_reader *reader)
+{
+	if (!reader->process)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I}", "process", (json_int_t)reader->process, "transactions_behind",
+	                 (json_int_t)reader->behind, "held_bytes", (json_int_t)reader->bytes);
+}
+
 static json_t *
 lines_json(char *const *lines, uint64_t count)
 {

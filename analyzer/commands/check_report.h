@@ -16,4 +16,8 @@ json_t *check_report_json(const struct completeness *result); /* a new reference
 /* Of the store as a whole, after its runs. */
 void check_report_store(struct output *output, const struct store_counters *counters);
 
+/* The reader for which the store's file grows, if there is one; as JSON: null if not. */
+void check_report_reader(struct output *output, const struct store_long_reader *reader);
+json_t *check_reader_json(const struct store_long_reader *reader);
+
 #endif

@@ -270,27 +270,11 @@ look_at_sessions(struct live *live, struct store *store, struct live_view *view,
 static int
 find_run(struct live *live, struct store *store, ino_t inode, struct portolan_error *error)
 {
-	const struct store_snapshot_options nothing = {0};
-	struct store_run_name *names;
-	struct store_snapshot *snapshot;
-	uint32_t number = 0;
-	size_t count;
-	int code = store_run_names(store, &names, &count, error);
+	uint32_t number;
+	int code = store_find_run(store, live->run, &number, error);
 
 	if (code < 0)
 		return code;
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i].name, live->run) == 0)
-			number = names[i].number;
-	free(names);
-	if (number == 0) { /* says which run may have been meant */
-		code = store_snapshot_open(store, live->run, &nothing, &snapshot, error);
-		if (code >= 0) {
-			store_snapshot_close(snapshot);
-			code = error_set(error, STORE_E_NO_RUN, "run '%s' has just come", live->run);
-		}
-		return code;
-	}
 	if (number != live->number || inode != live->inode)
 		forget(live);
 	live->number = number;

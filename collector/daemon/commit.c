@@ -417,12 +417,12 @@ forgive_silence(struct ingest *ingest, int64_t ms)
 static void
 tell_of_long_reader(struct ingest *ingest)
 {
-	long process;
+	struct store_long_reader reader;
 
-	if (store_writer_long_reader(ingest->writer, &process))
-		log_line("process %ld has read one state of the store for %d minutes: the file grows until it has "
-		         "finished",
-		         process, STORE_LONG_READER_SECONDS / 60);
+	if (store_writer_long_reader(ingest->writer, STORE_HELD_BACK, &reader))
+		log_line("process %ld reads a state of the store that is %llu transactions old: %llu MiB cannot be used again, "
+		         "and the file grows until it has finished",
+		         reader.process, (unsigned long long)reader.behind, (unsigned long long)(reader.bytes >> 20));
 }
 
 bool

@@ -52,36 +52,38 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
+/* The list with room for one more item: the room doubles. NULL: out of memory, and the list is as before. */
+static void *
+make_room(void *list, size_t count, size_t size)
+{
+	return count & (count - 1) ? list : realloc(list, (2 * count + 1) * size);
+}
+
 int
 store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count, struct portolan_error *error)
 {
 	struct store_key all = {.size = 0};
 	struct store_run_name *list = NULL;
-	size_t n = 0, room = 0;
 	struct view_walk walk;
+	size_t n = 0;
 	int rc = store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
 
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+	for (; !rc && (rc = store_walk_next(&walk, error)) == 0; n++) {
+		struct store_run_name *larger = make_room(list, n, sizeof(*list));
 		const uint8_t *body;
 		size_t size;
 
-		if (n == room) {
-			struct store_run_name *more = realloc(list, (2 * room + 16) * sizeof(*list));
-
-			if (!more) {
-				rc = out_of_memory(view, error);
-				break;
-			}
-			list = more;
-			room = 2 * room + 16;
+		if (!larger) {
+			rc = out_of_memory(view, error);
+			break;
 		}
+		list = larger;
 		list[n] = (struct store_run_name){.number = 0};
 		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
 		if (walk.key.mv_size <= 255 &&
 		    store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&
 		    size == 4)
 			list[n].number = load_u32(body);
-		n++;
 	}
 	store_walk_close(&walk);
 	if (rc != VIEW_ABSENT) {
@@ -124,10 +126,9 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 	return state->sessions > SESSIONS_BELIEVED ? check_last_session(view, run, state->sessions, error) : 0;
 }
 
-/* The body of the identity record, its sizes checked. */
-static int
-get_identity(const struct view *view, uint32_t run, struct run_identity_record *identity, const uint8_t **texts,
-             struct portolan_error *error)
+int
+store_catalog_identity(const struct view *view, uint32_t run, struct run_identity_record *identity,
+                       const uint8_t **texts, struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_IDENTITY);
 	const uint8_t *body;
@@ -155,7 +156,7 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	int rc = store_catalog_state(view, run, &state, error);
 
 	if (!rc)
-		rc = get_identity(view, run, &identity, &texts, error);
+		rc = store_catalog_identity(view, run, &identity, &texts, error);
 	if (rc)
 		return rc;
 	*info = (struct store_run_info){
@@ -179,37 +180,43 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	return 0;
 }
 
-static int
-get_labels(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error)
+int
+store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint64_t *count,
+                     struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_LABELS);
 	const uint8_t *body, *text;
+	char **list, *at;
 	size_t size;
-	uint64_t count, text_size;
+	uint64_t n, text_size, from = 0;
 	int rc = store_view_get(view, DB_RUN, &key, RECORD_LABELS, &body, &size, error);
 
+	*labels = NULL;
+	*count = 0;
 	if (rc)
 		return rc == VIEW_ABSENT ? 0 : rc;
-	if (size < 8 || (count = load_u64(body)) > (size - 8) / 4)
+	if (size < 8 || (n = load_u64(body)) > (size - 8) / 4)
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-	text = body + 8 + 4 * count;
-	text_size = size - 8 - 4 * count;
-	texts->label_offsets = malloc(4 * count + 4);
-	texts->label_text = malloc(text_size + count + 1);
-	if (!texts->label_offsets || !texts->label_text)
+	text = body + 8 + 4 * n;
+	text_size = size - 8 - 4 * n;
+	list = malloc((n + 1) * sizeof(*list) + text_size + n);
+	if (!list)
 		return out_of_memory(view, error);
-	for (uint64_t i = 0, from = 0, at = 0; i < count; i++) {
+	at = (char *)(list + n);
+	for (uint64_t i = 0; i < n; i++) {
 		uint32_t end = load_u32(body + 8 + 4 * i);
 
-		if (end < from || end > text_size)
+		if (end < from || end > text_size) {
+			free(list);
 			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-		texts->label_offsets[i] = (uint32_t)at;
-		memcpy(texts->label_text + at, text + from, end - from);
-		at += end - from;
-		texts->label_text[at++] = '\0';
+		}
+		list[i] = at;
+		at = mempcpy(at, text + from, end - from);
+		*at++ = '\0';
 		from = end;
 	}
-	texts->label_count = count;
+	*labels = list;
+	*count = n;
 	return 0;
 }
 
@@ -248,41 +255,6 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
 	}
 	*count = record.count;
 	return 0;
-}
-
-int
-store_catalog_texts(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error)
-{
-	struct run_identity_record identity;
-	const uint8_t *text;
-	int rc;
-
-	*texts = (struct run_texts){0};
-	rc = get_identity(view, run, &identity, &text, error);
-	if (!rc && identity.config_size) {
-		texts->config = calloc(1, (size_t)identity.config_size + 1);
-		if (texts->config)
-			memcpy(texts->config, text + identity.name_size + identity.group_size, identity.config_size);
-		else
-			rc = out_of_memory(view, error);
-	}
-	if (!rc)
-		rc = get_labels(view, run, texts, error);
-	if (!rc)
-		rc = store_catalog_user_columns(view, run, &texts->user_column_count, &texts->user_columns, error);
-	if (rc)
-		store_catalog_texts_free(texts);
-	return rc;
-}
-
-void
-store_catalog_texts_free(struct run_texts *texts)
-{
-	free(texts->config);
-	free(texts->label_offsets);
-	free(texts->label_text);
-	free(texts->user_columns);
-	*texts = (struct run_texts){0};
 }
 
 struct ordered_session {
@@ -379,47 +351,52 @@ store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_r
 }
 
 int
-store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
-                     struct epoch_record **records, size_t *count, struct portolan_error *error)
+store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
+                     struct portolan_error *error)
 {
-	struct store_key start = store_key_u32_u32(run, from);
+	struct store_key start = store_key_u32(run);
+	struct catalog_epoch *list = NULL;
 	struct view_walk walk;
-	uint32_t *numbers = NULL;
-	struct epoch_record *found = NULL;
-	size_t n = 0, room = 0;
+	size_t n = 0;
 	int rc = store_walk_open(&walk, view, DB_EPOCHS, &start, 4, error);
 
 	while (!rc) {
-		struct epoch_record record;
-		uint32_t epoch;
+		struct catalog_epoch *larger = make_room(list, n, sizeof(*list));
 
-		rc = store_catalog_next_epoch(&walk, &epoch, &record, error);
-		if (rc || epoch >= to)
+		if (!larger) {
+			rc = out_of_memory(view, error);
 			break;
-		if (n == room) {
-			uint32_t *more_numbers = realloc(numbers, (2 * room + 16) * sizeof(*numbers));
-			struct epoch_record *more = realloc(found, (2 * room + 16) * sizeof(*found));
-
-			numbers = more_numbers ? more_numbers : numbers;
-			found = more ? more : found;
-			if (!more_numbers || !more) {
-				rc = out_of_memory(view, error);
-				break;
-			}
-			room = 2 * room + 16;
 		}
-		found[n] = record;
-		numbers[n] = epoch;
-		n += found[n].observations || found[n].log_rows;
+		list = larger;
+		rc = store_catalog_next_epoch(&walk, &list[n].epoch, &list[n].record, error);
+		if (rc)
+			break;
+		n += list[n].record.observations || list[n].record.log_rows;
 	}
 	store_walk_close(&walk);
 	if (rc < 0) {
-		free(numbers);
-		free(found);
+		free(list);
 		return rc;
 	}
-	*epochs = numbers;
-	*records = found;
+	*epochs = list;
 	*count = n;
 	return 0;
+}
+
+int
+store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
+                         struct portolan_error *error)
+{
+	struct store_key from = store_key_u32_u32(run, epoch);
+	struct view_walk walk;
+	int rc;
+
+	store_key_add_u32(&from, *chunk);
+	rc = store_walk_open(&walk, view, DB_COLUMNS, &from, 8, error);
+	if (!rc)
+		rc = store_walk_next(&walk, error);
+	if (!rc && walk.key.mv_size >= 12)
+		*chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
+	store_walk_close(&walk);
+	return rc;
 }

@@ -16,6 +16,11 @@ struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, 
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
 
+struct store_run_name {
+	char name[256];
+	uint32_t number;
+};
+
 /* All names, ascending, with the run's number; number 0: that record is damaged. *runs is the caller's to free(). */
 int store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count,
                        struct portolan_error *error);
@@ -26,18 +31,14 @@ int store_catalog_state(const struct view *view, uint32_t run, struct run_state_
 int store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info,
                        struct portolan_error *error);
 
-struct run_texts {
-	char *config; /* NUL-terminated, or NULL */
-	uint64_t label_count;
-	uint32_t *label_offsets; /* label_count entries into label_text, each text NUL-terminated */
-	char *label_text;
-	uint32_t user_column_count;
-	char (*user_columns)[USER_COLUMN_NAME]; /* NUL-terminated */
-};
+/* What the run was begun with; *texts: name, group, config, one after another. A missing one is damage. */
+int store_catalog_identity(const struct view *view, uint32_t run, struct run_identity_record *identity,
+                           const uint8_t **texts, struct portolan_error *error);
 
-int store_catalog_texts(const struct view *view, uint32_t run, struct run_texts *texts, struct portolan_error *error);
-void store_catalog_texts_free(struct run_texts *texts);
-
+/* The names of the classes, NUL-terminated. *labels is the caller's to free(), and all of them with it. */
+int store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint64_t *count,
+                         struct portolan_error *error);
+/* Those of the users' columns, NUL-terminated. *names is the caller's to free(). */
 int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
                                struct portolan_error *error);
 
@@ -52,9 +53,17 @@ int store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, s
 /* The next epoch of a walk through DB_EPOCHS; VIEW_ABSENT: the run has no more. */
 int store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_record *record,
                              struct portolan_error *error);
-/* Epochs of a run that hold observations, in the log or folded, ascending; both arrays are the caller's to free(). */
-int store_catalog_epochs(const struct view *view, uint32_t run, uint32_t from, uint32_t to, uint32_t **epochs,
-                         struct epoch_record **records, size_t *count, struct portolan_error *error);
+/* Epochs of a run that hold observations, in the log or folded, ascending; *epochs is the caller's to free(). */
+struct catalog_epoch {
+	uint32_t epoch;
+	struct epoch_record record;
+};
+int store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
+                         struct portolan_error *error);
+
+/* The first chunk from *chunk on of which columns of an epoch are stored; VIEW_ABSENT: there is none. */
+int store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
+                             struct portolan_error *error);
 
 static inline uint32_t
 store_chunks_of(uint64_t rows)

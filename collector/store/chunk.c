@@ -7,6 +7,8 @@
  */
 #include "chunk.h"
 
+#include <errno.h>
+
 static const char *const column_names[] = {
         [STORE_GOLD_PROB] = "gold_prob", [STORE_CORRECT] = "correct", [STORE_MARGIN] = "margin",
         [STORE_OTHER_SQ] = "other_sq",   [STORE_ENTROPY] = "entropy", [STORE_MAX_PROB] = "max_prob",
@@ -22,31 +24,18 @@ store_column_name(unsigned column)
 static int
 damaged(const struct view *view, const struct chunk_place *place, unsigned column, struct portolan_error *error)
 {
-	const char *directory = view->environment->directory;
+	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, (uint8_t)column);
 
-	if (place->epoch == STORE_EPOCH_RUN)
-		return error_set(error, STORE_E_CORRUPT,
-		                 "store '%s': run '%s', column %s, chunk %u is damaged; restore it from a backup",
-		                 directory, place->run_name, store_column_name(column), place->chunk);
-	return error_set(error, STORE_E_CORRUPT,
-	                 "store '%s': run '%s', epoch %u, column %s, chunk %u is damaged; restore it from a backup",
-	                 directory, place->run_name, place->epoch, store_column_name(column), place->chunk);
+	return store_view_corrupt(view, DB_COLUMNS, key.data, key.size, error);
 }
 
-/* Reads one record of the chunk, whatever is wrong with it being damage of `column`. */
 static int
-get(const struct view *view, const struct chunk_place *place, uint8_t key_column, enum record_kind kind,
+get(const struct view *view, const struct chunk_place *place, uint8_t column, enum record_kind kind,
     const uint8_t **body, size_t *size, struct portolan_error *error)
 {
-	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, key_column);
-	int rc = store_view_get(view, DB_COLUMNS, &key, kind, body, size, NULL);
+	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, column);
 
-	if (rc == STORE_E_CORRUPT)
-		return damaged(view, place, key_column & ~STORE_PRESENCE, error);
-	if (rc < 0)
-		return error_set(error, rc, "store '%s': run '%s' cannot be read", view->environment->directory,
-		                 place->run_name);
-	return rc;
+	return store_view_get(view, DB_COLUMNS, &key, kind, body, size, error);
 }
 
 struct presence {
@@ -196,7 +185,7 @@ load_column(const struct view *view, const struct chunk_place *place, unsigned c
 		return damaged(view, place, column, error);
 	memcpy(&head, body, sizeof(head));
 	if (store_merge_column(chunk, column) < 0)
-		return error_set(error, STORE_E_MEMORY, "out of memory reading run '%s'", place->run_name);
+		return store_environment_error(view->environment, ENOMEM, "reading", error);
 	if (!implied)
 		present = chunk->present[column];
 	if (head.presence == COLUMN_OWN && !implied) {
@@ -246,7 +235,7 @@ store_chunk_load(const struct view *view, const struct chunk_place *place, uint6
 	if (rc)
 		return rc == VIEW_ABSENT ? 0 : rc;
 	if (!expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
-		return damaged(view, place, STORE_GOLD_PROB, error);
+		return damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
 	chunk->rows = observed.rows;
 	chunk->stored = true;
 	chunk->merged = observed.merged;
@@ -270,7 +259,7 @@ store_chunk_merged(const struct view *view, const struct chunk_place *place, uin
 	if (rc)
 		return rc == VIEW_ABSENT ? 0 : rc;
 	if (size < sizeof(head))
-		return damaged(view, place, STORE_GOLD_PROB, error);
+		return damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
 	memcpy(&head, body, sizeof(head));
 	*merged = head.merged;
 	return 0;

@@ -8,7 +8,6 @@
 #include "merge.h"
 
 struct chunk_place {
-	const char *run_name; /* for messages */
 	uint32_t run, epoch, chunk;
 	uint32_t rows;     /* rows the chunk can have at most: more is damage */
 	uint32_t sessions; /* sessions of the run, likewise */

@@ -2,7 +2,8 @@
  * environment.c: opening LMDB, and what its answers mean.
  *
  * Flags: the default ones. Every commit is synced, because what was committed gets acknowledged; no WRITEMAP, because
- * with it a full disk is a SIGBUS. Readers take MDB_NOTLS, so that a cursor is not tied to the thread that made it.
+ * with it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer
+ * may read beside its transaction.
  *
  * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
  * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
@@ -39,9 +40,11 @@ store_database_name(enum store_db db)
 	return database_name[db];
 }
 
-#define MAP_LARGEST ((size_t)64 << 30)
-#define MAP_SMALLEST ((size_t)1 << 30)
-#define MAP_READER ((size_t)1 << 40) /* no snapshot has to end because the store outgrew its reader's map */
+/* No snapshot has to end because the store outgrew its reader's map. */
+static const size_t map_largest[] = {
+        [STORE_READ] = (size_t)1 << 40, [STORE_WRITE] = (size_t)64 << 30, [STORE_CREATE] = (size_t)1 << 20};
+static const size_t map_smallest[] = {
+        [STORE_READ] = (size_t)1 << 20, [STORE_WRITE] = (size_t)1 << 30, [STORE_CREATE] = (size_t)1 << 20};
 
 /* LMDB answers EIO when a write was cut short, which is what a disk that fills up does first. */
 static bool
@@ -110,8 +113,8 @@ store_environment_error(const struct environment *environment, int rc, const cha
 }
 
 /* mdb_env_open() cannot be tried twice on one handle. */
-int
-store_environment_map(struct environment *environment, const char *path, unsigned flags, size_t map_size)
+static int
+open_with_map(struct environment *environment, const char *path, unsigned flags, size_t map_size)
 {
 	int rc = mdb_env_create(&environment->env);
 
@@ -120,7 +123,7 @@ store_environment_map(struct environment *environment, const char *path, unsigne
 	rc = mdb_env_set_maxdbs(environment->env, DB_COUNT);
 	if (!rc)
 		rc = mdb_env_set_maxreaders(environment->env, STORE_MAX_READERS);
-	if (!rc && map_size)
+	if (!rc)
 		rc = mdb_env_set_mapsize(environment->env, map_size);
 	if (!rc)
 		rc = mdb_env_open(environment->env, path, flags, 0666);
@@ -133,16 +136,25 @@ store_environment_map(struct environment *environment, const char *path, unsigne
 
 /* With the map asked for; 0: the usual, or the largest below it that can be had. */
 static int
-open_environment(struct environment *environment, bool writer, size_t map_size)
+open_environment(struct environment *environment, enum store_opening opening, size_t map_size)
 {
-	size_t smallest = writer ? MAP_SMALLEST : STORE_SMALLEST_MAP;
-	size_t size = map_size ? map_size : writer ? MAP_LARGEST : MAP_READER;
-	unsigned flags = writer ? 0 : MDB_RDONLY | MDB_NOTLS;
-	int rc = store_environment_map(environment, environment->directory, flags, size);
+	static const unsigned flags[] = {
+	        [STORE_READ] = MDB_RDONLY | MDB_NOTLS,
+	        [STORE_WRITE] = MDB_NOTLS,
+	        [STORE_CREATE] = MDB_NOSUBDIR | MDB_NOLOCK,
+	};
+	size_t size = map_size ? map_size : map_largest[opening];
+	const char *path = environment->directory;
+	char new[PATH_MAX];
+	int rc;
 
+	store_path(new, path, "data.mdb.new");
+	if (opening == STORE_CREATE)
+		path = new;
+	rc = open_with_map(environment, path, flags[opening], size);
 	/* EINVAL is what valgrind says. */
-	for (size /= 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= smallest; size /= 2)
-		rc = store_environment_map(environment, environment->directory, flags, size);
+	for (size /= 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= map_smallest[opening]; size /= 2)
+		rc = open_with_map(environment, path, flags[opening], size);
 	return rc;
 }
 
@@ -205,8 +217,8 @@ store_environment_begin_read(const struct environment *environment, MDB_txn **tx
 	return rc;
 }
 
-int
-store_environment_databases(struct environment *environment, bool writer, struct portolan_error *error)
+static int
+open_databases(struct environment *environment, bool writer, struct portolan_error *error)
 {
 	struct view view = {.environment = environment};
 	int rc = writer ? mdb_txn_begin(environment->env, NULL, 0, &view.txn)
@@ -234,69 +246,48 @@ store_environment_databases(struct environment *environment, bool writer, struct
 }
 
 /* Whoever can write into the directory could let lock.mdb point at another file of the collector's user, which LMDB
- * would overwrite. */
-int
-store_environment_check_lock(const char *directory, struct portolan_error *error)
-{
-	char *path = NULL;
-	struct stat status;
-	int rc = 0;
-
-	if (asprintf(&path, "%s/lock.mdb", directory) < 0)
-		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		rc = error_set(error, STORE_E_SYSTEM,
-		               "'%s' is a symbolic link or no regular file: remove it, LMDB makes it again", path);
-	free(path);
-	return rc;
-}
-
-/* LMDB would make a new store of a file that is missing, or empty; ours are whole from the beginning. */
+ * would overwrite. And LMDB would make a new store of a data.mdb that is missing, or empty; ours are whole from the
+ * beginning. */
 static int
-check_data(const char *directory, bool writer, struct portolan_error *error)
+check_files(const struct environment *environment, bool writer, struct portolan_error *error)
 {
-	struct environment environment = {.directory = (char *)directory};
-	char *path = NULL;
+	const char *directory = environment->directory;
+	char path[PATH_MAX];
 	struct stat status;
-	int rc = 0;
 
-	if (asprintf(&path, "%s/data.mdb", directory) < 0)
-		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
+	store_path(path, directory, "lock.mdb");
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return error_set(error, STORE_E_SYSTEM,
+		                 "'%s' is a symbolic link or no regular file: remove it, LMDB makes it again", path);
+	store_path(path, directory, "data.mdb");
+	if (stat(path, &status) != 0 && !writer && (errno == ENOENT || errno == ENOTDIR))
+		return error_set(error, STORE_E_NO_STORE,
+		                 "no store at '%s': record a run there first, or name the right directory", directory);
 	if (stat(path, &status) != 0)
-		rc = errno == ENOENT && writer ? store_environment_error(&environment, ENOENT, "opening", error) : 0;
-	else if (S_ISREG(status.st_mode) && status.st_size == 0)
-		rc = error_set(error, STORE_E_CORRUPT,
-		               "store '%s': data.mdb is empty, so what was in it is lost: restore it from a backup, or "
-		               "remove it and lock.mdb to begin anew",
-		               directory);
-	free(path);
-	return rc;
+		return store_environment_error(environment, errno, "opening", error);
+	if (S_ISREG(status.st_mode) && status.st_size == 0)
+		return error_set(error, STORE_E_CORRUPT,
+		                 "store '%s': data.mdb is empty, so what was in it is lost: restore it from a backup, "
+		                 "or remove it and lock.mdb to begin anew",
+		                 directory);
+	return 0;
 }
 
 int
-store_environment_open(struct environment *environment, const char *directory, bool writer, size_t map_size,
-                       struct portolan_error *error)
+store_environment_open(struct environment *environment, const char *directory, enum store_opening opening,
+                       size_t map_size, struct portolan_error *error)
 {
-	int rc;
+	int rc = 0;
 
 	*environment = (struct environment){.directory = strdup(directory)};
 	if (!environment->directory)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = store_environment_check_lock(directory, error);
-	if (!rc)
-		rc = check_data(directory, writer, error);
-	if (rc) {
-		store_environment_close(environment);
-		return rc;
-	}
-	rc = open_environment(environment, writer, map_size);
-	if (rc == ENOENT && !writer)
-		rc = error_set(error, STORE_E_NO_STORE,
-		               "no store at '%s': record a run there first, or name another directory", directory);
-	else if (rc)
+	if (opening != STORE_CREATE)
+		rc = check_files(environment, opening == STORE_WRITE, error);
+	if (!rc && (rc = open_environment(environment, opening, map_size)) != 0)
 		rc = store_environment_error(environment, rc, "opening", error);
-	else
-		rc = store_environment_databases(environment, writer, error);
+	else if (!rc)
+		rc = open_databases(environment, opening != STORE_READ, error);
 	if (rc)
 		store_environment_close(environment);
 	return rc;
@@ -322,7 +313,7 @@ reopen_larger(struct environment *environment, size_t size, bool force, struct p
 	environment->directory = NULL;
 	store_environment_close(environment);
 	for (size_t i = force ? 0 : 3; rc && i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		rc = store_environment_open(environment, directory, true, sizes[i], error);
+		rc = store_environment_open(environment, directory, STORE_WRITE, sizes[i], error);
 	free(directory);
 	environment->cramped = true;
 	return rc;

@@ -10,6 +10,7 @@
 
 #include <portolan/error.h>
 
+#include <limits.h>
 #include <lmdb.h>
 #include <pthread.h>
 
@@ -22,23 +23,18 @@ struct environment {
 };
 
 #define STORE_MAX_READERS 510
-#define STORE_SMALLEST_MAP ((size_t)1 << 20)
 
-/* Makes data.mdb, with nothing in it, and lock.mdb unless there is a store. For the writer, which holds the store's
- * lock. */
-int store_environment_create(const char *directory, struct portolan_error *error);
+enum store_opening {
+	STORE_READ,
+	STORE_WRITE,
+	STORE_CREATE, /* data.mdb.new instead, for the holder of the store's lock */
+};
 
-/* Opens the environment in `directory`, a missing one is STORE_E_NO_STORE. `map_size`: what a writer's map begins with;
- * 0: the usual. Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
-int store_environment_open(struct environment *environment, const char *directory, bool writer, size_t map_size,
-                           struct portolan_error *error);
+/* Opens the environment in `directory`; a missing one is STORE_E_NO_STORE to readers. `map_size`: what a writer's map
+ * begins with; 0: the usual. Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
+int store_environment_open(struct environment *environment, const char *directory, enum store_opening opening,
+                           size_t map_size, struct portolan_error *error);
 void store_environment_close(struct environment *environment);
-
-/* The parts of opening: an environment on a path, which cannot be tried twice on one handle; its databases, and the
- * schema; and whether lock.mdb may be written to. The first answers LMDB's code. */
-int store_environment_map(struct environment *environment, const char *path, unsigned flags, size_t map_size);
-int store_environment_databases(struct environment *environment, bool writer, struct portolan_error *error);
-int store_environment_check_lock(const char *directory, struct portolan_error *error);
 
 /* Begins a read transaction; answers LMDB's code. */
 int store_environment_begin_read(const struct environment *environment, MDB_txn **txn);
@@ -53,8 +49,13 @@ int store_environment_error(const struct environment *environment, int rc, const
 
 const char *store_database_name(enum store_db db); /* for messages */
 
-/* Makes names created or changed in a directory lasting. False: errno is set. */
-bool store_sync_directory(const char *directory);
+/* The path of a file of the store; empty where it would be too long. */
+static inline void
+store_path(char path[PATH_MAX], const char *directory, const char *name)
+{
+	if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
+		path[0] = '\0';
+}
 
 /* One transaction on one environment. */
 struct view {
@@ -62,6 +63,9 @@ struct view {
 	MDB_txn *txn;
 	pthread_mutex_t *shared; /* held while LMDB is called, where several threads use the view; NULL: one does */
 };
+
+/* See store_long_reader(). */
+void store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader);
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */
 
@@ -72,8 +76,12 @@ int store_view_get(const struct view *view, enum store_db db, const struct store
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 
-/* STORE_E_CORRUPT, naming the database and the key. */
-int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t key_size,
+/* What a record is, and of which run: "run 'a': column of margin, epoch 3, chunk 5". */
+#define STORE_DESCRIPTION 400
+void store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text,
+                         size_t room);
+/* STORE_E_CORRUPT, saying what is damaged. */
+int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t size,
                        struct portolan_error *error);
 
 /* A walk over the records whose keys begin with `prefix`, from `from` on (which includes the prefix). */
@@ -93,7 +101,8 @@ int store_walk_next(struct view_walk *walk, struct portolan_error *error);
 /* As store_walk_next(), and checks the record. */
 int store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t **body, size_t *size,
                       struct portolan_error *error);
-int store_walk_delete(struct view_walk *walk, struct portolan_error *error); /* the record last given */
+int store_walk_corrupt(const struct view_walk *walk, struct portolan_error *error); /* of the record last given */
+int store_walk_delete(struct view_walk *walk, struct portolan_error *error);        /* the record last given */
 void store_walk_close(struct view_walk *walk);
 
 #endif

@@ -6,7 +6,7 @@
  * number for all, so there the type in mountinfo tells: programs of FUSE for disks of this host are few, and those for
  * a network many, so of them the known local ones and those that give no name are allowed.
  */
-#include "file_system.h"
+#include "directory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,8 +24,7 @@ store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 {
 	uint64_t left = fold->rows_of_run - (uint64_t)chunk * STORE_CHUNK;
 
-	return (struct chunk_place){.run_name = fold->name,
-	                            .run = fold->run,
+	return (struct chunk_place){.run = fold->run,
 	                            .epoch = epoch,
 	                            .chunk = chunk,
 	                            .rows = left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK,

@@ -228,15 +228,6 @@ bit_clear(uint64_t *words, uint32_t at)
 	words[at / 64] &= ~(UINT64_C(1) << (at % 64));
 }
 
-/* The bits of word `at / 64` that belong to rows at … end − 1. */
-static inline uint64_t
-bit_mask(uint32_t at, uint32_t end)
-{
-	uint64_t mask = UINT64_MAX << (at % 64);
-
-	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
-}
-
 /* The lowest column of a mask, for `for (; mask; mask &= mask - 1)`. */
 static inline unsigned
 mask_first(uint64_t mask)

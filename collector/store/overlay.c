@@ -88,10 +88,10 @@ sort_rows(const struct overlay *overlay, size_t first_batch, struct overlay_part
 }
 
 static int
-read_epoch(const struct view *view, const struct overlay_request *request, uint32_t epoch,
-           const struct epoch_record *record, struct overlay *overlay, struct portolan_error *error)
+read_epoch(const struct view *view, const struct overlay_request *request, const struct catalog_epoch *epoch,
+           struct overlay *overlay, struct portolan_error *error)
 {
-	struct store_key from = store_key_log(request->run, epoch, record->log_begin);
+	struct store_key from = store_key_log(request->run, epoch->epoch, epoch->record.log_begin);
 	size_t first_batch = overlay->batch_count;
 	struct view_walk walk;
 	int rc = store_walk_open(&walk, view, DB_LOG, &from, 8, error);
@@ -101,14 +101,14 @@ read_epoch(const struct view *view, const struct overlay_request *request, uint3
 
 		if (walk.key.mv_size != 16 ||
 		    !store_batch_open(walk.value.mv_data, walk.value.mv_size, request->rows, request->sessions, &batch))
-			rc = store_view_corrupt(view, DB_LOG, walk.key.mv_data, walk.key.mv_size, error);
+			rc = store_walk_corrupt(&walk, error);
 		else if (keep_batch(overlay, &batch, store_key_read_u64((uint8_t *)walk.key.mv_data + 8)) < 0)
 			rc = out_of_memory(view, error);
 	}
 	store_walk_close(&walk);
 	if (rc != VIEW_ABSENT)
 		return rc;
-	overlay->parts[overlay->part_count] = (struct overlay_part){.epoch = epoch};
+	overlay->parts[overlay->part_count] = (struct overlay_part){.epoch = epoch->epoch};
 	rc = sort_rows(overlay, first_batch, &overlay->parts[overlay->part_count++]);
 	return rc ? out_of_memory(view, error) : 0;
 }
@@ -117,29 +117,14 @@ int
 store_overlay_build(const struct view *view, const struct overlay_request *request, struct overlay *overlay,
                     struct portolan_error *error)
 {
-	struct epoch_record *records = NULL;
-	uint32_t *epochs = NULL;
-	size_t count, place = 0;
-	int rc;
+	int rc = 0;
 
-	*overlay = (struct overlay){0};
-	rc = store_catalog_epochs(view, request->run, 0, UINT32_MAX, &epochs, &records, &count, error);
-	if (rc)
-		return rc;
-	overlay->parts = calloc(count + 1, sizeof(*overlay->parts));
+	*overlay = (struct overlay){.parts = calloc(request->epoch_count + 1, sizeof(*overlay->parts))};
 	if (!overlay->parts)
-		rc = out_of_memory(view, error);
-	for (size_t i = 0; i < count && !rc; i++) {
-		bool in_range;
-
-		while (place < request->epoch_count && request->epochs[place] < epochs[i])
-			place++;
-		in_range = place < request->epoch_count && request->epochs[place] == epochs[i];
-		if (records[i].log_rows && (in_range || request->every_epoch))
-			rc = read_epoch(view, request, epochs[i], &records[i], overlay, error);
-	}
-	free(epochs);
-	free(records);
+		return out_of_memory(view, error);
+	for (size_t i = 0; i < request->epoch_count && !rc; i++)
+		if (request->epochs[i].record.log_rows)
+			rc = read_epoch(view, request, &request->epochs[i], overlay, error);
 	if (rc)
 		store_overlay_free(overlay);
 	return rc;
@@ -156,15 +141,6 @@ store_overlay_free(struct overlay *overlay)
 	free(overlay->positions);
 	free(overlay->parts);
 	*overlay = (struct overlay){0};
-}
-
-const struct overlay_part *
-store_overlay_part(const struct overlay *overlay, uint32_t epoch)
-{
-	for (size_t i = 0; i < overlay->part_count; i++)
-		if (overlay->parts[i].epoch == epoch)
-			return &overlay->parts[i];
-	return NULL;
 }
 
 int

@@ -31,18 +31,14 @@ struct overlay {
 
 struct overlay_request {
 	uint32_t run, sessions;
-	uint64_t rows;          /* of the run: indices are below */
-	const uint32_t *epochs; /* in range, ascending */
+	uint64_t rows;                      /* of the run: indices are below */
+	const struct catalog_epoch *epochs; /* whose log is wanted, ascending */
 	size_t epoch_count;
-	bool every_epoch; /* labels, or which examples were seen, are wanted: of all epochs */
 };
 
 int store_overlay_build(const struct view *view, const struct overlay_request *request, struct overlay *overlay,
                         struct portolan_error *error);
 void store_overlay_free(struct overlay *overlay);
-
-/* What the log holds of an epoch, or NULL. */
-const struct overlay_part *store_overlay_part(const struct overlay *overlay, uint32_t epoch);
 
 /* Merges what `part` holds of `chunk` from position `merged` on into the image, by the winner rule: `columns` of the
  * observations; or (0) what is kept per example. */

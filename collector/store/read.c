@@ -1,45 +1,31 @@
 /*
- * read.c: opening a store for reading, its transactions, and the list of runs.
+ * read.c: opening a store for reading, its transactions, and what the records of its runs say.
  *
  * A transaction lasts as long as one call, or as a snapshot. Meanwhile the collector may make the map larger than the
- * reader's, which is a large one to begin with: LMDB then answers MDB_MAP_RESIZED, and the new size is taken when no
- * transaction of this process is open, which the lock and the count of snapshots ensure.
+ * reader's, which is a large one to begin with: LMDB then answers MDB_MAP_RESIZED, and the new size is taken, unless a
+ * transaction of this process is open.
  */
 #include "read.h"
 
+#include "counters.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 int
 store_open(const char *directory, struct store **store, struct portolan_error *error)
 {
-	struct store *opened;
-	struct stat status;
-	char *path = NULL;
+	struct store *opened = calloc(1, sizeof(*opened));
 	int rc;
 
-	if (asprintf(&path, "%s/data.mdb", directory) < 0)
-		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = stat(path, &status);
-	free(path);
-	if (rc != 0 && (errno == ENOENT || errno == ENOTDIR))
-		return error_set(error, STORE_E_NO_STORE,
-		                 "no store at '%s': record a run there first, or name the right directory", directory);
-	if (rc != 0)
-		return error_set(error, STORE_E_SYSTEM, "store '%s': %s", directory, strerror(errno));
-	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	rc = store_environment_open(&opened->environment, directory, false, 0, error);
-	if (!rc && pthread_rwlock_init(&opened->map, NULL) != 0) {
-		store_environment_close(&opened->environment);
-		rc = error_set(error, STORE_E_MEMORY, "store '%s': no lock can be made", directory);
-	}
+	rc = store_environment_open(&opened->environment, directory, STORE_READ, 0, error);
 	if (rc) {
 		free(opened);
 		return rc;
 	}
+	pthread_mutex_init(&opened->lock, NULL);
 	*store = opened;
 	return 0;
 }
@@ -50,52 +36,59 @@ store_close(struct store *store)
 	if (!store)
 		return;
 	store_environment_close(&store->environment);
-	pthread_rwlock_destroy(&store->map);
+	pthread_mutex_destroy(&store->lock);
 	free(store);
-}
-
-static int
-take_larger_map(struct store *store, struct portolan_error *error)
-{
-	int rc = 0;
-
-	pthread_rwlock_wrlock(&store->map);
-	if (__atomic_load_n(&store->snapshots, __ATOMIC_SEQ_CST))
-		rc = error_set(error, STORE_E_SYSTEM,
-		               "store '%s' has grown: close what was opened before, then try again",
-		               store->environment.directory);
-	else if ((rc = mdb_env_set_mapsize(store->environment.env, 0)) != 0)
-		rc = store_environment_error(&store->environment, rc, "taking its new size", error);
-	pthread_rwlock_unlock(&store->map);
-	return rc;
 }
 
 int
 store_read_begin(struct store *store, struct view *view, struct portolan_error *error)
 {
-	view->environment = &store->environment;
-	for (;;) {
-		int rc;
+	int rc;
 
-		pthread_rwlock_rdlock(&store->map);
-		rc = store_environment_begin_read(&store->environment, &view->txn);
-		if (rc == 0)
-			return 0;
-		pthread_rwlock_unlock(&store->map);
-		if (rc != MDB_MAP_RESIZED)
-			return store_environment_error(&store->environment, rc, "reading", error);
-		rc = take_larger_map(store, error);
-		if (rc)
-			return rc;
+	view->environment = &store->environment;
+	pthread_mutex_lock(&store->lock);
+	rc = store_environment_begin_read(&store->environment, &view->txn);
+	if (rc == MDB_MAP_RESIZED && store->transactions == 0) {
+		rc = mdb_env_set_mapsize(store->environment.env, 0);
+		if (!rc)
+			rc = store_environment_begin_read(&store->environment, &view->txn);
 	}
+	if (rc)
+		view->txn = NULL;
+	else
+		store->transactions++;
+	pthread_mutex_unlock(&store->lock);
+	if (rc == MDB_MAP_RESIZED)
+		return error_set(error, STORE_E_SYSTEM,
+		                 "store '%s' has grown: close what was opened before, then try again",
+		                 store->environment.directory);
+	return rc ? store_environment_error(&store->environment, rc, "reading", error) : 0;
 }
 
 void
 store_read_finish(struct store *store, struct view *view)
 {
+	if (!view->txn)
+		return;
+	pthread_mutex_lock(&store->lock);
 	mdb_txn_abort(view->txn);
+	store->transactions--;
+	pthread_mutex_unlock(&store->lock);
 	view->txn = NULL;
-	pthread_rwlock_unlock(&store->map);
+}
+
+/* LMDB begins a transaction of its own; ours has taken a larger map, if there was one. */
+int
+store_copy(struct store *store, int fd, struct portolan_error *error)
+{
+	struct view view = {0};
+	int rc = store_read_begin(store, &view, error);
+
+	if (rc)
+		return rc;
+	rc = mdb_env_copyfd2(store->environment.env, fd, MDB_CP_COMPACT);
+	store_read_finish(store, &view);
+	return rc ? store_environment_error(&store->environment, rc, "copying", error) : 0;
 }
 
 /* Damage is an answer: one run must not hide the others. */
@@ -148,6 +141,175 @@ store_runs(struct store *store, struct store_run_info **runs, size_t *count, str
 	if (rc)
 		return rc;
 	rc = read_runs(&view, runs, count, error);
+	store_read_finish(store, &view);
+	return rc;
+}
+
+void
+store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader)
+{
+	struct view view = {0};
+
+	*reader = (struct store_long_reader){0};
+	if (store_read_begin(store, &view, NULL) == 0)
+		store_view_long_reader(&view, bytes, reader);
+	store_read_finish(store, &view);
+}
+
+static int
+read_session(const struct view *view, uint32_t run, uint32_t number, struct store_session *session,
+             struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, number), client = store_key_client(run, number);
+	uint64_t numbers[COUNTERS_MOST];
+	struct session_record record;
+	size_t count;
+	int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &record, sizeof(record), error);
+
+	if (rc == VIEW_ABSENT)
+		rc = store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error);
+	if (!rc)
+		rc = store_counters_read(view, &client, RECORD_CLIENT, numbers, &count, error);
+	if (rc)
+		return rc;
+	*session = (struct store_session){.started = record.started,
+	                                  .rank = record.rank,
+	                                  .live = record.live != 0,
+	                                  .acknowledged = record.acknowledged,
+	                                  .frontier = record.frontier,
+	                                  .observations = record.observations,
+	                                  .replaced = record.replaced,
+	                                  .refused = record.refused};
+	memcpy(session->id, record.id, sizeof(session->id));
+	memcpy(&session->client, numbers, sizeof(session->client));
+	return 0;
+}
+
+int
+store_sessions(struct store *store, uint32_t run, struct store_session **sessions, size_t *count,
+               struct portolan_error *error)
+{
+	struct store_session *list = NULL;
+	struct run_state_record state;
+	struct view view = {0};
+	int rc = store_read_begin(store, &view, error);
+
+	if (rc)
+		return rc;
+	rc = store_catalog_state(&view, run, &state, error);
+	if (!rc && !(list = calloc((size_t)state.sessions + 1, sizeof(*list))))
+		rc = store_environment_error(&store->environment, ENOMEM, "reading the sessions", error);
+	for (uint32_t i = 0; !rc && i < state.sessions; i++)
+		rc = read_session(&view, run, i, &list[i], error);
+	store_read_finish(store, &view);
+	if (rc) {
+		free(list);
+		return rc;
+	}
+	*sessions = list;
+	*count = state.sessions;
+	return 0;
+}
+
+int
+store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, size_t *count,
+             struct portolan_error *error)
+{
+	struct catalog_epoch *stored = NULL;
+	struct store_epoch *list = NULL;
+	struct view view = {0};
+	size_t n = 0;
+	int rc = store_read_begin(store, &view, error);
+
+	if (!rc)
+		rc = store_catalog_epochs(&view, run, &stored, &n, error);
+	store_read_finish(store, &view);
+	if (!rc && !(list = calloc(n + 1, sizeof(*list))))
+		rc = store_environment_error(&store->environment, ENOMEM, "reading the epochs", error);
+	for (size_t i = 0; i < n && !rc; i++)
+		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
+		                               .folds = stored[i].record.folds,
+		                               .folded = stored[i].record.observations,
+		                               .waiting = stored[i].record.log_rows};
+	free(stored);
+	if (rc)
+		return rc;
+	*epochs = list;
+	*count = n;
+	return 0;
+}
+
+#define NEAR 3 /* edits at which a name is still worth suggesting */
+
+static size_t
+edit_distance(const char *a, const char *b)
+{
+	size_t row[256], length = strlen(b);
+
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < length; j++) {
+			size_t best = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			best = diagonal + 1 < best ? diagonal + 1 : best;
+			row[j + 1] = best;
+		}
+	}
+	return row[length];
+}
+
+static int
+no_run(const struct view *view, const char *run, struct portolan_error *error)
+{
+	struct store_key all = {.size = 0};
+	struct view_walk walk;
+	char nearest[256] = "";
+	size_t distance = strlen(run) / 3 > NEAR ? strlen(run) / 3 + 1 : NEAR + 1;
+	int rc = strlen(run) < 256 ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error) : VIEW_ABSENT;
+
+	while (!rc) {
+		char name[256] = "";
+
+		rc = store_walk_next(&walk, error);
+		if (rc || walk.key.mv_size >= sizeof(name))
+			continue;
+		memcpy(name, walk.key.mv_data, walk.key.mv_size);
+		if (edit_distance(run, name) < distance) {
+			distance = edit_distance(run, name);
+			memcpy(nearest, name, sizeof(name));
+		}
+	}
+	if (strlen(run) < 256)
+		store_walk_close(&walk);
+	if (nearest[0])
+		return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; did you mean '%s'?", run,
+		                 view->environment->directory, nearest);
+	return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; `portolan runs` lists them", run,
+	                 view->environment->directory);
+}
+
+int
+store_read_find(const struct view *view, const char *name, uint32_t *run, struct portolan_error *error)
+{
+	int rc = store_catalog_find(view, name, strlen(name), run, error);
+
+	return rc == VIEW_ABSENT ? no_run(view, name, error) : rc;
+}
+
+int
+store_find_run(struct store *store, const char *name, uint32_t *run, struct portolan_error *error)
+{
+	struct view view = {0};
+	int rc = store_read_begin(store, &view, error);
+
+	if (!rc)
+		rc = store_read_find(&view, name, run, error);
 	store_read_finish(store, &view);
 	return rc;
 }

@@ -43,7 +43,7 @@ count_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *reco
 		struct batch batch;
 
 		if (!store_batch_open(walk.value.mv_data, walk.value.mv_size, tally->rows, tally->sessions, &batch)) {
-			rc = store_view_corrupt(tally->view, DB_LOG, walk.key.mv_data, walk.key.mv_size, error);
+			rc = store_walk_corrupt(&walk, error);
 			break;
 		}
 		for (uint32_t row = 0; row < batch.rows; row++) {
@@ -89,8 +89,7 @@ store_count_waiting(const struct view *view, struct store_run_info *info, struct
 {
 	struct tally tally = {.view = view, .run = info->number, .rows = info->rows, .all = true};
 	struct run_state_record state;
-	struct epoch_record *records = NULL;
-	uint32_t *epochs = NULL;
+	struct catalog_epoch *epochs = NULL;
 	size_t count = 0;
 	int rc = store_catalog_state(view, info->number, &state, error);
 
@@ -104,15 +103,14 @@ store_count_waiting(const struct view *view, struct store_run_info *info, struct
 			rc = store_environment_error(view->environment, ENOMEM, "counting", error);
 	}
 	if (!rc)
-		rc = store_catalog_epochs(view, info->number, 0, UINT32_MAX, &epochs, &records, &count, error);
+		rc = store_catalog_epochs(view, info->number, &epochs, &count, error);
 	info->observations = 0;
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = add_epoch(&tally, epochs[i], &records[i], info, error);
+		rc = add_epoch(&tally, epochs[i].epoch, &epochs[i].record, info, error);
 	if (info->declared && tally.seen > info->examples)
 		info->examples = tally.seen;
 	free(tally.epoch);
 	free(tally.ever);
 	free(epochs);
-	free(records);
 	return rc;
 }

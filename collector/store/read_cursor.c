@@ -79,41 +79,15 @@ expose(const struct merge_chunk *image, unsigned column, uint32_t rows)
 	return (struct store_values){.values = image->values[column], .present = present, .complete = ones == rows};
 }
 
-/* One image: the folded chunk, and over it what the log has. */
 static int
-read_image(const struct store_cursor *cursor, const struct chunk_place *place, struct merge_chunk *image,
-           struct portolan_error *error)
-{
-	const struct store_snapshot *snapshot = cursor->snapshot;
-	const struct overlay_part *part = store_overlay_part(&snapshot->overlay, place->epoch);
-	uint64_t columns = snapshot->held & ~STORE_COLUMN_BIT(STORE_GOLD);
-	bool touched = store_overlay_touches(part, place->chunk);
-	int rc = store_merge_reset(image);
-
-	if (touched)
-		columns |= STORE_COLUMN_BIT(STORE_SESSION);
-	if (rc)
-		return out_of_memory(cursor, error);
-	rc = store_chunk_load(&snapshot->view, place, columns, image, error);
-	if (!rc && touched &&
-	    store_overlay_apply(&snapshot->overlay, part, place->chunk, image->merged,
-	                        snapshot->wanted | STORE_COLUMN_BIT(STORE_SESSION), snapshot->order, image) < 0)
-		rc = out_of_memory(cursor, error);
-	return rc;
-}
-
-static int
-read_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
+read_block(struct store_cursor *cursor, uint32_t chunk, struct store_block *block, struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
-	const uint32_t chunk = store_snapshot_chunk(snapshot, index);
 	int rc = 0;
 
 	for (size_t e = 0; e < snapshot->epoch_count && !rc; e++) {
-		struct chunk_place place = store_snapshot_place(snapshot, snapshot->epochs[e], chunk);
-
-		rc = read_image(cursor, &place, &cursor->images[e], error);
+		rc = store_snapshot_load(snapshot, snapshot->epochs[e], chunk, &cursor->images[e], error);
 		for (uint64_t mask = snapshot->held & ~gold; mask && !rc; mask &= mask - 1) {
 			unsigned column = mask_first(mask);
 
@@ -122,99 +96,95 @@ read_block(struct store_cursor *cursor, size_t index, struct store_block *block,
 	}
 	if (rc || !(snapshot->wanted & gold))
 		return rc;
-	rc = store_snapshot_examples(snapshot, chunk, &cursor->examples, error);
+	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &cursor->examples, error);
 	if (!rc)
 		block->gold = expose(&cursor->examples, STORE_GOLD, block->rows);
 	return rc;
 }
 
-int
-store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
+/* The chunk of a block, and its rows. */
+static int
+find_chunk(const struct store_cursor *cursor, size_t index, uint32_t *chunk, uint32_t *rows,
+           struct portolan_error *error)
 {
-	struct store_snapshot *snapshot = cursor->snapshot;
-	struct store_block read;
-	int rc;
+	const struct store_snapshot *snapshot = cursor->snapshot;
 
 	if (index >= snapshot->blocks)
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
 		                 snapshot->blocks, index + 1);
-	read = (struct store_block){.first = (uint32_t)(index * STORE_CHUNK),
-	                            .rows = store_snapshot_rows(snapshot, store_snapshot_chunk(snapshot, index)),
-	                            .epoch_count = snapshot->epoch_count,
-	                            .columns = cursor->values};
-	rc = read_block(cursor, index, &read, error);
+	*chunk = snapshot->occupied ? snapshot->occupied[index] : (uint32_t)index;
+	*rows = store_snapshot_rows(snapshot, *chunk);
+	return 0;
+}
+
+int
+store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
+{
+	struct store_block read = {.first = (uint32_t)(index * STORE_CHUNK),
+	                           .epoch_count = cursor->snapshot->epoch_count,
+	                           .columns = cursor->values};
+	uint32_t chunk = 0;
+	int rc = find_chunk(cursor, index, &chunk, &read.rows, error);
+
+	if (!rc)
+		rc = read_block(cursor, chunk, &read, error);
 	if (!rc)
 		*block = read;
 	return rc;
 }
 
-/* Adds the first `take` strings of a segment to the cursor's text, as rows from, from + 1, … */
-static int
-add_text(struct store_cursor *cursor, uint32_t from, uint32_t take, const struct ids_segment *segment)
+/* Takes what a segment has of the `most` rows still wanted, as rows from, from + 1, …; answers how many, 0: out of
+ * memory. */
+static uint32_t
+add_segment(struct store_cursor *cursor, const struct ids_segment *segment, uint32_t from, uint32_t most)
 {
-	size_t used = from ? cursor->offsets[from] : 0, size = load_u32(segment->offsets + 4 * (size_t)take);
+	uint32_t take = segment->count < most ? segment->count : most;
+	size_t used, size;
 
+	if (segment->kind == STORE_ID_INT) {
+		memcpy(cursor->integers + from, segment->integers, 8 * (size_t)take);
+		return take;
+	}
+	used = from ? cursor->offsets[from] : 0;
+	size = load_u32(segment->offsets + 4 * (size_t)take);
 	if (used + size > cursor->text_room) {
-		size_t room = 2 * (used + size);
-		char *more = realloc(cursor->text, room);
+		char *more = realloc(cursor->text, 2 * (used + size));
 
 		if (!more)
-			return STORE_E_MEMORY;
+			return 0;
 		cursor->text = more;
-		cursor->text_room = room;
+		cursor->text_room = 2 * (used + size);
 	}
 	for (uint32_t i = 0; i <= take; i++)
 		cursor->offsets[from + i] = (uint32_t)used + load_u32(segment->offsets + 4 * (size_t)i);
 	memcpy(cursor->text + used, segment->text, size);
-	return 0;
-}
-
-/* Takes what a segment has of the rows still wanted. */
-static int
-add_segment(struct store_cursor *cursor, const uint8_t *body, size_t size, uint32_t from, uint32_t rows,
-            uint32_t *taken)
-{
-	struct ids_segment segment;
-	uint32_t take;
-
-	if (!store_ids_open(body, size, &segment) || segment.kind != cursor->snapshot->info.id_kind)
-		return STORE_E_CORRUPT;
-	take = segment.count < rows - from ? segment.count : rows - from;
-	*taken = take;
-	if (segment.kind == STORE_ID_STR)
-		return add_text(cursor, from, take, &segment);
-	memcpy(cursor->integers + from, segment.integers, 8 * (size_t)take);
-	return 0;
+	return take;
 }
 
 static int
-read_ids(struct store_cursor *cursor, const struct view *view, uint32_t first, uint32_t rows,
-         struct portolan_error *error)
+read_ids(struct store_cursor *cursor, uint32_t first, uint32_t rows, struct portolan_error *error)
 {
+	const struct view *view = &cursor->snapshot->view;
 	struct store_key from = store_key_u32_u32(cursor->snapshot->info.number, first);
 	struct view_walk walk;
-	uint32_t have = 0;
 	int rc = store_walk_open(&walk, view, DB_IDS, &from, 4, error);
 
-	while (!rc && have < rows) {
+	for (uint32_t have = 0, taken; !rc && have < rows; have += taken) {
+		struct ids_segment segment;
 		const uint8_t *body;
 		size_t size;
-		uint32_t taken = 0;
 
 		rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error);
 		if (rc == VIEW_ABSENT)
 			rc = store_view_corrupt(view, DB_IDS, from.data, from.size, error);
-		if (rc)
-			break;
-		if (walk.key.mv_size != 8 || store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) != first + have)
-			rc = STORE_E_CORRUPT;
-		else
-			rc = add_segment(cursor, body, size, have, rows, &taken);
-		if (rc == STORE_E_CORRUPT)
-			store_view_corrupt(view, DB_IDS, walk.key.mv_data, walk.key.mv_size, error);
-		else if (rc == STORE_E_MEMORY)
-			out_of_memory(cursor, error);
-		have += taken;
+		else if (!rc &&
+		         (walk.key.mv_size != 8 ||
+		          store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) != first + have ||
+		          !store_ids_open(body, size, &segment) || segment.kind != cursor->snapshot->info.id_kind))
+			rc = store_walk_corrupt(&walk, error);
+		taken = rc ? 0 : add_segment(cursor, &segment, have, rows - have);
+		if (!rc && taken == 0)
+			rc = out_of_memory(cursor, error);
 	}
 	store_walk_close(&walk);
 	return rc;
@@ -223,31 +193,24 @@ read_ids(struct store_cursor *cursor, const struct view *view, uint32_t first, u
 int
 store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *ids, struct portolan_error *error)
 {
-	struct store_snapshot *snapshot = cursor->snapshot;
-	uint32_t first = (uint32_t)(index * STORE_CHUNK), chunk, rows;
-	int rc = 0;
+	const struct store_run_info *info = &cursor->snapshot->info;
+	uint32_t first = (uint32_t)(index * STORE_CHUNK), chunk = 0, rows = 0;
+	int rc = find_chunk(cursor, index, &chunk, &rows, error);
 
-	if (index >= snapshot->blocks)
-		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
-		                 snapshot->blocks, index + 1);
-	chunk = store_snapshot_chunk(snapshot, index);
-	rows = store_snapshot_rows(snapshot, chunk);
+	if (rc)
+		return rc;
 	if (!cursor->integers)
 		cursor->integers = calloc(STORE_CHUNK, sizeof(*cursor->integers));
 	if (!cursor->offsets)
 		cursor->offsets = calloc(STORE_CHUNK + 1, sizeof(*cursor->offsets));
 	if (!cursor->integers || !cursor->offsets)
 		return out_of_memory(cursor, error);
-	if (snapshot->info.declared) {
-		for (uint32_t row = 0; row < rows; row++)
-			cursor->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
-	} else {
-		rc = read_ids(cursor, &snapshot->view, first, rows, error);
-	}
-	if (rc)
+	for (uint32_t row = 0; info->declared && row < rows; row++)
+		cursor->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
+	if (!info->declared && (rc = read_ids(cursor, first, rows, error)) != 0)
 		return rc;
 	*ids = (struct store_ids){.first = first, .rows = rows};
-	if (snapshot->info.id_kind == STORE_ID_STR) {
+	if (info->id_kind == STORE_ID_STR) {
 		ids->text = cursor->text;
 		ids->offsets = cursor->offsets;
 	} else {

@@ -10,86 +10,46 @@
 
 #include <stdlib.h>
 
-#define NEAR 3 /* edits at which a name is still worth suggesting */
-
-static size_t
-edit_distance(const char *a, const char *b)
+/* The next part of the log from *at on that has rows of a chunk: of one epoch, or (STORE_EPOCH_RUN) of any. */
+static const struct overlay_part *
+next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, size_t *at)
 {
-	size_t row[256], length = strlen(b);
+	while (*at < snapshot->overlay.part_count && snapshot->overlay.parts[*at].epoch <= epoch) {
+		const struct overlay_part *part = &snapshot->overlay.parts[(*at)++];
 
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < length; j++) {
-			size_t best = diagonal + (a[i] != b[j]);
-
-			diagonal = row[j + 1];
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			best = diagonal + 1 < best ? diagonal + 1 : best;
-			row[j + 1] = best;
-		}
+		if ((epoch == STORE_EPOCH_RUN || part->epoch == epoch) && store_overlay_touches(part, chunk))
+			return part;
 	}
-	return row[length];
-}
-
-static int
-no_run(const struct view *view, const char *run, struct portolan_error *error)
-{
-	struct store_key all = {.size = 0};
-	struct view_walk walk;
-	char nearest[256] = "";
-	size_t distance = strlen(run) / 3 > NEAR ? strlen(run) / 3 + 1 : NEAR + 1;
-	int rc = strlen(run) < 256 ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error) : VIEW_ABSENT;
-
-	while (!rc) {
-		char name[256] = "";
-
-		rc = store_walk_next(&walk, error);
-		if (rc || walk.key.mv_size >= sizeof(name))
-			continue;
-		memcpy(name, walk.key.mv_data, walk.key.mv_size);
-		if (edit_distance(run, name) < distance) {
-			distance = edit_distance(run, name);
-			memcpy(nearest, name, sizeof(name));
-		}
-	}
-	if (strlen(run) < 256)
-		store_walk_close(&walk);
-	if (nearest[0])
-		return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; did you mean '%s'?", run,
-		                 view->environment->directory, nearest);
-	return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; `portolan runs` lists them", run,
-	                 view->environment->directory);
+	return NULL;
 }
 
 int
-store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
-                        struct portolan_error *error)
+store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, struct merge_chunk *image,
+                    struct portolan_error *error)
 {
-	const struct chunk_place place = store_snapshot_place(snapshot, STORE_EPOCH_RUN, chunk);
-	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD);
+	const struct chunk_place place = store_snapshot_place(snapshot, epoch, chunk);
+	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD), session = STORE_COLUMN_BIT(STORE_SESSION);
+	const bool of_examples = epoch == STORE_EPOCH_RUN;
+	const struct overlay_part *part;
+	uint64_t columns = of_examples ? gold : snapshot->held & ~gold;
+	size_t at = 0;
 	int rc = store_merge_reset(image);
 
-	if (store_overlay_touches_any(&snapshot->overlay, place.chunk))
-		columns |= STORE_COLUMN_BIT(STORE_SESSION);
-
+	if (next_part(snapshot, epoch, chunk, &at))
+		columns |= session;
 	if (!rc)
 		rc = store_chunk_load(&snapshot->view, &place, columns, image, error);
-	/* Each epoch's log was merged here together with the same chunk of the epoch, up to the same position. */
-	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
-		const struct overlay_part *part = &snapshot->overlay.parts[i];
+	for (at = 0; !rc && (part = next_part(snapshot, epoch, chunk, &at));) {
+		/* Each epoch's log was merged into what is kept per example together with the same chunk of the epoch,
+		 * up to the same position. */
 		const struct chunk_place of_epoch = store_snapshot_place(snapshot, part->epoch, chunk);
-		uint64_t merged = 0;
+		uint64_t merged = image->merged;
 
-		if (!store_overlay_touches(part, place.chunk))
-			continue;
-		rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
+		if (of_examples)
+			rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
 		if (!rc)
-			rc = store_overlay_apply(&snapshot->overlay, part, place.chunk, merged, 0, snapshot->order,
-			                         image);
+			rc = store_overlay_apply(&snapshot->overlay, part, chunk, merged,
+			                         of_examples ? 0 : snapshot->wanted | session, snapshot->order, image);
 	}
 	if (rc == STORE_E_MEMORY)
 		error_set(error, rc, "out of memory reading run '%s'", snapshot->info.name);
@@ -107,35 +67,11 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	     chunk++) {
 		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
-		rc = store_snapshot_examples(snapshot, chunk, &image, error);
+		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &image, error);
 		snapshot->info.examples += image.seen;
 	}
 	store_merge_free(&image);
 	return rc;
-}
-
-/* Marks the chunks of which something is stored, going from one to the next. */
-static int
-mark_stored(const struct store_snapshot *snapshot, uint64_t *words, struct portolan_error *error)
-{
-	const uint32_t chunks = store_chunks_of(snapshot->rows);
-	uint32_t chunk = 0;
-	int rc = 0;
-
-	while (chunk < chunks && !rc) {
-		struct store_key from = store_key_column(snapshot->info.number, STORE_EPOCH_RUN, chunk, 0);
-		struct view_walk walk;
-
-		rc = store_walk_open(&walk, &snapshot->view, DB_COLUMNS, &from, 8, error);
-		if (!rc)
-			rc = store_walk_next(&walk, error);
-		if (!rc && walk.key.mv_size >= 12)
-			chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
-		if (!rc && chunk < chunks)
-			bit_set(words, chunk++);
-		store_walk_close(&walk);
-	}
-	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
 /* A run may declare many more examples than it observes. */
@@ -146,9 +82,16 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
 	uint32_t *occupied = calloc((size_t)chunks + 1, sizeof(*occupied)), count = 0;
 	int rc = words && occupied
-	                 ? mark_stored(snapshot, words, error)
+	                 ? 0
 	                 : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
 
+	for (uint32_t chunk = 0; !rc; chunk++) {
+		rc = store_catalog_next_chunk(&snapshot->view, snapshot->info.number, STORE_EPOCH_RUN, &chunk, error);
+		if (rc || chunk >= chunks)
+			break;
+		bit_set(words, chunk);
+	}
+	rc = rc == VIEW_ABSENT ? 0 : rc;
 	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
 		const struct overlay_part *part = &snapshot->overlay.parts[i];
 
@@ -173,48 +116,65 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 }
 
 static int
-read_snapshot(const struct view *view, const char *run, const struct store_snapshot_options *options,
-              struct store_snapshot *snapshot, struct portolan_error *error)
+read_run(struct store_snapshot *snapshot, const char *run, struct portolan_error *error)
 {
-	struct overlay_request request = {0};
-	struct epoch_record *records = NULL;
+	const struct view *view = &snapshot->view;
 	struct run_state_record state;
 	uint32_t number;
-	int rc = store_catalog_find(view, run, strlen(run), &number, error);
+	int rc = store_read_find(view, run, &number, error);
 
-	if (rc)
-		return rc == VIEW_ABSENT ? no_run(view, run, error) : rc;
-	rc = store_catalog_info(view, number, &snapshot->info, error);
+	if (!rc)
+		rc = store_catalog_info(view, number, &snapshot->info, error);
 	if (!rc)
 		rc = store_catalog_state(view, number, &state, error);
 	if (!rc)
-		rc = store_catalog_texts(view, number, &snapshot->texts, error);
+		rc = store_catalog_labels(view, number, &snapshot->labels, &snapshot->label_count, error);
+	if (!rc)
+		rc = store_catalog_user_columns(view, number, &snapshot->user_column_count, &snapshot->user_columns,
+		                                error);
 	if (!rc)
 		rc = store_catalog_order(view, number, state.sessions, &snapshot->order, error);
-	if (!rc)
-		rc = store_catalog_epochs(view, number, options->epoch_from, options->epoch_to, &snapshot->epochs,
-		                          &records, &snapshot->epoch_count, error);
 	if (rc)
 		return rc;
 	snapshot->sessions = state.sessions;
 	snapshot->rows = snapshot->info.rows;
 	snapshot->blocks = store_chunks_of(snapshot->rows);
 	snapshot->held = state.columns & STORE_COLUMN_BIT(STORE_GOLD);
-	for (size_t e = 0; e < snapshot->epoch_count; e++)
-		snapshot->held |= records[e].columns | STORE_COLUMN_BIT(STORE_SESSION);
+	return 0;
+}
+
+/* The epochs in range, and what the log holds of them: of all, where labels, or which examples were seen, are wanted.
+ */
+static int
+read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options, struct portolan_error *error)
+{
+	struct overlay_request request = {
+	        .run = snapshot->info.number, .sessions = snapshot->sessions, .rows = snapshot->rows};
+	struct catalog_epoch *all = NULL, *first;
+	size_t count = 0;
+	int rc = store_catalog_epochs(&snapshot->view, request.run, &all, &count, error);
+
+	if (rc)
+		return rc;
+	snapshot->epochs = calloc(count + 1, sizeof(*snapshot->epochs));
+	if (!snapshot->epochs)
+		rc = error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
+	for (first = all; first < all + count && first->epoch < options->epoch_from;)
+		first++;
+	for (const struct catalog_epoch *at = first; at < all + count && at->epoch < options->epoch_to && !rc; at++) {
+		snapshot->epochs[snapshot->epoch_count++] = at->epoch;
+		snapshot->held |= at->record.columns | STORE_COLUMN_BIT(STORE_SESSION);
+	}
 	snapshot->held &= snapshot->wanted;
-	free(records);
-	request.run = number;
-	request.sessions = state.sessions;
-	request.rows = snapshot->info.rows;
-	request.epochs = snapshot->epochs;
+	request.epochs = first;
 	request.epoch_count = snapshot->epoch_count;
-	request.every_epoch = snapshot->info.declared || options->columns & STORE_COLUMN_BIT(STORE_GOLD);
-	rc = store_overlay_build(view, &request, &snapshot->overlay, error);
-	if (!rc && snapshot->info.declared)
-		rc = count_new_examples(snapshot, error);
-	if (!rc && options->occupied && snapshot->info.declared)
-		rc = find_occupied(snapshot, error);
+	if (snapshot->info.declared || options->columns & STORE_COLUMN_BIT(STORE_GOLD)) {
+		request.epochs = all;
+		request.epoch_count = count;
+	}
+	if (!rc)
+		rc = store_overlay_build(&snapshot->view, &request, &snapshot->overlay, error);
+	free(all);
 	return rc;
 }
 
@@ -232,11 +192,15 @@ store_snapshot_open(struct store *store, const char *run, const struct store_sna
 	pthread_mutex_init(&opened->lock, NULL);
 	rc = store_read_begin(store, &opened->view, error);
 	if (!rc) {
-		__atomic_add_fetch(&store->snapshots, 1, __ATOMIC_SEQ_CST);
-		pthread_rwlock_unlock(&store->map);
 		opened->view.shared = &opened->lock;
-		rc = read_snapshot(&opened->view, run, options, opened, error);
+		rc = read_run(opened, run, error);
 	}
+	if (!rc)
+		rc = read_epochs(opened, options, error);
+	if (!rc && opened->info.declared)
+		rc = count_new_examples(opened, error);
+	if (!rc && opened->info.declared && options->occupied)
+		rc = find_occupied(opened, error);
 	if (rc) {
 		store_snapshot_close(opened);
 		return rc;
@@ -251,11 +215,9 @@ store_snapshot_close(struct store_snapshot *snapshot)
 	if (!snapshot)
 		return;
 	store_overlay_free(&snapshot->overlay);
-	if (snapshot->view.txn) {
-		mdb_txn_abort(snapshot->view.txn);
-		__atomic_sub_fetch(&snapshot->store->snapshots, 1, __ATOMIC_SEQ_CST);
-	}
-	store_catalog_texts_free(&snapshot->texts);
+	store_read_finish(snapshot->store, &snapshot->view);
+	free(snapshot->labels);
+	free(snapshot->user_columns);
 	free(snapshot->epochs);
 	free(snapshot->order);
 	free(snapshot->occupied);
@@ -282,35 +244,18 @@ store_snapshot_columns(const struct store_snapshot *snapshot)
 	return snapshot->held;
 }
 
-int
-store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name)
-{
-	for (uint32_t i = 0; i < snapshot->texts.user_column_count; i++)
-		if (strcmp(snapshot->texts.user_columns[i], name) == 0)
-			return STORE_COLUMN_USER + (int)i;
-	return -1;
-}
-
 const char *
 store_snapshot_column_name(const struct store_snapshot *snapshot, unsigned column)
 {
-	if (column < STORE_COLUMN_USER || column - STORE_COLUMN_USER >= snapshot->texts.user_column_count)
-		return NULL;
-	return snapshot->texts.user_columns[column - STORE_COLUMN_USER];
+	bool known = column >= STORE_COLUMN_USER && column - STORE_COLUMN_USER < snapshot->user_column_count;
+
+	return known ? snapshot->user_columns[column - STORE_COLUMN_USER] : NULL;
 }
 
 const char *
 store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index)
 {
-	if (class_index >= snapshot->texts.label_count)
-		return NULL;
-	return snapshot->texts.label_text + snapshot->texts.label_offsets[class_index];
-}
-
-const char *
-store_snapshot_config(const struct store_snapshot *snapshot)
-{
-	return snapshot->texts.config;
+	return class_index < snapshot->label_count ? snapshot->labels[class_index] : NULL;
 }
 
 size_t

@@ -18,18 +18,15 @@ struct store_snapshot {
 	uint64_t rows;      /* of the run */
 	uint32_t blocks;    /* to be read */
 	uint32_t *occupied; /* the chunk of each block; NULL: block i is chunk i */
-	struct run_texts texts;
+	char **labels;
+	uint64_t label_count;
+	char (*user_columns)[USER_COLUMN_NAME];
+	uint32_t user_column_count;
 	uint32_t sessions, *order;
 	struct overlay overlay;
 	struct view view;     /* its transaction, until it is closed */
 	pthread_mutex_t lock; /* the view's */
 };
-
-static inline uint32_t
-store_snapshot_chunk(const struct store_snapshot *snapshot, size_t block)
-{
-	return snapshot->occupied ? snapshot->occupied[block] : (uint32_t)block;
-}
 
 static inline uint32_t
 store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
@@ -43,16 +40,16 @@ store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
 static inline struct chunk_place
 store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
 {
-	return (struct chunk_place){.run_name = snapshot->info.name,
-	                            .run = snapshot->info.number,
+	return (struct chunk_place){.run = snapshot->info.number,
 	                            .epoch = epoch,
 	                            .chunk = chunk,
 	                            .rows = store_snapshot_rows(snapshot, chunk),
 	                            .sessions = snapshot->sessions};
 }
 
-/* What is kept per example of a chunk, the log's part included. `image` is reset first. */
-int store_snapshot_examples(const struct store_snapshot *snapshot, uint32_t chunk, struct merge_chunk *image,
-                            struct portolan_error *error);
+/* A chunk of an epoch, in the columns wanted, or (STORE_EPOCH_RUN) what is kept per example; with what the log has of
+ * it. `image` is reset first. */
+int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
+                        struct merge_chunk *image, struct portolan_error *error);
 
 #endif

@@ -5,7 +5,58 @@
  * before anything in it is believed. One of fixed size may be shorter or longer than this program's: a field that an
  * earlier version did not write is 0, one of a later version is not looked at.
  */
-#include "environment.h"
+#include "chunk.h"
+
+struct oldest {
+	long process;
+	unsigned long long transaction;
+};
+
+/* A line of LMDB's table: process, thread, transaction; others are its header, or of readers that hold none. */
+static int
+look_at_reader(const char *line, void *context)
+{
+	struct oldest *oldest = context, reader;
+
+	if (sscanf(line, "%ld %*s %llu", &reader.process, &reader.transaction) == 2 &&
+	    (oldest->process == 0 || reader.transaction < oldest->transaction))
+		*oldest = reader;
+	return 0;
+}
+
+/* LMDB lists the pages that a transaction freed under its number, in a database of its own, the first: how many, then
+ * which. It takes none that were freed by the oldest transaction that is still read, or later. */
+void
+store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader)
+{
+	MDB_env *env = view->environment->env;
+	struct oldest oldest = {0};
+	MDB_cursor *cursor;
+	MDB_stat stat;
+	MDB_val key, freed;
+	uint64_t held = 0;
+	size_t from, pages;
+	int dead;
+
+	*reader = (struct store_long_reader){0};
+	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0 ||
+	    oldest.process == 0 || oldest.transaction >= mdb_txn_id(view->txn) || mdb_env_stat(env, &stat) != 0 ||
+	    mdb_cursor_open(view->txn, 0, &cursor) != 0)
+		return;
+	from = oldest.transaction;
+	key = (MDB_val){.mv_data = &from, .mv_size = sizeof(from)};
+	for (int rc = mdb_cursor_get(cursor, &key, &freed, MDB_SET_RANGE); rc == 0;
+	     rc = mdb_cursor_get(cursor, &key, &freed, MDB_NEXT)) {
+		memcpy(&pages, freed.mv_data, sizeof(pages));
+		held += (uint64_t)pages * stat.ms_psize;
+	}
+	mdb_cursor_close(cursor);
+	if (held > bytes)
+		*reader = (struct store_long_reader){.process = oldest.process,
+		                                     .state = oldest.transaction,
+		                                     .behind = mdb_txn_id(view->txn) - oldest.transaction,
+		                                     .bytes = held};
+}
 
 static void
 enter(const struct view *view)
@@ -21,16 +72,96 @@ leave(const struct view *view)
 		pthread_mutex_unlock(view->shared);
 }
 
+/* The run's name; its number where that cannot be read. */
+static void
+print_run(const struct view *view, uint32_t run, char *text, size_t room)
+{
+	struct run_identity_record identity;
+	const uint8_t *texts;
+
+	if (store_catalog_identity(view, run, &identity, &texts, NULL) == 0)
+		snprintf(text, room, "run '%.*s'", (int)identity.name_size, texts);
+	else
+		snprintf(text, room, "run number %u", run);
+}
+
+/* What a record of a run is, by its key, the rest of which is zeros. */
+static void
+print_record(enum store_db db, const uint8_t *key, char *text, size_t room)
+{
+	static const char *const parts[] = {"state", "identity", "labels", "user columns", "counters", "client"};
+	const uint32_t second = store_key_read_u32(key + 4);
+	const unsigned part = key[4], column = key[12] & ~STORE_PRESENCE;
+	int length;
+
+	switch (db) {
+	case DB_RUN:
+		length = snprintf(text, room, "%s", part <= RUN_CLIENT ? parts[part] : "part of a later version");
+		if (part == RUN_CLIENT)
+			snprintf(text + length, room - (size_t)length, " of session %u", store_key_read_u32(key + 5));
+		break;
+	case DB_SESSIONS:
+		snprintf(text, room, "session %u", second);
+		break;
+	case DB_IDS:
+		snprintf(text, room, "ids from example %u on", second);
+		break;
+	case DB_LOG:
+		snprintf(text, room, "log of epoch %u, entry %llu", second,
+		         (unsigned long long)store_key_read_u64(key + 8));
+		break;
+	case DB_EPOCHS:
+		snprintf(text, room, "record of epoch %u", second);
+		break;
+	default: /* DB_COLUMNS */
+		length = snprintf(text, room, "%s of %s, ", key[12] & STORE_PRESENCE ? "presence" : "column",
+		                  store_column_name(column));
+		text += length;
+		room -= (size_t)length;
+		if (second == STORE_EPOCH_RUN)
+			snprintf(text, room, "kept per example, chunk %u", store_key_read_u32(key + 8));
+		else
+			snprintf(text, room, "epoch %u, chunk %u", second, store_key_read_u32(key + 8));
+	}
+}
+
+void
+store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text, size_t room)
+{
+	const bool of_run = db != DB_META && db != DB_RUNS && db != DB_SESSION_IDS && db != DB_REMOVALS;
+	char owner[STORE_DESCRIPTION] = "the store", record[STORE_DESCRIPTION] = "";
+	uint8_t bytes[KEY_MAX] = {0};
+
+	memcpy(bytes, key, size < sizeof(bytes) ? size : sizeof(bytes));
+	if (of_run && store_key_read_u32(bytes))
+		print_run(view, store_key_read_u32(bytes), owner, sizeof(owner));
+	if (of_run)
+		print_record(db, bytes, record, sizeof(record));
+	for (size_t i = 0; i < size && i < 32 && !of_run; i++)
+		snprintf(record + 2 * i, 3, "%02x", bytes[i]);
+	if (of_run)
+		snprintf(text, room, "%s: %s", owner, record);
+	else
+		snprintf(text, room, "%s: record in '%s', key %s", owner, store_database_name(db), record);
+}
+
 int
-store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t key_size,
+store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t size,
                    struct portolan_error *error)
 {
-	char hex[2 * 32 + 1] = "";
+	char what[STORE_DESCRIPTION];
 
-	for (size_t i = 0; i < key_size && i < 32; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)key)[i]);
-	return error_set(error, STORE_E_CORRUPT, "store '%s': damaged record in '%s', key %s; restore it from a backup",
-	                 view->environment->directory, store_database_name(db), hex);
+	if (!error) /* nobody is told; and print_run() looks up a record by itself */
+		return STORE_E_CORRUPT;
+	store_view_describe(view, db, key, size, what, sizeof(what));
+	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; restore it from a backup",
+	                 view->environment->directory, what);
+}
+
+int
+store_walk_corrupt(const struct view_walk *walk, struct portolan_error *error)
+{
+	return store_view_corrupt(walk->view, walk->db, walk->key.mv_data, walk->key.mv_size, error);
 }
 
 int
@@ -111,9 +242,9 @@ store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t *
 
 	if (rc)
 		return rc;
-	if (!store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size))
-		return store_view_corrupt(walk->view, walk->db, walk->key.mv_data, walk->key.mv_size, error);
-	return 0;
+	return store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size)
+	               ? 0
+	               : store_walk_corrupt(walk, error);
 }
 
 int

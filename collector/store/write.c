@@ -7,7 +7,7 @@
  */
 #include "writer.h"
 
-#include "lock.h"
+#include "directory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 	if (!rc)
 		rc = store_environment_create(directory, error);
 	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
+		rc = store_environment_open(&opened->environment, directory, STORE_WRITE, map_size, error);
 	if (!rc) {
 		store_lock_let_group_read(directory);
 		opened->view.environment = &opened->environment;
@@ -95,6 +95,21 @@ free_slots_of_dead_readers(struct store_writer *writer)
 	mdb_reader_check(writer->environment.env, &dead);
 }
 
+bool
+store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct store_long_reader *reader)
+{
+	struct view view = {.environment = &writer->environment};
+
+	if (!writer->environment.env || store_environment_begin_read(&writer->environment, &view.txn) != 0)
+		return false;
+	store_view_long_reader(&view, bytes, reader);
+	mdb_txn_abort(view.txn);
+	if (!reader->process || (reader->process == writer->told.process && reader->state == writer->told.state))
+		return false;
+	writer->told = *reader;
+	return true;
+}
+
 int
 store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 {
@@ -104,7 +119,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 		return 0;
 	if (writer->reopen) {
 		store_environment_close(&writer->environment);
-		rc = store_environment_open(&writer->environment, writer->directory, true, 0, error);
+		rc = store_environment_open(&writer->environment, writer->directory, STORE_WRITE, 0, error);
 		if (rc)
 			return rc;
 		writer->reopen = false;

@@ -34,10 +34,8 @@ int store_writer_commit(struct store_writer *writer, struct portolan_error *erro
 void store_writer_abort(struct store_writer *writer);
 /* STORE_E_NO_STORE: the store's file or its lock was removed meanwhile, so that it must be written to no longer. */
 int store_writer_check(const struct store_writer *writer, struct portolan_error *error);
-/* To be called now and then: true, once for each, if a reader has kept its transaction for so long, so that the file
- * grows by all that is written meanwhile. */
-#define STORE_LONG_READER_SECONDS 600
-bool store_writer_long_reader(struct store_writer *writer, long *process);
+/* To be called now and then: true, once for each, if a reader holds back more than `bytes` (store_long_reader()). */
+bool store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct store_long_reader *reader);
 size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
 
 struct store_text {

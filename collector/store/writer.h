@@ -29,12 +29,7 @@ struct store_writer {
 	struct dictionary dictionary;
 	struct images images;
 	time_t looked_for_dead; /* readers */
-	struct long_reader {
-		long process; /* that holds the oldest transaction; 0: nobody reads */
-		unsigned long long transaction;
-		time_t since;
-		bool told;
-	} long_reader;
+	struct store_long_reader told; /* the last one that store_writer_long_reader() told of */
 	uint32_t *index; /* working space of an append: index and kept rows */
 	uint32_t *kept;
 	size_t row_room;

@@ -103,13 +103,8 @@ int store_copy(struct store *store, int fd, struct portolan_error *error);
 /* All runs by ascending name (bytewise), damaged ones among them; *runs is the caller's to free(). One short transaction. */
 int store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error);
 
-struct store_run_name {
-	char name[256];
-	uint32_t number;
-};
-
-/* The names alone, ascending: can be read where a run's own records are damaged. *names is the caller's to free(). */
-int store_run_names(struct store *store, struct store_run_name **names, size_t *count, struct portolan_error *error);
+/* The number of a run by its name. STORE_E_NO_RUN names the run, and the nearest existing name if there is one. */
+int store_find_run(struct store *store, const char *name, uint32_t *run, struct portolan_error *error);
 
 /*
  * Counters: what has come in, and what became of it. Kept with the commits that are made anyway, so what happened since
@@ -194,12 +189,24 @@ struct store_verify {
 };
 
 /*
- * Compares every record of a run (its number and name) with its checksum, and with them the store's own records. Works in transactions of some MB, so a run may be recorded meanwhile. *records
- * counts what was read. Damage is no failure of the call. What LMDB keeps for itself has no checksums: reading a file damaged there
- * may end the process with a signal.
+ * Compares every record of a run (its number) with its checksum, and with them the store's own records. Works in
+ * transactions of some MB, so a run may be recorded meanwhile. *records counts what was read. Damage is no failure of
+ * the call. What LMDB keeps for itself has no checksums: reading a file damaged there may end the process with a signal.
  */
-int store_verify(struct store *store, uint32_t run, const char *name, const struct store_verify *options,
-                 uint64_t *records, struct portolan_error *error);
+int store_verify(struct store *store, uint32_t run, const struct store_verify *options, uint64_t *records,
+                 struct portolan_error *error);
+
+/* While a process holds a read transaction, no page that was freed since it began is used again: the file grows. */
+struct store_long_reader {
+	long process;    /* which reads the oldest state; 0: none, or none that matters */
+	uint64_t state;  /* the number of the transaction that made that state */
+	uint64_t behind; /* transactions since */
+	uint64_t bytes;  /* freed since, and held back until it ends */
+};
+#define STORE_HELD_BACK ((uint64_t)256 << 20) /* bytes that matter */
+
+/* The reader that holds back more than `bytes`. Where it cannot be told, there is none. */
+void store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader);
 
 struct store_snapshot;
 
@@ -209,7 +216,7 @@ struct store_snapshot_options {
 	bool occupied;                 /* only blocks with observations: see store_snapshot_blocks() */
 };
 
-/* STORE_E_NO_RUN names the run, and the nearest existing name if there is one. */
+/* STORE_E_NO_RUN: as store_find_run(). */
 int store_snapshot_open(struct store *store, const char *run, const struct store_snapshot_options *options,
                         struct store_snapshot **snapshot, struct portolan_error *error);
 void store_snapshot_close(struct store_snapshot *snapshot);
@@ -219,14 +226,11 @@ const struct store_run_info *store_snapshot_info(const struct store_snapshot *sn
 /* The epochs with observations within the range asked for, ascending. */
 size_t store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **epochs);
 
-/* Columns (of those asked for) that were logged in the epochs in range; a user column's number by its name, or -1; and its name,
- * or NULL. */
+/* Columns (of those asked for) that were logged in the epochs in range; a user column's name, or NULL. */
 uint64_t store_snapshot_columns(const struct store_snapshot *snapshot);
-int store_snapshot_user_column(const struct store_snapshot *snapshot, const char *name);
 const char *store_snapshot_column_name(const struct store_snapshot *snapshot, unsigned column);
 
 const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
-const char *store_snapshot_config(const struct store_snapshot *snapshot); /* JSON text, or NULL */
 
 /* ⌈rows / STORE_CHUNK⌉. If `occupied` was asked for, and the run declares more examples than it has observed, blocks in
  * which no epoch has an observation are left out, and the others close up: indices, and the info's `rows`, then count

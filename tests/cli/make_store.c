@@ -2,6 +2,7 @@
  * make_store.c: a program for tests: writes a store from arrays on standard input.
  *
  *     make_store DIRECTORY < description
+ *     make_store hold DIRECTORY         reads one state of a store for so long that its file grows
  *
  * The description is lines of text, some followed by raw little-endian arrays:
  *     run NAME DECLARED LABELS          then LABELS lines, one class name each; begins a run
@@ -12,6 +13,7 @@
 #include "store_fixture.h"
 
 #include <err.h>
+#include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,16 +133,59 @@ copy_store(const char *from, const char *to)
 	fclose(source);
 }
 
+/* Reads one state of the store, says so when the file has grown for it, and goes on until its input ends. */
+static void
+hold_back(const char *directory)
+{
+	const size_t size = 8 << 20;
+	char name[] = "filler";
+	MDB_val key = {.mv_data = name, .mv_size = 6}, value = {.mv_data = calloc(1, size), .mv_size = size};
+	MDB_txn *reading, *txn;
+	MDB_env *env;
+	MDB_dbi dbi;
+	int rc = mdb_env_create(&env);
+
+	if (!rc)
+		rc = mdb_env_set_mapsize(env, (size_t)4 << 30);
+	if (!rc)
+		rc = mdb_env_open(env, directory, MDB_NOTLS | MDB_NOSYNC, 0666);
+	if (!rc)
+		rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &reading);
+	for (uint64_t done = 0; !rc && done <= STORE_HELD_BACK + 2 * size; done += size) {
+		rc = mdb_txn_begin(env, NULL, 0, &txn);
+		if (!rc)
+			rc = mdb_dbi_open(txn, NULL, 0, &dbi);
+		if (!rc)
+			rc = mdb_put(txn, dbi, &key, &value, 0); /* in the place of the one before */
+		if (!rc)
+			rc = mdb_txn_commit(txn);
+	}
+	if (rc)
+		errx(1, "%s: %s", directory, mdb_strerror(rc));
+	puts("held back");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	mdb_txn_abort(reading);
+	mdb_env_close(env);
+	free(value.mv_data);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct fixture *fixture = fixture_new();
+	struct fixture *fixture;
 	uint32_t run = 0;
 	char *line = NULL;
 	size_t room = 0;
 
+	if (argc == 3 && strcmp(argv[1], "hold") == 0) {
+		hold_back(argv[2]);
+		return 0;
+	}
 	if (argc != 2)
-		errx(2, "make_store DIRECTORY");
+		errx(2, "make_store DIRECTORY | hold DIRECTORY");
+	fixture = fixture_new();
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "run ", 4) == 0)

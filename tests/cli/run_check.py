@@ -6,6 +6,7 @@ Whatever was changed, check ends with a status and a message, never by a signal;
 something else than before, check says that the store is damaged.
 """
 
+import json
 import os
 import re
 import shutil
@@ -95,6 +96,22 @@ def main():
                 assert got.returncode == 1 and got.stderr.count(b"\n") == 1, (rest, got)
             restore("original", data)
         assert call(portolan, "check").returncode == 0
+
+        # A process for which the file grows is named, while it does.
+        assert json.loads(call(portolan, "check", "run", "--json").stdout)["long_reader"] is None
+        with subprocess.Popen([maker, "hold", "store"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+            assert reader.stdout.readline() == b"held back\n"
+            for words in (["run"], []):
+                text = call(portolan, "check", *words).stdout.decode()
+                named = re.search(r"\nthe file grows: process (\d+) reads .* that is (\d+) transactions old", text)
+                assert named and int(named[1]) == reader.pid and 32 < int(named[2]) < 40, text
+                got = call(portolan, "check", "--json", *words)
+                report = json.loads(got.stdout)["long_reader"]
+                assert got.returncode == 0 and report["process"] == reader.pid, report
+                assert report["transactions_behind"] == int(named[2]) and report["held_bytes"] > 256 << 20, report
+            reader.stdin.close()
+            assert reader.wait(30) == 0
+        assert json.loads(call(portolan, "check", "--json").stdout)["long_reader"] is None
         os.chdir("/")
     print(f"{FLIPS} flips: {noticed} noticed, {crashed} of them as damage to LMDB's own pages")
     return 0

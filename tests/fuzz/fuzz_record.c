@@ -10,6 +10,7 @@
 #include "batch.h"
 #include "catalog.h"
 #include "chunk.h"
+#include "directory.h"
 #include "ids.h"
 
 enum { EXAMPLES = 300, SESSIONS = 3, RUN = 1, EPOCH = 2 };
@@ -40,7 +41,7 @@ open_store(void)
 	char file[80];
 
 	require(store_environment_create(folder, &error) == 0);
-	require(store_environment_open(&environment, folder, true, 0, &error) == 0);
+	require(store_environment_open(&environment, folder, STORE_WRITE, 0, &error) == 0);
 	snprintf(file, sizeof(file), "%s/data.mdb", folder);
 	require(unlink(file) == 0);
 }
@@ -124,7 +125,11 @@ check_run(const struct view *view)
 	struct portolan_error error = {0};
 	struct run_state_record state;
 	struct store_run_info info;
-	struct run_texts texts;
+	struct run_identity_record identity;
+	char **labels, (*columns)[USER_COLUMN_NAME];
+	const uint8_t *texts;
+	uint64_t label_count;
+	uint32_t column_count;
 	int code = store_catalog_state(view, RUN, &state, &error);
 
 	check_answer(code, &error);
@@ -137,18 +142,25 @@ check_run(const struct view *view)
 		require(info.state == STORE_RECORDING || info.state == STORE_CLOSED ||
 		        (unsigned)info.state == STORE_RUN_UNNAMED); /* no name leads to it */
 	}
-	code = store_catalog_texts(view, RUN, &texts, &error);
+	code = store_catalog_identity(view, RUN, &identity, &texts, &error);
+	check_answer(code, &error);
+	if (code == 0)
+		touch((const char *)texts,
+		      (size_t)identity.name_size + identity.group_size + (size_t)identity.config_size);
+	code = store_catalog_labels(view, RUN, &labels, &label_count, &error);
+	check_answer(code, &error);
+	for (uint64_t i = 0; code == 0 && i < label_count; i++)
+		touch(labels[i], strlen(labels[i]));
+	if (code == 0)
+		free(labels);
+	code = store_catalog_user_columns(view, RUN, &column_count, &columns, &error);
 	check_answer(code, &error);
 	if (code)
 		return;
-	if (texts.config)
-		touch(texts.config, strlen(texts.config));
-	for (uint64_t i = 0; i < texts.label_count; i++)
-		touch(texts.label_text + texts.label_offsets[i], strlen(texts.label_text + texts.label_offsets[i]));
-	require(texts.user_column_count <= STORE_COLUMN_MAX - STORE_COLUMN_USER);
-	for (uint32_t i = 0; i < texts.user_column_count; i++)
-		require(memchr(texts.user_columns[i], '\0', USER_COLUMN_NAME));
-	store_catalog_texts_free(&texts);
+	require(column_count <= STORE_COLUMN_MAX - STORE_COLUMN_USER);
+	for (uint32_t i = 0; i < column_count; i++)
+		require(memchr(columns[i], '\0', USER_COLUMN_NAME));
+	free(columns);
 }
 
 static void
@@ -173,29 +185,28 @@ static void
 check_epochs(const struct view *view)
 {
 	struct portolan_error error = {0};
-	struct epoch_record one, *records;
-	uint32_t *epochs;
+	struct catalog_epoch *epochs;
+	struct epoch_record one;
 	size_t count;
 	int code = store_catalog_epoch(view, RUN, EPOCH, &one, &error);
 
 	check_answer(code, &error);
 	if (code == 0)
 		require(one.log_begin <= one.log_end);
-	code = store_catalog_epochs(view, RUN, 0, UINT32_MAX, &epochs, &records, &count, &error);
+	code = store_catalog_epochs(view, RUN, &epochs, &count, &error);
 	check_answer(code, &error);
 	if (code)
 		return;
 	require(count <= 1);
 	for (size_t i = 0; i < count; i++)
-		require(epochs[i] == EPOCH && (records[i].observations || records[i].log_rows));
+		require(epochs[i].epoch == EPOCH && (epochs[i].record.observations || epochs[i].record.log_rows));
 	free(epochs);
-	free(records);
 }
 
 static void
 check_merged(const struct view *view)
 {
-	const struct chunk_place place = {.run_name = "run", .run = RUN, .epoch = EPOCH};
+	const struct chunk_place place = {.run = RUN, .epoch = EPOCH};
 	struct portolan_error error = {0};
 	uint64_t merged;
 
@@ -213,8 +224,7 @@ static void
 check_chunk(const struct view *view)
 {
 	static struct merge_chunk image; /* keeps its memory, as a cursor's does */
-	const struct chunk_place place = {
-	        .run_name = "run", .run = RUN, .epoch = EPOCH, .rows = EXAMPLES, .sessions = SESSIONS};
+	const struct chunk_place place = {.run = RUN, .epoch = EPOCH, .rows = EXAMPLES, .sessions = SESSIONS};
 	const uint64_t all = UINT64_MAX & ~STORE_COLUMN_BIT(STORE_GOLD);
 	struct portolan_error error = {0};
 	int code;

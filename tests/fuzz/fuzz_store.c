@@ -97,7 +97,7 @@ keep_records(void)
 	struct store_key all = {.size = 0};
 	struct view view = {.environment = &environment};
 
-	require(store_environment_open(&environment, directory, true, 0, NULL) == 0);
+	require(store_environment_open(&environment, directory, STORE_WRITE, 0, NULL) == 0);
 	require(mdb_txn_begin(environment.env, NULL, MDB_RDONLY, &view.txn) == 0);
 	for (int db = 0; db < DB_COUNT; db++) {
 		struct view_walk walk;
@@ -204,7 +204,7 @@ fill_store(struct input *input)
 	bool told = true;
 
 	put_schema();
-	require(store_environment_open(&environment, directory, true, 0, NULL) == 0);
+	require(store_environment_open(&environment, directory, STORE_WRITE, 0, NULL) == 0);
 	require(mdb_txn_begin(environment.env, NULL, 0, &view.txn) == 0);
 	for (int db = 0; db < DB_COUNT; db++) {
 		struct view_walk walk;

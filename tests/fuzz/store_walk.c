@@ -98,10 +98,8 @@ walk_blocks(struct store_snapshot *snapshot, uint64_t *digest, struct portolan_e
 static void
 walk_texts(const struct store_snapshot *snapshot, uint64_t *digest)
 {
-	const char *text = store_snapshot_config(snapshot);
+	const char *text;
 
-	if (text)
-		mix(digest, text, strlen(text));
 	for (uint64_t label = 0; (text = store_snapshot_label(snapshot, label)); label++)
 		mix(digest, text, strlen(text));
 	for (unsigned column = 0; column < STORE_COLUMN_MAX; column++)
@@ -281,7 +279,7 @@ check_run(struct store *store, const struct store_run_info *run)
 			require(epochs[i - 1].epoch < epochs[i].epoch);
 		free(epochs);
 	}
-	code = store_verify(store, run->number, run->name, &options, &records, &error);
+	code = store_verify(store, run->number, &options, &records, &error);
 	if (code)
 		require_message(&error, code);
 	else

@@ -101,6 +101,18 @@ class Process(CollectorTest):
         client.connect(again.tcp)
         self.assertEqual(client.open("run")["a"], 1)
 
+    def test_a_reader_for_which_the_file_grows_is_named_once(self):
+        collector = self.collect()
+        for _ in range(2):
+            with subprocess.Popen([os.environ["MAKE_STORE"], "hold", self.store], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as reader:
+                self.assertEqual(reader.stdout.readline(), b"held back\n")
+                line = collector.process.stderr.readline()
+                self.assertRegex(line, rf"process {reader.pid} reads a state of the store that is \d+ transactions old")
+                reader.stdin.close()
+                self.assertEqual(reader.wait(30), 0)
+        self.assertNotIn("transactions old", collector.end()[1])
+
     def start_with_umask(self, mask):
         before = os.umask(mask)
         try:

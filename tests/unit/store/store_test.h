@@ -52,6 +52,18 @@ reading_close(struct reading *reading)
 	store_snapshot_close(reading->snapshot);
 }
 
+/* The number of a user column, or -1. */
+static inline int
+reading_user_column(const struct store_snapshot *snapshot, const char *name)
+{
+	const char *known;
+
+	for (unsigned column = STORE_COLUMN_USER; (known = store_snapshot_column_name(snapshot, column)); column++)
+		if (strcmp(known, name) == 0)
+			return (int)column;
+	return -1;
+}
+
 static inline bool
 has(const struct store_block *block, size_t epoch, unsigned column, uint32_t row)
 {

@@ -311,7 +311,7 @@ names_the_place(void **state)
 	ok(store_snapshot_open(fixture_store(fixture), "run", &options, &reading.snapshot, &error));
 	ok(store_cursor_open(reading.snapshot, &reading.cursor, &error));
 	assert_int_equal(store_cursor_block(reading.cursor, 0, &block, &failure), STORE_E_CORRUPT);
-	assert_non_null(strstr(failure.message, "run 'run', epoch 0, column gold_prob, chunk 0 is damaged"));
+	assert_non_null(strstr(failure.message, "run 'run': column of gold_prob, epoch 0, chunk 0 is damaged"));
 	reading_close(&reading);
 	fixture_free(fixture);
 }

@@ -261,24 +261,39 @@ a_reader_that_stays_is_told_of_once(void **state)
 	struct fixture *fixture = fixture_new();
 	struct opened opened;
 	struct reader reader;
-	long process = 0;
+	const uint64_t bound = 64 << 10;
+	struct store_long_reader found;
+	struct reader other;
+	uint32_t epoch = 1;
 
 	(void)state;
 	open_with_run(&opened, fixture_directory(fixture), 0);
 	ok(append(&opened, 0, &error));
-	assert_false(store_writer_long_reader(opened.writer, &process));
+	assert_false(store_writer_long_reader(opened.writer, 0, &found));
 	reader = reader_start(fixture_directory(fixture), "run", false);
 	assert_int_not_equal(reader_digest(&reader), 0);
-	ok(append(&opened, 1, &error));
-	assert_false(store_writer_long_reader(opened.writer, &process));
-	assert_false(store_writer_long_reader(opened.writer, &process));
-	opened.writer->long_reader.since -= STORE_LONG_READER_SECONDS;
-	assert_true(store_writer_long_reader(opened.writer, &process));
-	assert_int_equal(process, reader.process);
-	assert_false(store_writer_long_reader(opened.writer, &process));
+	assert_false(store_writer_long_reader(opened.writer, 0, &found)); /* it reads what is newest */
+	ok(append(&opened, epoch++, &error));
+	assert_false(store_writer_long_reader(opened.writer, bound, &found)); /* and this is little */
+	while (!store_writer_long_reader(opened.writer, bound, &found) && epoch < 100)
+		ok(append(&opened, epoch++, &error));
+	assert_int_equal(found.process, reader.process);
+	assert_int_equal(found.behind, epoch - 1);
+	assert_in_range(found.bytes, bound + 1, 2 * bound);
+	ok(append(&opened, epoch++, &error));
+	assert_false(store_writer_long_reader(opened.writer, bound, &found)); /* again */
+	assert_int_equal(found.behind, epoch - 1);
+	other = reader_start(fixture_directory(fixture), "run", false);
+	assert_int_not_equal(reader_digest(&other), 0);
 	reader_stop(&reader);
-	assert_false(store_writer_long_reader(opened.writer, &process));
-	assert_int_equal(opened.writer->long_reader.process, 0);
+	assert_false(store_writer_long_reader(opened.writer, bound, &found));
+	assert_int_equal(found.process, 0);
+	while (!store_writer_long_reader(opened.writer, bound, &found) && epoch < 200)
+		ok(append(&opened, epoch++, &error));
+	assert_int_equal(found.process, other.process);
+	reader_kill(&other); /* its slot is freed */
+	assert_false(store_writer_long_reader(opened.writer, 0, &found));
+	assert_int_equal(found.process, 0);
 	store_writer_close(opened.writer);
 	fixture_free(fixture);
 }

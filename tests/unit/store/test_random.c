@@ -362,8 +362,8 @@ check(struct model *model)
 	committed(model);
 	ok(store_snapshot_open(store, "random", &options, &reading.snapshot, &error));
 	ok(store_cursor_open(reading.snapshot, &reading.cursor, &error));
-	user[0] = store_snapshot_user_column(reading.snapshot, "one");
-	user[1] = store_snapshot_user_column(reading.snapshot, "two");
+	user[0] = reading_user_column(reading.snapshot, "one");
+	user[1] = reading_user_column(reading.snapshot, "two");
 	user[0] = user[0] < 0 ? 60 : user[0];
 	user[1] = user[1] < 0 ? 61 : user[1];
 	count = store_snapshot_epochs(reading.snapshot, &epochs);

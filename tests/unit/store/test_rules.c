@@ -266,12 +266,12 @@ several_chunks(void **state)
 	fixture_log(fixture, run, &(struct fixture_batch){.epoch = 9, .n = 3, .ids = thin_ids, .gold_prob = thin});
 	for (int folded = 0; folded < 2; folded++) {
 		struct reading reading = reading_open(fixture_store(fixture), "run", UINT64_MAX);
-		int column = store_snapshot_user_column(reading.snapshot, "my_loss");
+		int column = reading_user_column(reading.snapshot, "my_loss");
 		struct store_block block;
 		struct store_ids ids;
 
 		assert_int_equal(column, STORE_COLUMN_USER);
-		assert_int_equal(store_snapshot_user_column(reading.snapshot, "my_los"), -1);
+		assert_int_equal(reading_user_column(reading.snapshot, "my_los"), -1);
 		assert_int_equal(store_snapshot_blocks(reading.snapshot), 3);
 		assert_int_equal(store_snapshot_info(reading.snapshot)->examples, N);
 		for (size_t b = 0; b < 3; b++) {

@@ -76,7 +76,7 @@ verify(struct fixture *fixture, uint64_t *records)
 	struct findings findings = {0};
 	struct store_verify options = {.damaged = take, .context = &findings};
 
-	ok(store_verify(fixture_store(fixture), RUN, "run", &options, records, &error));
+	ok(store_verify(fixture_store(fixture), RUN, &options, records, &error));
 	return findings;
 }
 
@@ -133,7 +133,7 @@ every_record_is_looked_at(void **state)
 	        [DB_RUNS] = "'runs'",
 	        [DB_RUN] = "",
 	        [DB_SESSIONS] = "session 0",
-	        [DB_SESSION_IDS] = "the id of session 0",
+	        [DB_SESSION_IDS] = "session 0, which is not found by its id",
 	        [DB_IDS] = "ids from example 0",
 	        [DB_LOG] = "log of epoch",
 	        [DB_EPOCHS] = "record of",

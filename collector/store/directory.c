@@ -1,0 +1,217 @@
+/*
+ * directory.c: the directory of a store, its lock, and the files of a new one.
+ *
+ * The lock is flock(2): it goes with the process, however that ends, so there is never a stale one. The process number
+ * inside is only for the message. The file is its owner's alone: whoever may only read the store could lock it as well,
+ * and keep the collector from starting. A lock on a file that is no longer there keeps nobody out, so it is looked at
+ * while the store is served.
+ *
+ * data.mdb is made under another name, which is then changed, so a full disk or a power failure in between leaves a
+ * store that is whole, or none. lock.mdb comes after it: one without data.mdb says that a store was here.
+ *
+ * Who may read data.mdb as one of its group must be able to write LMDB's lock file, where readers are listed; it is
+ * made so, however strict the umask.
+ */
+#include "directory.h"
+
+#include "environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_MODE 0600
+
+/* At least what LMDB needs for STORE_MAX_READERS readers of 64 bytes each. */
+#define LOCK_FILE_BYTES 36864
+
+/* Nothing of ours stays where the store may not be. */
+static int
+make_directory(const char *directory, struct portolan_error *error)
+{
+	bool made = mkdir(directory, 0777) == 0;
+	char name[64];
+
+	if (!made && errno != EEXIST)
+		return error_set(error, STORE_E_SYSTEM, "store '%s' cannot be created: %s", directory, strerror(errno));
+	if (!store_file_system_is_shared(directory, name, sizeof(name)))
+		return 0;
+	if (made)
+		rmdir(directory);
+	return error_set(error, STORE_E_SYSTEM,
+	                 "store '%s' is on a network file system (%s), where it would be damaged: put it on a local "
+	                 "disk and let clients connect by tcp://",
+	                 directory, name);
+}
+
+static int
+locked_by_other(const char *directory, int fd, struct portolan_error *error)
+{
+	char text[32] = "";
+	long pid = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+	char who[48] = "";
+
+	if (pid > 0)
+		snprintf(who, sizeof(who), " (process %ld)", pid);
+	return error_set(
+	        error, STORE_E_LOCKED,
+	        "store '%s' is already served by portoland%s: connect to it at ipc://%s/collector.sock, or stop it",
+	        directory, who, directory);
+}
+
+/* Locks the file, and writes the process number into it. */
+static int
+lock_file(const char *directory, const char *path, int lock, struct portolan_error *error)
+{
+	char text[32];
+	int length = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+
+	if (flock(lock, LOCK_EX | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK
+		               ? locked_by_other(directory, lock, error)
+		               : error_set(error, STORE_E_SYSTEM, "'%s' cannot be locked: %s", path, strerror(errno));
+	fchmod(lock, LOCK_MODE); /* of an earlier version's; as good as the user may */
+	/* A full disk does not keep the collector from starting: only the message would lack the number. */
+	if ((ftruncate(lock, 0) != 0 || pwrite(lock, text, (size_t)length, 0) != length) && errno != ENOSPC &&
+	    errno != EDQUOT && errno != EFBIG)
+		return error_set(error, STORE_E_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
+	return 0;
+}
+
+int
+store_lock_take(const char *directory, int *fd, struct portolan_error *error)
+{
+	int rc = make_directory(directory, error), lock;
+	char path[PATH_MAX];
+
+	if (rc)
+		return rc;
+	store_path(path, directory, "portoland.lock");
+	lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
+	if (lock < 0)
+		return error_set(error, STORE_E_SYSTEM,
+		                 errno == ELOOP
+		                         ? "'%s' is a symbolic link, and nothing is written through it: remove it"
+		                         : "'%s' cannot be opened: %s",
+		                 path, strerror(errno));
+	rc = lock_file(directory, path, lock, error);
+	if (rc)
+		close(lock);
+	else
+		*fd = lock;
+	return rc;
+}
+
+bool
+store_lock_is_held(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) != 0 || status.st_nlink > 0;
+}
+
+static bool
+sync_directory(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool done = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some file systems have nothing to sync there */
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/* The names of a new store last: its own directory's, and those above it, which may be new as well. */
+static bool
+sync_new_directory(const char *directory)
+{
+	char *path = realpath(directory, NULL), *slash;
+	bool done = path && sync_directory(path);
+
+	for (; done && (slash = strrchr(path, '/')) && slash != path;) {
+		*slash = '\0';
+		sync_directory(path); /* as good as the user may */
+	}
+	if (done)
+		sync_directory("/");
+	free(path);
+	return done;
+}
+
+/* LMDB makes lock.mdb as a file with a hole and writes to it through a map: on a full disk that is a SIGBUS. So its
+ * space is taken beforehand. On failure it is not left. */
+static int
+make_lock_file(const char *directory, struct portolan_error *error)
+{
+	const struct environment environment = {.directory = (char *)directory};
+	char path[PATH_MAX];
+	int fd, rc;
+
+	store_path(path, directory, "lock.mdb");
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return errno == EEXIST ? error_set(error, STORE_E_SYSTEM,
+		                                   "'%s' is a symbolic link or no regular file: remove it, LMDB makes "
+		                                   "it again",
+		                                   path)
+		                       : store_environment_error(&environment, errno, "making lock.mdb", error);
+	rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
+	close(fd);
+	if (rc == 0 || rc == EOPNOTSUPP || rc == EINVAL) /* a file system that cannot: LMDB does as it always does */
+		return 0;
+	unlink(path);
+	return store_environment_error(&environment, rc, "making lock.mdb", error);
+}
+
+int
+store_environment_create(const char *directory, struct portolan_error *error)
+{
+	char data[PATH_MAX], made[PATH_MAX], lock[PATH_MAX];
+	struct environment environment;
+	struct stat status;
+	int rc;
+
+	store_path(data, directory, "data.mdb");
+	store_path(made, directory, "data.mdb.new");
+	store_path(lock, directory, "lock.mdb");
+	if (access(data, F_OK) == 0)
+		return 0;
+	if (lstat(lock, &status) == 0 && S_ISREG(status.st_mode))
+		return error_set(error, STORE_E_NO_STORE,
+		                 "store '%s': data.mdb is gone, and what was in it is lost: restore it from a backup, "
+		                 "or remove lock.mdb as well to begin anew",
+		                 directory);
+	unlink(made);
+	rc = store_environment_open(&environment, directory, STORE_CREATE, 0, error);
+	if (!rc) {
+		store_environment_close(&environment);
+		if (rename(made, data) != 0 || !sync_new_directory(directory))
+			rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be created: %s", data, strerror(errno));
+	}
+	if (rc) {
+		unlink(made);
+		return rc;
+	}
+	rc = make_lock_file(directory, error);
+	if (rc)
+		unlink(data);
+	return rc;
+}
+
+void
+store_lock_let_group_read(const char *directory)
+{
+	const mode_t more = S_IRGRP | S_IWGRP;
+	struct stat data, lock;
+	char path[PATH_MAX];
+
+	store_path(path, directory, "data.mdb");
+	if (stat(path, &data) != 0 || !(data.st_mode & S_IRGRP))
+		return;
+	store_path(path, directory, "lock.mdb");
+	if (stat(path, &lock) == 0 && (lock.st_mode & more) != more)
+		chmod(path, (lock.st_mode & 07777) | more);
+}
