@@ -40,7 +40,4 @@ int store_ids_file(struct store_writer *writer, uint32_t run, const struct store
                    const uint32_t *offsets, const uint32_t *rows, uint32_t first, uint32_t count,
                    struct portolan_error *error);
 
-/* Makes one record of the ids of one more chunk; *more: there is another chunk to do. */
-int store_dictionary_consolidate(struct store_writer *writer, uint32_t run, bool *more, struct portolan_error *error);
-
 #endif

@@ -192,23 +192,9 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 	finished = written && (!fold->from_log || fold->image->to >= fold->chunk_count);
 	rc = put_counts(fold, finished, error);
 	if (finished)
-		fold->phase = FOLD_IDS;
+		fold->phase = FOLD_DONE;
 	else if (written)
 		rc = rc ? rc : store_fold_next_range(fold, error);
-	return rc;
-}
-
-static int
-consolidate_ids(struct store_fold *fold, struct portolan_error *error)
-{
-	size_t before = fold->writer->pending;
-	bool more = true;
-	int rc = 0;
-
-	while (!rc && more && fold->writer->pending - before < FOLD_WRITE_BYTES)
-		rc = store_dictionary_consolidate(fold->writer, fold->run, &more, error);
-	if (!more)
-		fold->phase = FOLD_DONE;
 	return rc;
 }
 
@@ -222,8 +208,6 @@ work(struct store_fold *fold, struct portolan_error *error)
 		return store_fold_fill(fold, error);
 	case FOLD_WRITE:
 		return write_chunks(fold, error);
-	case FOLD_IDS:
-		return consolidate_ids(fold, error);
 	case FOLD_DONE:
 		break;
 	}
