@@ -457,9 +457,9 @@ ids_fill_the_memory_they_may_take(void **state)
 	(void)state;
 	store_writer_limit_ids(fixture_writer(fixture), limit);
 	rows = fill_the_dictionary(fixture, run, 0);
-	/* 16 bytes each, half to three quarters of the places in use; a table that doubles would stop at 196,608. */
-	assert_in_range(rows, limit / 2 / 16 - ROWS, limit * 3 / 4 / 16);
-	assert_in_range(fixture_writer(fixture)->dictionary.tables->bytes, limit / 2, limit);
+	/* 12 bytes each, and 4/3 slots of 4 bytes; the table grows by an eighth at least. */
+	assert_in_range(rows, limit * 8 / 9 * 3 / 52 - ROWS, limit * 3 / 52);
+	assert_in_range(fixture_writer(fixture)->dictionary.tables->bytes, limit * 8 / 9, limit);
 	fixture_free(fixture);
 }
 
