@@ -290,6 +290,22 @@ tell_of_run(struct ingest *ingest, const char *name, size_t size, int64_t now)
 	ingest->options.news(ingest->options.context, line);
 }
 
+static int
+register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *frame, uint64_t started,
+                 uint32_t *session, struct portolan_error *error)
+{
+	const struct wire_open *open = &frame->open;
+	struct store_session_request request = {.started = started,
+	                                        .rank = open->rank,
+	                                        .resume = open->resume,
+	                                        .overwrite = open->overwrite,
+	                                        .after = open->late ? open->after : 0,
+	                                        .content = content_of(open)};
+
+	memcpy(request.id, frame->session, sizeof(request.id));
+	return store_writer_session(ingest->writer, run, &request, session, error);
+}
+
 /* A session that is not in the table: from the store, or new. */
 static int
 admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
@@ -330,15 +346,7 @@ admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 			end_earlier_run(ingest, name, number);
 		result = clocks_place(ingest, &frame->open, name, number, now, &started, error);
 		if (result == 0)
-			result = store_writer_session(ingest->writer, number, frame->session, started, frame->open.rank,
-			                              &session_number, error);
-		if (result == 0)
-			result = store_writer_session_asked(ingest->writer, number, session_number, frame->open.resume,
-			                                    frame->open.overwrite,
-			                                    frame->open.late ? frame->open.after : 0, error);
-		if (result == 0)
-			result = store_writer_session_content(ingest->writer, number, session_number,
-			                                      content_of(&frame->open), error);
+			result = register_session(ingest, number, frame, started, &session_number, error);
 		if (result == 0)
 			result = bring_in(ingest, number, session_number, name, now, session, error);
 		if (result == 0) {

@@ -27,12 +27,12 @@ static void
 open_with_run(struct opened *opened, const char *directory, size_t map_size)
 {
 	struct store_run_request request = {.name = {"run", 3}, .mode = PORTOLAN_EPOCH_END, .examples = ROWS};
-	const uint8_t id[16] = {1};
+	const struct store_session_request session = {.id = {1}, .started = 1};
 
 	*opened = (struct opened){0};
 	ok(store_writer_open_with(directory, map_size, &opened->writer, &error));
 	ok(store_writer_run(opened->writer, &request, &opened->run, &error));
-	ok(store_writer_session(opened->writer, opened->run, id, 1, 0, &opened->session, &error));
+	ok(store_writer_session(opened->writer, opened->run, &session, &opened->session, &error));
 	ok(store_writer_commit(opened->writer, &error));
 }
 

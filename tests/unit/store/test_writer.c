@@ -85,7 +85,10 @@ runs(void **state)
 static void
 sessions(void **state)
 {
-	const uint8_t one[16] = {1}, two[16] = {200}, none[16] = {201};
+	const struct store_session_request one = {.id = {1}, .started = 5},
+	                                   two = {.id = {200}, .started = 77, .rank = 3},
+	                                   later = {.id = {200}, .started = 99, .rank = 9};
+	const uint8_t none[16] = {201};
 	struct fixture *fixture = fixture_new();
 	uint32_t a = fixture_run(fixture, "a", 0, NULL, 0), b = fixture_run(fixture, "b", 0, NULL, 0), first, again,
 	         run;
@@ -93,19 +96,19 @@ sessions(void **state)
 	struct store_session_info info;
 
 	(void)state;
-	ok(store_writer_session(writer, a, two, 77, 3, &first, &error));
-	ok(store_writer_session(writer, a, two, 99, 9, &again, &error));
+	ok(store_writer_session(writer, a, &two, &first, &error));
+	ok(store_writer_session(writer, a, &later, &again, &error));
 	assert_int_equal(first, again);
-	ok(store_writer_session(writer, b, one, 5, 0, &again, &error)); /* also the id of the fixture's own in `a` */
+	ok(store_writer_session(writer, b, &one, &again, &error)); /* also the id of the fixture's own in `a` */
 	ok(store_writer_end_epoch(writer, a, first, 1, 4, &error));
 	ok(store_writer_end_epoch(writer, a, first, 2, 2, &error));
 	ok(store_writer_session_live(writer, a, first, true, &error));
 	fixture_close(fixture);
 	writer = fixture_writer(fixture);
-	ok(store_writer_find_session(writer, two, &run, &again, &error));
+	ok(store_writer_find_session(writer, two.id, &run, &again, &error));
 	assert_int_equal(run, a);
 	assert_int_equal(again, first);
-	ok(store_writer_find_session(writer, one, &run, &again, &error));
+	ok(store_writer_find_session(writer, one.id, &run, &again, &error));
 	assert_int_equal(run, b);
 	assert_int_equal(store_writer_find_session(writer, none, &run, &again, NULL), STORE_E_NO_RUN);
 	ok(store_writer_session_info(writer, a, first, &info, &error));
@@ -115,7 +118,7 @@ sessions(void **state)
 	assert_int_equal(info.frontier, 4);
 	assert_true(info.live);
 	ok(store_writer_remove_run(writer, text("a"), &error));
-	assert_int_equal(store_writer_find_session(writer, two, &run, &again, NULL), STORE_E_NO_RUN);
+	assert_int_equal(store_writer_find_session(writer, two.id, &run, &again, NULL), STORE_E_NO_RUN);
 	assert_int_equal(store_writer_session_info(writer, a, first, &info, NULL), STORE_E_NO_RUN);
 	assert_int_equal(store_writer_remove_run(writer, text("a"), NULL), STORE_E_NO_RUN);
 	fixture_free(fixture);
