@@ -412,6 +412,8 @@ put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, 
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	data = record + RECORD_HEADER + sizeof(head);
+	if (append->id_kind == STORE_ID_STR)
+		memset(data, 0, 4); /* where the first one begins */
 	for (uint32_t i = 0; i < count; i++) {
 		if (append->id_kind == STORE_ID_INT) {
 			uint64_t integer = store_append_integer(append, rows[i]);

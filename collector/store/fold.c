@@ -122,12 +122,11 @@ put_sessions(struct store_fold *fold, struct portolan_error *error)
 	int rc = 0;
 
 	for (uint32_t session = 0; session < fold->sessions && fold->counts.replaced && !rc; session++) {
-		struct run_state_record state;
 		struct session_record record;
 
 		if (!fold->counts.by_session[session])
 			continue;
-		rc = store_writer_load(fold->writer, fold->run, session, &state, &record, error);
+		rc = store_writer_load(fold->writer, fold->run, session, NULL, &record, error);
 		record.replaced += fold->counts.by_session[session];
 		if (!rc)
 			rc = store_writer_put_session(fold->writer, fold->run, session, &record, error);

@@ -199,8 +199,8 @@ put_failed(struct store_writer *writer, int rc, struct portolan_error *error)
 }
 
 int
-store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
-                         uint8_t **record, struct portolan_error *error)
+store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                     uint8_t **record, struct portolan_error *error)
 {
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v = {.mv_size = length};
 	int rc = mdb_put(writer->view.txn, writer->environment.dbi[db], &k, &v, MDB_RESERVE);
@@ -210,17 +210,6 @@ store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const st
 	writer->pending += key->size + length;
 	*record = v.mv_data;
 	return 0;
-}
-
-int
-store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
-                     uint8_t **record, struct portolan_error *error)
-{
-	int rc = store_writer_reserve_raw(writer, db, key, length, record, error);
-
-	if (!rc)
-		memset(*record, 0, length);
-	return rc;
 }
 
 int

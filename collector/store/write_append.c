@@ -125,7 +125,7 @@ put_batch(struct store_writer *writer, uint32_t run, const struct store_append *
 	bool scattered = head->first == BATCH_SCATTERED;
 	size_t length = store_batch_size(head->rows, head->columns, scattered);
 	uint8_t *record, *at;
-	int rc = store_writer_reserve_raw(writer, DB_LOG, &key, length, &record, error);
+	int rc = store_writer_reserve(writer, DB_LOG, &key, length, &record, error);
 
 	if (rc)
 		return rc;
@@ -197,7 +197,7 @@ put_user_columns(struct store_writer *writer, uint32_t run, const struct append_
 		uint8_t *name = record + RECORD_HEADER + sizeof(head) + (size_t)i * USER_COLUMN_NAME;
 
 		name[0] = (uint8_t)strlen(resolved->user_names[i]);
-		memcpy(name + 1, resolved->user_names[i], name[0]);
+		memcpy(name + 1, resolved->user_names[i], USER_COLUMN_NAME - 1); /* which ends in zeros */
 	}
 	store_record_seal(record, RECORD_USER_COLUMNS, length);
 	return 0;

@@ -17,10 +17,11 @@ store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, s
                   struct session_record *record, struct portolan_error *error)
 {
 	struct store_key key = store_key_u32_u32(run, session);
+	struct run_state_record own;
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc)
-		rc = store_catalog_state(&writer->view, run, state, error);
+		rc = store_catalog_state(&writer->view, run, state ? state : &own, error);
 	if (!rc)
 		rc = store_view_read(&writer->view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
 	if (rc == VIEW_ABSENT)
@@ -125,9 +126,8 @@ int
 store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_t session, struct store_session_info *info,
                           struct portolan_error *error)
 {
-	struct run_state_record state;
 	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, NULL, &record, error);
 
 	if (rc)
 		return rc;
@@ -148,9 +148,8 @@ int
 store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_t session, bool live,
                           struct portolan_error *error)
 {
-	struct run_state_record state;
 	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, NULL, &record, error);
 
 	if (rc || (record.live != 0) == live)
 		return rc;
@@ -162,9 +161,8 @@ int
 store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
                        uint64_t frontier, struct portolan_error *error)
 {
-	struct run_state_record state;
 	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, NULL, &record, error);
 
 	if (rc)
 		return rc;

@@ -82,6 +82,33 @@ runs(void **state)
 	fixture_free(fixture);
 }
 
+/* So many that their records fill several pages, between others that stay. */
+static void
+unnamed_runs(void **state)
+{
+	enum { RUNS = 150 };
+	struct fixture *fixture = fixture_new();
+	uint32_t runs[RUNS];
+	bool more = true;
+
+	(void)state;
+	for (uint32_t i = 0; i < RUNS; i++) {
+		struct store_run_request request = {.name = {"run", 3}, .whole = i != RUNS / 2, .overwrite = true};
+
+		ok(store_writer_run(fixture_writer(fixture), &request, &runs[i], &error));
+	}
+	fixture_close(fixture);
+	while (more)
+		ok(store_writer_collect(fixture_writer(fixture), &more, &error));
+	for (uint32_t i = 0; i < RUNS; i++) {
+		struct store_run_info info;
+		int rc = store_writer_run_info(fixture_writer(fixture), runs[i], &info, NULL);
+
+		assert_int_equal(rc, i == RUNS / 2 ? 0 : STORE_E_NO_RUN);
+	}
+	fixture_free(fixture);
+}
+
 static void
 sessions(void **state)
 {
@@ -369,10 +396,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(runs),         cmocka_unit_test(sessions),     cmocka_unit_test(each_run),
-	        cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),  cmocka_unit_test(two_writers),
-	        cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema), cmocka_unit_test(missing_stores),
-	        cmocka_unit_test(wrong_names),
+	        cmocka_unit_test(runs),           cmocka_unit_test(unnamed_runs), cmocka_unit_test(sessions),
+	        cmocka_unit_test(each_run),       cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),
+	        cmocka_unit_test(two_writers),    cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema),
+	        cmocka_unit_test(missing_stores), cmocka_unit_test(wrong_names),
 	};
 
 	return cmocka_run_group_tests_name("store writer", tests, NULL, NULL);
