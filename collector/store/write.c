@@ -17,13 +17,6 @@
 int
 store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error)
 {
-	return store_writer_open_with(directory, 0, writer, error);
-}
-
-int
-store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
-                       struct portolan_error *error)
-{
 	struct store_writer *opened = calloc(1, sizeof(*opened));
 	int rc = 0;
 
@@ -41,7 +34,7 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 	if (!rc)
 		rc = store_environment_create(directory, error);
 	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, true, map_size, error);
+		rc = store_environment_open(&opened->environment, directory, true, 0, error);
 	if (!rc) {
 		store_lock_let_group_read(directory);
 		opened->view.environment = &opened->environment;
@@ -213,17 +206,31 @@ store_writer_reserve(struct store_writer *writer, enum store_db db, const struct
 }
 
 int
+store_writer_put_parts(struct store_writer *writer, enum store_db db, const struct store_key *key,
+                       enum record_kind kind, const struct store_part *parts, size_t count,
+                       struct portolan_error *error)
+{
+	size_t length = RECORD_HEADER;
+	uint8_t *record, *at;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		length += parts[i].size;
+	rc = store_writer_reserve(writer, db, key, length, &record, error);
+	if (rc)
+		return rc;
+	at = record + RECORD_HEADER;
+	for (size_t i = 0; i < count; i++)
+		at = parts[i].size ? mempcpy(at, parts[i].data, parts[i].size) : at;
+	store_record_seal(record, kind, length);
+	return 0;
+}
+
+int
 store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
                  const void *body, size_t size, struct portolan_error *error)
 {
-	uint8_t *record;
-	int rc = store_writer_reserve(writer, db, key, RECORD_HEADER + size, &record, error);
-
-	if (rc)
-		return rc;
-	memcpy(record + RECORD_HEADER, body, size);
-	store_record_seal(record, kind, RECORD_HEADER + size);
-	return 0;
+	return store_writer_put_parts(writer, db, key, kind, &(struct store_part){body, size}, 1, error);
 }
 
 int

@@ -21,9 +21,6 @@ struct store_writer;
 /* Creates directory and store when there are none. STORE_E_LOCKED names the process that serves it; STORE_E_NEWER;
  * network file systems are refused (STORE_E_SYSTEM). */
 int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
-/* The same with a map of `map_size` bytes to begin with, so that its growth can be tested. */
-int store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
-                           struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
 
 /* 16 random bytes, made with the store; a copy of it keeps them. Valid until the writer is closed. */

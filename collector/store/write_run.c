@@ -61,23 +61,12 @@ put_identity(struct store_writer *writer, uint32_t run, const struct store_run_r
 	                                       .config_size = (uint32_t)request->config.size,
 	                                       .label_count = request->label_count,
 	                                       .created = (int64_t)time(NULL)};
-	size_t length =
-	        RECORD_HEADER + sizeof(identity) + request->name.size + request->group.size + request->config.size;
-	const struct store_text *texts[] = {&request->name, &request->group, &request->config};
-	uint8_t *record, *at;
-	int rc = store_writer_reserve(writer, DB_RUN, &key, length, &record, error);
+	const struct store_part parts[] = {{&identity, sizeof(identity)},
+	                                   {request->name.data, request->name.size},
+	                                   {request->group.data, request->group.size},
+	                                   {request->config.data, request->config.size}};
 
-	if (rc)
-		return rc;
-	memcpy(record + RECORD_HEADER, &identity, sizeof(identity));
-	at = record + RECORD_HEADER + sizeof(identity);
-	for (int i = 0; i < 3; i++) {
-		if (texts[i]->size)
-			memcpy(at, texts[i]->data, texts[i]->size);
-		at += texts[i]->size;
-	}
-	store_record_seal(record, RECORD_RUN_IDENTITY, length);
-	return 0;
+	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_RUN_IDENTITY, parts, 4, error);
 }
 
 static int

@@ -47,7 +47,14 @@ int store_writer_begin(struct store_writer *writer, struct portolan_error *error
  * sealed, before the next call. */
 int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
                          uint8_t **record, struct portolan_error *error);
-/* Puts a record with this body. */
+/* Puts a record whose body is these parts, one after another; or this one. */
+struct store_part {
+	const void *data;
+	size_t size;
+};
+int store_writer_put_parts(struct store_writer *writer, enum store_db db, const struct store_key *key,
+                           enum record_kind kind, const struct store_part *parts, size_t count,
+                           struct portolan_error *error);
 int store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
                      const void *body, size_t size, struct portolan_error *error);
 int store_writer_delete(struct store_writer *writer, enum store_db db, const struct store_key *key,

@@ -30,7 +30,11 @@ open_with_run(struct opened *opened, const char *directory, size_t map_size)
 	const struct store_session_request session = {.id = {1}, .started = 1};
 
 	*opened = (struct opened){0};
-	ok(store_writer_open_with(directory, map_size, &opened->writer, &error));
+	ok(store_writer_open(directory, &opened->writer, &error));
+	if (map_size) { /* another map than the usual one */
+		store_environment_close(&opened->writer->environment);
+		ok(store_environment_open(&opened->writer->environment, directory, true, map_size, &error));
+	}
 	ok(store_writer_run(opened->writer, &request, &opened->run, &error));
 	ok(store_writer_session(opened->writer, opened->run, &session, &opened->session, &error));
 	ok(store_writer_commit(opened->writer, &error));
