@@ -326,6 +326,22 @@ take_up(struct ingest *ingest, const struct wire_open *open, uint32_t number, ui
 	return result < 0 ? result : bring_in(ingest, number, session_number, info.name, now, session, error);
 }
 
+static int
+register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *frame, uint64_t started,
+                 uint32_t *session, struct portolan_error *error)
+{
+	const struct wire_open *open = &frame->open;
+	struct store_session_request request = {.started = started,
+	                                        .rank = open->rank,
+	                                        .resume = open->resume,
+	                                        .overwrite = open->overwrite,
+	                                        .after = open->late ? open->after : 0,
+	                                        .content = content_of(open)};
+
+	memcpy(request.id, frame->session, sizeof(request.id));
+	return store_writer_session(ingest->writer, run, &request, session, error);
+}
+
 /* A session that the store does not know. */
 static int
 begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
@@ -353,13 +369,7 @@ begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 		end_earlier_run(ingest, name, number);
 	result = put_after_others(ingest, open, name, number, now, &started, error);
 	if (result == 0)
-		result = store_writer_session(ingest->writer, number, frame->session, started, open->rank,
-		                              &session_number, error);
-	if (result == 0)
-		result = store_writer_session_asked(ingest->writer, number, session_number, open->resume,
-		                                    open->overwrite, open->late ? open->after : 0, error);
-	if (result == 0)
-		result = store_writer_session_content(ingest->writer, number, session_number, content_of(open), error);
+		result = register_session(ingest, number, frame, started, &session_number, error);
 	if (result == 0)
 		result = bring_in(ingest, number, session_number, name, now, session, error);
 	if (result < 0)

@@ -4,11 +4,17 @@
  * What is stored is one fact, `ids`: index → id, appended in the transaction of the batch that brought the ids. The way
  * back, id → index, is a table in memory, made from `ids` when a run is first written to. In the database it would be a
  * B-tree met in random order: measured, in the first epoch of shuffled ids it dirtied a page per new id and made
- * appending twenty times slower. The table takes 21 to 32 bytes per example, and grows in pieces; who has so many that
- * this matters declares them, and needs no table. All tables together are bounded: a batch whose new ids
- * find no room is left as it is (STORE_E_IDS), to come again when other tables are gone.
+ * appending twenty times slower. Who has so many examples that the table's memory matters declares them, and needs no
+ * table. All tables together are bounded: a batch whose new ids find no room is left as it is (STORE_E_IDS), to come
+ * again when other tables are gone.
  *
- * Tables follow the pending transaction: an abort takes out the indices it had given.
+ * A table is an array of the ids by their index, and slots with open addressing, of which at most three quarters are in
+ * use. A slot holds an index in its low bits, as many as an index of the table may have, and bits of the id's hash in
+ * the others, so that ids which are not the one looked for are seldom looked at. The slots can be made from the
+ * array: so growth needs no second table, and takes 17 to 26 bytes per id.
+ *
+ * Tables follow the pending transaction. An index given last can be taken back by emptying its slot, since no id that
+ * is left was placed behind it.
  */
 #include "dictionary.h"
 
@@ -19,20 +25,16 @@
 #include <xxhash.h>
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
-#define PREPARED 32                    /* look-ups under way at once */
+#define FREE UINT32_MAX /* a slot */
+#define PREPARED 32     /* look-ups under way at once */
+#define ROOM_LEAST 64   /* ids */
+#define HUGE_PAGE ((size_t)2 << 20)
 #define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped: */
 #define KEEP_SECONDS 60                /* … for so long; a run that is recording would have to read its ids again */
-
-static struct dictionary_id
-hash_string(const struct dictionary *dictionary, const uint8_t *data, size_t size)
-{
-	XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, dictionary->seed);
-
-	return (struct dictionary_id){.id = hash.low64, .more = (uint32_t)hash.high64};
-}
 
 /* Takes the table out of the list that `link` is part of. */
 static void
@@ -41,7 +43,91 @@ drop(struct dictionary_table **link)
 	struct dictionary_table *table = *link;
 
 	*link = table->next;
-	dictionary_table_free(table);
+	free(table->ids);
+	free(table);
+}
+
+/* All bits of an id take part: ids that differ only in high ones, or in low ones, are usual. */
+static uint64_t
+hash_id(const struct dictionary_table *table, struct dictionary_id id)
+{
+	uint64_t mixed = id.id ^ id.more ^ table->seed;
+
+	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return mixed ^ mixed >> 33;
+}
+
+/* The slot to look at first. */
+static uint32_t *
+home_of(const struct dictionary_table *table, uint64_t hash)
+{
+	return &table->slots[(unsigned __int128)hash * table->slot_count >> 64];
+}
+
+/* The bits of a slot that hold an index, of which none is as high as this. */
+static uint32_t
+index_mask(const struct dictionary_table *table)
+{
+	return UINT32_MAX >> __builtin_clz((uint32_t)table->room);
+}
+
+/* The slot that holds the index of an id, or the free one where it would be. */
+static uint32_t *
+find_slot(const struct dictionary_table *table, struct dictionary_id id, uint64_t hash)
+{
+	const uint32_t mask = index_mask(table), rest = (uint32_t)hash & ~mask;
+	uint32_t *slot = home_of(table, hash);
+
+	for (; *slot != FREE; slot = slot + 1 < table->slots + table->slot_count ? slot + 1 : table->slots) {
+		const struct dictionary_id *other = &table->ids[*slot & mask];
+
+		if ((*slot & ~mask) == rest && other->id == id.id && other->more == id.more)
+			break;
+	}
+	return slot;
+}
+
+/* The hashes of some ids. Their slots are asked for from memory, so that the look-ups that follow need not wait. */
+static void
+prepare(const struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count, uint64_t *hashes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		hashes[i] = hash_id(table, ids[i]);
+		__builtin_prefetch(home_of(table, hashes[i]));
+	}
+}
+
+static void
+fill_slots(struct dictionary_table *table)
+{
+	const uint32_t mask = index_mask(table);
+	uint64_t hashes[PREPARED];
+
+	memset(table->slots, 0xff, table->slot_count * sizeof(*table->slots));
+	for (uint64_t i = 0; i < table->rows; i++) {
+		uint32_t at = i % PREPARED, *slot;
+
+		if (at == 0)
+			prepare(table, table->ids + i,
+			        table->rows - i < PREPARED ? (uint32_t)(table->rows - i) : PREPARED, hashes);
+		slot = find_slot(table, table->ids[i], hashes[at]);
+		if (*slot == FREE)
+			*slot = ((uint32_t)hashes[at] & ~mask) | (uint32_t)i;
+	}
+}
+
+/* Takes back the indices from `rows` on. */
+static void
+cut(struct dictionary_table *table, uint64_t rows)
+{
+	while (table->rows > rows) {
+		struct dictionary_id id = table->ids[--table->rows];
+		uint32_t *slot = find_slot(table, id, hash_id(table, id));
+
+		if ((*slot & index_mask(table)) == table->rows)
+			*slot = FREE;
+	}
 }
 
 int
@@ -55,10 +141,8 @@ store_dictionary_init(struct dictionary *dictionary)
 void
 store_dictionary_committed(struct dictionary *dictionary)
 {
-	for (struct dictionary_table *table = dictionary->tables; table; table = table->next) {
+	for (struct dictionary_table *table = dictionary->tables; table; table = table->next)
 		table->committed = table->rows;
-		table->settled = true;
-	}
 }
 
 void
@@ -67,15 +151,12 @@ store_dictionary_aborted(struct dictionary *dictionary)
 	struct dictionary_table **link = &dictionary->tables;
 
 	while (*link) {
-		struct dictionary_table *table = *link;
-
-		if (!table->settled || (table->rows != table->committed &&
-		                        (table->committed == 0 || !dictionary_table_cut(table, table->committed)))) {
-			drop(link); /* made again when it is needed */
+		if ((*link)->committed == 0) { /* or made in this transaction: it is made again when it is needed */
+			drop(link);
 			continue;
 		}
-		table->rows = table->committed;
-		link = &table->next;
+		cut(*link, (*link)->committed);
+		link = &(*link)->next;
 	}
 }
 
@@ -84,8 +165,6 @@ store_dictionary_free(struct dictionary *dictionary)
 {
 	while (dictionary->tables)
 		drop(&dictionary->tables);
-	free(dictionary->offsets);
-	*dictionary = (struct dictionary){0};
 }
 
 static int
@@ -96,7 +175,79 @@ out_of_memory(const struct store_writer *writer, struct portolan_error *error)
 	                 writer->directory);
 }
 
-/* Fills an empty table from the segments of ids, which have to cover the indices without a gap. */
+void
+store_writer_limit_ids(struct store_writer *writer, size_t bytes)
+{
+	writer->dictionary.limit = bytes;
+}
+
+/* Whether tables may take so many bytes more. Those not used of late give way, the one not used for longest first. */
+static bool
+make_place(struct dictionary *dictionary, size_t more, int64_t now)
+{
+	const size_t limit = dictionary->limit, most = limit && limit < KEEP_BYTES ? limit : KEEP_BYTES;
+	struct dictionary_table **link = &dictionary->tables;
+	size_t bytes = more;
+
+	while (*link) {
+		bytes += (*link)->bytes;
+		if (bytes > most && now - (*link)->used_at > KEEP_SECONDS) {
+			bytes -= (*link)->bytes;
+			drop(link);
+		} else {
+			link = &(*link)->next;
+		}
+	}
+	return !limit || bytes <= limit;
+}
+
+/* Makes room for `rows` ids at least: by half of what there is, or by an eighth where no more may be had. The slots are
+ * to be filled anew. */
+static int
+grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
+{
+	uint64_t step = table->room ? table->room / 2 : ROOM_LEAST, room, slot_count;
+	struct dictionary_id *ids;
+	size_t bytes;
+
+	for (;; step /= 2) {
+		room = table->room + step < rows ? rows : table->room + step;
+		room = room < STORE_MAX_EXAMPLES ? room : STORE_MAX_EXAMPLES;
+		slot_count = room + room / 3 + 1;
+		bytes = room * sizeof(*ids) + slot_count * sizeof(*table->slots);
+		if (make_place(&writer->dictionary, bytes - table->bytes, table->used_at))
+			break;
+		if (step <= table->room / 8)
+			return error_set(error, STORE_E_IDS,
+			                 "the collector's memory for ids is used up (%zu MB): declare examples=N, or "
+			                 "start portoland with a larger --max-memory",
+			                 writer->dictionary.limit >> 20);
+	}
+	ids = realloc(table->ids, bytes);
+	if (!ids)
+		return out_of_memory(writer, error);
+	if (bytes >= 2 * HUGE_PAGE) { /* nearly each look-up is in another page */
+		size_t before = -(uintptr_t)ids % HUGE_PAGE;
+
+		madvise((uint8_t *)ids + before, bytes - before, MADV_HUGEPAGE);
+	}
+	table->ids = ids;
+	table->slots = (uint32_t *)(ids + room);
+	table->room = room;
+	table->slot_count = slot_count;
+	table->bytes = bytes;
+	return 0;
+}
+
+static struct dictionary_id
+hash_string(const struct dictionary_table *table, const uint8_t *data, size_t size)
+{
+	XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, table->seed);
+
+	return (struct dictionary_id){.id = hash.low64, .more = (uint32_t)hash.high64};
+}
+
+/* Fills the table from the segments of ids, which have to cover the indices without a gap. */
 static int
 load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
 {
@@ -106,6 +257,9 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 	size_t size;
 	int rc = store_walk_open(&walk, &writer->view, DB_IDS, &from, from.size, error);
 
+	table->rows = table->committed = 0;
+	if (!rc && !table->room)
+		rc = grow(writer, table, 0, error);
 	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
 		struct ids_segment segment;
 
@@ -115,90 +269,27 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 			rc = store_view_corrupt(&writer->view, DB_IDS, walk.key.mv_data, walk.key.mv_size, error);
 			break;
 		}
+		if (table->rows + segment.count > table->room)
+			rc = grow(writer, table, table->rows + segment.count, error);
 		for (uint32_t i = 0; i < segment.count && !rc; i++) {
-			struct dictionary_id id = {0};
-			size_t length;
+			struct dictionary_id *id = &table->ids[table->rows++];
 
-			if (segment.kind == STORE_ID_INT) {
-				id.id = store_ids_integer(&segment, i);
-			} else {
+			if (segment.kind == STORE_ID_STR) {
+				size_t length;
 				const uint8_t *string = store_ids_string(&segment, i, &length);
 
-				id = hash_string(&writer->dictionary, string, length);
+				*id = hash_string(table, string, length);
+			} else {
+				*id = (struct dictionary_id){.id = store_ids_integer(&segment, i)};
 			}
-			if (!dictionary_table_add(table, id, (uint32_t)table->rows))
-				rc = out_of_memory(writer, error);
 		}
 	}
 	store_walk_close(&walk);
 	if (rc == VIEW_ABSENT)
 		rc = table->rows == rows ? 0 : store_view_corrupt(&writer->view, DB_IDS, from.data, from.size, error);
+	if (!rc)
+		fill_slots(table);
 	return rc;
-}
-
-static int64_t
-now_seconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-	return (int64_t)time.tv_sec;
-}
-
-/* Drops tables not used of late, beginning with the one not used for longest, until those left are not too much. */
-static void
-make_place(struct dictionary *dictionary, size_t most, int64_t now)
-{
-	struct dictionary_table **link = &dictionary->tables;
-	size_t bytes = 0;
-
-	while (*link) {
-		bytes += (*link)->bytes;
-		if (bytes > most && now - (*link)->used_at > KEEP_SECONDS)
-			drop(link);
-		else
-			link = &(*link)->next;
-	}
-}
-
-static size_t
-bytes_of_all(const struct dictionary *dictionary)
-{
-	size_t bytes = 0;
-
-	for (const struct dictionary_table *table = dictionary->tables; table; table = table->next)
-		bytes += table->bytes;
-	return bytes;
-}
-
-/* Whether a table that has `now` bytes may have `then`; tables of other runs give way, if they are not in use. */
-static bool
-may_grow(struct dictionary *dictionary, size_t now, size_t then, int64_t clock)
-{
-	size_t more = then - now;
-
-	if (more == 0 || !dictionary->limit)
-		return true;
-	if (then > dictionary->limit)
-		return false;
-	if (bytes_of_all(dictionary) > dictionary->limit - more)
-		make_place(dictionary, dictionary->limit - more, clock);
-	return bytes_of_all(dictionary) <= dictionary->limit - more;
-}
-
-static int
-no_room(const struct dictionary *dictionary, struct portolan_error *error)
-{
-	return error_set(error, STORE_E_IDS,
-	                 "the collector's memory for ids is used up (%zu MB): declare examples=N, or start portoland "
-	                 "with a larger --max-memory",
-	                 dictionary->limit >> 20);
-}
-
-void
-store_writer_limit_ids(struct store_writer *writer, size_t bytes)
-{
-	writer->dictionary.limit = bytes;
 }
 
 /* The table of a run, made if need be. */
@@ -208,30 +299,27 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 {
 	struct dictionary *dictionary = &writer->dictionary;
 	struct dictionary_table **link = &dictionary->tables, *table;
-	int64_t now = now_seconds();
+	struct timespec now;
 	int rc = 0;
 
 	while (*link && (*link)->run != run)
 		link = &(*link)->next;
-	if (*link && (*link)->rows != rows)
-		drop(link);
-	table = *link && (*link)->run == run ? *link : NULL;
+	table = *link;
 	if (table) {
 		*link = table->next;
 	} else {
-		make_place(dictionary, KEEP_BYTES, now);
-		if (!may_grow(dictionary, 0, (size_t)rows * 2 * sizeof(struct dictionary_entry), now))
-			return no_room(dictionary, error);
 		table = calloc(1, sizeof(*table));
 		if (!table)
 			return out_of_memory(writer, error);
 		table->run = run;
 		table->seed = dictionary->seed;
-		rc = load(writer, table, rows, error);
 	}
-	table->used_at = now;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	table->used_at = now.tv_sec;
 	table->next = dictionary->tables;
 	dictionary->tables = table;
+	if (!table->room || table->rows != rows)
+		rc = load(writer, table, rows, error);
 	if (rc)
 		drop(&dictionary->tables);
 	else
@@ -239,91 +327,126 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 	return rc;
 }
 
-/* Finds where each string of the batch begins. */
-static bool
-find_strings(struct dictionary *dictionary, const struct store_append *append)
+/* The strings of a batch, found one after another: their lengths come first, then the text. */
+struct strings {
+	const struct store_append *append;
+	uint32_t row;
+	size_t at;
+};
+
+static const uint8_t *
+find_string(struct strings *strings, uint32_t row, size_t *length)
 {
-	const uint8_t *lengths = append->ids;
-	size_t at = append->rows;
+	const uint8_t *lengths = strings->append->ids;
 
-	if (dictionary->offset_room < append->rows) {
-		uint32_t *more = realloc(dictionary->offsets, append->rows * sizeof(*more));
-
-		if (!more)
-			return false;
-		dictionary->offsets = more;
-		dictionary->offset_room = append->rows;
-	}
-	for (uint32_t row = 0; row < append->rows; row++) {
-		dictionary->offsets[row] = (uint32_t)at;
-		at += lengths[row];
-	}
-	return true;
+	for (; strings->row < row; strings->row++)
+		strings->at += lengths[strings->row];
+	*length = lengths[row];
+	return lengths + strings->append->rows + strings->at;
 }
 
-static size_t
-length_of(const struct store_append *append, uint32_t row)
-{
-	return append->id_kind == STORE_ID_STR ? ((const uint8_t *)append->ids)[row] : sizeof(uint64_t);
-}
-
-static inline void
-ask_for(const struct dictionary_table *table, struct dictionary_id id)
-{
-	uint64_t hash = dictionary_table_hash(table, id);
-	const struct dictionary_piece *piece = &table->pieces[dictionary_table_piece(hash)];
-
-	if (piece->room)
-		__builtin_prefetch(dictionary_piece_home(piece, hash));
-}
-
-/* The ids of some rows; their entries are asked for from memory, so that the look-ups that follow need not wait. */
+/* The ids of some rows, and their hashes. What they are compared with is asked for from memory, too. */
 static void
-prepare(const struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
-        const uint32_t *rows, uint32_t count, struct dictionary_id *ids)
+prepare_rows(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows, uint32_t count,
+             struct dictionary_id *ids, uint64_t *hashes)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		if (append->id_kind == STORE_ID_STR)
-			ids[i] = hash_string(dictionary, (const uint8_t *)append->ids + dictionary->offsets[rows[i]],
-			                     length_of(append, rows[i]));
-		else
-			ids[i] = (struct dictionary_id){.id = store_append_integer(append, rows[i])};
-		ask_for(table, ids[i]);
+		if (strings->append->id_kind == STORE_ID_STR) {
+			size_t length;
+			const uint8_t *string = find_string(strings, rows[i], &length);
+
+			ids[i] = hash_string(table, string, length);
+		} else {
+			ids[i] = (struct dictionary_id){.id = store_append_integer(strings->append, rows[i])};
+		}
 	}
+	prepare(table, ids, count, hashes);
+	for (uint32_t i = 0; i < count; i++)
+		__builtin_prefetch(&table->ids[*home_of(table, hashes[i]) & index_mask(table)]);
 }
 
-/* How many of the rows bring an id that is not in the table, by piece; one that comes twice counts twice. */
-static void
-count_fresh(const struct dictionary *dictionary, const struct dictionary_table *table,
-            const struct store_append *append, const uint32_t *rows, uint32_t count, uint32_t fresh[DICTIONARY_PIECES])
-{
-	struct dictionary_id ids[PREPARED];
-
-	memset(fresh, 0, DICTIONARY_PIECES * sizeof(*fresh));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct dictionary_id *id = &ids[i % PREPARED];
-
-		if (i % PREPARED == 0)
-			prepare(dictionary, table, append, rows + i, count - i < PREPARED ? count - i : PREPARED, ids);
-		if (dictionary_table_index(table, *id) == DICTIONARY_NO_INDEX)
-			fresh[dictionary_table_piece(dictionary_table_hash(table, *id))]++;
-	}
-}
-
-/* Before anything is changed: whether the new ids of the batch may be added. */
 static int
-check_room(struct dictionary *dictionary, const struct dictionary_table *table, const struct store_append *append,
-           const uint32_t *rows, uint32_t count, struct portolan_error *error)
+get_index(struct store_writer *writer, struct dictionary_table *table, struct dictionary_id id, uint64_t hash,
+          uint32_t *index, struct portolan_error *error)
 {
-	uint32_t fresh[DICTIONARY_PIECES];
-	size_t most = 2 * (table->bytes + (count + 64 * DICTIONARY_PIECES) * sizeof(struct dictionary_entry));
+	uint32_t *slot = find_slot(table, id, hash);
+	int rc;
 
-	if (!dictionary->limit || bytes_of_all(dictionary) + most <= dictionary->limit)
+	if (*slot == FREE && table->rows == STORE_MAX_EXAMPLES) {
+		*index = DICTIONARY_NO_INDEX;
 		return 0;
-	count_fresh(dictionary, table, append, rows, count, fresh);
-	return may_grow(dictionary, table->bytes, dictionary_table_bytes_with(table, fresh), table->used_at)
-	               ? 0
-	               : no_room(dictionary, error);
+	}
+	if (*slot == FREE && table->rows == table->room) {
+		rc = grow(writer, table, table->rows + 1, error);
+		if (rc)
+			return rc;
+		fill_slots(table);
+		slot = find_slot(table, id, hash);
+	}
+	if (*slot == FREE) {
+		*slot = ((uint32_t)hash & ~index_mask(table)) | (uint32_t)table->rows;
+		table->ids[table->rows++] = id;
+	}
+	*index = *slot & index_mask(table);
+	return 0;
+}
+
+/* Files the ids of these rows, which have the indices first … first + count − 1, in one segment. */
+static int
+put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, const uint32_t *rows, uint32_t first,
+            uint32_t count, struct portolan_error *error)
+{
+	const struct store_append *append = strings->append;
+	const struct ids_record head = {.count = count, .kind = (uint32_t)append->id_kind};
+	struct store_key key = store_key_u32_u32(run, first);
+	size_t size, text = 0;
+	uint32_t end = 0;
+	uint8_t *record, *data;
+	int rc;
+
+	for (uint32_t i = 0; i < count && append->id_kind == STORE_ID_STR; i++)
+		text += ((const uint8_t *)append->ids)[rows[i]];
+	size = store_ids_size(append->id_kind, count, text);
+	rc = store_writer_reserve(writer, DB_IDS, &key, size, &record, error);
+	if (rc)
+		return rc;
+	memcpy(record + RECORD_HEADER, &head, sizeof(head));
+	data = record + RECORD_HEADER + sizeof(head);
+	if (append->id_kind == STORE_ID_STR)
+		memset(data, 0, 4); /* where the first one begins */
+	for (uint32_t i = 0; i < count; i++) {
+		if (append->id_kind == STORE_ID_INT) {
+			uint64_t integer = store_append_integer(append, rows[i]);
+
+			memcpy(data + 8 * (size_t)i, &integer, 8);
+		} else {
+			size_t length;
+			const uint8_t *string = find_string(strings, rows[i], &length);
+
+			memcpy(data + 4 * ((size_t)count + 1) + end, string, length);
+			end += (uint32_t)length;
+			memcpy(data + 4 * ((size_t)i + 1), &end, 4);
+		}
+	}
+	store_record_seal(record, RECORD_IDS, size);
+	return 0;
+}
+
+/* Segments do not cross the border of a chunk, so that a block's ids begin with a segment. */
+static int
+put_segments(struct store_writer *writer, uint32_t run, const struct store_append *append, const uint32_t *rows,
+             uint32_t first, uint32_t count, struct portolan_error *error)
+{
+	struct strings strings = {.append = append};
+	int rc = 0;
+
+	for (uint32_t done = 0, part; done < count && !rc; done += part) {
+		uint32_t room = STORE_CHUNK - (first + done) % STORE_CHUNK;
+
+		part = count - done < room ? count - done : room;
+		rc = put_segment(writer, run, &strings, rows + done, first + done, part, error);
+	}
+	return rc;
 }
 
 int
@@ -331,39 +454,34 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
                         const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,
                         struct portolan_error *error)
 {
-	struct dictionary *dictionary = &writer->dictionary;
-	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0, first = (uint32_t)state->rows;
+	const uint32_t first = (uint32_t)state->rows;
+	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0;
+	struct strings strings = {.append = append};
 	struct dictionary_table *table = NULL;
 	struct dictionary_id ids[PREPARED];
-	int rc = 0;
+	uint64_t hashes[PREPARED];
+	int rc = fresh ? get_table(writer, run, first, &table, error) : out_of_memory(writer, error);
 
-	if (!fresh || (append->id_kind == STORE_ID_STR && !find_strings(dictionary, append)))
-		rc = out_of_memory(writer, error);
-	if (!rc)
-		rc = get_table(writer, run, state->rows, &table, error);
-	if (!rc)
-		rc = check_room(dictionary, table, append, kept, count, error);
 	for (uint32_t i = 0; i < count && !rc; i++) {
-		const struct dictionary_id *id = &ids[i % PREPARED];
+		const uint32_t at = i % PREPARED;
+		const uint64_t rows = table->rows;
 
-		if (i % PREPARED == 0)
-			prepare(dictionary, table, append, kept + i, count - i < PREPARED ? count - i : PREPARED, ids);
+		if (at == 0)
+			prepare_rows(table, &strings, kept + i, count - i < PREPARED ? count - i : PREPARED, ids,
+			             hashes);
 		index[i] = DICTIONARY_NO_INDEX;
-		if (length_of(append, kept[i]) == 0)
+		if (append->id_kind == STORE_ID_STR && ((const uint8_t *)append->ids)[kept[i]] == 0)
 			continue;
-		index[i] = dictionary_table_index(table, *id);
-		if (index[i] != DICTIONARY_NO_INDEX || state->rows >= STORE_MAX_EXAMPLES)
-			continue;
-		index[i] = (uint32_t)state->rows;
-		if (!dictionary_table_add(table, *id, index[i])) {
-			rc = out_of_memory(writer, error);
-			break;
-		}
-		state->rows++;
-		fresh[fresh_count++] = kept[i];
+		rc = get_index(writer, table, ids[at], hashes[at], &index[i], error);
+		if (table->rows > rows)
+			fresh[fresh_count++] = kept[i];
 	}
 	if (!rc)
-		rc = store_ids_file(writer, run, append, dictionary->offsets, fresh, first, fresh_count, error);
+		rc = put_segments(writer, run, append, fresh, first, fresh_count, error);
+	if (!rc)
+		state->rows += fresh_count;
+	else if (table)
+		cut(table, first);
 	free(fresh);
 	return rc;
 }

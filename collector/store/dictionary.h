@@ -5,17 +5,32 @@
 #define STORE_DICTIONARY_H
 
 #include "catalog.h"
-#include "dictionary_table.h"
 
 struct store_writer;
 struct store_append;
 
+/* An integer id and 0; or 96 bits of a string's hash: among 10 million strings two are alike with odds of 1 : 10¹⁵. */
+struct dictionary_id {
+	uint64_t id;
+	uint32_t more;
+} __attribute__((packed, aligned(4)));
+
+struct dictionary_table { /* of one run; see dictionary.c */
+	uint32_t run;
+	struct dictionary_id *ids; /* by index; the slots follow them in the same memory */
+	uint32_t *slots;
+	uint64_t room, slot_count;
+	size_t bytes;             /* of ids and slots */
+	uint64_t rows, committed; /* ids in it; of these, committed */
+	uint64_t seed;
+	int64_t used_at; /* seconds of a monotonic clock */
+	struct dictionary_table *next;
+};
+
 struct dictionary {
 	struct dictionary_table *tables; /* the one used last comes first */
-	size_t limit;                    /* bytes that all tables may take, while they grow as well; 0: any */
+	size_t limit;                    /* bytes that all tables may take; 0: any */
 	uint64_t seed;                   /* so that nobody can choose ids that are slow, or look alike */
-	uint32_t *offsets;               /* working space: where each string of a batch begins */
-	size_t offset_room;
 };
 
 int store_dictionary_init(struct dictionary *dictionary); /* STORE_E_SYSTEM: no random numbers */
@@ -23,24 +38,15 @@ void store_dictionary_committed(struct dictionary *dictionary);
 void store_dictionary_aborted(struct dictionary *dictionary); /* forgets what was not committed */
 void store_dictionary_free(struct dictionary *dictionary);
 
+#define DICTIONARY_NO_INDEX UINT32_MAX
+
 /*
  * Sets index[i] of the id in row kept[i], for i < count, giving new ids the next index and filing them (state->rows is
- * increased; the caller puts the state). DICTIONARY_NO_INDEX: an empty string, or no index is left. STORE_E_IDS: there
- * is no room for the new ones, and nothing has changed.
+ * increased; the caller puts the state). `kept` ascends. DICTIONARY_NO_INDEX: an empty string, or no index is left.
+ * STORE_E_IDS: there is no room for the new ones, and nothing has changed.
  */
 int store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                             const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,
                             struct portolan_error *error);
-
-/*
- * Files the ids of the batch's `rows`, which have the indices first … first + count − 1. `offsets`: where each string
- * of the batch begins (only for STORE_ID_STR).
- */
-int store_ids_file(struct store_writer *writer, uint32_t run, const struct store_append *append,
-                   const uint32_t *offsets, const uint32_t *rows, uint32_t first, uint32_t count,
-                   struct portolan_error *error);
-
-/* Makes one record of the ids of one more chunk; *more: there is another chunk to do. */
-int store_dictionary_consolidate(struct store_writer *writer, uint32_t run, bool *more, struct portolan_error *error);
 
 #endif

@@ -121,12 +121,11 @@ put_sessions(struct store_fold *fold, struct portolan_error *error)
 	int rc = 0;
 
 	for (uint32_t session = 0; session < fold->sessions && fold->counts.replaced && !rc; session++) {
-		struct run_state_record state;
 		struct session_record record;
 
 		if (!fold->counts.by_session[session])
 			continue;
-		rc = store_writer_load(fold->writer, fold->run, session, &state, &record, error);
+		rc = store_writer_load(fold->writer, fold->run, session, NULL, &record, error);
 		record.replaced += fold->counts.by_session[session];
 		if (!rc)
 			rc = store_writer_put_session(fold->writer, fold->run, session, &record, error);
@@ -191,23 +190,9 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 	finished = written && (!fold->from_log || fold->image->to >= fold->chunk_count);
 	rc = put_counts(fold, finished, error);
 	if (finished)
-		fold->phase = FOLD_IDS;
+		fold->phase = FOLD_DONE;
 	else if (written)
 		rc = rc ? rc : store_fold_next_range(fold, error);
-	return rc;
-}
-
-static int
-consolidate_ids(struct store_fold *fold, struct portolan_error *error)
-{
-	size_t before = fold->writer->pending;
-	bool more = true;
-	int rc = 0;
-
-	while (!rc && more && fold->writer->pending - before < FOLD_WRITE_BYTES)
-		rc = store_dictionary_consolidate(fold->writer, fold->run, &more, error);
-	if (!more)
-		fold->phase = FOLD_DONE;
 	return rc;
 }
 
@@ -221,8 +206,6 @@ work(struct store_fold *fold, struct portolan_error *error)
 		return store_fold_fill(fold, error);
 	case FOLD_WRITE:
 		return write_chunks(fold, error);
-	case FOLD_IDS:
-		return consolidate_ids(fold, error);
 	case FOLD_DONE:
 		break;
 	}

@@ -43,7 +43,7 @@ struct store_fold {
 		uint64_t chunks, rows, replaced, seen, relabelled;
 		uint64_t *by_session; /* replaced */
 	} counts;
-	enum { FOLD_COUNT, FOLD_FILL, FOLD_WRITE, FOLD_IDS, FOLD_DONE } phase;
+	enum { FOLD_COUNT, FOLD_FILL, FOLD_WRITE, FOLD_DONE } phase;
 };
 
 int store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error);

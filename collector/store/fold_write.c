@@ -47,6 +47,7 @@ write_presence(struct store_writer *writer, const struct chunk_place *place, uns
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	at = record + RECORD_HEADER + sizeof(head);
+	memset(at, 0, length - (size_t)(at - record)); /* a list may end in padding */
 	if (packed->form == PRESENCE_BITMAP)
 		memcpy(at, packed->words, bitmap);
 	for (uint32_t base = 0; base < packed->rows && packed->form == PRESENCE_LIST; base += 64) {
@@ -137,7 +138,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	} else {
 		length += pad8((size_t)packed->present * 4);
 	}
-	rc = store_writer_reserve_raw(writer, DB_COLUMNS, &key, length, &record, error);
+	rc = store_writer_reserve(writer, DB_COLUMNS, &key, length, &record, error);
 	if (rc)
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));

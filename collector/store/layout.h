@@ -74,7 +74,7 @@ struct run_state_record {
 	uint64_t columns; /* every column ever logged */
 	uint64_t declared;
 	uint32_t sessions;
-	uint32_t whole_ids; /* chunks whose ids are one record */
+	uint32_t reserved; /* was: chunks whose ids are one record */
 };
 
 struct run_identity_record { /* followed by name, group, config */

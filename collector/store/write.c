@@ -17,13 +17,6 @@
 int
 store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error)
 {
-	return store_writer_open_with(directory, 0, writer, error);
-}
-
-int
-store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
-                       struct portolan_error *error)
-{
 	struct store_writer *opened = calloc(1, sizeof(*opened));
 	int rc = 0;
 
@@ -41,7 +34,7 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 	if (!rc)
 		rc = store_environment_create(directory, error);
 	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, STORE_WRITE, map_size, error);
+		rc = store_environment_open(&opened->environment, directory, STORE_WRITE, 0, error);
 	if (!rc) {
 		store_lock_let_group_read(directory);
 		opened->view.environment = &opened->environment;
@@ -214,8 +207,8 @@ put_failed(struct store_writer *writer, int rc, struct portolan_error *error)
 }
 
 int
-store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
-                         uint8_t **record, struct portolan_error *error)
+store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
+                     uint8_t **record, struct portolan_error *error)
 {
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v = {.mv_size = length};
 	int rc = mdb_put(writer->view.txn, writer->environment.dbi[db], &k, &v, MDB_RESERVE);
@@ -228,28 +221,31 @@ store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const st
 }
 
 int
-store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
-                     uint8_t **record, struct portolan_error *error)
+store_writer_put_parts(struct store_writer *writer, enum store_db db, const struct store_key *key,
+                       enum record_kind kind, const struct store_part *parts, size_t count,
+                       struct portolan_error *error)
 {
-	int rc = store_writer_reserve_raw(writer, db, key, length, record, error);
+	size_t length = RECORD_HEADER;
+	uint8_t *record, *at;
+	int rc;
 
-	if (!rc)
-		memset(*record, 0, length);
-	return rc;
+	for (size_t i = 0; i < count; i++)
+		length += parts[i].size;
+	rc = store_writer_reserve(writer, db, key, length, &record, error);
+	if (rc)
+		return rc;
+	at = record + RECORD_HEADER;
+	for (size_t i = 0; i < count; i++)
+		at = parts[i].size ? mempcpy(at, parts[i].data, parts[i].size) : at;
+	store_record_seal(record, kind, length);
+	return 0;
 }
 
 int
 store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
                  const void *body, size_t size, struct portolan_error *error)
 {
-	uint8_t *record;
-	int rc = store_writer_reserve(writer, db, key, RECORD_HEADER + size, &record, error);
-
-	if (rc)
-		return rc;
-	memcpy(record + RECORD_HEADER, body, size);
-	store_record_seal(record, kind, RECORD_HEADER + size);
-	return 0;
+	return store_writer_put_parts(writer, db, key, kind, &(struct store_part){body, size}, 1, error);
 }
 
 int

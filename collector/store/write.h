@@ -21,9 +21,6 @@ struct store_writer;
 /* Creates directory and store when there are none. STORE_E_LOCKED names the process that serves it; STORE_E_NEWER;
  * network file systems are refused (STORE_E_SYSTEM). */
 int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
-/* The same with a map of `map_size` bytes to begin with, so that its growth can be tested. */
-int store_writer_open_with(const char *directory, size_t map_size, struct store_writer **writer,
-                           struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
 
 /* 16 random bytes, made with the store; a copy of it keeps them. Valid until the writer is closed. */
@@ -61,10 +58,10 @@ struct store_run_request {
  * Finds or creates the run a session asks for. In this order: a run that does not exist is created; a run of the same
  * launch is joined; `resume` continues the one there is (both: STORE_E_DIFFERS when mode or declared examples are not
  * the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
- * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run. One whose
- * rank is there removes the run with `overwrite` only if it is not `live` (else STORE_E_EXISTS). For a late session, see
- * WIRE.md: a run that was created by a later session with `resume` is joined as well; and `overwrite` removes
- * only what began earlier. *run is the run's number in this store.
+ * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run. One
+ * whose rank is there removes the run with `overwrite` only if it is not `live` (else STORE_E_EXISTS). For a late
+ * session, see WIRE.md: a run that was created by a later session with `resume` is joined as well; and `overwrite`
+ * removes only what began earlier. *run is the run's number in this store.
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);
@@ -85,7 +82,7 @@ struct store_session_info {
 	uint64_t acknowledged; /* highest sequence number stored; 0: none */
 	uint64_t frontier;     /* epochs below it are ended for this session */
 	bool live;             /* as last recorded by store_writer_session_live() */
-	uint64_t content;      /* as store_writer_session_content() had it; 0: not known */
+	uint64_t content;      /* as it was registered; 0: not known */
 	uint64_t observations, refused;
 	uint64_t replaced; /* its observations that came to a place already taken, whichever stayed; counted by folds */
 };
@@ -93,15 +90,18 @@ struct store_session_info {
 /* When a session of `run` began that comes now and says that it did at *started: after all that are there already, if
  * it resumes, whatever the clocks say. */
 int store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error);
-/* Registers session `id` in `run`, or finds it there; *session is its number in the run. */
-int store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started,
-                         uint32_t rank, uint32_t *session, struct portolan_error *error);
-/* Of a session just registered: what its `open` asked for, and how far it was acknowledged before it came here. */
-int store_writer_session_asked(struct store_writer *writer, uint32_t run, uint32_t session, bool resume, bool overwrite,
-                               uint64_t after, struct portolan_error *error);
-/* The same: a hash of what its `open` said, by which a later one is compared with it. */
-int store_writer_session_content(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t content,
-                                 struct portolan_error *error);
+struct store_session_request {
+	uint8_t id[16];
+	uint64_t started; /* ns since 1970 */
+	uint32_t rank;
+	bool resume, overwrite; /* what its `open` asked for */
+	uint64_t after;         /* how far it was acknowledged before it came here */
+	uint64_t content;       /* a hash of what its `open` said, by which a later one is compared with it */
+};
+
+/* Registers a session in `run`, or finds the one with that id there, as it is; *session is its number in the run. */
+int store_writer_session(struct store_writer *writer, uint32_t run, const struct store_session_request *request,
+                         uint32_t *session, struct portolan_error *error);
 /* Looks `id` up in all runs, so that a session goes on after a restart; STORE_E_NO_RUN: not known. */
 int store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                               struct portolan_error *error);

@@ -125,7 +125,7 @@ put_batch(struct store_writer *writer, uint32_t run, const struct store_append *
 	bool scattered = head->first == BATCH_SCATTERED;
 	size_t length = store_batch_size(head->rows, head->columns, scattered);
 	uint8_t *record, *at;
-	int rc = store_writer_reserve_raw(writer, DB_LOG, &key, length, &record, error);
+	int rc = store_writer_reserve(writer, DB_LOG, &key, length, &record, error);
 
 	if (rc)
 		return rc;
@@ -185,22 +185,15 @@ put_user_columns(struct store_writer *writer, uint32_t run, const struct append_
                  struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
-	struct user_columns_record head = {.count = resolved->user_count};
-	size_t length = RECORD_HEADER + sizeof(head) + (size_t)head.count * USER_COLUMN_NAME;
-	uint8_t *record;
-	int rc = store_writer_reserve(writer, DB_RUN, &key, length, &record, error);
+	const struct user_columns_record head = {.count = resolved->user_count};
+	uint8_t names[STORE_COLUMN_MAX - STORE_COLUMN_USER][USER_COLUMN_NAME];
+	const struct store_part parts[] = {{&head, sizeof(head)}, {names, (size_t)head.count * USER_COLUMN_NAME}};
 
-	if (rc)
-		return rc;
-	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	for (uint32_t i = 0; i < head.count; i++) {
-		uint8_t *name = record + RECORD_HEADER + sizeof(head) + (size_t)i * USER_COLUMN_NAME;
-
-		name[0] = (uint8_t)strlen(resolved->user_names[i]);
-		memcpy(name + 1, resolved->user_names[i], name[0]);
+		names[i][0] = (uint8_t)strlen(resolved->user_names[i]);
+		memcpy(names[i] + 1, resolved->user_names[i], USER_COLUMN_NAME - 1); /* which ends in zeros */
 	}
-	store_record_seal(record, RECORD_USER_COLUMNS, length);
-	return 0;
+	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_USER_COLUMNS, parts, 2, error);
 }
 
 int

@@ -36,17 +36,14 @@ store_writer_count(struct store_writer *writer, uint32_t run, const struct store
 {
 	struct store_key key = store_key_run(run, RUN_COUNTERS);
 	uint64_t numbers[COUNTERS_MOST];
-	struct store_counters counters;
-	size_t count, known = sizeof(counters) / sizeof(*numbers);
+	size_t count, known = sizeof(*more) / sizeof(*numbers);
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc)
 		rc = store_counters_read(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
 	if (rc)
 		return rc == STORE_E_CORRUPT ? 0 : rc;
-	memcpy(&counters, numbers, sizeof(counters));
-	store_counters_add(&counters, more);
-	memcpy(numbers, &counters, sizeof(counters));
+	store_counters_add((struct store_counters *)numbers, more);
 	return store_writer_put(writer, DB_RUN, &key, RECORD_COUNTERS, numbers,
 	                        (count > known ? count : known) * sizeof(*numbers), error);
 }
@@ -69,19 +66,17 @@ store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session,
 {
 	struct store_key key = store_key_client(run, session);
 	uint64_t numbers[COUNTERS_MOST];
-	struct store_client known_client;
 	size_t count, known = sizeof(*client) / sizeof(*numbers);
+	struct store_client *stored = (struct store_client *)numbers;
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc)
 		rc = store_counters_read(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
 	if (rc)
 		return rc == STORE_E_CORRUPT ? 0 : rc;
-	memcpy(&known_client, numbers, sizeof(known_client));
-	known_client.closed = client->closed;
 	if (client->told)
-		known_client = *client;
-	memcpy(numbers, &known_client, sizeof(known_client));
+		*stored = *client;
+	stored->closed = client->closed;
 	return store_writer_put(writer, DB_RUN, &key, RECORD_CLIENT, numbers,
 	                        (count > known ? count : known) * sizeof(*numbers), error);
 }

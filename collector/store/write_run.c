@@ -3,6 +3,11 @@
  *
  * A run's number is never used again, so whatever is still filed under the number of a removed run, or is appended late
  * by a session of it, can never be taken for another run's.
+ *
+ * A run that is to come into being as a whole has everything a run has but its entry in `runs`, so nobody finds it by
+ * name. The transaction that gives it the name takes the name from the run it replaces. Until then its state says that
+ * it is unnamed; one that is left over, because its writer ended, is removed when the store is opened for writing
+ * again.
  */
 #include "writer.h"
 
@@ -16,6 +21,15 @@ store_writer_put_state(struct store_writer *writer, uint32_t run, const struct r
 	struct store_key key = store_key_run(run, RUN_STATE);
 
 	return store_writer_put(writer, DB_RUN, &key, RECORD_RUN_STATE, state, sizeof(*state), error);
+}
+
+static int
+put_name(struct store_writer *writer, struct store_text name, uint32_t run, struct portolan_error *error)
+{
+	struct store_key key = {.size = 0};
+
+	store_key_add_bytes(&key, name.data, name.size);
+	return store_writer_put(writer, DB_RUNS, &key, RECORD_RUN_NUMBER, &run, sizeof(run), error);
 }
 
 static int
@@ -47,23 +61,12 @@ put_identity(struct store_writer *writer, uint32_t run, const struct store_run_r
 	                                       .config_size = (uint32_t)request->config.size,
 	                                       .label_count = request->label_count,
 	                                       .created = (int64_t)time(NULL)};
-	size_t length =
-	        RECORD_HEADER + sizeof(identity) + request->name.size + request->group.size + request->config.size;
-	const struct store_text *texts[] = {&request->name, &request->group, &request->config};
-	uint8_t *record, *at;
-	int rc = store_writer_reserve(writer, DB_RUN, &key, length, &record, error);
+	const struct store_part parts[] = {{&identity, sizeof(identity)},
+	                                   {request->name.data, request->name.size},
+	                                   {request->group.data, request->group.size},
+	                                   {request->config.data, request->config.size}};
 
-	if (rc)
-		return rc;
-	memcpy(record + RECORD_HEADER, &identity, sizeof(identity));
-	at = record + RECORD_HEADER + sizeof(identity);
-	for (int i = 0; i < 3; i++) {
-		if (texts[i]->size)
-			memcpy(at, texts[i]->data, texts[i]->size);
-		at += texts[i]->size;
-	}
-	store_record_seal(record, RECORD_RUN_IDENTITY, length);
-	return 0;
+	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_RUN_IDENTITY, parts, 4, error);
 }
 
 static int
@@ -104,13 +107,11 @@ create(struct store_writer *writer, const struct store_run_request *request, uin
 	                                 .id_kind = request->examples ? STORE_ID_INT : STORE_ID_NONE,
 	                                 .rows = request->examples,
 	                                 .declared = request->examples};
-	struct store_key name = {.size = 0};
 	uint32_t number;
 	int rc = next_number(writer, &number, error);
 
-	store_key_add_bytes(&name, request->name.data, request->name.size);
 	if (!rc && !request->whole)
-		rc = store_writer_put(writer, DB_RUNS, &name, RECORD_RUN_NUMBER, &number, sizeof(number), error);
+		rc = put_name(writer, request->name, number, error);
 	if (!rc)
 		rc = store_writer_put_state(writer, number, &state, error);
 	if (!rc)
@@ -192,6 +193,17 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	return rc ? rc : create(writer, request, run, error);
 }
 
+/* Its records go as store_writer_collect() gets to them. */
+static int
+mark_removed(struct store_writer *writer, uint32_t run, struct run_state_record *state, struct portolan_error *error)
+{
+	int rc;
+
+	state->state = STORE_RUN_REMOVED;
+	rc = store_writer_put_state(writer, run, state, error);
+	return rc ? rc : store_writer_list_removal(writer, run, STORE_EPOCH_RUN, 0, error);
+}
+
 int
 store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error)
 {
@@ -208,19 +220,82 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 	if (!rc)
 		rc = store_catalog_state(&writer->view, run, &state, error);
 	if (rc == STORE_E_CORRUPT && run) { /* what cannot be read can be removed all the same */
-		state = (struct run_state_record){.state = STORE_RUN_REMOVED};
+		state = (struct run_state_record){0};
 		rc = 0;
 	}
 	if (rc)
 		return rc;
 	store_key_add_bytes(&key, name.data, name.size);
-	state.state = STORE_RUN_REMOVED;
 	rc = store_writer_delete(writer, DB_RUNS, &key, error);
+	return rc ? rc : mark_removed(writer, run, &state, error);
+}
+
+int
+store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct session_record first;
+	struct store_run_info info;
+	struct store_text name;
+	uint32_t other;
+	int rc = store_writer_load(writer, run, 0, &state, &first, error);
+
+	if (rc || state.state != STORE_RUN_UNNAMED)
+		return rc;
+	rc = store_catalog_info(&writer->view, run, &info, error);
+	if (rc)
+		return rc;
+	name = (struct store_text){info.name, strlen(info.name)};
+	rc = store_catalog_find(&writer->view, name.data, name.size, &other, error);
+	if (!rc && !(first.asked & SESSION_OVERWRITE))
+		return error_set(
+		        error, STORE_E_EXISTS,
+		        "run '%s' was made by somebody else meanwhile: give another name, or ask for overwrite",
+		        info.name);
 	if (!rc)
-		rc = store_writer_put_state(writer, run, &state, error);
+		rc = store_writer_remove_run(writer, name, error);
+	if (rc == 0 || rc == VIEW_ABSENT)
+		rc = put_name(writer, name, run, error);
+	state.state = STORE_RECORDING;
+	return rc ? rc : store_writer_put_state(writer, run, &state, error);
+}
+
+int
+store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error)
+{
+	struct run_state_record state;
+	int rc = store_writer_begin(writer, error);
+
 	if (!rc)
-		rc = store_writer_list_removal(writer, run, STORE_EPOCH_RUN, 0, error);
-	return rc;
+		rc = store_catalog_state(&writer->view, run, &state, error);
+	if (rc || state.state != STORE_RUN_UNNAMED)
+		return rc == STORE_E_NO_RUN ? 0 : rc;
+	return mark_removed(writer, run, &state, error);
+}
+
+/* What cannot be read is not unnamed. */
+int
+store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error)
+{
+	struct store_key all = {.size = 0};
+	struct run_state_record state;
+	struct view_walk walk;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_walk_open(&walk, &writer->view, DB_RUN, &all, 0, error);
+	if (rc)
+		return rc;
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+		const uint8_t *key = walk.key.mv_data;
+		uint32_t run = walk.key.mv_size == 5 && key[4] == RUN_STATE ? store_key_read_u32(key) : 0;
+
+		if (run && store_catalog_state(&writer->view, run, &state, NULL) == 0 &&
+		    state.state == STORE_RUN_UNNAMED)
+			rc = mark_removed(writer, run, &state, error);
+	}
+	store_walk_close(&walk);
+	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
 int

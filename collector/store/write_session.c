@@ -17,10 +17,11 @@ store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, s
                   struct session_record *record, struct portolan_error *error)
 {
 	struct store_key key = store_key_u32_u32(run, session);
+	struct run_state_record own;
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc)
-		rc = store_catalog_state(&writer->view, run, state, error);
+		rc = store_catalog_state(&writer->view, run, state ? state : &own, error);
 	if (!rc)
 		rc = store_view_read(&writer->view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
 	if (rc == VIEW_ABSENT)
@@ -53,11 +54,14 @@ store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *starte
 }
 
 int
-store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id[16], uint64_t started, uint32_t rank,
+store_writer_session(struct store_writer *writer, uint32_t run, const struct store_session_request *request,
                      uint32_t *session, struct portolan_error *error)
 {
-	struct store_key key = id_key(id, run);
-	struct session_record record = {.started = started, .rank = rank};
+	struct store_key key = id_key(request->id, run);
+	struct session_record record = {.started = request->started,
+	                                .acknowledged = request->after,
+	                                .rank = request->rank,
+	                                .content = request->content};
 	struct run_state_record state;
 	uint32_t number;
 	int rc = store_writer_begin(writer, error);
@@ -70,7 +74,9 @@ store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id
 	                     error);
 	if (rc == VIEW_ABSENT) {
 		number = state.sessions++;
-		memcpy(record.id, id, sizeof(record.id));
+		memcpy(record.id, request->id, sizeof(record.id));
+		record.asked = (uint16_t)((request->resume ? SESSION_RESUME : 0) |
+		                          (request->overwrite ? SESSION_OVERWRITE : 0));
 		rc = store_writer_put_state(writer, run, &state, error);
 		if (!rc)
 			rc = store_writer_put_session(writer, run, number, &record, error);
@@ -81,33 +87,6 @@ store_writer_session(struct store_writer *writer, uint32_t run, const uint8_t id
 	if (!rc)
 		*session = number;
 	return rc;
-}
-
-int
-store_writer_session_content(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t content,
-                             struct portolan_error *error)
-{
-	struct run_state_record state;
-	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
-
-	record.content = content;
-	return rc ? rc : store_writer_put_session(writer, run, session, &record, error);
-}
-
-int
-store_writer_session_asked(struct store_writer *writer, uint32_t run, uint32_t session, bool resume, bool overwrite,
-                           uint64_t after, struct portolan_error *error)
-{
-	struct run_state_record state;
-	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
-
-	if (rc)
-		return rc;
-	record.asked = (uint16_t)((resume ? SESSION_RESUME : 0) | (overwrite ? SESSION_OVERWRITE : 0));
-	record.acknowledged = after > record.acknowledged ? after : record.acknowledged;
-	return store_writer_put_session(writer, run, session, &record, error);
 }
 
 /* A session that is known to several runs (its run was overwritten) is that of the newest run. */
@@ -147,9 +126,8 @@ int
 store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_t session, struct store_session_info *info,
                           struct portolan_error *error)
 {
-	struct run_state_record state;
 	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, NULL, &record, error);
 
 	if (rc)
 		return rc;
@@ -170,9 +148,8 @@ int
 store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_t session, bool live,
                           struct portolan_error *error)
 {
-	struct run_state_record state;
 	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, NULL, &record, error);
 
 	if (rc || (record.live != 0) == live)
 		return rc;
@@ -184,9 +161,8 @@ int
 store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
                        uint64_t frontier, struct portolan_error *error)
 {
-	struct run_state_record state;
 	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, NULL, &record, error);
 
 	if (rc)
 		return rc;

@@ -38,13 +38,18 @@ struct store_writer {
 /* Begins the pending transaction unless there is one. */
 int store_writer_begin(struct store_writer *writer, struct portolan_error *error);
 
-/* Room for a record of `length` bytes, header included, zeroed; to be filled and sealed before the next call. */
+/* Room for a record of `length` bytes, header included; every byte behind the header is to be set, and the record
+ * sealed, before the next call. */
 int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
                          uint8_t **record, struct portolan_error *error);
-/* The same, but not zeroed, for the large ones: every byte is the caller's to set. */
-int store_writer_reserve_raw(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
-                             uint8_t **record, struct portolan_error *error);
-/* Puts a record with this body. */
+/* Puts a record whose body is these parts, one after another; or this one. */
+struct store_part {
+	const void *data;
+	size_t size;
+};
+int store_writer_put_parts(struct store_writer *writer, enum store_db db, const struct store_key *key,
+                           enum record_kind kind, const struct store_part *parts, size_t count,
+                           struct portolan_error *error);
 int store_writer_put(struct store_writer *writer, enum store_db db, const struct store_key *key, enum record_kind kind,
                      const void *body, size_t size, struct portolan_error *error);
 int store_writer_delete(struct store_writer *writer, enum store_db db, const struct store_key *key,
@@ -53,7 +58,8 @@ int store_writer_delete(struct store_writer *writer, enum store_db db, const str
 int store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
                            struct portolan_error *error);
 
-/* Begins the transaction and reads a session of a run; STORE_E_NO_RUN if either is unknown. */
+/* Begins the transaction and reads a session of a run, and (unless NULL) the run's state; STORE_E_NO_RUN if either is
+ * unknown. */
 int store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
                       struct session_record *record, struct portolan_error *error);
 int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,

@@ -118,7 +118,7 @@ last_of_kind(struct fixture *f, uint8_t session, enum wire_kind kind)
 static void
 a_run_without_room_for_ids_ends(void **state)
 {
-	enum { MOST = 490000, HALF = MOST / 2, MORE = 20000 }; /* ids in 10.8 MB; MORE of them need 16 */
+	enum { MOST = 590000, HALF = MOST / 2, MORE = 20000 }; /* ids in 10.4 MB; MORE of them need 11.7 */
 	struct fixture *f = *state;
 	struct wire_open resume = {.resume = true};
 

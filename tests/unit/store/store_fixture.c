@@ -103,12 +103,12 @@ fixture_store(struct fixture *fixture)
 uint32_t
 fixture_session(struct fixture *fixture, uint32_t run, uint64_t started, uint32_t rank)
 {
-	uint8_t id[16] = {0};
+	struct store_session_request request = {.started = started, .rank = rank};
 	uint32_t session;
 
 	fixture->sessions++;
-	memcpy(id, &fixture->sessions, sizeof(fixture->sessions));
-	check(store_writer_session(fixture_writer(fixture), run, id, started, rank, &session, &failure));
+	memcpy(request.id, &fixture->sessions, sizeof(fixture->sessions));
+	check(store_writer_session(fixture_writer(fixture), run, &request, &session, &failure));
 	fixture_use(fixture, run, session);
 	return session;
 }

@@ -64,7 +64,12 @@ arrive(struct fixture *fixture, const struct arrival *arrival, uint8_t serial)
 	                                    .late = arrival->late,
 	                                    .started = arrival->started,
 	                                    .rank = arrival->rank};
-	const uint8_t id[16] = {serial};
+	const struct store_session_request asked = {.id = {serial},
+	                                            .started = arrival->started,
+	                                            .rank = arrival->rank,
+	                                            .resume = arrival->resume,
+	                                            .overwrite = arrival->overwrite,
+	                                            .after = serial};
 	struct store_writer *writer = fixture_writer(fixture);
 	struct store_session_info info;
 	uint32_t run = 0, session;
@@ -72,8 +77,7 @@ arrive(struct fixture *fixture, const struct arrival *arrival, uint8_t serial)
 	assert_int_equal(store_writer_run(writer, &request, &run, NULL), arrival->rc);
 	if (arrival->rc)
 		return 0;
-	ok(store_writer_session(writer, run, id, arrival->started, arrival->rank, &session, &error));
-	ok(store_writer_session_asked(writer, run, session, arrival->resume, arrival->overwrite, serial, &error));
+	ok(store_writer_session(writer, run, &asked, &session, &error));
 	ok(store_writer_session_info(writer, run, session, &info, &error));
 	assert_int_equal(info.acknowledged, serial);
 	/* Whether the run is recording makes no difference to what comes late. */

@@ -137,7 +137,7 @@ collects(void **state)
 	collect_all(fixture);
 	assert_int_equal(count_records(fixture, DB_LOG, run), 0);
 	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 0);
-	assert_int_equal(count_records(fixture, DB_IDS, run), 2); /* one record per chunk */
+	assert_int_equal(count_records(fixture, DB_IDS, run), 2); /* a batch of two chunks */
 	once = count_records(fixture, DB_COLUMNS, run);
 	assert_int_equal(once,
 	                 2 * (4 + 3)); /* presence, gold_prob, correct, session; presence, label and its session */

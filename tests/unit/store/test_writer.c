@@ -82,10 +82,40 @@ runs(void **state)
 	fixture_free(fixture);
 }
 
+/* So many that their records fill several pages, between others that stay. */
+static void
+unnamed_runs(void **state)
+{
+	enum { RUNS = 150 };
+	struct fixture *fixture = fixture_new();
+	uint32_t runs[RUNS];
+	bool more = true;
+
+	(void)state;
+	for (uint32_t i = 0; i < RUNS; i++) {
+		struct store_run_request request = {.name = {"run", 3}, .whole = i != RUNS / 2, .overwrite = true};
+
+		ok(store_writer_run(fixture_writer(fixture), &request, &runs[i], &error));
+	}
+	fixture_close(fixture);
+	while (more)
+		ok(store_writer_collect(fixture_writer(fixture), &more, &error));
+	for (uint32_t i = 0; i < RUNS; i++) {
+		struct store_run_info info;
+		int rc = store_writer_run_info(fixture_writer(fixture), runs[i], &info, NULL);
+
+		assert_int_equal(rc, i == RUNS / 2 ? 0 : STORE_E_NO_RUN);
+	}
+	fixture_free(fixture);
+}
+
 static void
 sessions(void **state)
 {
-	const uint8_t one[16] = {1}, two[16] = {200}, none[16] = {201};
+	const struct store_session_request one = {.id = {1}, .started = 5},
+	                                   two = {.id = {200}, .started = 77, .rank = 3},
+	                                   later = {.id = {200}, .started = 99, .rank = 9};
+	const uint8_t none[16] = {201};
 	struct fixture *fixture = fixture_new();
 	uint32_t a = fixture_run(fixture, "a", 0, NULL, 0), b = fixture_run(fixture, "b", 0, NULL, 0), first, again,
 	         run;
@@ -93,19 +123,19 @@ sessions(void **state)
 	struct store_session_info info;
 
 	(void)state;
-	ok(store_writer_session(writer, a, two, 77, 3, &first, &error));
-	ok(store_writer_session(writer, a, two, 99, 9, &again, &error));
+	ok(store_writer_session(writer, a, &two, &first, &error));
+	ok(store_writer_session(writer, a, &later, &again, &error));
 	assert_int_equal(first, again);
-	ok(store_writer_session(writer, b, one, 5, 0, &again, &error)); /* also the id of the fixture's own in `a` */
+	ok(store_writer_session(writer, b, &one, &again, &error)); /* also the id of the fixture's own in `a` */
 	ok(store_writer_end_epoch(writer, a, first, 1, 4, &error));
 	ok(store_writer_end_epoch(writer, a, first, 2, 2, &error));
 	ok(store_writer_session_live(writer, a, first, true, &error));
 	fixture_close(fixture);
 	writer = fixture_writer(fixture);
-	ok(store_writer_find_session(writer, two, &run, &again, &error));
+	ok(store_writer_find_session(writer, two.id, &run, &again, &error));
 	assert_int_equal(run, a);
 	assert_int_equal(again, first);
-	ok(store_writer_find_session(writer, one, &run, &again, &error));
+	ok(store_writer_find_session(writer, one.id, &run, &again, &error));
 	assert_int_equal(run, b);
 	assert_int_equal(store_writer_find_session(writer, none, &run, &again, NULL), STORE_E_NO_RUN);
 	ok(store_writer_session_info(writer, a, first, &info, &error));
@@ -115,7 +145,7 @@ sessions(void **state)
 	assert_int_equal(info.frontier, 4);
 	assert_true(info.live);
 	ok(store_writer_remove_run(writer, text("a"), &error));
-	assert_int_equal(store_writer_find_session(writer, two, &run, &again, NULL), STORE_E_NO_RUN);
+	assert_int_equal(store_writer_find_session(writer, two.id, &run, &again, NULL), STORE_E_NO_RUN);
 	assert_int_equal(store_writer_session_info(writer, a, first, &info, NULL), STORE_E_NO_RUN);
 	assert_int_equal(store_writer_remove_run(writer, text("a"), NULL), STORE_E_NO_RUN);
 	fixture_free(fixture);
@@ -366,10 +396,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(runs),         cmocka_unit_test(sessions),     cmocka_unit_test(each_run),
-	        cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),  cmocka_unit_test(two_writers),
-	        cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema), cmocka_unit_test(missing_stores),
-	        cmocka_unit_test(wrong_names),
+	        cmocka_unit_test(runs),           cmocka_unit_test(unnamed_runs), cmocka_unit_test(sessions),
+	        cmocka_unit_test(each_run),       cmocka_unit_test(aborts),       cmocka_unit_test(log_listing),
+	        cmocka_unit_test(two_writers),    cmocka_unit_test(newer_schema), cmocka_unit_test(older_schema),
+	        cmocka_unit_test(missing_stores), cmocka_unit_test(wrong_names),
 	};
 
 	return cmocka_run_group_tests_name("store writer", tests, NULL, NULL);
