@@ -50,7 +50,6 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	store_writer_limit_ids(ingest->writer, shares_ids(options->max_memory));
-	store_writer_limit_images(ingest->writer, shares_images(options->max_memory));
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_folds(options->max_memory));
 	result = store_writer_each_run(ingest->writer, &each, error);
 	if (result == 0)

@@ -4,8 +4,7 @@
  *   12/32  connections  what libzmq holds of every connection before the collector sees it
  *    8/32  queue        frames between the two threads; credit is given out of half of it
  *    5/32  ids          the dictionaries of runs that do not declare examples=N
- *    2/32  images       what epochs in progress will become as columns, beside the log
- *    2/32  folds        the columns that are built at a time
+ *    4/32  folds        the columns that are built at a time
  *    2/32  sessions     who records, on both threads
  *    1/32  the rest     the process itself, and the pages of the transaction that is pending
  *
@@ -52,15 +51,9 @@ shares_ids(size_t max_memory)
 }
 
 static inline size_t
-shares_images(size_t max_memory)
-{
-	return shares_of(max_memory, 2);
-}
-
-static inline size_t
 shares_folds(size_t max_memory)
 {
-	return shares_of(max_memory, 2);
+	return shares_of(max_memory, 4);
 }
 
 static inline size_t

@@ -32,7 +32,6 @@ store_writer_open_with(const char *directory, size_t map_size, struct store_writ
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
 	opened->lock = -1;
-	opened->images.limit = IMAGES_USUAL_BYTES;
 	rc = store_dictionary_init(&opened->dictionary);
 	if (rc)
 		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
@@ -69,7 +68,6 @@ store_writer_close(struct store_writer *writer)
 	if (writer->lock >= 0)
 		close(writer->lock);
 	store_dictionary_free(&writer->dictionary);
-	store_images_free(&writer->images);
 	free(writer->directory);
 	free(writer->index);
 	free(writer->kept);
@@ -182,7 +180,6 @@ store_writer_abort(struct store_writer *writer)
 	writer->pending = 0;
 	writer->aborts++;
 	store_dictionary_aborted(&writer->dictionary);
-	store_images_drop(&writer->images);
 }
 
 size_t
@@ -245,10 +242,4 @@ store_writer_delete(struct store_writer *writer, enum store_db db, const struct 
 	int rc = mdb_del(writer->view.txn, writer->environment.dbi[db], &k, NULL);
 
 	return rc == 0 || rc == MDB_NOTFOUND ? 0 : put_failed(writer, rc, error);
-}
-
-void
-store_writer_limit_images(struct store_writer *writer, size_t bytes)
-{
-	writer->images.limit = bytes;
 }

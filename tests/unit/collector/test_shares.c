@@ -179,8 +179,7 @@ shares_sum_up_to_the_cap(void **state)
 		              coming * (WIRE_MAX_FRAME + SHARES_CONNECTION);
 
 		assert_true(admitted >= 8);
-		assert_true(held + shares_queue(cap) + shares_ids(cap) + shares_images(cap) + shares_folds(cap) +
-		                    shares_sessions(cap) <=
+		assert_true(held + shares_queue(cap) + shares_ids(cap) + shares_folds(cap) + shares_sessions(cap) <=
 		            cap / 32 * 31);
 		assert_true(shares_credit(cap) <= shares_queue(cap) / 2);
 	}
