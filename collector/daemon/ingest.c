@@ -26,7 +26,6 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 	if (sessions_init(&ingest->sessions) < 0)
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	store_writer_limit_ids(ingest->writer, shares_of(options->max_memory, SHARES_IDS));
-	store_writer_limit_images(ingest->writer, shares_of(options->max_memory, SHARES_IMAGES));
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_of(options->max_memory, SHARES_FOLDS));
 	result = admit_stored_runs(ingest, error);
 	if (result == 0)

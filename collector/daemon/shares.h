@@ -22,8 +22,7 @@ enum share {                          /* in parts of 32: */
 	     SHARES_CREDIT = 4, /* half of the queue: of all clients together. The other half is for `open` frames, */
 	     SHARES_QUEUE = 8,  /* … and those beyond credit (ledger.h); the whole: frames between the two threads */
 	     SHARES_IDS = 5,    /* the dictionaries of runs that do not declare examples=N */
-	     SHARES_IMAGES = 2, /* what epochs in progress will become as columns, beside the log */
-	     SHARES_FOLDS = 2,  /* the columns that are built at a time */
+	     SHARES_FOLDS = 4,  /* the columns that are built at a time */
 	     SHARES_SESSIONS = 2, /* who records, on both threads */
 	     SHARES_REST = 1,     /* the process itself, and the pages of the transaction that is pending */
 };

@@ -1,16 +1,20 @@
 /*
  * fold.c: from the log of an epoch to its columns.
  *
- * The entries to fold are fixed at the beginning: those before `end`. They come from an image: the one that was filled
- * while the epoch was recorded, or one that is made from the log, for a range of chunks at a time. Chunks are then
- * written in place. A chunk says up to which entry it is merged, and its rows are counted in
- * the transaction that writes it. So every state between two steps is whole: a reader merges of each chunk the entries
- * that it lacks, and so does a fold that is begun anew after a crash or an abort. The step that writes the last chunk
- * also moves the beginning of the log; the entries before it go later (collect.c).
+ * The entries to fold are fixed at the beginning: those before `end`. They are merged in memory with what is stored
+ * (fold_log.c), for a range of chunks at a time, and these are written in place. A chunk says up to which entry it is
+ * merged, and its rows are counted in the transaction that writes it. So every state between two steps is whole: a
+ * reader merges of each chunk the entries that it lacks, and so does a fold that is begun anew after a crash or an
+ * abort. The step that writes the last chunk also moves the beginning of the log; the entries before it go later
+ * (collect.c).
  */
 #include "fold.h"
 
+#include "fold_write.h"
+
 #include <stdlib.h>
+
+#define GROUP 512 /* rows merged at a time */
 
 int
 store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error)
@@ -31,8 +35,33 @@ store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 	                            .sessions = fold->sessions};
 }
 
+/* The most that a chunk takes, with what is kept of it per example. */
+static size_t
+bytes_of_chunk(const struct store_fold *fold)
+{
+	const size_t words = STORE_CHUNK * sizeof(uint32_t), bits = STORE_CHUNK_WORDS * sizeof(uint64_t);
+	size_t bytes = sizeof(struct fold_chunk) + words + bits; /* the sessions and the presence */
+
+	for (uint64_t mask = fold->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
+		bytes += column_is_bits(mask_first(mask)) ? bits : words + bits;
+	return fold->examples ? bytes + 2 * (words + bits) : bytes;
+}
+
 static int
-prepare(struct store_fold *fold, struct portolan_error *error)
+take_memory(struct store_fold *fold, size_t memory)
+{
+	const size_t most = memory / bytes_of_chunk(fold);
+
+	fold->most = most == 0 ? 1 : most < fold->chunk_count ? (uint32_t)most : fold->chunk_count;
+	fold->to = fold->chunk_count;
+	fold->chunks = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->chunks));
+	if (fold->most < fold->chunk_count)
+		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
+	return fold->chunks ? 0 : STORE_E_MEMORY;
+}
+
+static int
+prepare(struct store_fold *fold, size_t memory, struct portolan_error *error)
 {
 	const struct view *view = &fold->writer->view;
 	struct run_state_record state;
@@ -61,15 +90,11 @@ prepare(struct store_fold *fold, struct portolan_error *error)
 	if (!fold->counts.by_session)
 		return store_fold_out_of_memory(fold, error);
 	fold->fresh = epoch.observations == 0;
+	fold->columns = epoch.columns;
 	rc = store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
 	if (rc)
 		return rc;
-	fold->image = store_images_take(&fold->writer->images, &(struct image_key){fold->run, fold->epoch}, &epoch);
-	if (!fold->image)
-		return store_fold_from_log(fold, &epoch, error);
-	fold->phase = FOLD_WRITE;
-	fold->bytes = fold->image->log_bytes;
-	return 0;
+	return take_memory(fold, memory) < 0 ? store_fold_out_of_memory(fold, error) : 0;
 }
 
 int
@@ -88,8 +113,7 @@ store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size
 	begun->aborts = writer->aborts;
 	begun->run = run;
 	begun->epoch = epoch;
-	begun->memory = memory;
-	rc = prepare(begun, error);
+	rc = prepare(begun, memory, error);
 	if (rc) {
 		store_fold_free(begun);
 		return rc;
@@ -98,17 +122,31 @@ store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size
 	return 0;
 }
 
+static void
+drop_chunk(struct store_fold *fold, uint32_t number)
+{
+	fold->chunks[number]->next = fold->unused;
+	fold->unused = fold->chunks[number];
+	fold->chunks[number] = NULL;
+}
+
 void
 store_fold_free(struct store_fold *fold)
 {
 	if (!fold)
 		return;
-	store_merge_free(&fold->scratch.epoch);
-	store_merge_free(&fold->scratch.examples);
-	if (fold->from_log)
-		store_image_free(fold->image);
-	else
-		store_images_give_back(&fold->writer->images, fold->image);
+	for (uint32_t number = 0; number < fold->chunk_count && fold->chunks; number++)
+		if (fold->chunks[number])
+			drop_chunk(fold, number);
+	while (fold->unused) {
+		struct fold_chunk *chunk = fold->unused;
+
+		fold->unused = chunk->next;
+		store_merge_free(&chunk->epoch);
+		store_merge_free(&chunk->examples);
+		free(chunk);
+	}
+	free(fold->chunks);
 	free(fold->order);
 	free(fold->counts.by_session);
 	free(fold->spans);
@@ -141,24 +179,24 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	struct store_writer *writer = fold->writer;
 	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
 	const struct fold_counts *counts = &fold->counts;
-	uint64_t kept = counts->rows - counts->replaced;
 	struct run_state_record state;
 	struct epoch_record epoch;
+	bool more;
 	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
 
 	if (!rc)
 		rc = store_catalog_state(&writer->view, fold->run, &state, error);
 	if (rc)
 		return rc;
-	epoch.log_rows -= counts->rows;
-	epoch.observations += kept;
+	epoch.log_rows -= counts->kept + counts->replaced;
+	epoch.observations += counts->kept;
 	if (finished) {
 		epoch.log_begin = fold->end;
 		epoch.log_bytes -= fold->bytes;
 		epoch.folds++;
 	}
-	state.log_rows -= counts->rows;
-	state.observations += kept;
+	state.log_rows -= counts->kept + counts->replaced;
+	state.observations += counts->kept;
 	state.replaced += counts->replaced;
 	state.changed_labels += counts->relabelled;
 	state.examples += state.declared ? counts->seen : 0;
@@ -169,7 +207,77 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 		rc = put_sessions(fold, error);
 	if (!rc && finished)
 		rc = store_writer_list_removal(writer, fold->run, fold->epoch, fold->end, error);
+	if (!rc && finished)
+		rc = store_writer_collect(writer, &more, error);
 	fold->counts = (struct fold_counts){.by_session = counts->by_session};
+	return rc;
+}
+
+static uint32_t
+session_at(const struct merge_chunk *chunk, uint32_t at)
+{
+	return chunk->columns & STORE_COLUMN_BIT(STORE_SESSION) ? ((const uint32_t *)chunk->values[STORE_SESSION])[at]
+	                                                        : chunk->session;
+}
+
+/* Marks the examples that are seen for the first time; those that came with a label are marked already. */
+static int
+merge_seen(const struct store_fold *fold, struct fold_chunk *chunk)
+{
+	struct batch batch = {.session = 0};
+	struct merge_row rows[GROUP];
+	size_t count = 0;
+
+	for (uint32_t base = 0; base < chunk->epoch.rows; base += 64) {
+		uint64_t new = chunk->epoch.present[STORE_GOLD_PROB][base / 64] &
+		               ~chunk->examples.present[STORE_GOLD_PROB][base / 64];
+
+		for (; new; new &= new - 1) {
+			const uint32_t at = base + (uint32_t)__builtin_ctzll(new);
+			const uint32_t session = session_at(&chunk->epoch, at);
+
+			if (count == GROUP || (count && session != batch.session)) {
+				if (store_merge_examples(&batch, fold->order, rows, count) < 0)
+					return STORE_E_MEMORY;
+				count = 0;
+			}
+			batch.session = session;
+			rows[count++] = (struct merge_row){.chunk = &chunk->examples, .at = at};
+		}
+	}
+	return store_merge_examples(&batch, fold->order, rows, count);
+}
+
+static void
+count_chunk(struct fold_counts *counts, const struct fold_chunk *chunk)
+{
+	counts->chunks++;
+	counts->kept += store_merge_count(&chunk->epoch) - chunk->before;
+	counts->seen += chunk->examples.seen;
+	counts->relabelled += chunk->examples.relabelled;
+	for (uint32_t i = 0; i < chunk->epoch.met_count; i++) {
+		counts->replaced += chunk->epoch.met[i].count;
+		counts->by_session[chunk->epoch.met[i].session] += chunk->epoch.met[i].count;
+	}
+}
+
+static int
+write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
+{
+	struct chunk_place place = store_fold_place(fold, fold->epoch, number);
+	struct fold_chunk *chunk = fold->chunks[number];
+	int rc;
+
+	if (fold->examples && merge_seen(fold, chunk) < 0)
+		return store_fold_out_of_memory(fold, error);
+	chunk->epoch.merged = fold->end;
+	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
+	if (!rc && chunk->examples.changed) {
+		place.epoch = STORE_EPOCH_RUN;
+		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
+	}
+	count_chunk(&fold->counts, chunk);
+	drop_chunk(fold, number);
 	return rc;
 }
 
@@ -181,18 +289,20 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 	bool written, finished;
 	int rc = 0;
 
-	while (fold->next_write < fold->image->to && !rc && fold->writer->pending - before < FOLD_WRITE_BYTES &&
-	       fold->counts.chunks < FOLD_WRITE_CHUNKS)
-		rc = store_fold_chunk(fold, fold->next_write++, error);
+	for (; fold->next_write < fold->to && !rc && fold->writer->pending - before < FOLD_WRITE_BYTES &&
+	       fold->counts.chunks < FOLD_WRITE_CHUNKS;
+	     fold->next_write++)
+		if (fold->chunks[fold->next_write])
+			rc = write_chunk(fold, fold->next_write, error);
 	if (rc)
 		return rc;
-	written = fold->next_write == fold->image->to;
-	finished = written && (!fold->from_log || fold->image->to >= fold->chunk_count);
+	written = fold->next_write == fold->to;
+	finished = written && fold->to == fold->chunk_count;
 	rc = put_counts(fold, finished, error);
 	if (finished)
 		fold->phase = FOLD_DONE;
 	else if (written)
-		rc = rc ? rc : store_fold_next_range(fold, error);
+		store_fold_next_range(fold);
 	return rc;
 }
 
@@ -200,8 +310,6 @@ static int
 work(struct store_fold *fold, struct portolan_error *error)
 {
 	switch (fold->phase) {
-	case FOLD_COUNT:
-		return store_fold_count(fold, error);
 	case FOLD_FILL:
 		return store_fold_fill(fold, error);
 	case FOLD_WRITE:

@@ -1,9 +1,11 @@
 /*
- * fold_log.c: an image from the log. See fold.c for the whole.
+ * fold_log.c: from the log to chunks in memory. See fold.c for the whole.
  *
- * The log is read once to count the rows of each chunk, and then once for each range of chunks whose rows fit in the
- * memory allowed. Which chunks a batch touches is remembered where there are several ranges, so that of examples in
- * order each is read three times at most.
+ * Rows are merged into their chunks by the rule that readers use. A chunk takes memory when the first row comes for it.
+ * When there is no more, the last of the chunks is given up, and the range of chunks ends before it: after one reading
+ * each chunk of the range is complete, however the rows are spread. The log is then read again for the chunks behind.
+ * Which chunks a batch touches is remembered where not all may fit, so that of examples in order each is read twice at
+ * most.
  *
  * Rows of entries that a chunk is merged with already are left out: a fold that was given up had written it.
  */
@@ -11,23 +13,7 @@
 
 #include <stdlib.h>
 
-/* More rows of one chunk than fit are folded in portions: the first one ends where the memory does. */
-#define PORTION_LEAST (4 * STORE_CHUNK)
-
-int
-store_fold_from_log(struct store_fold *fold, const struct epoch_record *epoch, struct portolan_error *error)
-{
-	fold->from_log = true;
-	fold->phase = FOLD_COUNT;
-	fold->image = store_image_new(epoch->columns, fold->chunk_count);
-	if (!fold->image)
-		return store_fold_out_of_memory(fold, error);
-	for (uint32_t i = 0; i < fold->chunk_count && !fold->fresh; i++)
-		fold->image->chunks[i].merged = IMAGE_NOT_LOOKED_UP;
-	if (epoch->log_rows * store_image_row_bytes(epoch->columns) > fold->memory)
-		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
-	return 0;
-}
+#define GROUP 512 /* rows merged at a time */
 
 /* Opens the batch at fold->position, with the walk where it is or from there on. */
 static int
@@ -44,96 +30,180 @@ open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *
 	if (!rc &&
 	    (walk->key.mv_size != 16 || store_key_read_u64((const uint8_t *)walk->key.mv_data + 8) != fold->position ||
 	     !store_batch_open(walk->value.mv_data, walk->value.mv_size, fold->rows_of_run, fold->sessions, batch) ||
-	     batch->columns & ~fold->image->columns))
+	     batch->columns & ~fold->columns))
 		return store_view_corrupt(view, DB_LOG, walk->key.mv_data, walk->key.mv_size, error);
 	return rc;
 }
 
-/* Up to where the chunk is merged. */
-static int
-look_up(const struct store_fold *fold, uint32_t number, struct portolan_error *error)
+/* Memory for the chunk, unless it comes after all that have some: then the range ends before it. */
+static struct fold_chunk *
+find_memory(struct store_fold *fold, uint32_t number)
 {
-	struct image_chunk *chunk = &fold->image->chunks[number];
-	const struct chunk_place place = store_fold_place(fold, fold->epoch, number);
+	struct fold_chunk *chunk = fold->unused;
 
-	return chunk->merged == IMAGE_NOT_LOOKED_UP
-	               ? store_chunk_merged(&fold->writer->view, &place, &chunk->merged, error)
-	               : 0;
+	if (!chunk && fold->taken < fold->most) {
+		chunk = calloc(1, sizeof(*chunk));
+		fold->taken += chunk != NULL;
+		return chunk;
+	}
+	while (!chunk && --fold->to > number) {
+		chunk = fold->chunks[fold->to];
+		fold->chunks[fold->to] = NULL;
+	}
+	if (chunk == fold->unused && chunk)
+		fold->unused = chunk->next;
+	return chunk;
 }
 
-/* Adds the batch's rows to those that its chunks will take, or (`by` −1) takes them away again; *most: of one chunk. */
+/* Reads what is stored of the chunk. */
 static int
-count_rows(struct store_fold *fold, const struct batch *batch, int by, uint32_t *most, struct portolan_error *error)
+load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, struct portolan_error *error)
 {
-	struct fold_span span = {.first = UINT32_MAX};
+	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
+	const struct chunk_place place = store_fold_place(fold, fold->epoch, number);
+	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
 	int rc = 0;
 
-	*most = 0;
-	for (uint32_t row = 0; row < batch->rows && !rc; row++) {
-		uint32_t number = store_batch_index(batch, row) / STORE_CHUNK;
-		struct image_chunk *chunk = &fold->image->chunks[number];
-
-		rc = look_up(fold, number, error);
-		if (rc || fold->position < chunk->merged)
-			continue;
-		chunk->room += (uint32_t)by;
-		*most = chunk->room > *most ? chunk->room : *most;
-		span.first = number < span.first ? number : span.first;
-		span.last = number > span.last ? number : span.last;
-	}
-	if (fold->spans)
-		fold->spans[fold->position - fold->begin] = span;
+	if (store_merge_clear(&chunk->epoch) < 0 || (fold->examples && store_merge_reset(&chunk->examples) < 0))
+		return store_fold_out_of_memory(fold, error);
+	if (!fold->fresh)
+		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, error);
+	chunk->before = store_merge_count(&chunk->epoch);
+	if (!rc && fold->examples)
+		rc = store_chunk_load(&fold->writer->view, &of_run, gold | STORE_COLUMN_BIT(STORE_SESSION),
+		                      &chunk->examples, error);
 	return rc;
 }
 
-int
-store_fold_count(struct store_fold *fold, struct portolan_error *error)
+/* The chunk, if it is in the range and takes rows of this position; else NULL. */
+static int
+find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **found, struct portolan_error *error)
 {
-	const size_t row_bytes = store_image_row_bytes(fold->image->columns);
-	struct view_walk walk = {.cursor = NULL};
-	size_t work = 0;
-	int rc = 0;
+	struct fold_chunk *chunk = NULL;
+	int rc;
 
-	while (work < FOLD_READ_BYTES && fold->position < fold->end && !rc) {
-		struct batch batch;
-		uint32_t most;
-
-		rc = open_batch(fold, &walk, &batch, error);
-		if (!rc)
-			rc = count_rows(fold, &batch, 1, &most, error);
+	*found = NULL;
+	if (number < fold->from || number >= fold->to)
+		return 0;
+	chunk = fold->chunks[number];
+	if (!chunk) {
+		chunk = find_memory(fold, number);
+		if (!chunk)
+			return number < fold->to ? store_fold_out_of_memory(fold, error) : 0;
+		fold->chunks[number] = chunk;
+		rc = load_chunk(fold, number, chunk, error);
 		if (rc)
-			break;
-		if (most > PORTION_LEAST && most * row_bytes > fold->memory && fold->position > fold->begin) {
-			rc = count_rows(fold, &batch, -1, &most, error);
-			fold->end = fold->position; /* what is left is the next fold's */
-			break;
-		}
-		work += walk.value.mv_size;
-		fold->bytes += walk.value.mv_size;
-		fold->position++;
+			return rc;
 	}
-	store_walk_close(&walk);
-	return !rc && fold->position == fold->end ? store_fold_next_range(fold, error) : rc;
-}
-
-int
-store_fold_next_range(struct store_fold *fold, struct portolan_error *error)
-{
-	if (!store_image_next_chunks(fold->image, fold->memory))
-		return store_fold_out_of_memory(fold, error);
-	fold->position = fold->begin;
-	fold->next_write = fold->image->from;
-	fold->phase = FOLD_FILL;
+	*found = fold->position >= chunk->epoch.merged ? chunk : NULL;
 	return 0;
 }
 
-/* Whether the batch at fold->position has nothing for this range. */
+static int
+merge_rows(const struct store_fold *fold, const struct batch *batch, struct merge_row *rows, size_t count)
+{
+	struct merge_row examples[GROUP];
+
+	if (!batch->data[STORE_GOLD])
+		return store_merge_rows(batch, UINT64_MAX, fold->order, rows, count);
+	for (size_t i = 0; i < count; i++) {
+		examples[i] = rows[i];
+		examples[i].chunk =
+		        &((struct fold_chunk *)rows[i].chunk)->examples; /* it begins with that of the epoch */
+	}
+	return store_merge_examples(batch, fold->order, examples, count) < 0
+	               ? STORE_E_MEMORY
+	               : store_merge_rows(batch, UINT64_MAX, fold->order, rows, count);
+}
+
+/* Merges rows from *row on, up to the first for which a chunk must be readied. */
+static int
+merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
+{
+	struct merge_row rows[GROUP];
+	size_t count = 0;
+
+	for (; *row < batch->rows && count < GROUP; ++*row) {
+		uint32_t index = load_u32(batch->index + 4 * (size_t)*row), number = index / STORE_CHUNK;
+		struct fold_chunk *chunk;
+		int rc;
+
+		if (count && number >= fold->from && number < fold->to && !fold->chunks[number])
+			break; /* one of the group may have to make room for it */
+		rc = find_chunk(fold, number, &chunk, error);
+		if (rc)
+			return rc;
+		if (chunk)
+			rows[count++] = (struct merge_row){
+			        .chunk = &chunk->epoch, .at = index - number * STORE_CHUNK, .row = *row};
+	}
+	return merge_rows(fold, batch, rows, count) < 0 ? store_fold_out_of_memory(fold, error) : 0;
+}
+
+/* Merges rows from *row on that belong to one chunk; their indices follow one another. */
+static int
+merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
+{
+	const uint32_t index = batch->first + *row, at = index % STORE_CHUNK;
+	uint32_t count = STORE_CHUNK - at < batch->rows - *row ? STORE_CHUNK - at : batch->rows - *row;
+	struct merge_row next = {.at = at, .row = *row};
+	struct fold_chunk *chunk;
+	int rc = find_chunk(fold, index / STORE_CHUNK, &chunk, error);
+
+	*row += count;
+	if (rc || !chunk)
+		return rc;
+	next.chunk = &chunk->epoch;
+	if (store_merge_stretch(batch, UINT64_MAX, fold->order, next, count) < 0)
+		return store_fold_out_of_memory(fold, error);
+	next.chunk = &chunk->examples;
+	while (count && batch->data[STORE_GOLD]) {
+		struct merge_row rows[GROUP];
+		size_t n = 0;
+
+		for (; n < GROUP && count; n++, count--, next.at++, next.row++)
+			rows[n] = next;
+		if (store_merge_examples(batch, fold->order, rows, n) < 0)
+			return store_fold_out_of_memory(fold, error);
+	}
+	return 0;
+}
+
+static struct fold_span
+span_of(const struct batch *batch)
+{
+	uint32_t least = batch->first, most = batch->first + batch->rows - 1;
+
+	if (batch->index)
+		least = most = load_u32(batch->index);
+	for (uint32_t row = 1; row < batch->rows && batch->index; row++) {
+		uint32_t index = load_u32(batch->index + 4 * (size_t)row);
+
+		least = index < least ? index : least;
+		most = index > most ? index : most;
+	}
+	return (struct fold_span){.first = least / STORE_CHUNK, .last = most / STORE_CHUNK};
+}
+
+/* Whether the batch at fold->position is known to have nothing for this range. */
 static bool
 can_skip(const struct store_fold *fold)
 {
-	const struct fold_span *span = fold->spans ? &fold->spans[fold->position - fold->begin] : NULL;
+	const struct fold_span *span = fold->spans && fold->from ? &fold->spans[fold->position - fold->begin] : NULL;
 
-	return span && (span->last < fold->image->from || span->first >= fold->image->to);
+	return span && (span->last < fold->from || span->first >= fold->to);
+}
+
+static int
+merge_batch(struct store_fold *fold, const struct batch *batch, struct portolan_error *error)
+{
+	int rc = 0;
+
+	if (fold->spans && !fold->from)
+		fold->spans[fold->position - fold->begin] = span_of(batch);
+	for (uint32_t row = 0; row < batch->rows && !rc;)
+		rc = batch->index ? merge_scattered(fold, batch, &row, error) : merge_stretch(fold, batch, &row, error);
+	return rc;
 }
 
 int
@@ -152,14 +222,24 @@ store_fold_fill(struct store_fold *fold, struct portolan_error *error)
 			continue;
 		}
 		rc = open_batch(fold, &walk, &batch, error);
-		if (!rc && !store_image_add(fold->image, &batch, fold->position))
-			rc = store_fold_out_of_memory(fold, error);
+		if (!rc)
+			rc = merge_batch(fold, &batch, error);
 		if (rc)
 			break;
 		work += walk.value.mv_size;
+		fold->bytes += fold->from ? 0 : walk.value.mv_size;
 	}
 	store_walk_close(&walk);
 	if (!rc && fold->position == fold->end)
 		fold->phase = FOLD_WRITE;
 	return rc;
+}
+
+void
+store_fold_next_range(struct store_fold *fold)
+{
+	fold->from = fold->next_write = fold->to;
+	fold->to = fold->chunk_count;
+	fold->position = fold->begin;
+	fold->phase = FOLD_FILL;
 }

@@ -61,24 +61,19 @@ write_presence(struct store_writer *writer, const struct chunk_place *place, uns
 	return 0;
 }
 
+/* Whether the present values are all the same: *value. */
 static bool
-is_constant(const uint32_t *values, const struct packed *packed)
+is_constant(const uint32_t *values, const struct packed *packed, uint32_t *value)
 {
 	bool found = false;
-	uint32_t value = 0, other = 0;
 
-	if (packed->form == PRESENCE_COMPLETE) {
-		for (uint32_t row = 0; row < packed->rows; row++)
-			other |= values[row] ^ values[0];
-		return other == 0;
-	}
 	for (uint32_t base = 0; base < packed->rows; base += 64) {
 		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1) {
 			uint32_t here = values[base + (uint32_t)__builtin_ctzll(word)];
 
-			if (found && here != value)
+			if (found && here != *value)
 				return false;
-			value = here;
+			*value = here;
 			found = true;
 		}
 	}
@@ -121,8 +116,10 @@ pack_bits(uint8_t *to, const uint64_t *values, const struct packed *packed)
 
 static int
 write_column(struct store_writer *writer, const struct chunk_place *place, unsigned column, uint8_t presence,
-             const struct packed *packed, const void *values, struct portolan_error *error)
+             const struct packed *packed, const struct merge_chunk *chunk, struct portolan_error *error)
 {
+	const void *values = chunk->values[column];
+	uint32_t value = chunk->session;
 	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, (uint8_t)column);
 	struct column_record head = {.rows = packed->rows, .present = packed->present, .presence = presence};
 	size_t length = RECORD_HEADER + sizeof(head);
@@ -130,7 +127,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	uint8_t *record, *at;
 	int rc;
 
-	if (!bits && is_constant(values, packed)) {
+	if (!(chunk->columns & STORE_COLUMN_BIT(column)) || (!bits && is_constant(values, packed, &value))) {
 		head.encoding = COLUMN_CONSTANT;
 		length += 8;
 	} else if (bits) {
@@ -148,14 +145,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 		pack_bits(at, values, packed);
 	} else if (head.encoding == COLUMN_CONSTANT) {
 		memset(at, 0, 8);
-		for (uint32_t i = 0; i < (packed->rows + 63) / 64; i++) {
-			if (packed->words[i]) {
-				memcpy(at,
-				       (const uint32_t *)values + 64 * (size_t)i + __builtin_ctzll(packed->words[i]),
-				       4);
-				break;
-			}
-		}
+		memcpy(at, &value, sizeof(value));
 	} else {
 		pack_words(at, values, packed);
 		pad_zero(at, (size_t)packed->present * 4);
@@ -188,7 +178,7 @@ store_chunk_write(struct store_writer *writer, const struct chunk_place *place, 
 
 	if (!rc)
 		rc = write_presence(writer, place, STORE_GOLD_PROB, &observed, chunk->merged, error);
-	for (uint64_t mask = chunk->columns; mask && !rc; mask &= mask - 1) {
+	for (uint64_t mask = chunk->columns | STORE_COLUMN_BIT(STORE_SESSION); mask && !rc; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 		bool implied = column_is_implied(column);
 		const uint64_t *words = implied ? observed_words : chunk->present[column];
@@ -201,8 +191,8 @@ store_chunk_write(struct store_writer *writer, const struct chunk_place *place, 
 		if (!shared)
 			rc = write_presence(writer, place, column, &packed, 0, error);
 		if (!rc)
-			rc = write_column(writer, place, column, shared ? COLUMN_SHARED : COLUMN_OWN, &packed,
-			                  chunk->values[column], error);
+			rc = write_column(writer, place, column, shared ? COLUMN_SHARED : COLUMN_OWN, &packed, chunk,
+			                  error);
 	}
 	return rc;
 }

@@ -13,16 +13,7 @@
 #include <stdlib.h>
 
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
-
-static void *
-take(struct merge_chunk *chunk, size_t bytes)
-{
-	void *memory = calloc(1, bytes);
-
-	if (memory)
-		chunk->bytes += bytes;
-	return memory;
-}
+#define GROUP 512 /* rows merged at a time */
 
 int
 store_merge_column(struct merge_chunk *chunk, unsigned column)
@@ -32,14 +23,14 @@ store_merge_column(struct merge_chunk *chunk, unsigned column)
 	if (chunk->columns & STORE_COLUMN_BIT(column))
 		return 0;
 	if (!chunk->values[column])
-		chunk->values[column] = take(chunk, bytes);
+		chunk->values[column] = calloc(1, bytes);
 	else if (column_is_bits(column))
 		memset(chunk->values[column], 0, bytes);
 	if (!chunk->values[column])
 		return STORE_E_MEMORY;
 	if (!column_is_implied(column)) {
 		if (!chunk->present[column])
-			chunk->present[column] = take(chunk, BITMAP_BYTES);
+			chunk->present[column] = calloc(1, BITMAP_BYTES);
 		else
 			memset(chunk->present[column], 0, BITMAP_BYTES);
 		if (!chunk->present[column])
@@ -50,21 +41,26 @@ store_merge_column(struct merge_chunk *chunk, unsigned column)
 }
 
 int
-store_merge_reset(struct merge_chunk *chunk)
+store_merge_clear(struct merge_chunk *chunk)
 {
 	chunk->columns = 0;
 	chunk->rows = 0;
+	chunk->session = UINT32_MAX;
 	chunk->changed = false;
 	chunk->stored = false;
 	chunk->merged = chunk->seen = chunk->relabelled = 0;
 	chunk->met_count = 0;
 	if (!chunk->present[STORE_GOLD_PROB])
-		chunk->present[STORE_GOLD_PROB] = take(chunk, BITMAP_BYTES);
+		chunk->present[STORE_GOLD_PROB] = calloc(1, BITMAP_BYTES);
 	else
 		memset(chunk->present[STORE_GOLD_PROB], 0, BITMAP_BYTES);
-	if (!chunk->present[STORE_GOLD_PROB])
-		return STORE_E_MEMORY;
-	return store_merge_column(chunk, STORE_SESSION);
+	return chunk->present[STORE_GOLD_PROB] ? 0 : STORE_E_MEMORY;
+}
+
+int
+store_merge_reset(struct merge_chunk *chunk)
+{
+	return store_merge_clear(chunk) < 0 ? STORE_E_MEMORY : store_merge_column(chunk, STORE_SESSION);
 }
 
 void
@@ -76,6 +72,42 @@ store_merge_free(struct merge_chunk *chunk)
 	}
 	free(chunk->met);
 	*chunk = (struct merge_chunk){0};
+}
+
+uint32_t
+store_merge_count(const struct merge_chunk *chunk)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < STORE_CHUNK_WORDS; i++)
+		count += (uint32_t)__builtin_popcountll(chunk->present[STORE_GOLD_PROB][i]);
+	return count;
+}
+
+static bool
+has_sessions(const struct merge_chunk *chunk)
+{
+	return chunk->columns & STORE_COLUMN_BIT(STORE_SESSION);
+}
+
+/* Takes the columns of a session's batch into use. */
+static int
+prepare(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
+{
+	for (uint64_t lacking = columns & ~chunk->columns; lacking; lacking &= lacking - 1)
+		if (store_merge_column(chunk, mask_first(lacking)) < 0)
+			return STORE_E_MEMORY;
+	if (has_sessions(chunk) || chunk->session == session)
+		return 0;
+	if (chunk->rows == 0) {
+		chunk->session = session;
+		return 0;
+	}
+	if (store_merge_column(chunk, STORE_SESSION) < 0)
+		return STORE_E_MEMORY;
+	for (uint32_t row = 0; row < chunk->rows; row++)
+		((uint32_t *)chunk->values[STORE_SESSION])[row] = chunk->session;
+	return 0;
 }
 
 /* The batches of a session come one after another, so its place is nearly always the last. */
@@ -111,16 +143,17 @@ choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows,
 
 	for (size_t i = 0; i < *count; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
-		uint32_t at = rows[i].at, *session = (uint32_t *)chunk->values[STORE_SESSION] + at;
+		uint32_t at = rows[i].at, *session = has_sessions(chunk) ? chunk->values[STORE_SESSION] : NULL;
 
 		if (bit_get(chunk->present[STORE_GOLD_PROB], at)) {
 			if (count_met(chunk, batch->session) < 0)
 				return STORE_E_MEMORY;
-			if (order[*session] > mine)
+			if (session && order[session[at]] > mine)
 				continue;
 		}
 		bit_set(chunk->present[STORE_GOLD_PROB], at);
-		*session = batch->session;
+		if (session)
+			session[at] = batch->session;
 		if (at >= chunk->rows)
 			chunk->rows = at + 1;
 		rows[winners++] = rows[i];
@@ -156,18 +189,20 @@ int
 store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
                  size_t count)
 {
-	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), foreign = 0;
-	const struct merge_chunk *last = NULL;
+	const uint64_t sessions = STORE_COLUMN_BIT(STORE_SESSION);
+	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), shared = UINT64_MAX, foreign = 0;
+	bool strange = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (rows[i].chunk == last)
-			continue;
-		last = rows[i].chunk;
-		for (uint64_t lacking = columns & ~last->columns; lacking; lacking &= lacking - 1)
-			if (store_merge_column(rows[i].chunk, mask_first(lacking)) < 0)
-				return STORE_E_MEMORY;
-		foreign |= last->columns & ~columns & ~STORE_COLUMN_BIT(STORE_SESSION);
+		const struct merge_chunk *chunk = rows[i].chunk;
+
+		shared &= chunk->columns;
+		foreign |= chunk->columns & ~columns & ~sessions;
+		strange |= chunk->session != batch->session;
 	}
+	for (size_t i = 0; i < count && (columns & ~shared || (strange && !(shared & sessions))); i++)
+		if (prepare(rows[i].chunk, columns, batch->session) < 0)
+			return STORE_E_MEMORY;
 	if (choose(batch, order, rows, &count) < 0)
 		return STORE_E_MEMORY;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
@@ -186,6 +221,91 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 		for (uint64_t gone = chunk->columns & foreign; gone; gone &= gone - 1)
 			if (!column_is_implied(mask_first(gone)))
 				bit_clear(chunk->present[mask_first(gone)], rows[i].at);
+	}
+	return 0;
+}
+
+/* The bits of word `at / 64` that belong to rows at … end − 1. */
+static uint64_t
+bit_mask(uint32_t at, uint32_t end)
+{
+	uint64_t mask = UINT64_MAX << (at % 64);
+
+	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
+}
+
+/* Whether none of the places at … at + count − 1 is taken. */
+static bool
+are_free(const uint64_t *words, uint32_t at, uint32_t count)
+{
+	uint64_t taken = 0;
+
+	for (uint32_t end = at + count; at < end; at = (at | 63) + 1)
+		taken |= words[at / 64] & bit_mask(at, end);
+	return !taken;
+}
+
+static void
+set_bits(uint64_t *words, uint32_t at, uint32_t count)
+{
+	for (uint32_t end = at + count; at < end; at = (at | 63) + 1)
+		words[at / 64] |= bit_mask(at, end);
+}
+
+/* Bits row … of `from`, to places at … at + count − 1. */
+static void
+copy_bits(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t count)
+{
+	for (uint32_t end = at + count, next; at < end; row += next - at, at = next) {
+		const uint8_t *byte = from + row / 8;
+		uint64_t mask = bit_mask(at, end), bits = *byte++ >> (row % 8);
+
+		next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
+		for (uint32_t have = 8 - row % 8; have < next - at; have += 8)
+			bits |= (uint64_t)*byte++ << have;
+		to[at / 64] = (to[at / 64] & ~mask) | (bits << (at % 64) & mask);
+	}
+}
+
+static int
+merge_groups(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row next, uint32_t count)
+{
+	int rc = 0;
+
+	while (count && !rc) {
+		struct merge_row rows[GROUP];
+		uint32_t n = 0;
+
+		for (; n < GROUP && count; n++, count--, next.at++, next.row++)
+			rows[n] = next;
+		rc = store_merge_rows(batch, wanted, order, rows, n);
+	}
+	return rc;
+}
+
+int
+store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row first,
+                    uint32_t count)
+{
+	const uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD);
+	struct merge_chunk *chunk = first.chunk;
+
+	if (prepare(chunk, columns, batch->session) < 0)
+		return STORE_E_MEMORY;
+	if (has_sessions(chunk) || !are_free(chunk->present[STORE_GOLD_PROB], first.at, count))
+		return merge_groups(batch, wanted, order, first, count);
+	set_bits(chunk->present[STORE_GOLD_PROB], first.at, count);
+	chunk->rows = first.at + count > chunk->rows ? first.at + count : chunk->rows;
+	for (uint64_t mask = columns; mask; mask &= mask - 1) {
+		unsigned column = mask_first(mask);
+
+		if (column_is_bits(column))
+			copy_bits(chunk->values[column], first.at, batch->data[column], first.row, count);
+		else
+			memcpy((uint32_t *)chunk->values[column] + first.at,
+			       batch->data[column] + 4 * (size_t)first.row, 4 * (size_t)count);
+		if (!column_is_implied(column))
+			set_bits(chunk->present[column], first.at, count);
 	}
 	return 0;
 }

@@ -15,7 +15,7 @@ struct merge_chunk {
 	                                        in use */
 	void *values[STORE_COLUMN_MAX];      /* STORE_CHUNK elements, or (bits) STORE_CHUNK_WORDS words */
 	uint32_t rows;                       /* every present row is below it */
-	size_t bytes;                        /* allocated */
+	uint32_t session;                    /* of all observations, while STORE_SESSION is not in use */
 	bool stored;                         /* set by store_chunk_load(), as is: */
 	uint64_t merged;                     /* the log's entries before this position are in it */
 	struct merge_met *met;               /* observations that met another, by the session of the second */
@@ -28,11 +28,16 @@ struct merge_met {
 	uint32_t session, count;
 };
 
-/* Makes the image empty: no observation, no column but STORE_SESSION. STORE_E_MEMORY. */
+/* Makes the image empty: no observation, no column. STORE_SESSION comes into use with the second session.
+ * STORE_E_MEMORY
+ */
+int store_merge_clear(struct merge_chunk *chunk);
+/* The same, with STORE_SESSION in use. */
 int store_merge_reset(struct merge_chunk *chunk);
 /* Takes a column into use, with no row present; nothing happens if it is. */
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
+uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
 
 struct merge_row {
 	struct merge_chunk *chunk;
@@ -47,6 +52,10 @@ struct merge_row {
  */
 int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
                      size_t count);
+
+/* The same for rows row … row + count − 1, whose places in one chunk follow one another from `at` on. */
+int store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row first,
+                        uint32_t count);
 
 /* Merges what is kept per example: that it was seen, and its gold label if the batch has one. Same order rule. */
 int store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count);

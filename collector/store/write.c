@@ -25,7 +25,6 @@ store_writer_open(const char *directory, struct store_writer **writer, struct po
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
 	opened->lock = -1;
-	opened->images.limit = IMAGES_USUAL_BYTES;
 	rc = store_dictionary_init(&opened->dictionary);
 	if (rc)
 		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
@@ -62,7 +61,6 @@ store_writer_close(struct store_writer *writer)
 	if (writer->lock >= 0)
 		close(writer->lock);
 	store_dictionary_free(&writer->dictionary);
-	store_images_free(&writer->images);
 	free(writer->directory);
 	free(writer->index);
 	free(writer->kept);
@@ -190,7 +188,6 @@ store_writer_abort(struct store_writer *writer)
 	writer->pending = 0;
 	writer->aborts++;
 	store_dictionary_aborted(&writer->dictionary);
-	store_images_drop(&writer->images);
 }
 
 size_t
@@ -256,10 +253,4 @@ store_writer_delete(struct store_writer *writer, enum store_db db, const struct 
 	int rc = mdb_del(writer->view.txn, writer->environment.dbi[db], &k, NULL);
 
 	return rc == 0 || rc == MDB_NOTFOUND ? 0 : put_failed(writer, rc, error);
-}
-
-void
-store_writer_limit_images(struct store_writer *writer, size_t bytes)
-{
-	writer->images.limit = bytes;
 }

@@ -194,7 +194,7 @@ int store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t fr
  * serve between them; each step commits by itself (and with it whatever is pending). Readers see the same before and
  * after each step: a chunk says up to which log entry it is merged. So a fold may be given up anywhere and begun anew.
  * Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time; a larger epoch takes
- * several passes over its log. Of an epoch whose image is complete (store_writer_limit_images()) the log is not read.
+ * several passes over its log.
  * One fold at a time per writer. After a failed step, or store_writer_abort(), free the fold; begin again later.
  */
 struct store_fold;
@@ -204,10 +204,6 @@ int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *
 /* The same, but what it did is pending until the next commit: for several small epochs in one. */
 int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
 void store_fold_free(struct store_fold *fold); /* NULL accepted */
-
-/* How much memory may be used to keep, beside the log, images of the columns that epochs in progress will become; 0:
- * none. As long as an epoch fits, folding it is only writing. */
-void store_writer_limit_images(struct store_writer *writer, size_t bytes);
 
 /* Removes some log entries that are folded, and records of removed runs (bounded work; pending until the next commit).
  */

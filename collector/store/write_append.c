@@ -115,11 +115,10 @@ first_of(const uint32_t *index, uint32_t count)
 	return other ? BATCH_SCATTERED : index[0];
 }
 
-/* Puts the record; *batch points into it until the next change. */
 static int
 put_batch(struct store_writer *writer, uint32_t run, const struct store_append *append,
           const struct append_columns *resolved, const struct batch_record *head, uint64_t position,
-          struct batch *batch, struct portolan_error *error)
+          struct portolan_error *error)
 {
 	struct store_key key = store_key_log(run, append->epoch, position);
 	bool scattered = head->first == BATCH_SCATTERED;
@@ -144,7 +143,6 @@ put_batch(struct store_writer *writer, uint32_t run, const struct store_append *
 		at += pad8(column_bytes(column, head->rows));
 	}
 	store_record_seal(record, RECORD_BATCH, length);
-	store_batch_parts(record, head, batch);
 	return 0;
 }
 
@@ -161,14 +159,12 @@ append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const s
 	                                  .columns = resolved->columns,
 	                                  .first = first_of(writer->index, count)};
 	struct epoch_record epoch;
-	struct batch batch;
 	int rc = store_catalog_epoch(&writer->view, run, append->epoch, &epoch, error);
 
 	if (!rc)
-		rc = put_batch(writer, run, append, resolved, &head, epoch.log_end, &batch, error);
+		rc = put_batch(writer, run, append, resolved, &head, epoch.log_end, error);
 	if (rc)
 		return rc;
-	store_images_add(&writer->images, &(struct image_key){run, append->epoch}, &epoch, state->rows, &batch);
 	state->epochs += epoch.observations == 0 && epoch.log_rows == 0;
 	state->log_rows += count;
 	state->columns |= resolved->columns;

@@ -2,7 +2,7 @@
  * writer.h: inside the writing half: the writer, its transaction, and puts.
  *
  * Nothing the writer hands out is kept outside the pending transaction, except the dictionary's tables, which follow
- * it, and the images, which are dropped with it: giving up the transaction gives everything back.
+ * it: giving up the transaction gives everything back.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
@@ -13,7 +13,6 @@
 
 #include "catalog.h"
 #include "dictionary.h"
-#include "image.h"
 #include "join.h"
 
 struct store_writer {
@@ -27,7 +26,6 @@ struct store_writer {
 	char *directory;
 	uint8_t id[16]; /* of the store; here, as the environment may be closed for a while */
 	struct dictionary dictionary;
-	struct images images;
 	time_t looked_for_dead; /* readers */
 	struct store_long_reader told; /* the last one that store_writer_long_reader() told of */
 	uint32_t *index; /* working space of an append: index and kept rows */

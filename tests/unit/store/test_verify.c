@@ -51,6 +51,8 @@ make_store(struct fixture *fixture)
 		ok(store_fold_begin(fixture_writer(fixture), run, 1, 1 << 20, &fold, &error));
 		ok(store_fold_step(fold, &done, &error)); /* one of its chunks, perhaps */
 		store_fold_free(fold);
+		log_epoch(fixture, run, 2, N);
+		ok(store_writer_list_removal(fixture_writer(fixture), run, 2, 0, &error));
 	}
 	ok(store_writer_count(fixture_writer(fixture), 0, &counters, &error));
 	fixture_close(fixture);
