@@ -1,5 +1,5 @@
 /*
- * wire_fields.c: the tables of fields, and the words of the wire.
+ * wire_fields.c: the table of fields, and the words of the wire.
  */
 #include "wire_fields.h"
 
