@@ -5,8 +5,6 @@
 
 #include "wire_check.h"
 
-#include <stddef.h>
-
 #define FRAME(member) WIRE_MEMBER(struct wire_frame, member)
 #define COUNTS(member) WIRE_MEMBER(struct wire_counts, member)
 
