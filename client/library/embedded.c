@@ -20,7 +20,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -153,25 +152,6 @@ embedded_is_served(const struct embedded *embedded)
 	served = connect(probe, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN;
 	close(probe);
 	return served;
-}
-
-/* Held also while a collector starts, or ends, and does not listen. *holder: the process, if it says; else 0. */
-static bool
-lock_is_held(const struct embedded *embedded, long *holder)
-{
-	char path[PATH_MAX], text[32] = "";
-	bool held;
-	int file;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/" ENDPOINT_LOCK_FILE, embedded->store) >= sizeof(path))
-		return false;
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return false;
-	held = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	*holder = read(file, text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10) : 0;
-	close(file); /* and with it our lock */
-	return held;
 }
 
 /* Returns 0 or an errno. */
@@ -315,7 +295,7 @@ embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelle
 
 		if (status == 0 || embedded_is_served(embedded))
 			return 0;
-		held = lock_is_held(embedded, &holder);
+		held = endpoint_is_locked(embedded->store, &holder);
 		if (!held && --left == 0)
 			return status;
 		if (time_is_up(&wait) && held)

@@ -259,6 +259,17 @@ spool_remove(struct spool *spool)
 	spool_close(spool);
 }
 
+/* 0 or -1 with errno. Waits at most for somebody who is looking whether the file is empty. */
+static int
+lock(const struct spool *spool)
+{
+	int result;
+
+	while ((result = flock(spool->file, LOCK_EX)) < 0 && errno == EINTR)
+		continue;
+	return result;
+}
+
 /* Makes the file, which is then held, and its directory if it is not there. */
 static int
 make_file(struct spool *spool, const char *directory, struct portolan_error *error)
@@ -274,12 +285,14 @@ make_file(struct spool *spool, const char *directory, struct portolan_error *err
 		if (made && !spool->made)
 			spool->made = strdup(directory);
 		close_file(spool);
-		if (open_file(spool, spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) < 0 && errno != ENOENT)
-			break;
-		if (spool->file >= 0 && (flock(spool->file, LOCK_EX) < 0 || fstat(spool->file, &status) < 0))
-			break;
+		if (open_file(spool, spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) < 0) {
+			if (errno != ENOENT)
+				return fail(spool, "make it", error);
+		} else if (lock(spool) < 0 || fstat(spool->file, &status) < 0) {
+			return fail(spool, "lock it", error);
+		}
 	}
-	return status.st_nlink == 0 ? fail(spool, spool->file < 0 ? "make it" : "lock it", error) : 0;
+	return status.st_nlink == 0 ? fail(spool, "keep it", error) : 0;
 }
 
 /* For what the spool knows of its session. */

@@ -11,8 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define LONGEST_PATH 100
@@ -46,4 +48,23 @@ endpoint_close(struct endpoint *endpoint)
 	if (endpoint->directory >= 0)
 		close(endpoint->directory);
 	endpoint->directory = -1;
+}
+
+bool
+endpoint_is_locked(const char *directory, long *holder)
+{
+	char path[PATH_MAX], text[32] = "";
+	bool locked;
+	int file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/" ENDPOINT_LOCK_FILE, directory) >= sizeof(path))
+		return false;
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	locked = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (holder)
+		*holder = read(file, text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10) : 0;
+	close(file); /* and with it our lock */
+	return locked;
 }

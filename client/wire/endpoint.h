@@ -11,6 +11,8 @@
 
 #include <portolan/portolan.h>
 
+#include <stdbool.h>
+
 #define ENDPOINT_SIZE 128
 #define ENDPOINT_LOCK_FILE "portoland.lock" /* in the store: flock()ed by the collector that serves it */
 
@@ -23,5 +25,9 @@ struct endpoint {
  * PORTOLAN_E_SYSTEM. */
 int endpoint_open(const char *directory, struct endpoint *endpoint, struct portolan_error *error);
 void endpoint_close(struct endpoint *endpoint); /* twice does no harm */
+
+/* Whether a collector holds the store, also one that starts or ends and does not listen. Looking takes the lock for a
+ * moment, and may keep another collector from starting. *holder (may be NULL): its process, if it says so; else 0. */
+bool endpoint_is_locked(const char *directory, long *holder);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * wire_check.c: the rules of the wire that need no msgpack library.
  *
- * A decoded msgpack object takes 24 bytes where the frame may have spent one, so wire_scan() reads the token headers
- * first, in one pass without memory, and refuses what would blow up or does not end with the frame. What passes
- * it can be handed to the library without further thought about size.
+ * A decoded msgpack object takes 24 bytes where the frame may have spent one, and the library, which makes room for
+ * what a container announces, has no limit of its own. So wire_scan() reads the token headers first, in one pass
+ * without memory, and refuses what would blow up or does not end with the frame. What passes it can be handed to the
+ * library without further thought about size.
  */
 #include "wire_check.h"
 

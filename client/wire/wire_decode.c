@@ -2,7 +2,7 @@
  * wire_decode.c: from bytes to a checked frame. WIRE.md describes the frames.
  *
  * wire_scan() has bounded the frame before the library builds objects from it. Its fields are then fetched by key, as
- * the tables of wire_fields.h say, and the end looks once whether anything was wrong. Keys nobody asks for are thereby
+ * the table of wire_fields.h says, and the end looks once whether anything was wrong. Keys nobody asks for are thereby
  * skipped.
  */
 #include <portolan/wire.h>
@@ -20,8 +20,7 @@
 
 struct wire_decoder {
 	msgpack_unpacked unpacked;
-	struct wire_bytes *labels; /* grows with the largest list seen */
-	size_t label_room;
+	struct wire_bytes labels[WIRE_MAX_LABELS]; /* a megabyte, of which the system gives what is used */
 };
 
 /* A map being read, and the first thing wrong with it. */
@@ -248,17 +247,6 @@ read_labels(struct reader *reader, wire_decoder *decoder, struct wire_open *open
 		fail(reader, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
 		return;
 	}
-	if (array->size > decoder->label_room) {
-		struct wire_bytes *labels = realloc(decoder->labels, array->size * sizeof(*labels));
-
-		if (!labels) {
-			reader->status =
-			        error_set(reader->error, PORTOLAN_E_MEMORY, "out of memory for %u labels", array->size);
-			return;
-		}
-		decoder->labels = labels;
-		decoder->label_room = array->size;
-	}
 	for (uint32_t i = 0; i < array->size; i++) {
 		const msgpack_object *label = &array->ptr[i];
 
@@ -442,6 +430,5 @@ wire_decoder_free(wire_decoder *decoder)
 	if (!decoder)
 		return;
 	msgpack_unpacked_destroy(&decoder->unpacked);
-	free(decoder->labels);
 	free(decoder);
 }

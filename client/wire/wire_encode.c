@@ -1,5 +1,5 @@
 /*
- * wire_encode.c: from a frame to bytes. Keys are written in the order of the tables of wire_fields.h, and optional ones
+ * wire_encode.c: from a frame to bytes. Keys are written in the order of the table of wire_fields.h, and optional ones
  * only where they say something, so that equal frames give equal bytes. Packing into memory fails only for lack of it;
  * the buffer remembers that, and the end looks once.
  */
@@ -21,13 +21,13 @@ struct wire_encoder {
 	bool failed;
 };
 
-/* Gives up for good at the first failure. */
+/* Gives up for good at the first failure. Of nothing, `bytes` may be NULL. */
 static int
 write_bytes(void *context, const char *bytes, size_t count)
 {
 	wire_encoder *encoder = context;
 
-	if (!encoder->failed)
+	if (!encoder->failed && count > 0)
 		encoder->failed = msgpack_sbuffer_write(&encoder->buffer, bytes, count) < 0;
 	return encoder->failed ? -1 : 0;
 }
@@ -36,8 +36,7 @@ static void
 put_text(msgpack_packer *packer, struct wire_bytes text)
 {
 	msgpack_pack_str(packer, text.size);
-	if (text.size > 0)
-		msgpack_pack_str_body(packer, text.data, text.size);
+	msgpack_pack_str_body(packer, text.data, text.size);
 }
 
 static void
@@ -50,8 +49,7 @@ static void
 put_binary(msgpack_packer *packer, const void *data, size_t size)
 {
 	msgpack_pack_bin(packer, size);
-	if (size > 0)
-		msgpack_pack_bin_body(packer, data, size);
+	msgpack_pack_bin_body(packer, data, size);
 }
 
 /* Of an unsigned integer, an enum or a bool. */

@@ -1,11 +1,9 @@
 /*
- * wire_fields.c: the tables of fields, and the words of the wire.
+ * wire_fields.c: the table of fields, and the words of the wire.
  */
 #include "wire_fields.h"
 
 #include "wire_check.h"
-
-#include <stddef.h>
 
 #define FRAME(member) WIRE_MEMBER(struct wire_frame, member)
 #define COUNTS(member) WIRE_MEMBER(struct wire_counts, member)

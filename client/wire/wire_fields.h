@@ -7,6 +7,8 @@
 
 #include <portolan/wire.h>
 
+#include <stddef.h>
+
 /* What stands under a key, and which type the member has that holds it. */
 enum wire_field_type {
 	WIRE_NUMBER, /* an unsigned integer, least … most; of `size` bytes */

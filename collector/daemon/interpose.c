@@ -123,7 +123,7 @@ recv(int fd, void *data, size_t size, int flags)
 
 	if (received <= 0 || fd >= INTERPOSE_DESCRIPTORS || !unfinished[fd])
 		return received;
-	if ((unfinished[fd] += (unsigned)received) <= UNFINISHED_MOST)
+	if (atomic_fetch_add(&unfinished[fd], (unsigned)received) + (unsigned)received <= UNFINISHED_MOST)
 		return received;
 	ended++;
 	return 0;

@@ -304,7 +304,8 @@ channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t 
 	result = put(channel, &frame, error);
 	while (result == 0 && !channel->begun)
 		result = wait_once(channel, &frame, error);
-	*acknowledged = channel->ack.acknowledged;
+	if (result == 0)
+		*acknowledged = channel->ack.acknowledged;
 	return result;
 }
 

@@ -1,8 +1,8 @@
 /*
  * serving.c: starting portoland, and waiting for its end.
  *
- * Who locks the store is its collector, so the lock says whether one is needed. Looking at the lock takes it for a
- * moment, and may keep another collector from starting: therefore a start is tried more than once.
+ * Who locks the store is its collector, so the lock says whether one is needed. Somebody who looks at it may keep a
+ * collector from starting: therefore a start is tried more than once.
  *
  * This is not what the client library does (embedded.c): its collector is to outlive the process that needed it first,
  * as other ranks record there too. This one must not hold the store of a command that was killed.
@@ -18,29 +18,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define IDLE_SECONDS "0.25" /* also the time this process has to connect; if it is too late it starts another one */
 #define TRIES 2
-
-static bool
-is_locked(const char *store)
-{
-	char path[PATH_MAX];
-	bool locked;
-	int file;
-
-	if (snprintf(path, sizeof(path), "%s/" ENDPOINT_LOCK_FILE, store) >= (int)sizeof(path))
-		return false;
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return false;
-	locked = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	close(file);
-	return locked;
-}
 
 /* A session of its own, so that Ctrl-C does not reach it, and no signal blocked. Returns 0 or an errno. */
 static int
@@ -119,11 +101,11 @@ serving_begin(struct serving *serving, const char *store, struct portolan_error 
 {
 	int result;
 
-	for (int tries = 1; !is_locked(store); tries++) {
+	for (int tries = 1; !endpoint_is_locked(store, NULL); tries++) {
 		result = start(serving, store, error);
 		if (result == 0)
 			return 1;
-		if (tries == TRIES && !is_locked(store))
+		if (tries == TRIES && !endpoint_is_locked(store, NULL))
 			return result;
 	}
 	return 0;

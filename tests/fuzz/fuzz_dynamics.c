@@ -43,7 +43,7 @@ check_beside_jansson(const char *line, size_t size, uint32_t epoch, const struct
 
 	if (!object && !is_beyond_json(line, size, &why))
 		require(code != 0);
-	if (object)
+	if (object && !memchr(line, '\0', size)) /* which jansson goes over where it stands behind a number */
 		require(code == 0 || !strstr(error->message, "not JSON"));
 	if (object && code == 0) {
 		snprintf(key, sizeof(key), "logits_epoch_%u", epoch);
