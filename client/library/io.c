@@ -344,14 +344,15 @@ publish(struct portolan_run *run, enum run_phase phase)
 
 	say_on_stderr(run, phase);
 	pthread_mutex_lock(&run->mutex);
-	run->counters = (struct run_counters){
-	        .settled_observations = backlog->settled_observations,
-	        .replaced = session->replaced,
+	run->counters.settled = backlog->settled_observations;
+	run->counters.saved = run->saved;
+	run->counters.stats = (struct portolan_stats){
+	        .acknowledged = run->counters.settled > session->refused ? run->counters.settled - session->refused : 0,
 	        .refused = session->refused,
+	        .replaced = session->replaced,
 	        .spooled = backlog->spooled_observations,
-	        .saved = run->saved,
 	        .bytes_sent = run->bytes_sent,
-	        .opened = session->opened_count,
+	        .reconnects = session->opened_count > 0 ? session->opened_count - 1 : 0,
 	};
 	snprintf(run->counters.spool, sizeof(run->counters.spool), "%s", backlog->spool ? backlog->spool->path : "");
 	if (matters) {

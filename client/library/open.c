@@ -238,11 +238,10 @@ begin_session(struct portolan_run *run, const struct portolan_options *options, 
 		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
 	else
 		status = session_init(&run->session, id, &request, clock_ms(), error);
+	run->session.directory = run->spool;
+	run->session.spool_limit = options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES;
+	run->session.target = run->embedded.store ? run->embedded.store : run->endpoint;
 	free(labels);
-	if (status == 0)
-		session_set_spool(&run->session, run->spool,
-		                  options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES,
-		                  run->embedded.store ? run->embedded.store : run->endpoint);
 	return status;
 }
 

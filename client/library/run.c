@@ -64,7 +64,7 @@ not_acknowledged(struct portolan_run *run)
 	uint64_t logged = atomic_load(&run->logged);
 
 	run_get_counters(run, &counters);
-	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
+	return logged > counters.settled ? logged - counters.settled : 0;
 }
 
 /* Why not everything is on the collector's disk, and where it is instead. */
@@ -376,25 +376,17 @@ portolan_get_stats(const portolan_run *opened, struct portolan_stats *stats)
 	struct portolan_run *run = (struct portolan_run *)(uintptr_t)opened; /* for its mutex */
 	struct run_counters counters;
 	int status = run_check(run, NULL);
-	uint64_t settled;
 
 	if (status < 0 && status != PORTOLAN_E_CLOSED)
 		return status;
 	if (!stats)
 		return PORTOLAN_E_INVALID;
 	run_get_counters(run, &counters);
-	settled = counters.settled_observations;
-	*stats = (struct portolan_stats){
-	        .logged = atomic_load(&run->logged),
-	        .acknowledged = settled > counters.refused ? settled - counters.refused : 0,
-	        .refused = atomic_load(&run->refused) + counters.refused,
-	        .replaced = counters.replaced,
-	        .dropped = atomic_load(&run->dropped),
-	        .spooled = counters.spooled,
-	        .bytes_sent = counters.bytes_sent,
-	        .reconnects = counters.opened > 0 ? counters.opened - 1 : 0,
-	        .waits = atomic_load(&run->waits),
-	};
+	*stats = counters.stats;
+	stats->logged = atomic_load(&run->logged);
+	stats->refused += atomic_load(&run->refused);
+	stats->dropped = atomic_load(&run->dropped);
+	stats->waits = atomic_load(&run->waits);
 	if (has_ended(run) && not_acknowledged(run) > counters.saved)
 		stats->dropped += not_acknowledged(run) - counters.saved;
 	return 0;

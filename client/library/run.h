@@ -42,12 +42,10 @@ enum run_phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_S
 
 /* What the thread has counted. */
 struct run_counters {
-	uint64_t settled_observations; /* acknowledged, refused ones among them */
-	uint64_t replaced, refused;    /* by the collector */
-	uint64_t spooled;              /* observations written to a spool file */
-	uint64_t saved;                /* observations left in one when the run ended */
-	uint64_t bytes_sent, opened;
-	char spool[RUN_PATH_SIZE]; /* the spool file, or "" while there is none */
+	uint64_t settled;            /* observations acknowledged, those that the collector refused among them */
+	uint64_t saved;              /* observations left in a spool file when the run ended */
+	struct portolan_stats stats; /* its part of them */
+	char spool[RUN_PATH_SIZE];   /* the spool file, or "" while there is none */
 };
 
 struct portolan_run {

@@ -117,14 +117,6 @@ session_deinit(struct session *session)
 }
 
 void
-session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target)
-{
-	session->directory = directory;
-	session->spool_limit = limit;
-	session->target = target;
-}
-
-void
 session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE])
 {
 	memcpy(session->store, store, WIRE_STORE_SIZE);

@@ -70,9 +70,9 @@ struct session {
 	struct backlog backlog; /* what is not acknowledged */
 	uint64_t credit;
 	uint64_t sent;                  /* the highest number that went out on any opening */
-	const char *directory;          /* of spool files; NULL: none. Not owned */
+	const char *directory;          /* of spool files; the owner's to set, as the next two */
 	uint64_t spool_limit;           /* bytes */
-	const char *target;             /* where it records to, for the spool file; NULL: not said. Not owned */
+	const char *target;             /* where it records to, for the spool file */
 	uint8_t store[WIRE_STORE_SIZE]; /* that it is in, */
 	bool has_store;                 /* if that is known */
 	bool offline;                   /* goes on without ever having been opened */
@@ -100,11 +100,9 @@ int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], c
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */
 
-/* Frames go to a file in `directory` from session_spill() on, until it is sent; session->backlog.spooling says so.
- * `target` (may be NULL): what the file says of where it belongs. Both must outlive the session. */
-void session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target);
 /* The only store it may be sent to; else the first that answers becomes that. */
 void session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE]);
+/* Frames go to a file in session->directory from now on, until it is sent; backlog.spooling says so. */
 int session_spill(struct session *session, struct portolan_error *error);
 
 /* Goes on without an answer: to the spool, and when a collector comes, as a late session. What it then refuses is no

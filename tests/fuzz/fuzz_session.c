@@ -271,7 +271,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(encoder && decoder);
 	}
 	require(session_init(&play.session, id, &request, play.now, NULL) == 0);
-	session_set_spool(&play.session, fuzz_folder(), 4096, "/a/store");
+	play.session.directory = fuzz_folder();
+	play.session.spool_limit = 4096;
+	play.session.target = "/a/store";
 	while (play.input.size > 0)
 		step(&play);
 	if (play.session.backlog.spool)
