@@ -107,7 +107,15 @@ session_init_left_over(struct session *session, struct spool *spool, int64_t now
 void
 session_deinit(struct session *session)
 {
-	backlog_deinit(&session->backlog);
+	struct backlog *backlog = &session->backlog;
+
+	while ((backlog->last = backlog->first)) {
+		backlog->first = backlog->last->following;
+		free(backlog->last);
+	}
+	backlog->next = NULL;
+	spool_close(backlog->spool);
+	backlog->spool = NULL;
 	free(session->open);
 	session->open = NULL;
 	wire_encoder_free(session->encoder);
@@ -153,26 +161,6 @@ session_has_room(const struct session *session, size_t bytes)
 	       may_be_under_way(session, bytes);
 }
 
-int
-session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error)
-{
-	const struct spool_record record = {frame->kind, session->backlog.sequence + 1, position,
-	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0};
-	struct wire_bytes bytes;
-	int status;
-
-	assert(!session->backlog.has_close);
-	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
-	if (frame->kind == WIRE_BATCH)
-		frame->batch.sequence = record.sequence;
-	else if (frame->kind == WIRE_END_EPOCH)
-		frame->end_epoch.sequence = record.sequence;
-	else
-		frame->close.sequence = record.sequence;
-	status = wire_encode(session->encoder, frame, &bytes, error);
-	return status < 0 ? status : backlog_add(&session->backlog, &record, bytes, error);
-}
-
 static void
 fail(struct session *session, const char *why)
 {
@@ -193,15 +181,6 @@ session_lost(struct session *session)
 		return;
 	session->state = SESSION_OPENING;
 	session->open_due = 0;
-}
-
-/* Everything up to `acknowledged` is on disk. */
-static void
-settle(struct session *session, uint64_t acknowledged)
-{
-	backlog_settle(&session->backlog, acknowledged);
-	if (session->backlog.closed)
-		session->state = SESSION_CLOSED;
 }
 
 /* Nothing may pass for stored that never went out. Of what is left over, more may have gone out than the file has. */
@@ -247,7 +226,7 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 		              "open a new run");
 		return;
 	}
-	settle(session, opened->acknowledged);
+	session_settle(session, opened->acknowledged);
 	session->credit = opened->credit;
 	session->id_kind = opened->id_kind;
 	/* A second answer, to an `open` that was repeated, is no reason to send everything once more. */
@@ -268,7 +247,7 @@ receive_ack(struct session *session, const struct wire_ack *ack)
 	session->credit = ack->credit;
 	session->replaced = ack->replaced;
 	session->refused = ack->refused;
-	settle(session, ack->acknowledged);
+	session_settle(session, ack->acknowledged);
 }
 
 static void
@@ -335,35 +314,6 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		receive_error(session, &frame.error, now);
 }
 
-/* What the spool can no longer give is lost, and ends the session, or what was left over of it; a lack of memory
- * passes.
- */
-static void
-load(struct session *session)
-{
-	struct wire_frame end = {.kind = WIRE_CLOSE, .close = {.counts = session->counts}};
-	struct backlog *backlog = &session->backlog;
-	struct portolan_error error;
-	int status;
-
-	if (backlog->kept_bytes >= SESSION_MAX_KEPT)
-		return;
-	status = backlog_load(backlog, &error);
-	if (status == PORTOLAN_E_INVALID && backlog->is_left_over) {
-		session->failure = error;
-		backlog_cut(backlog);
-		status = 0;
-	}
-	if (status == 0 && backlog->is_left_over && !backlog->spooling && !backlog->has_close)
-		status = session_add(session, &end, 0, &error);
-	if (status < 0 && status != PORTOLAN_E_MEMORY) {
-		session->state = SESSION_FAILED;
-		session->failure = error;
-	}
-	if (backlog->closed)
-		session->state = SESSION_CLOSED;
-}
-
 bool
 session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
@@ -377,7 +327,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 		return offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)
 		return false;
-	load(session);
+	session_load(session);
 	if (session->state != SESSION_OPEN)
 		return false;
 	next = session->backlog.next;

@@ -54,8 +54,8 @@ struct backlog {
 	bool closed;       /* `close` is acknowledged */
 	bool has_close;    /* `close` was added or read: nothing may follow */
 
-	uint64_t settled_position,
-	        settled_observations; /* of what is acknowledged: the last position, all observations */
+	/* Of what is acknowledged: the last position, all observations. */
+	uint64_t settled_position, settled_observations;
 	uint64_t added_observations, spooled_observations; /* all there ever were; of these, written to a file */
 };
 
@@ -138,16 +138,11 @@ backlog_is_empty(const struct backlog *backlog)
 /* Observations in the file that are not acknowledged: also where it could not take everything. */
 uint64_t backlog_saved(const struct backlog *backlog);
 
-/* For session.c. Negative: nothing has changed. */
-int backlog_add(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
-                struct portolan_error *error);
-/* Sees to it that `next` is set if a frame is left to be sent, by reading it from the file. */
-int backlog_load(struct backlog *backlog, struct portolan_error *error);
-/* The file is read to its end, or nothing behind what was read is wanted (left over only). */
-void backlog_cut(struct backlog *backlog);
+/* Of backlog.c, for session.c. Reads the next frame to be sent from the file, if none is in memory. What the file can
+ * no longer give is lost, and ends the session, or what was left over of it; a lack of memory passes. */
+void session_load(struct session *session);
 /* Everything up to `acknowledged` is on disk. The file goes when nothing in it is needed. */
-void backlog_settle(struct backlog *backlog, uint64_t acknowledged);
-void backlog_deinit(struct backlog *backlog); /* leaves the file; twice does no harm */
+void session_settle(struct session *session, uint64_t acknowledged);
 
 /*
  * leftover.c sends the spool files that earlier processes left in a directory, one after the other, each as the
