@@ -58,19 +58,6 @@ handshake_init(struct handshake *handshake, void *context, void *socket, const c
 	return 0;
 }
 
-void
-handshake_deinit(struct handshake *handshake, void *socket)
-{
-	const int none = 0;
-
-	if (!handshake->monitor)
-		return;
-	zmq_socket_monitor(socket, NULL, 0);
-	zmq_setsockopt(handshake->monitor, ZMQ_LINGER, &none, sizeof(none));
-	zmq_close(handshake->monitor);
-	handshake->monitor = NULL;
-}
-
 static void
 failed(struct handshake *handshake, const char *why)
 {

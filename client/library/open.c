@@ -40,25 +40,6 @@ is_empty(const char *directory)
 	return directory && !directory[0];
 }
 
-static int
-check_labels(const struct portolan_options *options, struct portolan_error *error)
-{
-	if (options->label_count > WIRE_MAX_LABELS)
-		return error_set(error, PORTOLAN_E_INVALID, "labels: %zu names; the limit is %d", options->label_count,
-		                 WIRE_MAX_LABELS);
-	if (options->label_count > 0 && !options->labels)
-		return error_set(error, PORTOLAN_E_INVALID, "labels is NULL, but label_count is %zu",
-		                 options->label_count);
-	for (size_t i = 0; i < options->label_count; i++)
-		if (!options->labels[i] ||
-		    !wire_name_is_valid(options->labels[i], strnlen(options->labels[i], WIRE_MAX_NAME + 1), true))
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "labels: number %zu must be at most %d bytes of UTF-8 without control "
-			                 "characters",
-			                 i, WIRE_MAX_NAME);
-	return 0;
-}
-
 /* Not a JSON parser: that it is text, an object by its braces, and not too long. */
 static int
 check_config(const char *config, struct portolan_error *error)
@@ -76,15 +57,30 @@ check_config(const char *config, struct portolan_error *error)
 	return 0;
 }
 
-/* All of it goes into one frame. */
+/* Labels and config go into one frame. */
 static int
-check_size(const struct portolan_options *options, struct portolan_error *error)
+check_labels(const struct portolan_options *options, struct portolan_error *error)
 {
-	size_t most = WIRE_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0, config = 0;
+	size_t most = WIRE_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0;
+	size_t config = options->config ? strlen(options->config) : 0;
 
-	for (size_t i = 0; i < options->label_count; i++)
-		size += LABEL_HEAD + strlen(options->labels[i]);
-	config = options->config ? strlen(options->config) : 0;
+	if (options->label_count > WIRE_MAX_LABELS)
+		return error_set(error, PORTOLAN_E_INVALID, "labels: %zu names; the limit is %d", options->label_count,
+		                 WIRE_MAX_LABELS);
+	if (options->label_count > 0 && !options->labels)
+		return error_set(error, PORTOLAN_E_INVALID, "labels is NULL, but label_count is %zu",
+		                 options->label_count);
+	for (size_t i = 0; i < options->label_count; i++) {
+		const char *label = options->labels[i];
+		size_t length = label ? strnlen(label, WIRE_MAX_NAME + 1) : 0;
+
+		if (!label || !wire_name_is_valid(label, length, true))
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "labels: number %zu must be at most %d bytes of UTF-8 without control "
+			                 "characters",
+			                 i, WIRE_MAX_NAME);
+		size += LABEL_HEAD + length;
+	}
 	if (size + config <= most)
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID,
@@ -132,10 +128,8 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	if (o->ring_bytes != 0 && o->ring_bytes < LEAST_RING_BYTES)
 		return error_set(error, PORTOLAN_E_INVALID, "ring_bytes is %zu; at least %zu is needed", o->ring_bytes,
 		                 LEAST_RING_BYTES);
-	status = check_labels(o, error);
-	if (status == 0 && o->config)
-		status = check_config(o->config, error);
-	return status < 0 ? status : check_size(o, error);
+	status = o->config ? check_config(o->config, error) : 0;
+	return status < 0 ? status : check_labels(o, error);
 }
 
 void
@@ -147,9 +141,10 @@ run_free(struct portolan_run *run)
 			run_wake(run);
 			pthread_join(run->thread, NULL);
 		}
-		handshake_deinit(&run->handshake, run->socket);
 		if (run->socket)
-			zmq_close(run->socket);
+			zmq_close(run->socket); /* which ends its monitor */
+		if (run->handshake.monitor)
+			zmq_close(run->handshake.monitor);
 		if (run->context)
 			zmq_ctx_term(run->context);
 		pthread_cond_destroy(&run->changed);

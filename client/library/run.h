@@ -27,7 +27,7 @@
  * a word for as long as it takes; a refused key, or keys that one side has and the other has not, would look like a
  * collector that is not there. */
 struct handshake {
-	void *monitor;
+	void *monitor;        /* socket of the events; the owner's to close */
 	const char *endpoint; /* not owned */
 	bool keyed;
 	unsigned broken; /* handshakes in a row that broke off without a reason */
@@ -166,9 +166,6 @@ void run_free(struct portolan_run *run);
 /* Before the socket connects. `keys`: the directory (keys.h), or NULL. Warns on stderr about an exposed secret key. */
 int handshake_init(struct handshake *handshake, void *context, void *socket, const char *endpoint, const char *keys,
                    struct portolan_error *error);
-
-/* Before the socket is closed; twice does no harm. */
-void handshake_deinit(struct handshake *handshake, void *socket);
 
 /* Whether the last handshake was refused, and none has succeeded since: handshake->failure says why. Connects again
  * once a second then, which libzmq does not after a refusal. */
