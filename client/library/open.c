@@ -204,35 +204,39 @@ text(const char *string)
 static int
 begin_session(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
-	struct wire_bytes *labels = calloc(options->label_count + 1, sizeof(*labels));
-	uint8_t id[WIRE_SESSION_SIZE];
+	struct wire_bytes *labels = calloc(options->label_count + 1, sizeof(*labels)), bytes;
+	wire_encoder *encoder = wire_encoder_new();
+	struct wire_frame open = {
+	        .kind = WIRE_OPEN,
+	        .open = {.run = text(run->name),
+	                 .group = text(options->group),
+	                 .client = text("libportolan/" PORTOLAN_VERSION),
+	                 .config = text(options->config),
+	                 .labels = options->label_count > 0 ? labels : NULL,
+	                 .label_count = options->label_count,
+	                 .examples = options->examples,
+	                 .rank = options->rank,
+	                 .mode = options->mode,
+	                 .resume = options->resume != 0,
+	                 .overwrite = options->overwrite != 0},
+	};
 	struct timespec now;
-	int status;
+	int status = 0;
 
-	if (!labels)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < options->label_count; i++)
+	for (size_t i = 0; labels && i < options->label_count; i++)
 		labels[i] = text(options->labels[i]);
 	clock_gettime(CLOCK_REALTIME, &now);
-	const struct wire_open request = {
-	        .run = text(run->name),
-	        .group = text(options->group),
-	        .client = text("libportolan/" PORTOLAN_VERSION),
-	        .config = text(options->config),
-	        .labels = options->label_count > 0 ? labels : NULL,
-	        .label_count = options->label_count,
-	        .started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-	        .examples = options->examples,
-	        .rank = options->rank,
-	        .mode = options->mode,
-	        .resume = options->resume != 0,
-	        .overwrite = options->overwrite != 0,
-	};
+	open.open.started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	run->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (run->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+	if (!labels || !encoder)
+		status = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	else if (run->wake < 0 || getrandom(open.session, WIRE_SESSION_SIZE, 0) != WIRE_SESSION_SIZE)
 		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
-	else
-		status = session_init(&run->session, id, &request, clock_ms(), error);
+	if (status == 0)
+		status = wire_encode(encoder, &open, &bytes, error);
+	if (status == 0)
+		status = session_init(&run->session, bytes, clock_ms(), error);
+	wire_encoder_free(encoder);
 	run->session.directory = run->spool;
 	run->session.spool_limit = options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES;
 	run->session.target = run->embedded.store ? run->embedded.store : run->endpoint;

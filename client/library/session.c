@@ -13,20 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-keep_open(struct session *session, struct wire_bytes open, struct portolan_error *error)
-{
-	if (open.size > WIRE_MAX_FRAME - SESSION_OPEN_GROWS)
-		return error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u", open.size,
-		                 WIRE_MAX_FRAME - SESSION_OPEN_GROWS);
-	session->open = malloc(open.size);
-	if (!session->open)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	memcpy(session->open, open.data, open.size);
-	session->open_size = open.size;
-	return 0;
-}
-
 /* The `open` with what is known by now: which store it is for, and what that one had acknowledged. What an earlier
  * process left over never takes another run's place by itself. */
 static int
@@ -45,32 +31,33 @@ offer_open(struct session *session, struct wire_bytes *bytes)
 	return wire_encode(session->encoder, &frame, bytes, NULL);
 }
 
-static int
-begin(struct session *session, int64_t now, struct portolan_error *error)
-{
-	*session = (struct session){.state = SESSION_OPENING, .last_heard = now, .last_sent = now};
-	session->encoder = wire_encoder_new();
-	session->decoder = wire_decoder_new();
-	if (!session->encoder || !session->decoder)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	return 0;
-}
-
 int
-session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request, int64_t now,
-             struct portolan_error *error)
+session_init(struct session *session, struct wire_bytes open, int64_t now, struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *request};
-	struct wire_bytes open;
-	int status = begin(session, now, error);
+	struct wire_frame frame;
+	int status;
 
-	memcpy(session->id, id, WIRE_SESSION_SIZE);
-	memcpy(frame.session, id, WIRE_SESSION_SIZE);
+	*session = (struct session){.state = SESSION_OPENING,
+	                            .encoder = wire_encoder_new(),
+	                            .decoder = wire_decoder_new(),
+	                            .open = malloc(open.size),
+	                            .open_size = open.size,
+	                            .last_heard = now,
+	                            .last_sent = now};
+	if (!session->encoder || !session->decoder || !session->open) {
+		session_deinit(session);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	memcpy(session->open, open.data, open.size);
+	status = wire_decode(session->decoder, session->open, open.size, &frame, NULL, error);
+	if (status == 0 && frame.kind != WIRE_OPEN)
+		status = error_set(error, PORTOLAN_E_INVALID, "a session begins with an open frame, and not with this");
+	if (status == 0 && open.size > WIRE_MAX_FRAME - SESSION_OPEN_GROWS)
+		status = error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u",
+		                   open.size, WIRE_MAX_FRAME - SESSION_OPEN_GROWS);
 	if (status == 0)
-		status = wire_encode(session->encoder, &frame, &open, error);
-	if (status == 0)
-		status = keep_open(session, open, error);
-	if (status < 0)
+		memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
+	else
 		session_deinit(session);
 	return status;
 }
@@ -78,20 +65,10 @@ session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const
 int
 session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error)
 {
-	struct wire_frame frame;
-	int status = begin(session, now, error);
+	int status = session_init(session, (struct wire_bytes){spool->open, spool->open_size}, now, error);
 
-	if (status == 0)
-		status = wire_decode(session->decoder, spool->open, spool->open_size, &frame, NULL, error);
-	if (status == 0 && frame.kind != WIRE_OPEN)
-		status = error_set(error, PORTOLAN_E_INVALID, "the spool does not begin with an open frame");
-	if (status == 0)
-		status = keep_open(session, (struct wire_bytes){spool->open, spool->open_size}, error);
-	if (status < 0) {
-		session_deinit(session);
+	if (status < 0)
 		return status;
-	}
-	memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
 	if (spool->has_store)
 		session_set_store(session, spool->store);
 	session->backlog = (struct backlog){.spool = spool,

@@ -93,9 +93,8 @@ struct session {
 	struct portolan_error complaint; /* the last `refused` or `unavailable`; code 0: none */
 };
 
-/* `request` becomes the `open` frame; `id` are 16 random bytes. */
-int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request,
-                 int64_t now, struct portolan_error *error);
+/* `open`: the encoded `open` frame, with the session's id; it is copied. */
+int session_init(struct session *session, struct wire_bytes open, int64_t now, struct portolan_error *error);
 /* Of a left-over file, which it takes over if it succeeds. */
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */

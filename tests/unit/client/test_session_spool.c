@@ -4,7 +4,6 @@
  */
 #include "session_fixture.h"
 
-
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
