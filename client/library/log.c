@@ -135,7 +135,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	uint32_t rows, text, kept;
 
 	while (!frames_reserve(&run->frames, &shape, length, FRAMES_KEPT, &room)) {
-		int status = run_wait_for_room(run, run->when_full != PORTOLAN_DROP, error);
+		int status = run_wait_for_room(run, error);
 
 		if (status < 0)
 			return status;

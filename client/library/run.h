@@ -43,6 +43,7 @@ enum run_phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_S
 /* What the thread has counted. */
 struct run_counters {
 	uint64_t settled;            /* observations acknowledged, those that the collector refused among them */
+	uint64_t missing;            /* observations logged, and not acknowledged: as run_get_counters() finds it */
 	uint64_t saved;              /* observations left in a spool file when the run ended */
 	struct portolan_stats stats; /* its part of them */
 	char spool[RUN_PATH_SIZE];   /* the spool file, or "" while there is none */
@@ -139,10 +140,10 @@ bool run_is_cancelled(const struct portolan_run *run);
 /* log_mutex, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
 
-/* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and `may_wait` is false; negative:
+/* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and the run drops then; negative:
  * waiting was given up, or the run has ended (PORTOLAN_E_ENDED, no message). run->waiting_since is 0 when a call
  * begins. */
-int run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error);
+int run_wait_for_room(struct portolan_run *run, struct portolan_error *error);
 
 #define RUN_END UINT64_MAX
 
