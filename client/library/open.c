@@ -276,7 +276,7 @@ connect_socket(struct portolan_run *run, const char *keys, struct portolan_error
 	run->socket = run->context ? zmq_socket(run->context, ZMQ_DEALER) : NULL;
 	if (!run->socket || set_options(run->socket) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
-	status = handshake_init(&run->handshake, run->context, run->socket, run->endpoint, keys, error);
+	status = handshake_init(run, keys, error);
 	if (status == 0 && zmq_connect(run->socket, run->endpoint) < 0)
 		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
 		                   run->endpoint, zmq_strerror(zmq_errno()));

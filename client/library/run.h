@@ -27,8 +27,7 @@
  * a word for as long as it takes; a refused key, or keys that one side has and the other has not, would look like a
  * collector that is not there. */
 struct handshake {
-	void *monitor;        /* socket of the events; the owner's to close */
-	const char *endpoint; /* not owned */
+	void *monitor; /* socket of the events; the owner's to close */
 	bool keyed;
 	unsigned broken; /* handshakes in a row that broke off without a reason */
 	bool failed;     /* the last one; `failure` says why */
@@ -165,12 +164,11 @@ int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *err
 void run_free(struct portolan_run *run);
 
 /* Before the socket connects. `keys`: the directory (keys.h), or NULL. Warns on stderr about an exposed secret key. */
-int handshake_init(struct handshake *handshake, void *context, void *socket, const char *endpoint, const char *keys,
-                   struct portolan_error *error);
+int handshake_init(struct portolan_run *run, const char *keys, struct portolan_error *error);
 
-/* Whether the last handshake was refused, and none has succeeded since: handshake->failure says why. Connects again
- * once a second then, which libzmq does not after a refusal. */
-bool handshake_has_failed(struct handshake *handshake, void *socket, int64_t now);
+/* While the session opens: where the last handshake was refused, and none has succeeded since, connects again once a
+ * second, and passes the reason on to the session. */
+void handshake_watch(struct portolan_run *run);
 
 /* The thread; `run` is a struct portolan_run. */
 void *io_main(void *run);
