@@ -7,22 +7,9 @@
 
 #include <portolan/error.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-void
-backlog_deinit(struct backlog *backlog)
-{
-	while (backlog->first) {
-		struct backlog_frame *frame = backlog->first;
-
-		backlog->first = frame->following;
-		free(frame);
-	}
-	backlog->last = backlog->next = NULL;
-	spool_close(backlog->spool);
-	backlog->spool = NULL;
-}
 
 static int
 keep(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes, struct portolan_error *error)
@@ -59,17 +46,31 @@ write_down(struct backlog *backlog, const struct spool_record *record, struct wi
 }
 
 int
-backlog_add(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
-            struct portolan_error *error)
+session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error)
 {
-	int status =
-	        backlog->spooling ? write_down(backlog, record, bytes, error) : keep(backlog, record, bytes, error);
+	struct backlog *backlog = &session->backlog;
+	const struct spool_record record = {frame->kind, backlog->sequence + 1, position,
+	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0};
+	struct wire_bytes bytes;
+	int status;
 
+	assert(!backlog->has_close);
+	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
+	if (frame->kind == WIRE_BATCH)
+		frame->batch.sequence = record.sequence;
+	else if (frame->kind == WIRE_END_EPOCH)
+		frame->end_epoch.sequence = record.sequence;
+	else
+		frame->close.sequence = record.sequence;
+	status = wire_encode(session->encoder, frame, &bytes, error);
+	if (status == 0)
+		status = backlog->spooling ? write_down(backlog, &record, bytes, error)
+		                           : keep(backlog, &record, bytes, error);
 	if (status < 0)
 		return status;
-	backlog->sequence = record->sequence;
-	backlog->added_observations += record->observations;
-	backlog->has_close |= record->kind == WIRE_CLOSE;
+	backlog->sequence = record.sequence;
+	backlog->added_observations += record.observations;
+	backlog->has_close |= record.kind == WIRE_CLOSE;
 	return 0;
 }
 
@@ -132,22 +133,24 @@ drop_file(struct backlog *backlog)
 	backlog->spool = NULL;
 }
 
-void
-backlog_cut(struct backlog *backlog)
+/* The file is read to its end, or nothing behind what was read is wanted (left over only). */
+static void
+cut(struct backlog *backlog)
 {
 	backlog->spooling = false;
-	if (backlog->is_left_over) {
-		/* More than the file has: somebody has sent it before, and its end with it. */
-		if (backlog->loaded < backlog->acknowledged) {
-			backlog->loaded = backlog->acknowledged;
-			backlog->closed = backlog->has_close = true;
-		}
-		backlog->sequence = backlog->spooled = backlog->loaded;
+	if (!backlog->is_left_over)
+		return;
+	/* More than the file has: somebody has sent it before, and its end with it. */
+	if (backlog->loaded < backlog->acknowledged) {
+		backlog->loaded = backlog->acknowledged;
+		backlog->closed = backlog->has_close = true;
 	}
+	backlog->sequence = backlog->spooled = backlog->loaded;
 }
 
-int
-backlog_load(struct backlog *backlog, struct portolan_error *error)
+/* Sees to it that `next` is set if a frame is left to be sent. */
+static int
+read_next(struct backlog *backlog, struct portolan_error *error)
 {
 	while (backlog->spooling && !backlog->next) {
 		struct spool_record record;
@@ -158,7 +161,7 @@ backlog_load(struct backlog *backlog, struct portolan_error *error)
 		if (status < 0)
 			return status;
 		if (status == SPOOL_END) {
-			backlog_cut(backlog);
+			cut(backlog);
 			drop_file(backlog);
 			return 0;
 		}
@@ -179,12 +182,40 @@ backlog_load(struct backlog *backlog, struct portolan_error *error)
 }
 
 void
-backlog_settle(struct backlog *backlog, uint64_t acknowledged)
+session_load(struct session *session)
 {
+	struct wire_frame end = {.kind = WIRE_CLOSE, .close = {.counts = session->counts}};
+	struct backlog *backlog = &session->backlog;
+	struct portolan_error error;
+	int status;
+
+	if (backlog->kept_bytes >= SESSION_MAX_KEPT)
+		return;
+	status = read_next(backlog, &error);
+	if (status == PORTOLAN_E_INVALID && backlog->is_left_over) {
+		session->failure = error;
+		cut(backlog);
+		status = 0;
+	}
+	if (status == 0 && backlog->is_left_over && !backlog->spooling && !backlog->has_close)
+		status = session_add(session, &end, 0, &error);
+	if (status < 0 && status != PORTOLAN_E_MEMORY) {
+		session->state = SESSION_FAILED;
+		session->failure = error;
+	}
+	if (backlog->closed)
+		session->state = SESSION_CLOSED;
+}
+
+void
+session_settle(struct session *session, uint64_t acknowledged)
+{
+	struct backlog *backlog = &session->backlog;
+
 	while (backlog->first && backlog->first->record.sequence <= acknowledged) {
 		struct backlog_frame *frame = backlog->first;
 
-		if (backlog->next && backlog->next == frame)
+		if (backlog->next == frame)
 			backlog->next = frame->following; /* repeated for nothing: it had arrived before */
 		else
 			backlog->under_way_bytes -= frame->size;
@@ -201,4 +232,6 @@ backlog_settle(struct backlog *backlog, uint64_t acknowledged)
 	if (!backlog->is_left_over && backlog->acknowledged == backlog->sequence)
 		backlog->spooling = false;
 	drop_file(backlog);
+	if (backlog->closed)
+		session->state = SESSION_CLOSED;
 }

@@ -237,43 +237,32 @@ wait_for(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SA
 }
 
 static int
-await_start(const struct embedded *embedded, pid_t child, int stderr_pipe, const struct wait *wait,
-            struct portolan_error *error)
-{
-	char said[MAX_SAID] = "";
-	int status = 0;
-
-	if (!wait_for(child, stderr_pipe, wait, said, &status)) {
-		kill(child, SIGKILL);
-		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-			continue;
-		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "portoland did not come up for store %s in time",
-		                 embedded->store);
-	}
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (said[0] == '\0' || embedded_is_served(embedded)))
-		return 0;
-	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot start a collector for store %s: %s", embedded->store,
-	                 said[0] ? said : "portoland ended without saying why");
-}
-
-static int
 start_once(const struct embedded *embedded, const struct wait *wait, struct portolan_error *error)
 {
-	int pipes[2], status;
+	char said[MAX_SAID] = "";
+	int pipes[2], code, status = 0, result = 0;
 	pid_t child;
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot make a pipe: %s", strerror(errno));
-	status = embedded->program ? spawn(embedded, pipes[1], &child) : ENOENT;
+	code = embedded->program ? spawn(embedded, pipes[1], &child) : ENOENT;
 	close(pipes[1]);
-	if (status == 0)
-		status = await_start(embedded, child, pipes[0], wait, error);
-	else
-		status = error_set(error, PORTOLAN_E_NO_COLLECTOR,
+	if (code != 0) {
+		result = error_set(error, PORTOLAN_E_NO_COLLECTOR,
 		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND",
-		                   embedded->program ? embedded->program : "portoland", strerror(status));
+		                   embedded->program ? embedded->program : "portoland", strerror(code));
+	} else if (!wait_for(child, pipes[0], wait, said, &status)) {
+		kill(child, SIGKILL);
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			continue;
+		result = error_set(error, PORTOLAN_E_NO_COLLECTOR, "portoland did not come up for store %s in time",
+		                   embedded->store);
+	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || (said[0] && !embedded_is_served(embedded))) {
+		result = error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot start a collector for store %s: %s",
+		                   embedded->store, said[0] ? said : "portoland ended without saying why");
+	}
 	close(pipes[0]);
-	return status;
+	return result;
 }
 
 /*

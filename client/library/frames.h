@@ -86,12 +86,6 @@ frame_ids(struct frame *frame)
 }
 
 static inline uint8_t *
-frame_lengths(struct frame *frame)
-{
-	return frame->data;
-}
-
-static inline uint8_t *
 frame_text(struct frame *frame)
 {
 	return frame->data + frame->capacity;

@@ -8,6 +8,7 @@
  */
 #include "run.h"
 
+#include "clock.h"
 #include "keys.h"
 
 #include <portolan/error.h>
@@ -37,53 +38,42 @@ use_keys(void *socket, const char *directory, struct portolan_error *error)
 }
 
 int
-handshake_init(struct handshake *handshake, void *context, void *socket, const char *endpoint, const char *keys,
-               struct portolan_error *error)
+handshake_init(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
 	const int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+	struct handshake *handshake = &run->handshake;
 	char address[64];
 	int result = 0;
 
-	*handshake = (struct handshake){.keyed = keys != NULL, .endpoint = endpoint};
+	handshake->keyed = keys != NULL;
 	if (keys)
-		result = use_keys(socket, keys, error);
+		result = use_keys(run->socket, keys, error);
 	if (result < 0)
 		return result;
-	snprintf(address, sizeof(address), "inproc://portolan-handshake-%p", socket);
-	handshake->monitor = zmq_socket(context, ZMQ_PAIR);
-	if (!handshake->monitor || zmq_socket_monitor(socket, address, events) < 0 ||
+	snprintf(address, sizeof(address), "inproc://portolan-handshake-%p", run->socket);
+	handshake->monitor = zmq_socket(run->context, ZMQ_PAIR);
+	if (!handshake->monitor || zmq_socket_monitor(run->socket, address, events) < 0 ||
 	    zmq_connect(handshake->monitor, address) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot watch a socket: %s", zmq_strerror(zmq_errno()));
 	return 0;
 }
 
-void
-handshake_deinit(struct handshake *handshake, void *socket)
-{
-	const int none = 0;
-
-	if (!handshake->monitor)
-		return;
-	zmq_socket_monitor(socket, NULL, 0);
-	zmq_setsockopt(handshake->monitor, ZMQ_LINGER, &none, sizeof(none));
-	zmq_close(handshake->monitor);
-	handshake->monitor = NULL;
-}
-
 static void
-failed(struct handshake *handshake, const char *why)
+failed(struct portolan_run *run, const char *why)
 {
-	handshake->failed = true;
-	error_set(&handshake->failure, PORTOLAN_E_REFUSED, "the collector at %s %s", handshake->endpoint, why);
+	run->handshake.failed = true;
+	error_set(&run->handshake.failure, PORTOLAN_E_REFUSED, "the collector at %s %s", run->endpoint, why);
 }
 
 /* The reply to a client that is one too many: ZAP's "internal error" (RFC 27). */
 #define STATUS_TOO_MANY 500
 
 static void
-take_event(struct handshake *handshake, unsigned event, uint32_t value)
+take_event(struct portolan_run *run, unsigned event, uint32_t value)
 {
+	struct handshake *handshake = &run->handshake;
+
 	handshake->may_pass = event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && value == STATUS_TOO_MANY;
 	switch (event) {
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
@@ -91,30 +81,31 @@ take_event(struct handshake *handshake, unsigned event, uint32_t value)
 		handshake->broken = 0;
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-		failed(handshake, handshake->keyed
-		                          ? "uses no keys, or is none; leave keys out, or start it with --keys"
-		                          : "wants keys, or is none; give keys (a directory that portolan keygen has "
-		                            "made)");
+		failed(run, handshake->keyed
+		                    ? "uses no keys, or is none; leave keys out, or start it with --keys"
+		                    : "wants keys, or is none; give keys (a directory that portolan keygen has "
+		                      "made)");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-		failed(handshake, handshake->may_pass
-		                          ? "has too many connections (its --max-memory sets how many); trying again"
-		                          : "does not know this client's key; put its public key into the clients "
-		                            "directory there");
+		failed(run, handshake->may_pass
+		                    ? "has too many connections (its --max-memory sets how many); trying again"
+		                    : "does not know this client's key; put its public key into the clients "
+		                      "directory there");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		if (++handshake->broken >= BROKEN_ENOUGH)
-			failed(handshake, handshake->keyed
-			                          ? "hangs up: it uses no keys, or server.pub is not its public key"
-			                          : "hangs up: it wants keys (a directory that portolan keygen has "
-			                            "made), or has too many clients");
+			failed(run, handshake->keyed ? "hangs up: it uses no keys, or server.pub is not its public key"
+			                             : "hangs up: it wants keys (a directory that portolan keygen has "
+			                               "made), or has too many clients");
 		break;
 	}
 }
 
-bool
-handshake_has_failed(struct handshake *handshake, void *socket, int64_t now)
+void
+handshake_watch(struct portolan_run *run)
 {
+	struct handshake *handshake = &run->handshake;
+	int64_t now = clock_ms();
 	uint32_t value;
 	uint16_t event;
 	char part[256];
@@ -125,14 +116,23 @@ handshake_has_failed(struct handshake *handshake, void *socket, int64_t now)
 		if (size >= (int)(sizeof(event) + sizeof(value))) {
 			memcpy(&event, part, sizeof(event));
 			memcpy(&value, part + sizeof(event), sizeof(value));
-			take_event(handshake, event, value);
+			take_event(run, event, value);
 		}
 		zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT);
 	}
-	if (handshake->failed && now - handshake->retried >= RETRY_MS) {
+	if (!handshake->failed)
+		return;
+	if (now - handshake->retried >= RETRY_MS) { /* libzmq does not after a refusal */
 		handshake->retried = now;
-		zmq_disconnect(socket, handshake->endpoint);
-		zmq_connect(socket, handshake->endpoint);
+		zmq_disconnect(run->socket, run->endpoint);
+		zmq_connect(run->socket, run->endpoint);
 	}
-	return handshake->failed;
+	/* At the first contact it ends the opening, unless the collector may think better of it; later, it may be put
+	 * right while frames wait. */
+	if (run->session.opened_count == 0 && !run->session.offline && !handshake->may_pass) {
+		run->session.state = SESSION_FAILED;
+		run->session.failure = handshake->failure;
+	} else {
+		run->session.complaint = handshake->failure;
+	}
 }

@@ -280,21 +280,6 @@ is_aborted(const struct portolan_run *run)
 	return atomic_load(&run->command) >= COMMAND_SAVE;
 }
 
-/* A collector that refuses at the first contact ends the run's opening, unless it may think better of it; later, it may
- * be put right while frames wait. */
-static void
-watch_handshake(struct portolan_run *run)
-{
-	if (run->session.state != SESSION_OPENING || !handshake_has_failed(&run->handshake, run->socket, clock_ms()))
-		return;
-	if (run->session.opened_count == 0 && !run->session.offline && !run->handshake.may_pass) {
-		run->session.state = SESSION_FAILED;
-		run->session.failure = run->handshake.failure;
-	} else {
-		run->session.complaint = run->handshake.failure;
-	}
-}
-
 static enum run_phase
 phase_of(const struct portolan_run *run)
 {
@@ -344,14 +329,15 @@ publish(struct portolan_run *run, enum run_phase phase)
 
 	say_on_stderr(run, phase);
 	pthread_mutex_lock(&run->mutex);
-	run->counters = (struct run_counters){
-	        .settled_observations = backlog->settled_observations,
-	        .replaced = session->replaced,
+	run->counters.settled = backlog->settled_observations;
+	run->counters.saved = run->saved;
+	run->counters.stats = (struct portolan_stats){
+	        .acknowledged = run->counters.settled > session->refused ? run->counters.settled - session->refused : 0,
 	        .refused = session->refused,
+	        .replaced = session->replaced,
 	        .spooled = backlog->spooled_observations,
-	        .saved = run->saved,
 	        .bytes_sent = run->bytes_sent,
-	        .opened = session->opened_count,
+	        .reconnects = session->opened_count > 0 ? session->opened_count - 1 : 0,
 	};
 	snprintf(run->counters.spool, sizeof(run->counters.spool), "%s", backlog->spool ? backlog->spool->path : "");
 	if (matters) {
@@ -488,7 +474,8 @@ io_main(void *argument)
 		busy |= send_left_over(run);
 		if (!obey(run))
 			return NULL;
-		watch_handshake(run);
+		if (run->session.state == SESSION_OPENING)
+			handshake_watch(run);
 		if (run->session.state == SESSION_FAILED)
 			leave(run);
 		phase = phase_of(run);

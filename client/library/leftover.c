@@ -36,23 +36,28 @@ leftover_init(struct leftover *leftover, const char *directory, const char *targ
 	leftover->count = scandir(directory, &leftover->entries, is_candidate, NULL);
 }
 
-/* To the next file. */
+/* To the next file. The process may be forked at any moment, and the child frees what it finds here: so everything is
+ * taken out before it is freed. */
 static void
 go_on(struct leftover *leftover)
 {
-	if (leftover->sending)
-		session_deinit(&leftover->session);
+	bool was_sending = leftover->sending;
+	char *path = leftover->path;
+
 	leftover->sending = false;
-	free(leftover->path);
 	leftover->path = NULL;
-	free(leftover->entries[leftover->at++]);
+	leftover->at++;
+	if (was_sending)
+		session_deinit(&leftover->session);
+	free(path);
 }
 
 void
 leftover_deinit(struct leftover *leftover)
 {
-	while (!leftover_is_done(leftover))
-		go_on(leftover);
+	go_on(leftover);
+	while (leftover->count > 0)
+		free(leftover->entries[--leftover->count]);
 	free(leftover->entries);
 	leftover->entries = NULL;
 }

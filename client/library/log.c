@@ -39,42 +39,28 @@ columns_of(const struct portolan_batch *batch)
 	return columns;
 }
 
-/* As many rows from `first` on as there is room for, and the bytes of their string ids. */
+/* The ids of as many rows from `first` on as there is room for; *text: the bytes of string ids. Returns how many. */
 static uint32_t
-rows_that_fit(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
+fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
 {
 	uint32_t most = batch->n - first < room->rows ? (uint32_t)(batch->n - first) : room->rows, rows;
+	uint8_t *lengths = room->frame->data + room->first, *end = frame_text(room->frame) + room->frame->text_bytes;
 
 	*text = 0;
-	if (!batch->string_ids)
+	if (!batch->string_ids) {
+		arrays_read_u64(&batch->ids, first, most, frame_ids(room->frame) + room->first);
 		return most;
+	}
 	for (rows = 0; rows < most; rows++) {
 		size_t length = batch_id_length(batch, first + rows);
 
 		if (length > room->text - *text)
 			break;
+		lengths[rows] = (uint8_t)length;
+		memcpy(end + *text, batch->string_ids[first + rows], length);
 		*text += (uint32_t)length;
 	}
 	return rows;
-}
-
-static void
-fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t rows)
-{
-	uint8_t *lengths = frame_lengths(room->frame) + room->first;
-	uint8_t *text = frame_text(room->frame) + room->frame->text_bytes;
-
-	if (!batch->string_ids) {
-		arrays_read_u64(&batch->ids, first, rows, frame_ids(room->frame) + room->first);
-		return;
-	}
-	for (uint32_t row = 0; row < rows; row++) {
-		size_t length = batch_id_length(batch, first + row);
-
-		lengths[row] = (uint8_t)length;
-		memcpy(text, batch->string_ids[first + row], length);
-		text += length;
-	}
 }
 
 /* p(gold) as given; refused where it is no probability. */
@@ -137,19 +123,6 @@ fill_signals(const struct portolan_batch *batch, size_t first, const struct fram
 	}
 }
 
-__attribute__((cold)) static void
-note_refused(struct outcome *outcome, const uint8_t *leave_out, size_t first, size_t refused)
-{
-	size_t row = 0;
-
-	if (outcome->refused == 0) {
-		while (!leave_out[row])
-			row++;
-		outcome->first_refused = first + row;
-	}
-	outcome->refused += refused;
-}
-
 /* Rows from `first` on, as many as go into one frame; returns how many, or a negative code. */
 static int
 log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t first, struct outcome *outcome,
@@ -162,7 +135,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	uint32_t rows, text, kept;
 
 	while (!frames_reserve(&run->frames, &shape, length, FRAMES_KEPT, &room)) {
-		int status = run_wait_for_room(run, run->when_full != PORTOLAN_DROP, error);
+		int status = run_wait_for_room(run, error);
 
 		if (status < 0)
 			return status;
@@ -171,11 +144,13 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 			return (int)(batch->n - first);
 		}
 	}
-	rows = kept = rows_that_fit(batch, first, &room, &text);
+	rows = kept = fill_ids(batch, first, &room, &text);
 	refused = fill_signals(batch, first, &room, rows, run->leave_out);
-	fill_ids(batch, first, &room, rows);
 	if (refused > 0) {
-		note_refused(outcome, run->leave_out, first, refused);
+		if (outcome->refused == 0)
+			outcome->first_refused =
+			        first + (size_t)((uint8_t *)memchr(run->leave_out, 1, rows) - run->leave_out);
+		outcome->refused += refused;
 		kept = frames_compact(&room, rows, run->leave_out, &text);
 	}
 	if (kept > 0) {

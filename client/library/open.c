@@ -40,25 +40,6 @@ is_empty(const char *directory)
 	return directory && !directory[0];
 }
 
-static int
-check_labels(const struct portolan_options *options, struct portolan_error *error)
-{
-	if (options->label_count > WIRE_MAX_LABELS)
-		return error_set(error, PORTOLAN_E_INVALID, "labels: %zu names; the limit is %d", options->label_count,
-		                 WIRE_MAX_LABELS);
-	if (options->label_count > 0 && !options->labels)
-		return error_set(error, PORTOLAN_E_INVALID, "labels is NULL, but label_count is %zu",
-		                 options->label_count);
-	for (size_t i = 0; i < options->label_count; i++)
-		if (!options->labels[i] ||
-		    !wire_name_is_valid(options->labels[i], strnlen(options->labels[i], WIRE_MAX_NAME + 1), true))
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "labels: number %zu must be at most %d bytes of UTF-8 without control "
-			                 "characters",
-			                 i, WIRE_MAX_NAME);
-	return 0;
-}
-
 /* Not a JSON parser: that it is text, an object by its braces, and not too long. */
 static int
 check_config(const char *config, struct portolan_error *error)
@@ -76,15 +57,30 @@ check_config(const char *config, struct portolan_error *error)
 	return 0;
 }
 
-/* All of it goes into one frame. */
+/* Labels and config go into one frame. */
 static int
-check_size(const struct portolan_options *options, struct portolan_error *error)
+check_labels(const struct portolan_options *options, struct portolan_error *error)
 {
-	size_t most = WIRE_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0, config = 0;
+	size_t most = WIRE_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0;
+	size_t config = options->config ? strlen(options->config) : 0;
 
-	for (size_t i = 0; i < options->label_count; i++)
-		size += LABEL_HEAD + strlen(options->labels[i]);
-	config = options->config ? strlen(options->config) : 0;
+	if (options->label_count > WIRE_MAX_LABELS)
+		return error_set(error, PORTOLAN_E_INVALID, "labels: %zu names; the limit is %d", options->label_count,
+		                 WIRE_MAX_LABELS);
+	if (options->label_count > 0 && !options->labels)
+		return error_set(error, PORTOLAN_E_INVALID, "labels is NULL, but label_count is %zu",
+		                 options->label_count);
+	for (size_t i = 0; i < options->label_count; i++) {
+		const char *label = options->labels[i];
+		size_t length = label ? strnlen(label, WIRE_MAX_NAME + 1) : 0;
+
+		if (!label || !wire_name_is_valid(label, length, true))
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "labels: number %zu must be at most %d bytes of UTF-8 without control "
+			                 "characters",
+			                 i, WIRE_MAX_NAME);
+		size += LABEL_HEAD + length;
+	}
 	if (size + config <= most)
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID,
@@ -132,10 +128,8 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	if (o->ring_bytes != 0 && o->ring_bytes < LEAST_RING_BYTES)
 		return error_set(error, PORTOLAN_E_INVALID, "ring_bytes is %zu; at least %zu is needed", o->ring_bytes,
 		                 LEAST_RING_BYTES);
-	status = check_labels(o, error);
-	if (status == 0 && o->config)
-		status = check_config(o->config, error);
-	return status < 0 ? status : check_size(o, error);
+	status = o->config ? check_config(o->config, error) : 0;
+	return status < 0 ? status : check_labels(o, error);
 }
 
 void
@@ -147,9 +141,10 @@ run_free(struct portolan_run *run)
 			run_wake(run);
 			pthread_join(run->thread, NULL);
 		}
-		handshake_deinit(&run->handshake, run->socket);
 		if (run->socket)
-			zmq_close(run->socket);
+			zmq_close(run->socket); /* which ends its monitor */
+		if (run->handshake.monitor)
+			zmq_close(run->handshake.monitor);
 		if (run->context)
 			zmq_ctx_term(run->context);
 		pthread_cond_destroy(&run->changed);
@@ -209,40 +204,43 @@ text(const char *string)
 static int
 begin_session(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
-	struct wire_bytes *labels = calloc(options->label_count + 1, sizeof(*labels));
-	uint8_t id[WIRE_SESSION_SIZE];
+	struct wire_bytes *labels = calloc(options->label_count + 1, sizeof(*labels)), bytes;
+	wire_encoder *encoder = wire_encoder_new();
+	struct wire_frame open = {
+	        .kind = WIRE_OPEN,
+	        .open = {.run = text(run->name),
+	                 .group = text(options->group),
+	                 .client = text("libportolan/" PORTOLAN_VERSION),
+	                 .config = text(options->config),
+	                 .labels = options->label_count > 0 ? labels : NULL,
+	                 .label_count = options->label_count,
+	                 .examples = options->examples,
+	                 .rank = options->rank,
+	                 .mode = options->mode,
+	                 .resume = options->resume != 0,
+	                 .overwrite = options->overwrite != 0},
+	};
 	struct timespec now;
-	int status;
+	int status = 0;
 
-	if (!labels)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < options->label_count; i++)
+	for (size_t i = 0; labels && i < options->label_count; i++)
 		labels[i] = text(options->labels[i]);
 	clock_gettime(CLOCK_REALTIME, &now);
-	const struct wire_open request = {
-	        .run = text(run->name),
-	        .group = text(options->group),
-	        .client = text("libportolan/" PORTOLAN_VERSION),
-	        .config = text(options->config),
-	        .labels = options->label_count > 0 ? labels : NULL,
-	        .label_count = options->label_count,
-	        .started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-	        .examples = options->examples,
-	        .rank = options->rank,
-	        .mode = options->mode,
-	        .resume = options->resume != 0,
-	        .overwrite = options->overwrite != 0,
-	};
+	open.open.started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	run->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (run->wake < 0 || getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+	if (!labels || !encoder)
+		status = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	else if (run->wake < 0 || getrandom(open.session, WIRE_SESSION_SIZE, 0) != WIRE_SESSION_SIZE)
 		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot begin a session: %s", strerror(errno));
-	else
-		status = session_init(&run->session, id, &request, clock_ms(), error);
-	free(labels);
 	if (status == 0)
-		session_set_spool(&run->session, run->spool,
-		                  options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES,
-		                  run->embedded.store ? run->embedded.store : run->endpoint);
+		status = wire_encode(encoder, &open, &bytes, error);
+	if (status == 0)
+		status = session_init(&run->session, bytes, clock_ms(), error);
+	wire_encoder_free(encoder);
+	run->session.directory = run->spool;
+	run->session.spool_limit = options->spool_bytes ? options->spool_bytes : DEFAULT_SPOOL_BYTES;
+	run->session.target = run->embedded.store ? run->embedded.store : run->endpoint;
+	free(labels);
 	return status;
 }
 
@@ -278,7 +276,7 @@ connect_socket(struct portolan_run *run, const char *keys, struct portolan_error
 	run->socket = run->context ? zmq_socket(run->context, ZMQ_DEALER) : NULL;
 	if (!run->socket || set_options(run->socket) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
-	status = handshake_init(&run->handshake, run->context, run->socket, run->endpoint, keys, error);
+	status = handshake_init(run, keys, error);
 	if (status == 0 && zmq_connect(run->socket, run->endpoint) < 0)
 		status = error_set(error, PORTOLAN_E_INVALID, "endpoint \"%s\": %s; give tcp://HOST:PORT or ipc://PATH",
 		                   run->endpoint, zmq_strerror(zmq_errno()));

@@ -57,26 +57,28 @@ run_check(const struct portolan_run *run, struct portolan_error *error)
 	return 0;
 }
 
-static uint64_t
-not_acknowledged(struct portolan_run *run)
+void
+run_get_counters(struct portolan_run *run, struct run_counters *counters)
 {
-	struct run_counters counters;
 	uint64_t logged = atomic_load(&run->logged);
 
-	run_get_counters(run, &counters);
-	return logged > counters.settled_observations ? logged - counters.settled_observations : 0;
+	pthread_mutex_lock(&run->mutex);
+	*counters = run->counters;
+	pthread_mutex_unlock(&run->mutex);
+	counters->missing = logged > counters->settled ? logged - counters->settled : 0;
 }
 
 /* Why not everything is on the collector's disk, and where it is instead. */
 static int
 report_missing(struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
-	uint64_t dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0;
-	unsigned long long missing = not_acknowledged(run) + dropped, all = atomic_load(&run->logged) + dropped, saved;
+	unsigned long long dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0, missing, saved,
+	                   all = atomic_load(&run->logged) + dropped;
 	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
 	struct run_counters counters;
 
 	run_get_counters(run, &counters);
+	missing = counters.missing + dropped;
 	saved = counters.saved < missing ? counters.saved : missing;
 	if (saved == 0)
 		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
@@ -149,14 +151,6 @@ run_wait(struct portolan_run *run, uint64_t position, int64_t deadline)
 	return reached;
 }
 
-void
-run_get_counters(struct portolan_run *run, struct run_counters *counters)
-{
-	pthread_mutex_lock(&run->mutex);
-	*counters = run->counters;
-	pthread_mutex_unlock(&run->mutex);
-}
-
 bool
 run_is_cancelled(const struct portolan_run *run)
 {
@@ -164,9 +158,13 @@ run_is_cancelled(const struct portolan_run *run)
 }
 
 static int
-cancelled(const struct portolan_run *run, struct portolan_error *error)
+check_wanted(const struct portolan_run *run, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_CANCELLED, "run %s: the wait for room was given up", run->name);
+	int status = run_check(run, error);
+
+	if (status == 0 && run_is_cancelled(run))
+		return error_set(error, PORTOLAN_E_CANCELLED, "run %s: the wait for room was given up", run->name);
+	return status;
 }
 
 /* ThreadSanitizer (of gcc 12) does not know pthread_mutex_clocklock(), and would see no lock. */
@@ -193,37 +191,35 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 		until.tv_nsec %= 1000000000;
 		if (lock_until(&run->log_mutex, &until) == 0)
 			return 0;
-		status = run_check(run, error);
-		if (status == 0 && run_is_cancelled(run))
-			status = cancelled(run, error);
+		status = check_wanted(run, error);
 		if (status < 0)
 			return status;
 	}
 }
 
 int
-run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error)
+run_wait_for_room(struct portolan_run *run, struct portolan_error *error)
 {
 	const struct timespec pause = {.tv_nsec = FULL_SLEEP_US * 1000};
 	int64_t now = clock_ms();
+	bool asks = now - run->asked >= RUN_SLICE_MS;
 	int status;
 
-	if (run->waiting_since == 0 || !may_wait)
+	if (run->when_full == PORTOLAN_DROP) {
 		run_wake(run);
-	if (!may_wait) {
 		warn_full(run);
 		return 0;
 	}
 	if (run->waiting_since == 0) {
+		run_wake(run);
 		atomic_fetch_add(&run->waits, 1);
 		run->waiting_since = run->asked = now;
+		asks = false;
 	}
 	nanosleep(&pause, NULL);
-	status = run_has_failed(run) ? PORTOLAN_E_ENDED : run_check(run, error);
-	if (status == 0 && now - run->asked >= RUN_SLICE_MS) {
-		status = run_is_cancelled(run) ? cancelled(run, error) : 0;
+	status = run_has_failed(run) ? PORTOLAN_E_ENDED : asks ? check_wanted(run, error) : run_check(run, error);
+	if (asks)
 		run->asked = now;
-	}
 	if (now - run->waiting_since >= WARN_AFTER_MS)
 		warn_full(run);
 	return status < 0 ? status : 1;
@@ -246,7 +242,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 	run->waiting_since = 0;
 	/* It is a hint: where the user wants no waiting, it is left out as well. */
 	for (status = 1; status > 0 && !frames_end_epoch(&run->frames, epoch);)
-		status = run_wait_for_room(run, run->when_full != PORTOLAN_DROP, error);
+		status = run_wait_for_room(run, error);
 	pthread_mutex_unlock(&run->log_mutex);
 	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }
@@ -269,6 +265,7 @@ deadline_of(int timeout_ms, int64_t *deadline, struct portolan_error *error)
 int
 portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 {
+	struct run_counters counters;
 	int64_t deadline = 0;
 	int status = run_check(run, error);
 	uint64_t position;
@@ -288,9 +285,10 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		return 0;
 	if (ended)
 		return error_set(error, PORTOLAN_E_CLOSED, "run %s is closed", run->name);
+	run_get_counters(run, &counters);
 	return error_set(error, PORTOLAN_E_TIMEOUT,
 	                 "run %s: %llu of %llu observations are not acknowledged by the collector yet", run->name,
-	                 (unsigned long long)not_acknowledged(run), (unsigned long long)atomic_load(&run->logged));
+	                 (unsigned long long)counters.missing, (unsigned long long)atomic_load(&run->logged));
 }
 
 /* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
@@ -298,6 +296,7 @@ static int
 save(struct portolan_run *run, struct portolan_error *error)
 {
 	bool offline = run_is_offline(run);
+	struct run_counters counters;
 	struct portolan_error why;
 
 	atomic_store(&run->command, COMMAND_SAVE);
@@ -311,9 +310,10 @@ save(struct portolan_run *run, struct portolan_error *error)
 		fprintf(stderr, "portolan: %s\n", why.message);
 		return 0;
 	}
-	return not_acknowledged(run) == 0
-	               ? 0
-	               : report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
+	run_get_counters(run, &counters);
+	if (counters.missing == 0)
+		return 0;
+	return report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
 }
 
 int
@@ -376,26 +376,18 @@ portolan_get_stats(const portolan_run *opened, struct portolan_stats *stats)
 	struct portolan_run *run = (struct portolan_run *)(uintptr_t)opened; /* for its mutex */
 	struct run_counters counters;
 	int status = run_check(run, NULL);
-	uint64_t settled;
 
 	if (status < 0 && status != PORTOLAN_E_CLOSED)
 		return status;
 	if (!stats)
 		return PORTOLAN_E_INVALID;
 	run_get_counters(run, &counters);
-	settled = counters.settled_observations;
-	*stats = (struct portolan_stats){
-	        .logged = atomic_load(&run->logged),
-	        .acknowledged = settled > counters.refused ? settled - counters.refused : 0,
-	        .refused = atomic_load(&run->refused) + counters.refused,
-	        .replaced = counters.replaced,
-	        .dropped = atomic_load(&run->dropped),
-	        .spooled = counters.spooled,
-	        .bytes_sent = counters.bytes_sent,
-	        .reconnects = counters.opened > 0 ? counters.opened - 1 : 0,
-	        .waits = atomic_load(&run->waits),
-	};
-	if (has_ended(run) && not_acknowledged(run) > counters.saved)
-		stats->dropped += not_acknowledged(run) - counters.saved;
+	*stats = counters.stats;
+	stats->logged = atomic_load(&run->logged);
+	stats->refused += atomic_load(&run->refused);
+	stats->dropped = atomic_load(&run->dropped);
+	stats->waits = atomic_load(&run->waits);
+	if (has_ended(run) && counters.missing > counters.saved)
+		stats->dropped += counters.missing - counters.saved;
 	return 0;
 }

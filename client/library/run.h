@@ -27,8 +27,7 @@
  * a word for as long as it takes; a refused key, or keys that one side has and the other has not, would look like a
  * collector that is not there. */
 struct handshake {
-	void *monitor;
-	const char *endpoint; /* not owned */
+	void *monitor; /* socket of the events; the owner's to close */
 	bool keyed;
 	unsigned broken; /* handshakes in a row that broke off without a reason */
 	bool failed;     /* the last one; `failure` says why */
@@ -42,12 +41,11 @@ enum run_phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_S
 
 /* What the thread has counted. */
 struct run_counters {
-	uint64_t settled_observations; /* acknowledged, refused ones among them */
-	uint64_t replaced, refused;    /* by the collector */
-	uint64_t spooled;              /* observations written to a spool file */
-	uint64_t saved;                /* observations left in one when the run ended */
-	uint64_t bytes_sent, opened;
-	char spool[RUN_PATH_SIZE]; /* the spool file, or "" while there is none */
+	uint64_t settled;            /* observations acknowledged, those that the collector refused among them */
+	uint64_t missing;            /* observations logged, and not acknowledged: as run_get_counters() finds it */
+	uint64_t saved;              /* observations left in a spool file when the run ended */
+	struct portolan_stats stats; /* its part of them */
+	char spool[RUN_PATH_SIZE];   /* the spool file, or "" while there is none */
 };
 
 struct portolan_run {
@@ -141,10 +139,10 @@ bool run_is_cancelled(const struct portolan_run *run);
 /* log_mutex, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
 
-/* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and `may_wait` is false; negative:
+/* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and the run drops then; negative:
  * waiting was given up, or the run has ended (PORTOLAN_E_ENDED, no message). run->waiting_since is 0 when a call
  * begins. */
-int run_wait_for_room(struct portolan_run *run, bool may_wait, struct portolan_error *error);
+int run_wait_for_room(struct portolan_run *run, struct portolan_error *error);
 
 #define RUN_END UINT64_MAX
 
@@ -166,15 +164,11 @@ int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *err
 void run_free(struct portolan_run *run);
 
 /* Before the socket connects. `keys`: the directory (keys.h), or NULL. Warns on stderr about an exposed secret key. */
-int handshake_init(struct handshake *handshake, void *context, void *socket, const char *endpoint, const char *keys,
-                   struct portolan_error *error);
+int handshake_init(struct portolan_run *run, const char *keys, struct portolan_error *error);
 
-/* Before the socket is closed; twice does no harm. */
-void handshake_deinit(struct handshake *handshake, void *socket);
-
-/* Whether the last handshake was refused, and none has succeeded since: handshake->failure says why. Connects again
- * once a second then, which libzmq does not after a refusal. */
-bool handshake_has_failed(struct handshake *handshake, void *socket, int64_t now);
+/* While the session opens: where the last handshake was refused, and none has succeeded since, connects again once a
+ * second, and passes the reason on to the session. */
+void handshake_watch(struct portolan_run *run);
 
 /* The thread; `run` is a struct portolan_run. */
 void *io_main(void *run);

@@ -13,20 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-keep_open(struct session *session, struct wire_bytes open, struct portolan_error *error)
-{
-	if (open.size > WIRE_MAX_FRAME - SESSION_OPEN_GROWS)
-		return error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u", open.size,
-		                 WIRE_MAX_FRAME - SESSION_OPEN_GROWS);
-	session->open = malloc(open.size);
-	if (!session->open)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	memcpy(session->open, open.data, open.size);
-	session->open_size = open.size;
-	return 0;
-}
-
 /* The `open` with what is known by now: which store it is for, and what that one had acknowledged. What an earlier
  * process left over never takes another run's place by itself. */
 static int
@@ -45,32 +31,33 @@ offer_open(struct session *session, struct wire_bytes *bytes)
 	return wire_encode(session->encoder, &frame, bytes, NULL);
 }
 
-static int
-begin(struct session *session, int64_t now, struct portolan_error *error)
-{
-	*session = (struct session){.state = SESSION_OPENING, .last_heard = now, .last_sent = now};
-	session->encoder = wire_encoder_new();
-	session->decoder = wire_decoder_new();
-	if (!session->encoder || !session->decoder)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	return 0;
-}
-
 int
-session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request, int64_t now,
-             struct portolan_error *error)
+session_init(struct session *session, struct wire_bytes open, int64_t now, struct portolan_error *error)
 {
-	struct wire_frame frame = {.kind = WIRE_OPEN, .open = *request};
-	struct wire_bytes open;
-	int status = begin(session, now, error);
+	struct wire_frame frame;
+	int status;
 
-	memcpy(session->id, id, WIRE_SESSION_SIZE);
-	memcpy(frame.session, id, WIRE_SESSION_SIZE);
+	*session = (struct session){.state = SESSION_OPENING,
+	                            .encoder = wire_encoder_new(),
+	                            .decoder = wire_decoder_new(),
+	                            .open = malloc(open.size),
+	                            .open_size = open.size,
+	                            .last_heard = now,
+	                            .last_sent = now};
+	if (!session->encoder || !session->decoder || !session->open) {
+		session_deinit(session);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	memcpy(session->open, open.data, open.size);
+	status = wire_decode(session->decoder, session->open, open.size, &frame, NULL, error);
+	if (status == 0 && frame.kind != WIRE_OPEN)
+		status = error_set(error, PORTOLAN_E_INVALID, "a session begins with an open frame, and not with this");
+	if (status == 0 && open.size > WIRE_MAX_FRAME - SESSION_OPEN_GROWS)
+		status = error_set(error, PORTOLAN_E_INVALID, "the open frame has %zu bytes; the limit is %u",
+		                   open.size, WIRE_MAX_FRAME - SESSION_OPEN_GROWS);
 	if (status == 0)
-		status = wire_encode(session->encoder, &frame, &open, error);
-	if (status == 0)
-		status = keep_open(session, open, error);
-	if (status < 0)
+		memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
+	else
 		session_deinit(session);
 	return status;
 }
@@ -78,20 +65,10 @@ session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const
 int
 session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error)
 {
-	struct wire_frame frame;
-	int status = begin(session, now, error);
+	int status = session_init(session, (struct wire_bytes){spool->open, spool->open_size}, now, error);
 
-	if (status == 0)
-		status = wire_decode(session->decoder, spool->open, spool->open_size, &frame, NULL, error);
-	if (status == 0 && frame.kind != WIRE_OPEN)
-		status = error_set(error, PORTOLAN_E_INVALID, "the spool does not begin with an open frame");
-	if (status == 0)
-		status = keep_open(session, (struct wire_bytes){spool->open, spool->open_size}, error);
-	if (status < 0) {
-		session_deinit(session);
+	if (status < 0)
 		return status;
-	}
-	memcpy(session->id, frame.session, WIRE_SESSION_SIZE);
 	if (spool->has_store)
 		session_set_store(session, spool->store);
 	session->backlog = (struct backlog){.spool = spool,
@@ -107,21 +84,21 @@ session_init_left_over(struct session *session, struct spool *spool, int64_t now
 void
 session_deinit(struct session *session)
 {
-	backlog_deinit(&session->backlog);
+	struct backlog *backlog = &session->backlog;
+
+	while ((backlog->last = backlog->first)) {
+		backlog->first = backlog->last->following;
+		free(backlog->last);
+	}
+	backlog->next = NULL;
+	spool_close(backlog->spool);
+	backlog->spool = NULL;
 	free(session->open);
 	session->open = NULL;
 	wire_encoder_free(session->encoder);
 	session->encoder = NULL;
 	wire_decoder_free(session->decoder);
 	session->decoder = NULL;
-}
-
-void
-session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target)
-{
-	session->directory = directory;
-	session->spool_limit = limit;
-	session->target = target;
 }
 
 void
@@ -161,26 +138,6 @@ session_has_room(const struct session *session, size_t bytes)
 	       may_be_under_way(session, bytes);
 }
 
-int
-session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error)
-{
-	const struct spool_record record = {frame->kind, session->backlog.sequence + 1, position,
-	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0};
-	struct wire_bytes bytes;
-	int status;
-
-	assert(!session->backlog.has_close);
-	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
-	if (frame->kind == WIRE_BATCH)
-		frame->batch.sequence = record.sequence;
-	else if (frame->kind == WIRE_END_EPOCH)
-		frame->end_epoch.sequence = record.sequence;
-	else
-		frame->close.sequence = record.sequence;
-	status = wire_encode(session->encoder, frame, &bytes, error);
-	return status < 0 ? status : backlog_add(&session->backlog, &record, bytes, error);
-}
-
 static void
 fail(struct session *session, const char *why)
 {
@@ -201,15 +158,6 @@ session_lost(struct session *session)
 		return;
 	session->state = SESSION_OPENING;
 	session->open_due = 0;
-}
-
-/* Everything up to `acknowledged` is on disk. */
-static void
-settle(struct session *session, uint64_t acknowledged)
-{
-	backlog_settle(&session->backlog, acknowledged);
-	if (session->backlog.closed)
-		session->state = SESSION_CLOSED;
 }
 
 /* Nothing may pass for stored that never went out. Of what is left over, more may have gone out than the file has. */
@@ -255,7 +203,7 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 		              "open a new run");
 		return;
 	}
-	settle(session, opened->acknowledged);
+	session_settle(session, opened->acknowledged);
 	session->credit = opened->credit;
 	session->id_kind = opened->id_kind;
 	/* A second answer, to an `open` that was repeated, is no reason to send everything once more. */
@@ -276,7 +224,7 @@ receive_ack(struct session *session, const struct wire_ack *ack)
 	session->credit = ack->credit;
 	session->replaced = ack->replaced;
 	session->refused = ack->refused;
-	settle(session, ack->acknowledged);
+	session_settle(session, ack->acknowledged);
 }
 
 static void
@@ -343,35 +291,6 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		receive_error(session, &frame.error, now);
 }
 
-/* What the spool can no longer give is lost, and ends the session, or what was left over of it; a lack of memory
- * passes.
- */
-static void
-load(struct session *session)
-{
-	struct wire_frame end = {.kind = WIRE_CLOSE, .close = {.counts = session->counts}};
-	struct backlog *backlog = &session->backlog;
-	struct portolan_error error;
-	int status;
-
-	if (backlog->kept_bytes >= SESSION_MAX_KEPT)
-		return;
-	status = backlog_load(backlog, &error);
-	if (status == PORTOLAN_E_INVALID && backlog->is_left_over) {
-		session->failure = error;
-		backlog_cut(backlog);
-		status = 0;
-	}
-	if (status == 0 && backlog->is_left_over && !backlog->spooling && !backlog->has_close)
-		status = session_add(session, &end, 0, &error);
-	if (status < 0 && status != PORTOLAN_E_MEMORY) {
-		session->state = SESSION_FAILED;
-		session->failure = error;
-	}
-	if (backlog->closed)
-		session->state = SESSION_CLOSED;
-}
-
 bool
 session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
@@ -385,7 +304,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 		return offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)
 		return false;
-	load(session);
+	session_load(session);
 	if (session->state != SESSION_OPEN)
 		return false;
 	next = session->backlog.next;

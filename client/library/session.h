@@ -54,8 +54,8 @@ struct backlog {
 	bool closed;       /* `close` is acknowledged */
 	bool has_close;    /* `close` was added or read: nothing may follow */
 
-	uint64_t settled_position,
-	        settled_observations; /* of what is acknowledged: the last position, all observations */
+	/* Of what is acknowledged: the last position, all observations. */
+	uint64_t settled_position, settled_observations;
 	uint64_t added_observations, spooled_observations; /* all there ever were; of these, written to a file */
 };
 
@@ -70,9 +70,9 @@ struct session {
 	struct backlog backlog; /* what is not acknowledged */
 	uint64_t credit;
 	uint64_t sent;                  /* the highest number that went out on any opening */
-	const char *directory;          /* of spool files; NULL: none. Not owned */
+	const char *directory;          /* of spool files; the owner's to set, as the next two */
 	uint64_t spool_limit;           /* bytes */
-	const char *target;             /* where it records to, for the spool file; NULL: not said. Not owned */
+	const char *target;             /* where it records to, for the spool file */
 	uint8_t store[WIRE_STORE_SIZE]; /* that it is in, */
 	bool has_store;                 /* if that is known */
 	bool offline;                   /* goes on without ever having been opened */
@@ -93,18 +93,15 @@ struct session {
 	struct portolan_error complaint; /* the last `refused` or `unavailable`; code 0: none */
 };
 
-/* `request` becomes the `open` frame; `id` are 16 random bytes. */
-int session_init(struct session *session, const uint8_t id[WIRE_SESSION_SIZE], const struct wire_open *request,
-                 int64_t now, struct portolan_error *error);
+/* `open`: the encoded `open` frame, with the session's id; it is copied. */
+int session_init(struct session *session, struct wire_bytes open, int64_t now, struct portolan_error *error);
 /* Of a left-over file, which it takes over if it succeeds. */
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* leaves a spool file; twice does no harm */
 
-/* Frames go to a file in `directory` from session_spill() on, until it is sent; session->backlog.spooling says so.
- * `target` (may be NULL): what the file says of where it belongs. Both must outlive the session. */
-void session_set_spool(struct session *session, const char *directory, uint64_t limit, const char *target);
 /* The only store it may be sent to; else the first that answers becomes that. */
 void session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE]);
+/* Frames go to a file in session->directory from now on, until it is sent; backlog.spooling says so. */
 int session_spill(struct session *session, struct portolan_error *error);
 
 /* Goes on without an answer: to the spool, and when a collector comes, as a late session. What it then refuses is no
@@ -140,16 +137,11 @@ backlog_is_empty(const struct backlog *backlog)
 /* Observations in the file that are not acknowledged: also where it could not take everything. */
 uint64_t backlog_saved(const struct backlog *backlog);
 
-/* For session.c. Negative: nothing has changed. */
-int backlog_add(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
-                struct portolan_error *error);
-/* Sees to it that `next` is set if a frame is left to be sent, by reading it from the file. */
-int backlog_load(struct backlog *backlog, struct portolan_error *error);
-/* The file is read to its end, or nothing behind what was read is wanted (left over only). */
-void backlog_cut(struct backlog *backlog);
+/* Of backlog.c, for session.c. Reads the next frame to be sent from the file, if none is in memory. What the file can
+ * no longer give is lost, and ends the session, or what was left over of it; a lack of memory passes. */
+void session_load(struct session *session);
 /* Everything up to `acknowledged` is on disk. The file goes when nothing in it is needed. */
-void backlog_settle(struct backlog *backlog, uint64_t acknowledged);
-void backlog_deinit(struct backlog *backlog); /* leaves the file; twice does no harm */
+void session_settle(struct session *session, uint64_t acknowledged);
 
 /*
  * leftover.c sends the spool files that earlier processes left in a directory, one after the other, each as the

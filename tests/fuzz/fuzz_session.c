@@ -262,7 +262,8 @@ step(struct play *play)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct wire_open request = {.run = {(const uint8_t *)"run", 3}, .started = 1};
+	struct wire_frame open = {.kind = WIRE_OPEN, .open = {.run = {(const uint8_t *)"run", 3}, .started = 1}};
+	struct wire_bytes bytes;
 	struct play play = {.input = {data, size}};
 
 	if (!encoder) {
@@ -270,8 +271,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		decoder = wire_decoder_new();
 		require(encoder && decoder);
 	}
-	require(session_init(&play.session, id, &request, play.now, NULL) == 0);
-	session_set_spool(&play.session, fuzz_folder(), 4096, "/a/store");
+	memcpy(open.session, id, sizeof(open.session));
+	require(wire_encode(encoder, &open, &bytes, NULL) == 0);
+	require(session_init(&play.session, bytes, play.now, NULL) == 0);
+	play.session.directory = fuzz_folder();
+	play.session.spool_limit = 4096;
+	play.session.target = "/a/store";
 	while (play.input.size > 0)
 		step(&play);
 	if (play.session.backlog.spool)

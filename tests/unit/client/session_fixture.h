@@ -32,12 +32,15 @@ static inline int
 setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	struct wire_open request = {.run = text("words"), .started = 1};
+	struct wire_frame open = {.kind = WIRE_OPEN, .open = {.run = text("words"), .started = 1}};
+	struct wire_bytes bytes;
 
 	fixture->encoder = wire_encoder_new();
 	fixture->decoder = wire_decoder_new();
 	*state = fixture;
-	return session_init(&fixture->session, session_id, &request, 0, NULL);
+	memcpy(open.session, session_id, WIRE_SESSION_SIZE);
+	assert_int_equal(wire_encode(fixture->encoder, &open, &bytes, NULL), 0);
+	return session_init(&fixture->session, bytes, 0, NULL);
 }
 
 static inline int

@@ -225,7 +225,7 @@ test_strings(void **state)
 		assert_true(frames_reserve(frames, &shape, 255, 0, &room));
 		fill(&room, 0, 4); /* the columns; ids follow */
 		for (uint32_t r = 0; r < 4; r++) {
-			frame_lengths(room.frame)[room.first + r] = (uint8_t)strlen(words[r]);
+			room.frame->data[room.first + r] = (uint8_t)strlen(words[r]);
 			memcpy(frame_text(room.frame) + room.frame->text_bytes + text, words[r], strlen(words[r]));
 			text += (uint32_t)strlen(words[r]);
 		}
@@ -257,7 +257,7 @@ test_long_strings(void **state)
 	while (frames_begun(frames) < 2) {
 		assert_true(frames_reserve(frames, &shape, 255, 0, &room));
 		assert_true(room.text >= 255);
-		frame_lengths(room.frame)[room.first] = 255;
+		room.frame->data[room.first] = 255;
 		memset(frame_text(room.frame) + room.frame->text_bytes, 'x', 255);
 		frames_commit(frames, &room, 1, 255);
 		strings++;

@@ -4,7 +4,6 @@
  */
 #include "session_fixture.h"
 
-
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,11 +17,14 @@ static int
 setup_spool(void **state)
 {
 	int status = setup(state);
+	struct session *session = &((struct fixture *)*state)->session;
 
 	snprintf(directory + sizeof(directory) - 7, 7, "XXXXXX");
 	assert_non_null(mkdtemp(directory));
 	snprintf(spools, sizeof(spools), "%s/spool", directory);
-	session_set_spool(&((struct fixture *)*state)->session, spools, LIMIT, "/a/store");
+	session->directory = spools;
+	session->spool_limit = LIMIT;
+	session->target = "/a/store";
 	return status;
 }
 
