@@ -34,7 +34,8 @@ size_t
 admit_most_sessions(size_t max_memory)
 {
 	size_t most = shares_of(max_memory, SHARES_SESSIONS) /
-	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member));
+	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member) +
+	               sizeof(struct party));
 
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
 }

@@ -8,8 +8,11 @@
  *
  * Credit: the frames of a session that are queued may be as many bytes as it was told last, or as it was told before
  * within LEDGER_FORMER_MS, since it may not know of the change yet; one frame may always be queued when there is none.
- * Whatever of this is beyond the credit is bounded over all sessions together, and so are `open` frames, each to a
- * quarter of the queue: the rest, which is more than all credit, cannot be taken by them. Pings are one per session.
+ *
+ * What all of them may queue by this is more than the queue has room for: credit was told when there were fewer. Half
+ * of the queue is shared out to the connections that have sessions, in equal parts; what a connection queues beyond its
+ * part is bounded by a quarter of the queue for all together, and so are `open` frames by another. Pings are one per
+ * session.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the receiver.
  */
@@ -22,10 +25,18 @@
 #define LEDGER_FORMER_MS 5000
 #define LEDGER_SILENT_MS (2 * WIRE_SESSION_TIMEOUT_MS)
 
+/* A connection with sessions. */
+struct party {
+	struct table_node node;
+	struct peer peer;
+	size_t members;
+	uint64_t queued; /* bytes of its frames */
+};
+
 struct member {
 	struct table_node node;
 	uint8_t id[WIRE_SESSION_SIZE];
-	struct peer peer;
+	struct party *party;
 	int64_t heard;
 	uint64_t queued;         /* bytes of its frames that are queued */
 	uint64_t credit, former; /* told last; and before that, allowed until: */
@@ -36,11 +47,11 @@ struct member {
 };
 
 struct ledger {
-	struct table members;
-	size_t count;
+	struct table members, parties;
+	size_t count, party_count;
 	size_t room;          /* bytes that may be queued; */
 	size_t queued;        /* those that are */
-	size_t opens, beyond; /* of these: in `open` frames; beyond credit */
+	size_t opens, beyond; /* of these: in `open` frames; beyond the part of their connection */
 };
 
 int ledger_init(struct ledger *ledger, size_t room); /* 0, or PORTOLAN_E_MEMORY */
