@@ -33,9 +33,8 @@
 size_t
 admit_most_sessions(size_t max_memory)
 {
-	size_t most = shares_of(max_memory, SHARES_SESSIONS) /
-	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member) +
-	               sizeof(struct party));
+	size_t most = shares_of(max_memory, SHARES_SESSIONS) / (sizeof(struct session) + sizeof(struct run) +
+	                                                        2 * sizeof(struct connection) + sizeof(struct member));
 
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
 }
@@ -415,7 +414,7 @@ code_of(int result)
 static bool
 is_full(const struct ingest *ingest, const struct peer *peer, bool known)
 {
-	const struct connection *connection = sessions_connection(&ingest->sessions, peer);
+	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
 	size_t most = admit_most_sessions(ingest->options.max_memory);
 
 	return (connection && connection->sessions >= most / 16) || (!known && ingest->sessions.count >= most);

@@ -9,7 +9,7 @@ int
 ledger_init(struct ledger *ledger, size_t room)
 {
 	*ledger = (struct ledger){.room = room};
-	return table_init(&ledger->members) < 0 || table_init(&ledger->parties) < 0 ? PORTOLAN_E_MEMORY : 0;
+	return table_init(&ledger->members) < 0 || connections_init(&ledger->connections) < 0 ? PORTOLAN_E_MEMORY : 0;
 }
 
 struct member *
@@ -18,47 +18,10 @@ ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE
 	return TABLE_ITEM(table_find(&ledger->members, session, WIRE_SESSION_SIZE), struct member, node);
 }
 
-static struct party *
-find_party(const struct ledger *ledger, const struct peer *peer)
-{
-	return TABLE_ITEM(table_find(&ledger->parties, peer, peer_bytes(peer)), struct party, node);
-}
-
-/* NULL accepted. */
-static void
-leave_party(struct ledger *ledger, struct party *party)
-{
-	if (!party || --party->members > 0)
-		return;
-	table_remove(&ledger->parties, &party->node);
-	ledger->party_count--;
-	free(party);
-}
-
-/* The session comes through this connection from now on; false: out of memory. */
-static bool
-join_party(struct ledger *ledger, struct member *member, const struct peer *peer)
-{
-	struct party *party = find_party(ledger, peer);
-
-	if (!party) {
-		party = calloc(1, sizeof(*party));
-		if (!party)
-			return false;
-		party->peer = *peer;
-		table_add(&ledger->parties, &party->node, &party->peer, peer_bytes(peer));
-		ledger->party_count++;
-	}
-	party->members++;
-	leave_party(ledger, member->party);
-	member->party = party;
-	return true;
-}
-
 static void
 remove_member(struct ledger *ledger, struct member *member)
 {
-	leave_party(ledger, member->party);
+	connections_leave(&ledger->connections, member->connection);
 	table_remove(&ledger->members, &member->node);
 	ledger->count--;
 	free(member);
@@ -83,7 +46,7 @@ ledger_deinit(struct ledger *ledger)
 {
 	ledger_forget_silent(ledger, INT64_MAX);
 	table_deinit(&ledger->members);
-	table_deinit(&ledger->parties);
+	connections_deinit(&ledger->connections);
 }
 
 /* NULL: out of memory. The session then gets `no-session` for what it sends, and opens again. */
@@ -121,15 +84,19 @@ static void
 take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
 {
 	struct member *member = ledger_find(ledger, reply->session);
+	struct connection *connection = NULL;
 
 	if (!member)
 		member = add(ledger, reply->session);
 	if (!member)
 		return;
-	if (!join_party(ledger, member, &reply->peer)) {
+	connection = connections_enter(&ledger->connections, &reply->peer);
+	if (!connection) {
 		remove_member(ledger, member);
 		return;
 	}
+	connections_leave(&ledger->connections, member->connection);
+	member->connection = connection;
 	member->heard = now;
 	member->over = false;
 	member->ack.acknowledged = reply->ack.acknowledged;
@@ -146,7 +113,7 @@ ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now)
 		return;
 	}
 	member = ledger_find(ledger, reply->session);
-	if (!member || !peer_is_same(&member->party->peer, &reply->peer))
+	if (!member || !peer_is_same(&member->connection->peer, &reply->peer))
 		return;
 	if (reply->kind == WIRE_ACK) {
 		member->ack = reply->ack;
@@ -167,18 +134,18 @@ static bool
 charge(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
 	const uint64_t allowed = allowed_now(member, now), sum = member->queued + arrival->size;
-	const uint64_t share = ledger->room / 2 / ledger->party_count;
-	const uint64_t of_party = member->party->queued + arrival->size;
+	const uint64_t share = ledger->room / 2 / ledger->connections.count;
+	const uint64_t together = member->connection->queued + arrival->size;
 
 	if (allowed == 0 || (member->queued > 0 && sum > allowed))
 		return false;
-	if (of_party > share)
-		arrival->beyond = of_party - share < arrival->size ? of_party - share : arrival->size;
+	if (together > share)
+		arrival->beyond = together - share < arrival->size ? together - share : arrival->size;
 	if (ledger->beyond + arrival->beyond > ledger->room / 4)
 		return false;
 	ledger->beyond += arrival->beyond;
 	member->queued = sum;
-	member->party->queued = of_party;
+	member->connection->queued = together;
 	return true;
 }
 
@@ -209,7 +176,7 @@ ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 {
 	const enum wire_kind kind = arrival->head.kind;
 	struct member *member = ledger_find(ledger, arrival->head.session);
-	struct party *party = find_party(ledger, &arrival->peer);
+	struct connection *connection = connections_find(&ledger->connections, &arrival->peer);
 
 	ledger->queued -= size_in_queue(arrival);
 	ledger->beyond -= arrival->beyond;
@@ -221,7 +188,7 @@ ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 	} else { /* either may have gone and come again meanwhile */
 		if (member)
 			member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
-		if (party)
-			party->queued -= arrival->size < party->queued ? arrival->size : party->queued;
+		if (connection)
+			connection->queued -= arrival->size < connection->queued ? arrival->size : connection->queued;
 	}
 }

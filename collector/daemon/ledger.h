@@ -19,24 +19,15 @@
 #ifndef COLLECTOR_LEDGER_H
 #define COLLECTOR_LEDGER_H
 
-#include "arrival.h"
-#include "table.h"
+#include "connections.h"
 
 #define LEDGER_FORMER_MS 5000
 #define LEDGER_SILENT_MS (2 * WIRE_SESSION_TIMEOUT_MS)
 
-/* A connection with sessions. */
-struct party {
-	struct table_node node;
-	struct peer peer;
-	size_t members;
-	uint64_t queued; /* bytes of its frames */
-};
-
 struct member {
 	struct table_node node;
 	uint8_t id[WIRE_SESSION_SIZE];
-	struct party *party;
+	struct connection *connection;
 	int64_t heard;
 	uint64_t queued;         /* bytes of its frames that are queued */
 	uint64_t credit, former; /* told last; and before that, allowed until: */
@@ -47,8 +38,9 @@ struct member {
 };
 
 struct ledger {
-	struct table members, parties;
-	size_t count, party_count;
+	struct table members;
+	struct connections connections;
+	size_t count;
 	size_t room;          /* bytes that may be queued; */
 	size_t queued;        /* those that are */
 	size_t opens, beyond; /* of these: in `open` frames; beyond the part of their connection */

@@ -220,7 +220,7 @@ take_of_session(struct server *server, struct arrival *arrival, int64_t now)
 {
 	struct member *member = ledger_find(&server->ledger, arrival->head.session);
 
-	if (!member || !peer_is_same(&member->party->peer, &arrival->peer)) {
+	if (!member || !peer_is_same(&member->connection->peer, &arrival->peer)) {
 		send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
 		return false;
 	}

@@ -60,7 +60,7 @@ queue_batch(struct ledger *ledger, struct member *member, size_t size, int64_t n
 {
 	struct arrival arrival = frame_of(member->id[0], WIRE_BATCH, size);
 
-	arrival.peer = member->party->peer;
+	arrival.peer = member->connection->peer;
 	return ledger_queue(ledger, member, &arrival, now) ? (int)arrival.beyond : -1;
 }
 
@@ -190,7 +190,7 @@ a_session_is_that_of_its_connection(void **state)
 	assert_int_equal(member->ack.acknowledged, 7);
 	/* What was said to the old connection does not count any more. */
 	tell(ledger, WIRE_OPENED, 1, &second, 500, 0);
-	assert_true(peer_is_same(&member->party->peer, &second));
+	assert_true(peer_is_same(&member->connection->peer, &second));
 	tell(ledger, WIRE_ACK, 1, &first, 900, 0);
 	assert_int_equal(member->credit, 500);
 	/* The storer does not know it any more. */
