@@ -414,23 +414,13 @@ forgive_silence(struct ingest *ingest, int64_t ms)
 	}
 }
 
-static void
-tell_of_long_reader(struct ingest *ingest)
-{
-	long process;
-
-	if (store_writer_long_reader(ingest->writer, &process))
-		log_line("process %ld has read one state of the store for %d minutes: the file grows until it has "
-		         "finished",
-		         process, STORE_LONG_READER_SECONDS / 60);
-}
-
 bool
 ingest_tick(struct ingest *ingest, int64_t now)
 {
 	struct portolan_error error = {0};
 	struct run *concerned = NULL;
 	bool more = false;
+	long process;
 	int result;
 
 	if (now - ingest->ticked > STALL_MS)
@@ -440,7 +430,10 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		commit_failed(ingest, &error, now);
 		return false;
 	}
-	tell_of_long_reader(ingest);
+	if (store_writer_long_reader(ingest->writer, &process))
+		log_line("process %ld has read one state of the store for %d minutes: the file grows until it has "
+		         "finished",
+		         process, STORE_LONG_READER_SECONDS / 60);
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
 			return false;

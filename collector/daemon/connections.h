@@ -12,8 +12,8 @@ struct connection {
 	struct table_node node;
 	struct peer peer;
 	size_t sessions;
-	size_t live;     /* of these; the storer's */
-	uint64_t queued; /* bytes of frames that are queued; the receiver's */
+	size_t live;   /* of these; the storer's */
+	size_t queued; /* bytes that its frames take in the queue; the receiver's */
 };
 
 struct connections {

@@ -5,6 +5,11 @@
 
 #include <stdlib.h>
 
+/* The queue. All credit is 4/8 of it; the parts of connections are more, as a frame takes more than its bytes there. */
+#define PARTS_OF(room) ((room) / 8 * 5)
+#define BEYOND_OF(room) ((room) / 8 * 2)
+#define OPENS_OF(room) ((room) / 8)
+
 int
 ledger_init(struct ledger *ledger, size_t room)
 {
@@ -134,14 +139,14 @@ static bool
 charge(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
 	const uint64_t allowed = allowed_now(member, now), sum = member->queued + arrival->size;
-	const uint64_t share = ledger->room / 2 / ledger->connections.count;
-	const uint64_t together = member->connection->queued + arrival->size;
+	const size_t size = size_in_queue(arrival), part = PARTS_OF(ledger->room) / ledger->connections.count;
+	const size_t together = member->connection->queued + size;
 
 	if (allowed == 0 || (member->queued > 0 && sum > allowed))
 		return false;
-	if (together > share)
-		arrival->beyond = together - share < arrival->size ? together - share : arrival->size;
-	if (ledger->beyond + arrival->beyond > ledger->room / 4)
+	if (together > part)
+		arrival->beyond = together - part < size ? together - part : size;
+	if (ledger->beyond + arrival->beyond > BEYOND_OF(ledger->room))
 		return false;
 	ledger->beyond += arrival->beyond;
 	member->queued = sum;
@@ -157,7 +162,7 @@ ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arriv
 	if (ledger->queued + size > ledger->room)
 		return false;
 	if (!member) {
-		if (ledger->opens + size > ledger->room / 4)
+		if (ledger->opens + size > OPENS_OF(ledger->room))
 			return false;
 		ledger->opens += size;
 	} else if (arrival->head.kind == WIRE_PING) {
@@ -175,13 +180,14 @@ void
 ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 {
 	const enum wire_kind kind = arrival->head.kind;
+	const size_t size = size_in_queue(arrival);
 	struct member *member = ledger_find(ledger, arrival->head.session);
 	struct connection *connection = connections_find(&ledger->connections, &arrival->peer);
 
-	ledger->queued -= size_in_queue(arrival);
+	ledger->queued -= size;
 	ledger->beyond -= arrival->beyond;
 	if (kind == WIRE_OPEN || kind == WIRE_REMOVE) {
-		ledger->opens -= size_in_queue(arrival);
+		ledger->opens -= size;
 	} else if (kind == WIRE_PING) {
 		if (member)
 			member->pinged = false;
@@ -189,6 +195,6 @@ ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 		if (member)
 			member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
 		if (connection)
-			connection->queued -= arrival->size < connection->queued ? arrival->size : connection->queued;
+			connection->queued -= size < connection->queued ? size : connection->queued;
 	}
 }

@@ -9,10 +9,10 @@
  * Credit: the frames of a session that are queued may be as many bytes as it was told last, or as it was told before
  * within LEDGER_FORMER_MS, since it may not know of the change yet; one frame may always be queued when there is none.
  *
- * What all of them may queue by this is more than the queue has room for: credit was told when there were fewer. Half
- * of the queue is shared out to the connections that have sessions, in equal parts; what a connection queues beyond its
- * part is bounded by a quarter of the queue for all together, and so are `open` frames by another. Pings are one per
- * session.
+ * What all of them may queue by this is more than there is room for: credit was told when there were fewer. Most of the
+ * queue is shared out to the connections that have sessions, in equal parts, each more than the credit there is for it
+ * now; what connections queue beyond their parts is bounded for all together, and so are `open` frames. Pings are one
+ * per session.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the receiver.
  */

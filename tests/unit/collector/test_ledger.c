@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#define ROOM 100000 /* in the queue */
+#define ROOM 100000         /* in the queue; */
+#define PART (ROOM / 8 * 5) /* of it for all connections */
 
 static const struct peer first = {.socket = 1, .size = 5, .id = {1}}, second = {.socket = 1, .size = 5, .id = {2}};
 
@@ -89,9 +90,9 @@ frames_beyond_the_credit_are_not_queued(void **state)
 	done_with(ledger, 1, 600, 0);
 	done_with(ledger, 1, 400, 0);
 	assert_int_equal(member->queued, 0);
-	assert_int_equal(queue_batch(ledger, member, 60000, 0), 60000 - ROOM / 2);
-	assert_int_equal(ledger->beyond, 60000 - ROOM / 2);
-	done_with(ledger, 1, 60000, 60000 - ROOM / 2);
+	assert_int_equal(queue_batch(ledger, member, PART + 5000, 0), 5000 + ARRIVAL_BYTES);
+	assert_int_equal(ledger->beyond, 5000 + ARRIVAL_BYTES);
+	done_with(ledger, 1, PART + 5000, 5000 + ARRIVAL_BYTES);
 	assert_int_equal(ledger->queued, 0);
 	member = tell(ledger, WIRE_OPENED, 2, &first, 0, 0);
 	assert_int_equal(queue_batch(ledger, member, 1, 0), -1);
@@ -120,42 +121,38 @@ a_client_may_not_know_yet_that_it_has_less(void **state)
 static void
 many_sessions_leave_room_for_others(void **state)
 {
+	enum { SIZE = 2000, MANY = 100 };
 	struct ledger *ledger = *state;
 	struct member *good = tell(ledger, WIRE_OPENED, 200, &second, ROOM / 4, 0);
 
 	for (unsigned round = 0; round < 2; round++) {
-		size_t beyond = 0, taken = 0;
+		size_t beyond[MANY] = {0}, all = 0, taken = 0;
 
-		for (uint8_t session = 1; session <= 100; session++) {
-			struct member *member = tell(ledger, WIRE_OPENED, session, &first, round ? ROOM : 10, 0);
-			int more = queue_batch(ledger, member, 2000, 0);
+		for (uint8_t i = 0; i < MANY; i++) {
+			struct member *member = tell(ledger, WIRE_OPENED, i + 1, &first, round ? ROOM : 10, 0);
+			int more = queue_batch(ledger, member, SIZE, 0);
 
-			beyond += more < 0 ? 0 : (size_t)more;
-			taken += more >= 0;
+			if (more < 0)
+				continue;
+			beyond[taken++] = (size_t)more;
+			all += (size_t)more;
 		}
-		assert_in_range(taken, 20, 25); /* its part, and what is for all */
-		assert_int_equal(ledger->beyond, beyond);
-		assert_in_range(beyond, ROOM / 4 - 2000, ROOM / 4);
+		assert_int_equal(ledger->beyond, all);
+		assert_in_range(all, ROOM / 4 - SIZE - ARRIVAL_BYTES, ROOM / 4);
+		assert_int_equal(taken,
+		                 (PART / 2 + ROOM / 4) / (SIZE + ARRIVAL_BYTES)); /* its part, and what is for all */
 		for (unsigned i = 0; i < 10; i++)
 			assert_int_equal(queue_batch(ledger, good, ROOM / 40, 0), 0);
-		assert_int_equal(queue_batch(ledger, good, 1, 0), -1);
-		for (uint8_t session = 1; session <= 100; session++) {
-			struct arrival arrival = frame_of(session, WIRE_BATCH, 2000);
-			struct member *member = ledger_find(ledger, arrival.head.session);
-
-			arrival.peer = first;
-			arrival.beyond = beyond >= 2000 ? 2000 : beyond;
-			beyond -= member->queued ? arrival.beyond : 0;
-			if (member->queued)
-				ledger_unqueue(ledger, &arrival);
-		}
-		assert_int_equal(ledger->beyond, 0);
+		assert_int_equal(queue_batch(ledger, good, 1, 0), -1); /* that was its credit */
+		for (uint8_t i = 0; i < taken; i++)
+			done_with(ledger, i + 1, SIZE, beyond[i]);
 		for (unsigned i = 0; i < 10; i++) {
 			struct arrival arrival = frame_of(200, WIRE_BATCH, ROOM / 40);
 
 			arrival.peer = second;
 			ledger_unqueue(ledger, &arrival);
 		}
+		assert_int_equal(ledger->beyond, 0);
 		assert_int_equal(ledger->queued, 0);
 	}
 }
@@ -171,7 +168,7 @@ opens_leave_room_for_frames(void **state)
 
 	while (ledger_queue(ledger, NULL, &open, 0))
 		opens++;
-	assert_in_range(opens * 1000, ROOM / 10, ROOM / 4);
+	assert_int_equal(opens, ROOM / 8 / (1000 + ARRIVAL_BYTES));
 	assert_int_equal(queue_batch(ledger, good, ROOM / 2, 0), 0);
 	assert_true(ledger_queue(ledger, good, &ping, 0));
 	assert_false(ledger_queue(ledger, good, &ping, 0)); /* one is queued */
