@@ -326,7 +326,7 @@ may_leave(struct server *server, int64_t now)
 	if (server->state.live)
 		server->last_live = now;
 	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms &&
-	       !server->state.live && !server->state.has_work && server->ledger.queued == 0;
+	       !server->state.live && !server->state.has_work && server->ledger.queued == 0 && server->busy_since == 0;
 }
 
 static int
