@@ -33,8 +33,8 @@
 size_t
 admit_most_sessions(size_t max_memory)
 {
-	size_t most = shares_of(max_memory, SHARES_SESSIONS) /
-	              (sizeof(struct session) + sizeof(struct run) + sizeof(struct connection) + sizeof(struct member));
+	size_t most = shares_of(max_memory, SHARES_SESSIONS) / (sizeof(struct session) + sizeof(struct run) +
+	                                                        2 * sizeof(struct connection) + sizeof(struct member));
 
 	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
 }
@@ -110,13 +110,6 @@ admit_drop(struct ingest *ingest, struct session *session, struct portolan_error
 	return 0;
 }
 
-static void
-say_clock(struct ingest *ingest, const char *name, uint64_t ns, const char *what, int64_t now)
-{
-	throttle_log(&ingest->clocks, 1, now, "run '%s': a session's clock is %" PRIu64 " s %s", name, ns / NS_PER_S,
-	             what);
-}
-
 /* When the session began, in ns since 1970: what the client says; but now, if its clock is ahead: its session would win
  * for as long. */
 static uint64_t
@@ -130,7 +123,9 @@ time_of_start(struct ingest *ingest, const struct wire_open *open, const char *n
 	most = (uint64_t)clock.tv_sec * NS_PER_S + (uint64_t)clock.tv_nsec + ahead;
 	if (open->started <= most)
 		return open->started;
-	say_clock(ingest, name, open->started - most + ahead, "ahead: it is taken to begin now", now);
+	throttle_log(&ingest->clocks, 1, now,
+	             "run '%s': a session's clock is %" PRIu64 " s ahead: it is taken to begin now", name,
+	             (open->started - most + ahead) / NS_PER_S);
 	return most;
 }
 
@@ -146,8 +141,10 @@ put_after_others(struct ingest *ingest, const struct wire_open *open, const char
 	if (open->resume && !open->late)
 		result = store_writer_started(ingest->writer, number, started, error);
 	if (result == 0 && *started - said >= STARTED_AHEAD_S * NS_PER_S)
-		say_clock(ingest, name, *started - said,
-		          "behind an earlier one's: it counts as the later one all the same", now);
+		throttle_log(&ingest->clocks, 1, now,
+		             "run '%s': a session's clock is %" PRIu64
+		             " s behind an earlier one's: it counts as the later one all the same",
+		             name, (*started - said) / NS_PER_S);
 	return result;
 }
 
@@ -419,38 +416,31 @@ code_of(int result)
 	}
 }
 
-/* Whether there is no place for one session more of this peer: the table is bounded, and a connection may have a
- * sixteenth of it. Who is in stays in. `known`: the session is in the table, and moves to this peer. */
-static bool
-is_full(const struct ingest *ingest, const struct peer *peer, bool known)
-{
-	const struct connection *connection = sessions_connection(&ingest->sessions, peer);
-	size_t most = admit_most_sessions(ingest->options.max_memory);
-
-	return (connection && connection->sessions >= most / 16) || (!known && ingest->sessions.count >= most);
-}
-
-/* Answers an `open` that cannot be taken now; false: it can. */
+/* Answers an `open` that cannot be taken now; false: it can. The table is bounded, and a connection may have a
+ * sixteenth of it; who is in stays in, but may not move to a connection that has its share. */
 static bool
 turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
           int64_t now)
 {
-	const size_t most = admit_most_sessions(ingest->options.max_memory);
+	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
+	const size_t most = admit_most_sessions(ingest->options.max_memory), count = ingest->sessions.count;
 
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 		            "the store cannot be written now; try again");
 		return true;
 	}
-	if ((session && peer_is_same(&session->peer, peer)) || !is_full(ingest, peer, session))
+	if (session && peer_is_same(&session->peer, peer))
+		return false;
+	if ((session || count < most) && (!connection || connection->sessions < most / 16))
 		return false;
 	reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 	            "the collector has too many sessions (%zu; a connection may have %zu): try again, or raise "
 	            "--max-memory",
-	            ingest->sessions.count, most / 16);
+	            count, most / 16);
 	throttle_log(&ingest->crowd, 1, now,
-	             "too many sessions (%zu, %zu of them live; a connection may have %zu): one was turned away",
-	             ingest->sessions.count, ingest->sessions.live, most / 16);
+	             "too many sessions (%zu, %zu of them live; a connection may have %zu): one was turned away", count,
+	             ingest->sessions.live, most / 16);
 	return true;
 }
 

@@ -75,7 +75,7 @@ struct arrival {
 	char address[48];    /* where it came from, for the log */
 	const uint8_t *data; /* the message; NULL: it had several parts */
 	size_t size;
-	size_t beyond;                         /* bytes of it that were beyond the credit of its session (ledger.h) */
+	size_t beyond;                         /* bytes of it that were beyond the part of its connection (ledger.h) */
 	struct wire_head head;                 /* as the receiver read it */
 	bool is_moved;                         /* `data` is in `message`, else in `copy` */
 	_Alignas(8) unsigned char message[64]; /* libzmq's */

@@ -414,23 +414,13 @@ forgive_silence(struct ingest *ingest, int64_t ms)
 	}
 }
 
-static void
-tell_of_long_reader(struct ingest *ingest)
-{
-	struct store_long_reader reader;
-
-	if (store_writer_long_reader(ingest->writer, STORE_HELD_BACK, &reader))
-		log_line("process %ld reads a state of the store that is %llu transactions old: %llu MiB cannot be used again, "
-		         "and the file grows until it has finished",
-		         reader.process, (unsigned long long)reader.behind, (unsigned long long)(reader.bytes >> 20));
-}
-
 bool
 ingest_tick(struct ingest *ingest, int64_t now)
 {
 	struct portolan_error error = {0};
 	struct run *concerned = NULL;
 	bool more = false;
+	struct store_long_reader reader;
 	int result;
 
 	if (now - ingest->ticked > STALL_MS)
@@ -440,7 +430,10 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		commit_failed(ingest, &error, now);
 		return false;
 	}
-	tell_of_long_reader(ingest);
+	if (store_writer_long_reader(ingest->writer, STORE_HELD_BACK, &reader))
+		log_line("process %ld reads a state of the store that is %llu transactions old: %llu MiB cannot be used again, "
+		         "and the file grows until it has finished",
+		         reader.process, (unsigned long long)reader.behind, (unsigned long long)(reader.bytes >> 20));
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
 			return false;

@@ -5,11 +5,16 @@
 
 #include <stdlib.h>
 
+/* The queue. All credit is 4/8 of it; the parts of connections are more, as a frame takes more than its bytes there. */
+#define PARTS_OF(room) ((room) / 8 * 5)
+#define BEYOND_OF(room) ((room) / 8 * 2)
+#define OPENS_OF(room) ((room) / 8)
+
 int
 ledger_init(struct ledger *ledger, size_t room)
 {
 	*ledger = (struct ledger){.room = room};
-	return table_init(&ledger->members);
+	return table_init(&ledger->members) < 0 || connections_init(&ledger->connections) < 0 ? PORTOLAN_E_MEMORY : 0;
 }
 
 struct member *
@@ -21,6 +26,7 @@ ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE
 static void
 remove_member(struct ledger *ledger, struct member *member)
 {
+	connections_leave(&ledger->connections, member->connection);
 	table_remove(&ledger->members, &member->node);
 	ledger->count--;
 	free(member);
@@ -45,6 +51,7 @@ ledger_deinit(struct ledger *ledger)
 {
 	ledger_forget_silent(ledger, INT64_MAX);
 	table_deinit(&ledger->members);
+	connections_deinit(&ledger->connections);
 }
 
 /* NULL: out of memory. The session then gets `no-session` for what it sends, and opens again. */
@@ -82,12 +89,19 @@ static void
 take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
 {
 	struct member *member = ledger_find(ledger, reply->session);
+	struct connection *connection = NULL;
 
 	if (!member)
 		member = add(ledger, reply->session);
 	if (!member)
 		return;
-	member->peer = reply->peer;
+	connection = connections_enter(&ledger->connections, &reply->peer);
+	if (!connection) {
+		remove_member(ledger, member);
+		return;
+	}
+	connections_leave(&ledger->connections, member->connection);
+	member->connection = connection;
 	member->heard = now;
 	member->over = false;
 	member->ack.acknowledged = reply->ack.acknowledged;
@@ -104,7 +118,7 @@ ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now)
 		return;
 	}
 	member = ledger_find(ledger, reply->session);
-	if (!member || !peer_is_same(&member->peer, &reply->peer))
+	if (!member || !peer_is_same(&member->connection->peer, &reply->peer))
 		return;
 	if (reply->kind == WIRE_ACK) {
 		member->ack = reply->ack;
@@ -125,16 +139,18 @@ static bool
 charge(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
 	const uint64_t allowed = allowed_now(member, now), sum = member->queued + arrival->size;
+	const size_t size = size_in_queue(arrival), part = PARTS_OF(ledger->room) / ledger->connections.count;
+	const size_t together = member->connection->queued + size;
 
 	if (allowed == 0 || (member->queued > 0 && sum > allowed))
 		return false;
-	arrival->beyond = sum <= member->credit                  ? 0
-	                  : sum - member->credit < arrival->size ? sum - member->credit
-	                                                         : arrival->size;
-	if (ledger->beyond + arrival->beyond > ledger->room / 4)
+	if (together > part)
+		arrival->beyond = together - part < size ? together - part : size;
+	if (ledger->beyond + arrival->beyond > BEYOND_OF(ledger->room))
 		return false;
 	ledger->beyond += arrival->beyond;
 	member->queued = sum;
+	member->connection->queued = together;
 	return true;
 }
 
@@ -146,7 +162,7 @@ ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arriv
 	if (ledger->queued + size > ledger->room)
 		return false;
 	if (!member) {
-		if (ledger->opens + size > ledger->room / 4)
+		if (ledger->opens + size > OPENS_OF(ledger->room))
 			return false;
 		ledger->opens += size;
 	} else if (arrival->head.kind == WIRE_PING) {
@@ -164,14 +180,21 @@ void
 ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 {
 	const enum wire_kind kind = arrival->head.kind;
+	const size_t size = size_in_queue(arrival);
 	struct member *member = ledger_find(ledger, arrival->head.session);
+	struct connection *connection = connections_find(&ledger->connections, &arrival->peer);
 
-	ledger->queued -= size_in_queue(arrival);
+	ledger->queued -= size;
 	ledger->beyond -= arrival->beyond;
-	if (kind == WIRE_OPEN || kind == WIRE_REMOVE)
-		ledger->opens -= size_in_queue(arrival);
-	else if (member && kind == WIRE_PING)
-		member->pinged = false;
-	else if (member)
-		member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
+	if (kind == WIRE_OPEN || kind == WIRE_REMOVE) {
+		ledger->opens -= size;
+	} else if (kind == WIRE_PING) {
+		if (member)
+			member->pinged = false;
+	} else { /* either may have gone and come again meanwhile */
+		if (member)
+			member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
+		if (connection)
+			connection->queued -= size < connection->queued ? size : connection->queued;
+	}
 }

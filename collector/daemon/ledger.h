@@ -8,16 +8,18 @@
  *
  * Credit: the frames of a session that are queued may be as many bytes as it was told last, or as it was told before
  * within LEDGER_FORMER_MS, since it may not know of the change yet; one frame may always be queued when there is none.
- * Whatever of this is beyond the credit is bounded over all sessions together, and so are `open` frames, each to a
- * quarter of the queue: the rest, which is more than all credit, cannot be taken by them. Pings are one per session.
+ *
+ * What all of them may queue by this is more than there is room for: credit was told when there were fewer. Most of the
+ * queue is shared out to the connections that have sessions, in equal parts, each more than the credit there is for it
+ * now; what connections queue beyond their parts is bounded for all together, and so are `open` frames. Pings are one
+ * per session.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the receiver.
  */
 #ifndef COLLECTOR_LEDGER_H
 #define COLLECTOR_LEDGER_H
 
-#include "arrival.h"
-#include "table.h"
+#include "connections.h"
 
 #define LEDGER_FORMER_MS 5000
 #define LEDGER_SILENT_MS (2 * WIRE_SESSION_TIMEOUT_MS)
@@ -25,7 +27,7 @@
 struct member {
 	struct table_node node;
 	uint8_t id[WIRE_SESSION_SIZE];
-	struct peer peer;
+	struct connection *connection;
 	int64_t heard;
 	uint64_t queued;         /* bytes of its frames that are queued */
 	uint64_t credit, former; /* told last; and before that, allowed until: */
@@ -37,10 +39,11 @@ struct member {
 
 struct ledger {
 	struct table members;
+	struct connections connections;
 	size_t count;
 	size_t room;          /* bytes that may be queued; */
 	size_t queued;        /* those that are */
-	size_t opens, beyond; /* of these: in `open` frames; beyond credit */
+	size_t opens, beyond; /* of these: in `open` frames; beyond the part of their connection */
 };
 
 int ledger_init(struct ledger *ledger, size_t room); /* 0, or PORTOLAN_E_MEMORY */

@@ -37,36 +37,26 @@ send_frame(struct ingest *ingest, const struct peer *peer, const uint8_t *sessio
 void
 reply_ack(struct ingest *ingest, const struct session *session)
 {
-	struct wire_frame frame = {
-	        .kind = WIRE_ACK,
-	        .ack =
-	                {
-	                        .acknowledged = session->stored.sequence,
-	                        .credit = credit_of(ingest, session),
-	                        .replaced = session->replaced,
-	                        .refused = session->refused,
-	                },
-	};
+	struct wire_frame frame = {.kind = WIRE_ACK};
 
+	frame.ack = (struct wire_ack){.acknowledged = session->stored.sequence,
+	                              .credit = credit_of(ingest, session),
+	                              .replaced = session->replaced,
+	                              .refused = session->refused};
 	send_frame(ingest, &session->peer, session->id, &frame);
 }
 
 void
 reply_opened(struct ingest *ingest, const struct session *session, enum store_id_kind id_kind)
 {
-	struct wire_frame frame = {
-	        .kind = WIRE_OPENED,
-	        .opened =
-	                {
-	                        .acknowledged = session->stored.sequence,
-	                        .credit = credit_of(ingest, session),
-	                        .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
-	                                   : id_kind == STORE_ID_STR ? WIRE_ID_STR
-	                                                             : WIRE_ID_NONE,
-	                        .store = store_writer_id(ingest->writer),
-	                },
-	};
+	struct wire_frame frame = {.kind = WIRE_OPENED};
 
+	frame.opened = (struct wire_opened){.acknowledged = session->stored.sequence,
+	                                    .credit = credit_of(ingest, session),
+	                                    .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
+	                                               : id_kind == STORE_ID_STR ? WIRE_ID_STR
+	                                                                         : WIRE_ID_NONE,
+	                                    .store = store_writer_id(ingest->writer)};
 	send_frame(ingest, &session->peer, session->id, &frame);
 }
 

@@ -220,7 +220,7 @@ take_of_session(struct server *server, struct arrival *arrival, int64_t now)
 {
 	struct member *member = ledger_find(&server->ledger, arrival->head.session);
 
-	if (!member || !peer_is_same(&member->peer, &arrival->peer)) {
+	if (!member || !peer_is_same(&member->connection->peer, &arrival->peer)) {
 		send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
 		return false;
 	}
@@ -326,7 +326,7 @@ may_leave(struct server *server, int64_t now)
 	if (server->state.live)
 		server->last_live = now;
 	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms &&
-	       !server->state.live && !server->state.has_work && server->ledger.queued == 0;
+	       !server->state.live && !server->state.has_work && server->ledger.queued == 0 && server->busy_since == 0;
 }
 
 static int

@@ -16,7 +16,7 @@ int
 sessions_init(struct sessions *sessions)
 {
 	*sessions = (struct sessions){0};
-	if (table_init(&sessions->by_id) < 0 || table_init(&sessions->connections) < 0 ||
+	if (table_init(&sessions->by_id) < 0 || connections_init(&sessions->connections) < 0 ||
 	    table_init(&sessions->numbered) < 0 || table_init(&sessions->named) < 0) {
 		sessions_deinit(sessions);
 		return PORTOLAN_E_MEMORY;
@@ -35,7 +35,7 @@ sessions_deinit(struct sessions *sessions)
 		sessions_remove_run(sessions, run);
 	}
 	table_deinit(&sessions->by_id);
-	table_deinit(&sessions->connections);
+	connections_deinit(&sessions->connections);
 	table_deinit(&sessions->numbered);
 	table_deinit(&sessions->named);
 }
@@ -44,37 +44,6 @@ struct session *
 sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE])
 {
 	return TABLE_ITEM(table_find(&sessions->by_id, id, WIRE_SESSION_SIZE), struct session, node);
-}
-
-struct connection *
-sessions_connection(const struct sessions *sessions, const struct peer *peer)
-{
-	return TABLE_ITEM(table_find(&sessions->connections, peer, peer_bytes(peer)), struct connection, node);
-}
-
-/* One session more. NULL: the peer is not known, or out of memory. */
-static struct connection *
-enter_connection(struct sessions *sessions, const struct peer *peer)
-{
-	struct connection *connection = peer->size ? sessions_connection(sessions, peer) : NULL;
-
-	if (peer->size && !connection && (connection = calloc(1, sizeof(*connection)))) {
-		connection->peer = *peer;
-		table_add(&sessions->connections, &connection->node, &connection->peer, peer_bytes(peer));
-	}
-	if (connection)
-		connection->sessions++;
-	return connection;
-}
-
-/* One session less, not live. NULL accepted. */
-static void
-leave_connection(struct sessions *sessions, struct connection *connection)
-{
-	if (!connection || --connection->sessions > 0)
-		return;
-	table_remove(&sessions->connections, &connection->node);
-	free(connection);
 }
 
 /* A binary search and a move of memory: a run may have thousands of ranks, and its epochs may be far apart. */
@@ -134,9 +103,9 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 		return;
 	if (is_live)
 		count_live(sessions, session, false);
-	leave_connection(sessions, session->connection);
+	connections_leave(&sessions->connections, session->connection);
 	session->peer = *peer;
-	session->connection = enter_connection(sessions, peer);
+	session->connection = connections_enter(&sessions->connections, peer);
 	if (is_live)
 		count_live(sessions, session, true);
 }
@@ -200,7 +169,7 @@ sessions_remove(struct sessions *sessions, struct session *session)
 		*link = session->next_changed;
 	}
 	sessions->count--;
-	leave_connection(sessions, session->connection);
+	connections_leave(&sessions->connections, session->connection);
 	free(session);
 }
 

@@ -10,8 +10,7 @@
 #ifndef COLLECTOR_SESSIONS_H
 #define COLLECTOR_SESSIONS_H
 
-#include "arrival.h"
-#include "table.h"
+#include "connections.h"
 
 #include <portolan/store.h>
 #include <portolan/wire.h>
@@ -38,14 +37,6 @@ struct session_mark {
 	uint64_t sequence; /* highest taken; 0: none */
 	uint64_t frontier; /* epochs below it are ended for this session */
 	enum session_state state;
-};
-
-/* The sessions of one connection. It is in the table while a session was last heard of through it: places and credit
- * are shared out by connection, as these are counted and sessions cost nothing. */
-struct connection {
-	struct table_node node;
-	struct peer peer;
-	size_t sessions, live; /* in the table; of these, live */
 };
 
 struct session {
@@ -104,7 +95,8 @@ struct run {
 };
 
 struct sessions {
-	struct table by_id, connections, numbered, named; /* the last two: the same runs, by number and by name */
+	struct connections connections;      /* that a session was last heard of through */
+	struct table by_id, numbered, named; /* the last two: the same runs, by number and by name */
 	size_t count, live;
 	size_t parties; /* connections with live sessions, and live sessions of no connection */
 	struct run *runs;
@@ -119,8 +111,6 @@ struct session *sessions_find(const struct sessions *sessions, const uint8_t id[
 struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
 void sessions_remove(struct sessions *sessions, struct session *session);
 
-/* NULL: no session has this peer. */
-struct connection *sessions_connection(const struct sessions *sessions, const struct peer *peer);
 /* The session has come through this connection. */
 void sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer);
 

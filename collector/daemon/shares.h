@@ -17,14 +17,15 @@
 #define SHARES_CONNECTION ((size_t)96 << 10) /* libzmq's buffers and queues of one connection: measured */
 #define SHARES_SPARE 8                       /* connections that are not admitted yet, besides the quarter */
 
-enum share {                          /* in parts of 32: */
-	     SHARES_CONNECTIONS = 12, /* what libzmq holds of every connection before the collector sees it */
-	     SHARES_CREDIT = 4, /* half of the queue: of all clients together. The other half is for `open` frames, */
-	     SHARES_QUEUE = 8,  /* … and those beyond credit (ledger.h); the whole: frames between the two threads */
-	     SHARES_IDS = 5,    /* the dictionaries of runs that do not declare examples=N */
-	     SHARES_FOLDS = 4,  /* the columns that are built at a time */
-	     SHARES_SESSIONS = 2, /* who records, on both threads */
-	     SHARES_REST = 1,     /* the process itself, and the pages of the transaction that is pending */
+/* In parts of 32. */
+enum share {
+	SHARES_CONNECTIONS = 12, /* what libzmq holds of every connection before the collector sees it */
+	SHARES_QUEUE = 8,        /* frames between the two threads: see ledger.h */
+	SHARES_CREDIT = 4,       /* … of which so much is told to all clients together */
+	SHARES_IDS = 5,          /* the dictionaries of runs that do not declare examples=N */
+	SHARES_FOLDS = 4,        /* the columns that are built at a time */
+	SHARES_SESSIONS = 2,     /* who records, on both threads */
+	SHARES_REST = 1,         /* the process itself, and the pages of the transaction that is pending */
 };
 
 static inline size_t

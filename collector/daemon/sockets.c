@@ -36,7 +36,7 @@
 #define SMALL_BYTES (8 << 10)    /* a message below that shares libzmq's buffer with others: it is copied out of it */
 #define MAPPED_BYTES (512 << 10) /* so that a frame is never mapped by itself: that takes longer than receiving it */
 
-struct endpoint {
+struct bound {
 	void *socket;
 	char text[256];
 	char path[128]; /* of the socket file, which libzmq leaves behind; empty: none */
@@ -45,7 +45,7 @@ struct endpoint {
 struct sockets {
 	void *context;
 	void *routers[SOCKETS_COUNT]; /* SOCKETS_KEYED: NULL without keys */
-	struct endpoint endpoints[ENDPOINTS_MAX];
+	struct bound endpoints[ENDPOINTS_MAX];
 	size_t endpoint_count;
 	unsigned turn; /* which router is asked first */
 	struct admission admission;
@@ -157,7 +157,7 @@ void
 sockets_unbind(struct sockets *sockets)
 {
 	for (size_t i = 0; i < sockets->endpoint_count; i++) {
-		const struct endpoint *endpoint = &sockets->endpoints[i];
+		const struct bound *endpoint = &sockets->endpoints[i];
 
 		/* First the file: whoever looks for a collector from now on shall find none. */
 		if (endpoint->path[0])
@@ -207,7 +207,7 @@ sockets_bind(struct sockets *sockets, const struct address *address, bool local,
 	void *router = sockets->routers[local                        ? SOCKETS_LOCAL
 	                                : is_keyed(sockets, address) ? SOCKETS_KEYED
 	                                                             : SOCKETS_PLAIN];
-	struct endpoint *endpoint = &sockets->endpoints[sockets->endpoint_count];
+	struct bound *endpoint = &sockets->endpoints[sockets->endpoint_count];
 	size_t length = sizeof(endpoint->text);
 	mode_t mask;
 	int result;

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 import msgpack
-from collector_harness import Collector
+from collector_harness import Client, Collector
 from hostile import Memory, SANITIZED, check_good_run, good_client
 from hostile_peers import GREETING, PATIENCE, READY, batch_fields, long_frame
 
@@ -157,6 +157,45 @@ def test_a_disk_that_stalls_while_peers_die():
 def test_a_disk_that_stalls_longer_than_contact():
     figures = stall(1, (8,), transports=("tcp",), hows=("within",))
     assert figures["stalls"] == 1
+
+
+def test_hundreds_of_sessions_leave_the_queue_to_others(tmp_path, sessions=50, rows=20_000):
+    """Each may have one frame queued, however large: more than the queue holds. A client that keeps to its credit loses
+    nothing by it, and they are told to send again."""
+    stalls = Stalls(str(tmp_path / "faults"))
+    with environment(stalls.environment):
+        collector = Collector(str(tmp_path / "store"), "--max-memory", "32M")
+    try:
+        hoarder, good = Client(collector.tcp), Client(collector.tcp)
+        several = [os.urandom(16) for _ in range(sessions)]
+        for hoarder.session in several:
+            assert hoarder.open("many", resume=True)["c"] > 0
+        credit = good.open("good", examples=rows)["c"]
+        stalls.arm(3, 1)
+        good.send("batch", **batch_fields(1))  # the commit that stalls
+        time.sleep(0.3)
+        for hoarder.session in several:
+            hoarder.send("batch", **batch_fields(rows))
+        time.sleep(1)
+        sent = 0
+        for number in range(2, 1000):
+            frame = {"v": 2, "t": "batch", "s": good.session, **batch_fields(rows, q=number, e=number)}
+            sent += len(msgpack.packb(frame)) + 100
+            if sent > credit:
+                break
+            good.send_raw(msgpack.packb(frame))
+        assert number > 5 and stalls.left() == 0, (number, stalls.left())
+        good.wait_for(number - 1)  # and no error
+        dropped = 0
+        for _ in several:
+            answer = hoarder.receive()
+            dropped += answer.get("code") == "over-credit"
+        assert 0 < dropped < sessions
+        hoarder.leave()
+        good.leave()
+    finally:
+        collector.process.kill()
+        collector.process.communicate()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#define ROOM 100000 /* in the queue */
+#define ROOM 100000         /* in the queue; */
+#define PART (ROOM / 8 * 5) /* of it for all connections */
 
 static const struct peer first = {.socket = 1, .size = 5, .id = {1}}, second = {.socket = 1, .size = 5, .id = {2}};
 
@@ -60,6 +61,7 @@ queue_batch(struct ledger *ledger, struct member *member, size_t size, int64_t n
 {
 	struct arrival arrival = frame_of(member->id[0], WIRE_BATCH, size);
 
+	arrival.peer = member->connection->peer;
 	return ledger_queue(ledger, member, &arrival, now) ? (int)arrival.beyond : -1;
 }
 
@@ -68,6 +70,7 @@ done_with(struct ledger *ledger, uint8_t session, size_t size, size_t beyond)
 {
 	struct arrival arrival = frame_of(session, WIRE_BATCH, size);
 
+	arrival.peer = first;
 	arrival.beyond = beyond;
 	ledger_unqueue(ledger, &arrival);
 }
@@ -87,9 +90,9 @@ frames_beyond_the_credit_are_not_queued(void **state)
 	done_with(ledger, 1, 600, 0);
 	done_with(ledger, 1, 400, 0);
 	assert_int_equal(member->queued, 0);
-	assert_int_equal(queue_batch(ledger, member, 5000, 0), 4000);
-	assert_int_equal(ledger->beyond, 4000);
-	done_with(ledger, 1, 5000, 4000);
+	assert_int_equal(queue_batch(ledger, member, PART + 5000, 0), 5000 + ARRIVAL_BYTES);
+	assert_int_equal(ledger->beyond, 5000 + ARRIVAL_BYTES);
+	done_with(ledger, 1, PART + 5000, 5000 + ARRIVAL_BYTES);
 	assert_int_equal(ledger->queued, 0);
 	member = tell(ledger, WIRE_OPENED, 2, &first, 0, 0);
 	assert_int_equal(queue_batch(ledger, member, 1, 0), -1);
@@ -102,38 +105,56 @@ a_client_may_not_know_yet_that_it_has_less(void **state)
 	struct member *member = tell(ledger, WIRE_OPENED, 1, &first, 1000, 0);
 
 	tell(ledger, WIRE_ACK, 1, &first, 100, 10000);
-	assert_int_equal(queue_batch(ledger, member, 900, 10000 + LEDGER_FORMER_MS - 1), 800);
+	assert_int_equal(queue_batch(ledger, member, 900, 10000 + LEDGER_FORMER_MS - 1), 0);
 	assert_int_equal(queue_batch(ledger, member, 101, 10000 + LEDGER_FORMER_MS - 1), -1);
 	assert_int_equal(queue_batch(ledger, member, 10, 10000 + LEDGER_FORMER_MS), -1);
 	/* Less and less does not make the time longer. */
 	tell(ledger, WIRE_ACK, 1, &first, 1000, 20000);
 	tell(ledger, WIRE_ACK, 1, &first, 500, 20000);
 	tell(ledger, WIRE_ACK, 1, &first, 0, 20000 + LEDGER_FORMER_MS - 1);
-	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS - 1), 10);
+	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS - 1), 0);
 	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS), -1);
 }
 
-/* One client with many sessions, each of which may always send a frame: what others have credit for is kept for them.
- */
+/* One client with many sessions, each of which has more credit than there is now, or sends its one frame: what others
+ * have credit for is kept for them. */
 static void
-frames_beyond_credit_leave_room_for_others(void **state)
+many_sessions_leave_room_for_others(void **state)
 {
+	enum { SIZE = 2000, MANY = 100 };
 	struct ledger *ledger = *state;
-	struct member *good = tell(ledger, WIRE_OPENED, 200, &second, ROOM / 2, 0);
-	size_t beyond = 0, taken = 0;
+	struct member *good = tell(ledger, WIRE_OPENED, 200, &second, ROOM / 4, 0);
 
-	for (uint8_t session = 1; session <= 100; session++) {
-		int more = queue_batch(ledger, tell(ledger, WIRE_OPENED, session, &first, 10, 0), 2000, 0);
+	for (unsigned round = 0; round < 2; round++) {
+		size_t beyond[MANY] = {0}, all = 0, taken = 0;
 
-		beyond += more < 0 ? 0 : (size_t)more;
-		taken += more >= 0;
+		for (uint8_t i = 0; i < MANY; i++) {
+			struct member *member = tell(ledger, WIRE_OPENED, i + 1, &first, round ? ROOM : 10, 0);
+			int more = queue_batch(ledger, member, SIZE, 0);
+
+			if (more < 0)
+				continue;
+			beyond[taken++] = (size_t)more;
+			all += (size_t)more;
+		}
+		assert_int_equal(ledger->beyond, all);
+		assert_in_range(all, ROOM / 4 - SIZE - ARRIVAL_BYTES, ROOM / 4);
+		assert_int_equal(taken,
+		                 (PART / 2 + ROOM / 4) / (SIZE + ARRIVAL_BYTES)); /* its part, and what is for all */
+		for (unsigned i = 0; i < 10; i++)
+			assert_int_equal(queue_batch(ledger, good, ROOM / 40, 0), 0);
+		assert_int_equal(queue_batch(ledger, good, 1, 0), -1); /* that was its credit */
+		for (uint8_t i = 0; i < taken; i++)
+			done_with(ledger, i + 1, SIZE, beyond[i]);
+		for (unsigned i = 0; i < 10; i++) {
+			struct arrival arrival = frame_of(200, WIRE_BATCH, ROOM / 40);
+
+			arrival.peer = second;
+			ledger_unqueue(ledger, &arrival);
+		}
+		assert_int_equal(ledger->beyond, 0);
+		assert_int_equal(ledger->queued, 0);
 	}
-	assert_in_range(taken, 10, 13);
-	assert_int_equal(ledger->beyond, beyond);
-	assert_in_range(beyond, ROOM / 4 - 2000, ROOM / 4);
-	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(queue_batch(ledger, good, ROOM / 20, 0), 0);
-	assert_int_equal(queue_batch(ledger, good, 1, 0), -1);
 }
 
 /* Nor do those that need no credit. */
@@ -147,7 +168,7 @@ opens_leave_room_for_frames(void **state)
 
 	while (ledger_queue(ledger, NULL, &open, 0))
 		opens++;
-	assert_in_range(opens * 1000, ROOM / 10, ROOM / 4);
+	assert_int_equal(opens, ROOM / 8 / (1000 + ARRIVAL_BYTES));
 	assert_int_equal(queue_batch(ledger, good, ROOM / 2, 0), 0);
 	assert_true(ledger_queue(ledger, good, &ping, 0));
 	assert_false(ledger_queue(ledger, good, &ping, 0)); /* one is queued */
@@ -166,7 +187,7 @@ a_session_is_that_of_its_connection(void **state)
 	assert_int_equal(member->ack.acknowledged, 7);
 	/* What was said to the old connection does not count any more. */
 	tell(ledger, WIRE_OPENED, 1, &second, 500, 0);
-	assert_true(peer_is_same(&member->peer, &second));
+	assert_true(peer_is_same(&member->connection->peer, &second));
 	tell(ledger, WIRE_ACK, 1, &first, 900, 0);
 	assert_int_equal(member->credit, 500);
 	/* The storer does not know it any more. */
@@ -207,9 +228,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(frames_beyond_the_credit_are_not_queued),    TEST(a_client_may_not_know_yet_that_it_has_less),
-	        TEST(frames_beyond_credit_leave_room_for_others), TEST(opens_leave_room_for_frames),
-	        TEST(a_session_is_that_of_its_connection),        TEST(silent_sessions_are_forgotten),
+	        TEST(frames_beyond_the_credit_are_not_queued), TEST(a_client_may_not_know_yet_that_it_has_less),
+	        TEST(many_sessions_leave_room_for_others),     TEST(opens_leave_room_for_frames),
+	        TEST(a_session_is_that_of_its_connection),     TEST(silent_sessions_are_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
