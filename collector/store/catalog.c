@@ -4,7 +4,6 @@
  */
 #include "catalog.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct store_key
@@ -33,12 +32,6 @@ store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
 	store_key_add_u32(&key, chunk);
 	store_key_add_u8(&key, column);
 	return key;
-}
-
-static int
-out_of_memory(const struct view *view, struct portolan_error *error)
-{
-	return store_environment_error(view->environment, ENOMEM, "reading", error);
 }
 
 int
@@ -74,7 +67,7 @@ store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t
 		size_t size;
 
 		if (!larger) {
-			rc = out_of_memory(view, error);
+			rc = store_view_no_memory(view, error);
 			break;
 		}
 		list = larger;
@@ -201,7 +194,7 @@ store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint
 	text_size = size - 8 - 4 * n;
 	list = malloc((n + 1) * sizeof(*list) + text_size + n);
 	if (!list)
-		return out_of_memory(view, error);
+		return store_view_no_memory(view, error);
 	at = (char *)(list + n);
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t end = load_u32(body + 8 + 4 * i);
@@ -242,7 +235,7 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	*names = calloc(STORE_COLUMN_MAX - STORE_COLUMN_USER, USER_COLUMN_NAME);
 	if (!*names)
-		return out_of_memory(view, error);
+		return store_view_no_memory(view, error);
 	for (uint32_t i = 0; i < record.count; i++) {
 		const uint8_t *name = body + sizeof(record) + (size_t)i * USER_COLUMN_NAME;
 
@@ -281,7 +274,7 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 {
 	struct ordered_session *sorted = calloc((size_t)sessions + 1, sizeof(*sorted));
 	uint32_t *places = calloc((size_t)sessions + 1, sizeof(*places));
-	int rc = sorted && places ? 0 : out_of_memory(view, error);
+	int rc = sorted && places ? 0 : store_view_no_memory(view, error);
 
 	for (uint32_t session = 0; session < sessions && !rc; session++) {
 		struct store_key key = store_key_u32_u32(run, session);
@@ -364,7 +357,7 @@ store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch
 		struct catalog_epoch *larger = make_room(list, n, sizeof(*list));
 
 		if (!larger) {
-			rc = out_of_memory(view, error);
+			rc = store_view_no_memory(view, error);
 			break;
 		}
 		list = larger;

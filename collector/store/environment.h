@@ -76,6 +76,9 @@ int store_view_get(const struct view *view, enum store_db db, const struct store
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 
+/* STORE_E_MEMORY. */
+int store_view_no_memory(const struct view *view, struct portolan_error *error);
+
 /* What a record is, and of which run: "run 'a': column of margin, epoch 3, chunk 5". */
 #define STORE_DESCRIPTION 400
 void store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text,

@@ -9,7 +9,6 @@
 
 #include "counters.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 int
@@ -119,7 +118,7 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 		return rc;
 	list = calloc(n + 1, sizeof(*list));
 	if (!list)
-		rc = error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
+		rc = store_view_no_memory(view, error);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = read_run(view, &names[i], &list[i], error);
 	free(names);
@@ -198,7 +197,7 @@ store_sessions(struct store *store, uint32_t run, struct store_session **session
 		return rc;
 	rc = store_catalog_state(&view, run, &state, error);
 	if (!rc && !(list = calloc((size_t)state.sessions + 1, sizeof(*list))))
-		rc = store_environment_error(&store->environment, ENOMEM, "reading the sessions", error);
+		rc = store_view_no_memory(&view, error);
 	for (uint32_t i = 0; !rc && i < state.sessions; i++)
 		rc = read_session(&view, run, i, &list[i], error);
 	store_read_finish(store, &view);
@@ -225,7 +224,7 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 		rc = store_catalog_epochs(&view, run, &stored, &n, error);
 	store_read_finish(store, &view);
 	if (!rc && !(list = calloc(n + 1, sizeof(*list))))
-		rc = store_environment_error(&store->environment, ENOMEM, "reading the epochs", error);
+		rc = store_view_no_memory(&view, error);
 	for (size_t i = 0; i < n && !rc; i++)
 		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
 		                               .folds = stored[i].record.folds,

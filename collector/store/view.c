@@ -159,6 +159,12 @@ store_view_corrupt(const struct view *view, enum store_db db, const void *key, s
 }
 
 int
+store_view_no_memory(const struct view *view, struct portolan_error *error)
+{
+	return error_set(error, STORE_E_MEMORY, "store '%s': reading: out of memory", view->environment->directory);
+}
+
+int
 store_walk_corrupt(const struct view_walk *walk, struct portolan_error *error)
 {
 	return store_view_corrupt(walk->view, walk->db, walk->key.mv_data, walk->key.mv_size, error);
