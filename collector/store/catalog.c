@@ -53,16 +53,16 @@ make_room(void *list, size_t count, size_t size)
 }
 
 int
-store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count, struct portolan_error *error)
+store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
 	struct store_key all = {.size = 0};
-	struct store_run_name *list = NULL;
+	struct store_run_info *list = NULL;
 	struct view_walk walk;
 	size_t n = 0;
 	int rc = store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
 
 	for (; !rc && (rc = store_walk_next(&walk, error)) == 0; n++) {
-		struct store_run_name *larger = make_room(list, n, sizeof(*list));
+		struct store_run_info *larger = make_room(list, n, sizeof(*list));
 		const uint8_t *body;
 		size_t size;
 
@@ -71,7 +71,7 @@ store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t
 			break;
 		}
 		list = larger;
-		list[n] = (struct store_run_name){.number = 0};
+		list[n] = (struct store_run_info){.number = 0};
 		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
 		if (walk.key.mv_size <= 255 &&
 		    store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&

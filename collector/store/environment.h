@@ -47,7 +47,7 @@ int store_environment_grow(struct environment *environment, bool force, struct p
 int store_environment_error(const struct environment *environment, int rc, const char *doing,
                             struct portolan_error *error);
 
-const char *store_database_name(enum store_db db); /* for messages */
+extern const char *const store_database_names[DB_COUNT];
 
 /* The path of a file of the store; empty where it would be too long. */
 static inline void
@@ -87,12 +87,13 @@ void store_view_describe(const struct view *view, enum store_db db, const void *
 int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t size,
                        struct portolan_error *error);
 
-/* A walk over the records whose keys begin with `prefix`, from `from` on (which includes the prefix). */
+/* A walk over the records from `from` on whose keys begin as it does. */
 struct view_walk {
 	const struct view *view;
 	enum store_db db;
 	MDB_cursor *cursor;
-	struct store_key prefix, at;
+	struct store_key from;
+	size_t prefix_size;
 	bool started;
 	MDB_val key, value;
 };

@@ -92,36 +92,35 @@ store_copy(struct store *store, int fd, struct portolan_error *error)
 
 /* Damage is an answer: one run must not hide the others. */
 static int
-read_run(const struct view *view, const struct store_run_name *run, struct store_run_info *info,
-         struct portolan_error *error)
+read_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
 {
-	int rc = run->number ? store_catalog_info(view, run->number, info, error) : STORE_E_CORRUPT;
+	struct store_run_info info;
+	int rc = run->number ? store_catalog_info(view, run->number, &info, error) : STORE_E_CORRUPT;
 
 	if (!rc)
-		rc = store_count_waiting(view, info, error);
-	if (rc != STORE_E_CORRUPT)
-		return rc;
-	*info = (struct store_run_info){.number = run->number, .state = STORE_DAMAGED};
-	memcpy(info->name, run->name, sizeof(info->name));
-	return 0;
+		rc = store_count_waiting(view, &info, error);
+	if (rc == STORE_E_CORRUPT) {
+		run->state = STORE_DAMAGED;
+		return 0;
+	}
+	if (!rc)
+		*run = info;
+	return rc;
 }
 
-static int
-read_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
+int
+store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
-	struct store_run_name *names;
-	struct store_run_info *list;
-	size_t n;
-	int rc = store_catalog_runs(view, &names, &n, error);
+	struct store_run_info *list = NULL;
+	struct view view = {0};
+	size_t n = 0;
+	int rc = store_read_begin(store, &view, error);
 
-	if (rc)
-		return rc;
-	list = calloc(n + 1, sizeof(*list));
-	if (!list)
-		rc = store_view_no_memory(view, error);
+	if (!rc)
+		rc = store_catalog_runs(&view, &list, &n, error);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = read_run(view, &names[i], &list[i], error);
-	free(names);
+		rc = read_run(&view, &list[i], error);
+	store_read_finish(store, &view);
 	if (rc) {
 		free(list);
 		return rc;
@@ -129,19 +128,6 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 	*runs = list;
 	*count = n;
 	return 0;
-}
-
-int
-store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
-{
-	struct view view = {0};
-	int rc = store_read_begin(store, &view, error);
-
-	if (rc)
-		return rc;
-	rc = read_runs(&view, runs, count, error);
-	store_read_finish(store, &view);
-	return rc;
 }
 
 void

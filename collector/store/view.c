@@ -142,7 +142,7 @@ store_view_describe(const struct view *view, enum store_db db, const void *key, 
 	if (of_run)
 		snprintf(text, room, "%s: %s", owner, record);
 	else
-		snprintf(text, room, "%s: record in '%s', key %s", owner, store_database_name(db), record);
+		snprintf(text, room, "%s: record in '%s', key %s", owner, store_database_names[db], record);
 }
 
 int
@@ -210,8 +210,7 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 {
 	int rc;
 
-	*walk = (struct view_walk){.view = view, .db = db, .prefix = *from, .at = *from};
-	walk->prefix.size = prefix_size;
+	*walk = (struct view_walk){.view = view, .db = db, .from = *from, .prefix_size = prefix_size};
 	enter(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
 	leave(view);
@@ -221,11 +220,11 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 int
 store_walk_next(struct view_walk *walk, struct portolan_error *error)
 {
-	MDB_cursor_op op = walk->started ? MDB_NEXT : walk->at.size ? MDB_SET_RANGE : MDB_FIRST;
+	MDB_cursor_op op = walk->started ? MDB_NEXT : walk->from.size ? MDB_SET_RANGE : MDB_FIRST;
 	int rc;
 
 	if (!walk->started)
-		walk->key = (MDB_val){.mv_data = walk->at.data, .mv_size = walk->at.size};
+		walk->key = (MDB_val){.mv_data = walk->from.data, .mv_size = walk->from.size};
 	walk->started = true;
 	enter(walk->view);
 	rc = mdb_cursor_get(walk->cursor, &walk->key, &walk->value, op);
@@ -234,10 +233,10 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 		return VIEW_ABSENT;
 	if (rc)
 		return store_environment_error(walk->view->environment, rc, "reading", error);
-	if (walk->key.mv_size < walk->prefix.size ||
-	    memcmp(walk->key.mv_data, walk->prefix.data, walk->prefix.size) != 0)
-		return VIEW_ABSENT;
-	return 0;
+	return walk->key.mv_size < walk->prefix_size ||
+	                       memcmp(walk->key.mv_data, walk->from.data, walk->prefix_size) != 0
+	               ? VIEW_ABSENT
+	               : 0;
 }
 
 int
