@@ -142,28 +142,31 @@ sync_new_directory(const char *directory)
 }
 
 /* LMDB makes lock.mdb as a file with a hole and writes to it through a map: on a full disk that is a SIGBUS. So its
- * space is taken beforehand. On failure it is not left. */
+ * space is taken beforehand. A reader that was quicker may have made it. On failure an empty one is not left. */
 static int
 make_lock_file(const char *directory, struct portolan_error *error)
 {
 	const struct environment environment = {.directory = (char *)directory};
+	struct stat status = {0};
 	char path[PATH_MAX];
-	int fd, rc;
+	int fd, rc = 0;
 
 	store_path(path, directory, "lock.mdb");
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return errno == EEXIST ? error_set(error, STORE_E_SYSTEM,
-		                                   "'%s' is a symbolic link or no regular file: remove it, LMDB makes "
-		                                   "it again",
-		                                   path)
-		                       : store_environment_error(&environment, errno, "making lock.mdb", error);
-	rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
-	close(fd);
-	if (rc == 0 || rc == EOPNOTSUPP || rc == EINVAL) /* a file system that cannot: LMDB does as it always does */
-		return 0;
-	unlink(path);
-	return store_environment_error(&environment, rc, "making lock.mdb", error);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0 || fstat(fd, &status) != 0)
+		rc = errno;
+	else if (status.st_size < LOCK_FILE_BYTES)
+		rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
+	if (rc == EOPNOTSUPP || rc == EINVAL) /* this file system cannot, so LMDB does as it always does */
+		rc = 0;
+	if (rc && S_ISREG(status.st_mode) && status.st_size == 0)
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	if (rc == ELOOP)
+		return error_set(error, STORE_E_SYSTEM, "'%s' is a symbolic link: remove it, LMDB makes the file again",
+		                 path);
+	return rc ? store_environment_error(&environment, rc, "making lock.mdb", error) : 0;
 }
 
 int

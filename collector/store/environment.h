@@ -64,7 +64,8 @@ struct view {
 	pthread_mutex_t *shared; /* held while LMDB is called, where several threads use the view; NULL: one does */
 };
 
-/* See store_long_reader(). */
+/* See store_long_reader(). *reader is the one that is known already, or zeros: if it is still the one that reads the
+ * oldest state, it is left as it is. */
 void store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader);
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */

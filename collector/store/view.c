@@ -38,16 +38,20 @@ store_view_long_reader(const struct view *view, uint64_t bytes, struct store_lon
 	size_t from, pages;
 	int dead;
 
+	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0)
+		return;
+	if (reader->process && reader->process == oldest.process && reader->state == oldest.transaction)
+		return;
 	*reader = (struct store_long_reader){0};
-	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0 ||
-	    oldest.process == 0 || oldest.transaction >= mdb_txn_id(view->txn) || mdb_env_stat(env, &stat) != 0 ||
+	if (oldest.process == 0 || oldest.transaction >= mdb_txn_id(view->txn) || mdb_env_stat(env, &stat) != 0 ||
 	    mdb_cursor_open(view->txn, 0, &cursor) != 0)
 		return;
 	from = oldest.transaction;
 	key = (MDB_val){.mv_data = &from, .mv_size = sizeof(from)};
 	for (int rc = mdb_cursor_get(cursor, &key, &freed, MDB_SET_RANGE); rc == 0;
 	     rc = mdb_cursor_get(cursor, &key, &freed, MDB_NEXT)) {
-		memcpy(&pages, freed.mv_data, sizeof(pages));
+		pages = 0;
+		memcpy(&pages, freed.mv_data, freed.mv_size < sizeof(pages) ? freed.mv_size : sizeof(pages));
 		held += (uint64_t)pages * stat.ms_psize;
 	}
 	mdb_cursor_close(cursor);
@@ -83,6 +87,9 @@ print_run(const struct view *view, uint32_t run, char *text, size_t room)
 		snprintf(text, room, "run '%.*s'", (int)identity.name_size, texts);
 	else
 		snprintf(text, room, "run number %u", run);
+	for (; *text; text++) /* a name may be damaged as well */
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
 }
 
 /* What a record of a run is, by its key, the rest of which is zeros. */
