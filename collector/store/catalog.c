@@ -218,34 +218,30 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
                            struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
-	struct user_columns_record record;
-	const uint8_t *body;
+	struct user_columns_record record = {0};
+	const uint8_t *body, *name;
 	size_t size;
+	bool sound;
 	int rc = store_view_get(view, DB_RUN, &key, RECORD_USER_COLUMNS, &body, &size, error);
 
 	*count = 0;
 	*names = NULL;
 	if (rc)
 		return rc == VIEW_ABSENT ? 0 : rc;
-	if (size < sizeof(record))
-		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-	memcpy(&record, body, sizeof(record));
-	if (record.count > STORE_COLUMN_MAX - STORE_COLUMN_USER ||
-	    size != sizeof(record) + (size_t)record.count * USER_COLUMN_NAME)
+	if (size >= sizeof(record))
+		memcpy(&record, body, sizeof(record));
+	name = body + sizeof(record);
+	sound = size >= sizeof(record) && record.count <= STORE_COLUMN_MAX - STORE_COLUMN_USER &&
+	        size == sizeof(record) + (size_t)record.count * USER_COLUMN_NAME;
+	for (uint32_t i = 0; sound && i < record.count; i++)
+		sound = name[(size_t)i * USER_COLUMN_NAME] < USER_COLUMN_NAME;
+	if (!sound)
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	*names = calloc(STORE_COLUMN_MAX - STORE_COLUMN_USER, USER_COLUMN_NAME);
 	if (!*names)
 		return store_view_no_memory(view, error);
-	for (uint32_t i = 0; i < record.count; i++) {
-		const uint8_t *name = body + sizeof(record) + (size_t)i * USER_COLUMN_NAME;
-
-		if (name[0] >= USER_COLUMN_NAME) {
-			free(*names);
-			*names = NULL;
-			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-		}
+	for (uint32_t i = 0; i < record.count; i++, name += USER_COLUMN_NAME)
 		memcpy((*names)[i], name + 1, name[0]);
-	}
 	*count = record.count;
 	return 0;
 }
