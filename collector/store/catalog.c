@@ -4,7 +4,6 @@
  */
 #include "catalog.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct store_key
@@ -35,12 +34,6 @@ store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
 	return key;
 }
 
-static int
-out_of_memory(const struct view *view, struct portolan_error *error)
-{
-	return store_environment_error(view->environment, ENOMEM, "reading", error);
-}
-
 int
 store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run, struct portolan_error *error)
 {
@@ -60,25 +53,25 @@ make_room(void *list, size_t count, size_t size)
 }
 
 int
-store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count, struct portolan_error *error)
+store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
 	struct store_key all = {.size = 0};
-	struct store_run_name *list = NULL;
+	struct store_run_info *list = NULL;
 	struct view_walk walk;
 	size_t n = 0;
 	int rc = store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
 
 	for (; !rc && (rc = store_walk_next(&walk, error)) == 0; n++) {
-		struct store_run_name *larger = make_room(list, n, sizeof(*list));
+		struct store_run_info *larger = make_room(list, n, sizeof(*list));
 		const uint8_t *body;
 		size_t size;
 
 		if (!larger) {
-			rc = out_of_memory(view, error);
+			rc = store_view_no_memory(view, error);
 			break;
 		}
 		list = larger;
-		list[n] = (struct store_run_name){.number = 0};
+		list[n] = (struct store_run_info){.number = 0};
 		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
 		if (walk.key.mv_size <= 255 &&
 		    store_record_open(walk.value.mv_data, walk.value.mv_size, RECORD_RUN_NUMBER, &body, &size) &&
@@ -201,7 +194,7 @@ store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint
 	text_size = size - 8 - 4 * n;
 	list = malloc((n + 1) * sizeof(*list) + text_size + n);
 	if (!list)
-		return out_of_memory(view, error);
+		return store_view_no_memory(view, error);
 	at = (char *)(list + n);
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t end = load_u32(body + 8 + 4 * i);
@@ -225,34 +218,30 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
                            struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
-	struct user_columns_record record;
-	const uint8_t *body;
+	struct user_columns_record record = {0};
+	const uint8_t *body, *name;
 	size_t size;
+	bool sound;
 	int rc = store_view_get(view, DB_RUN, &key, RECORD_USER_COLUMNS, &body, &size, error);
 
 	*count = 0;
 	*names = NULL;
 	if (rc)
 		return rc == VIEW_ABSENT ? 0 : rc;
-	if (size < sizeof(record))
-		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-	memcpy(&record, body, sizeof(record));
-	if (record.count > STORE_COLUMN_MAX - STORE_COLUMN_USER ||
-	    size != sizeof(record) + (size_t)record.count * USER_COLUMN_NAME)
+	if (size >= sizeof(record))
+		memcpy(&record, body, sizeof(record));
+	name = body + sizeof(record);
+	sound = size >= sizeof(record) && record.count <= STORE_COLUMN_MAX - STORE_COLUMN_USER &&
+	        size == sizeof(record) + (size_t)record.count * USER_COLUMN_NAME;
+	for (uint32_t i = 0; sound && i < record.count; i++)
+		sound = name[(size_t)i * USER_COLUMN_NAME] < USER_COLUMN_NAME;
+	if (!sound)
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	*names = calloc(STORE_COLUMN_MAX - STORE_COLUMN_USER, USER_COLUMN_NAME);
 	if (!*names)
-		return out_of_memory(view, error);
-	for (uint32_t i = 0; i < record.count; i++) {
-		const uint8_t *name = body + sizeof(record) + (size_t)i * USER_COLUMN_NAME;
-
-		if (name[0] >= USER_COLUMN_NAME) {
-			free(*names);
-			*names = NULL;
-			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-		}
+		return store_view_no_memory(view, error);
+	for (uint32_t i = 0; i < record.count; i++, name += USER_COLUMN_NAME)
 		memcpy((*names)[i], name + 1, name[0]);
-	}
 	*count = record.count;
 	return 0;
 }
@@ -281,7 +270,7 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 {
 	struct ordered_session *sorted = calloc((size_t)sessions + 1, sizeof(*sorted));
 	uint32_t *places = calloc((size_t)sessions + 1, sizeof(*places));
-	int rc = sorted && places ? 0 : out_of_memory(view, error);
+	int rc = sorted && places ? 0 : store_view_no_memory(view, error);
 
 	for (uint32_t session = 0; session < sessions && !rc; session++) {
 		struct store_key key = store_key_u32_u32(run, session);
@@ -364,7 +353,7 @@ store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch
 		struct catalog_epoch *larger = make_room(list, n, sizeof(*list));
 
 		if (!larger) {
-			rc = out_of_memory(view, error);
+			rc = store_view_no_memory(view, error);
 			break;
 		}
 		list = larger;

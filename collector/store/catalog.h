@@ -16,13 +16,9 @@ struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, 
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
 
-struct store_run_name {
-	char name[256];
-	uint32_t number;
-};
-
-/* All names, ascending, with the run's number; number 0: that record is damaged. *runs is the caller's to free(). */
-int store_catalog_runs(const struct view *view, struct store_run_name **runs, size_t *count,
+/* All runs by ascending name, of which only name and number are set; number 0: that record is damaged. *runs is the
+ * caller's to free(). */
+int store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count,
                        struct portolan_error *error);
 
 /* STORE_E_NO_RUN if the run was removed. */

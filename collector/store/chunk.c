@@ -7,8 +7,6 @@
  */
 #include "chunk.h"
 
-#include <errno.h>
-
 static const char *const column_names[] = {
         [STORE_GOLD_PROB] = "gold_prob", [STORE_CORRECT] = "correct", [STORE_MARGIN] = "margin",
         [STORE_OTHER_SQ] = "other_sq",   [STORE_ENTROPY] = "entropy", [STORE_MAX_PROB] = "max_prob",
@@ -185,7 +183,7 @@ load_column(const struct view *view, const struct chunk_place *place, unsigned c
 		return damaged(view, place, column, error);
 	memcpy(&head, body, sizeof(head));
 	if (store_merge_column(chunk, column) < 0)
-		return store_environment_error(view->environment, ENOMEM, "reading", error);
+		return store_view_no_memory(view, error);
 	if (!implied)
 		present = chunk->present[column];
 	if (head.presence == COLUMN_OWN && !implied) {

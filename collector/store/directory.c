@@ -142,8 +142,7 @@ sync_new_directory(const char *directory)
 }
 
 /* LMDB makes lock.mdb as a file with a hole and writes to it through a map: on a full disk that is a SIGBUS. So its
- * space is taken beforehand. A reader that finds data.mdb in this moment may have made the file already. On failure an
- * empty one is not left. */
+ * space is taken beforehand. A reader that was quicker may have made it. On failure an empty one is not left. */
 static int
 make_lock_file(const char *directory, struct portolan_error *error)
 {
@@ -154,20 +153,20 @@ make_lock_file(const char *directory, struct portolan_error *error)
 
 	store_path(path, directory, "lock.mdb");
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0 && errno == ELOOP)
-		return error_set(error, STORE_E_SYSTEM,
-		                 "'%s' is a symbolic link or no regular file: remove it, LMDB makes it again", path);
 	if (fd < 0 || fstat(fd, &status) != 0)
 		rc = errno;
 	else if (status.st_size < LOCK_FILE_BYTES)
 		rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
+	if (rc == EOPNOTSUPP || rc == EINVAL) /* this file system cannot, so LMDB does as it always does */
+		rc = 0;
+	if (rc && S_ISREG(status.st_mode) && status.st_size == 0)
+		unlink(path);
 	if (fd >= 0)
 		close(fd);
-	if (rc == 0 || rc == EOPNOTSUPP || rc == EINVAL) /* a file system that cannot: LMDB does as it always does */
-		return 0;
-	if (status.st_size == 0)
-		unlink(path);
-	return store_environment_error(&environment, rc, "making lock.mdb", error);
+	if (rc == ELOOP)
+		return error_set(error, STORE_E_SYSTEM, "'%s' is a symbolic link: remove it, LMDB makes the file again",
+		                 path);
+	return rc ? store_environment_error(&environment, rc, "making lock.mdb", error) : 0;
 }
 
 int

@@ -28,8 +28,8 @@ bool store_file_system_is_shared(const char *directory, char *name, size_t size)
 const char *store_file_system_shared_number(uint64_t number);
 /* By the type that mountinfo gives: of FUSE, the number says nothing. */
 bool store_file_system_shared_type(const char *type);
-/* The type in the line of the text of /proc/self/mountinfo that is of this device; the last such line counts.
- * false: there is none. */
-bool store_file_system_find_type(const char *mountinfo, unsigned major, unsigned minor, char *type, size_t size);
+/* The type in the line of /proc/self/mountinfo that is of this device; the last such line counts. false: there is none.
+ */
+bool store_file_system_find_type(FILE *mountinfo, unsigned major, unsigned minor, char *type, size_t size);
 
 #endif

@@ -21,7 +21,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const char *const database_name[DB_COUNT] = {
+const char *const store_database_names[DB_COUNT] = {
         [DB_META] = "meta",
         [DB_RUNS] = "runs",
         [DB_RUN] = "run",
@@ -33,12 +33,6 @@ static const char *const database_name[DB_COUNT] = {
         [DB_COLUMNS] = "columns",
         [DB_REMOVALS] = "removals",
 };
-
-const char *
-store_database_name(enum store_db db)
-{
-	return database_name[db];
-}
 
 /* No snapshot has to end because the store outgrew its reader's map. */
 static const size_t map_largest[] = {
@@ -227,7 +221,7 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	if (rc)
 		return store_environment_error(environment, rc, "opening", error);
 	for (int db = 0; db < DB_COUNT && !rc; db++) {
-		rc = mdb_dbi_open(view.txn, database_name[db], writer ? MDB_CREATE : 0, &environment->dbi[db]);
+		rc = mdb_dbi_open(view.txn, store_database_names[db], writer ? MDB_CREATE : 0, &environment->dbi[db]);
 		if (rc == MDB_NOTFOUND)
 			rc = error_set(error, STORE_E_NO_STORE,
 			               "no store at '%s': the data.mdb there is something else",

@@ -47,7 +47,7 @@ int store_environment_grow(struct environment *environment, bool force, struct p
 int store_environment_error(const struct environment *environment, int rc, const char *doing,
                             struct portolan_error *error);
 
-const char *store_database_name(enum store_db db); /* for messages */
+extern const char *const store_database_names[DB_COUNT];
 
 /* The path of a file of the store; empty where it would be too long. */
 static inline void
@@ -64,7 +64,8 @@ struct view {
 	pthread_mutex_t *shared; /* held while LMDB is called, where several threads use the view; NULL: one does */
 };
 
-/* See store_long_reader(). */
+/* See store_long_reader(). *reader is the one that is known already, or zeros: if it is still the one that reads the
+ * oldest state, it is left as it is. */
 void store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader);
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */
@@ -76,6 +77,9 @@ int store_view_get(const struct view *view, enum store_db db, const struct store
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 
+/* STORE_E_MEMORY. */
+int store_view_no_memory(const struct view *view, struct portolan_error *error);
+
 /* What a record is, and of which run: "run 'a': column of margin, epoch 3, chunk 5". */
 #define STORE_DESCRIPTION 400
 void store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text,
@@ -84,12 +88,13 @@ void store_view_describe(const struct view *view, enum store_db db, const void *
 int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t size,
                        struct portolan_error *error);
 
-/* A walk over the records whose keys begin with `prefix`, from `from` on (which includes the prefix). */
+/* A walk over the records from `from` on whose keys begin as it does. */
 struct view_walk {
 	const struct view *view;
 	enum store_db db;
 	MDB_cursor *cursor;
-	struct store_key prefix, at;
+	struct store_key from;
+	size_t prefix_size;
 	bool started;
 	MDB_val key, value;
 };

@@ -8,7 +8,6 @@
  */
 #include "directory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,28 +55,24 @@ store_file_system_shared_type(const char *type)
 }
 
 /* The fields of a line: number, parent, MAJOR:MINOR, root, where, options, any others, "-", TYPE, source, … */
-static bool
-is_of_device(const char *line, unsigned major, unsigned minor)
+bool
+store_file_system_find_type(FILE *mountinfo, unsigned major, unsigned minor, char *type, size_t size)
 {
 	unsigned of_major, of_minor;
-
-	return sscanf(line, "%*u %*u %u:%u ", &of_major, &of_minor) == 2 && of_major == major && of_minor == minor;
-}
-
-bool
-store_file_system_find_type(const char *mountinfo, unsigned major, unsigned minor, char *type, size_t size)
-{
+	char *line = NULL;
+	size_t room = 0;
 	bool found = false;
 
-	for (const char *line = mountinfo, *next; line && *line; line = next) {
-		const char *end = strchr(line, '\n'), *dash = strstr(line, " - ");
+	while (getline(&line, &room, mountinfo) > 0) {
+		const char *dash = strstr(line, " - ");
 
-		next = end ? end + 1 : NULL;
-		if (!dash || (end && dash > end) || !is_of_device(line, major, minor))
+		if (!dash || sscanf(line, "%*u %*u %u:%u ", &of_major, &of_minor) != 2 || of_major != major ||
+		    of_minor != minor)
 			continue;
 		snprintf(type, size, "%.*s", (int)strcspn(dash + 3, " \n"), dash + 3);
 		found = true;
 	}
+	free(line);
 	return found;
 }
 
@@ -85,17 +80,11 @@ static bool
 find_type(const char *directory, char *type, size_t size)
 {
 	struct stat status;
-	char *text = NULL;
-	size_t room = 0;
-	bool found = false;
 	FILE *file = stat(directory, &status) == 0 ? fopen("/proc/self/mountinfo", "re") : NULL;
+	bool found = file && store_file_system_find_type(file, major(status.st_dev), minor(status.st_dev), type, size);
 
-	if (!file)
-		return false;
-	if (getdelim(&text, &room, '\0', file) > 0)
-		found = store_file_system_find_type(text, major(status.st_dev), minor(status.st_dev), type, size);
-	free(text);
-	fclose(file);
+	if (file)
+		fclose(file);
 	return found;
 }
 

@@ -7,16 +7,9 @@
  */
 #include "overlay.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define GROUP 512 /* rows merged by one call */
-
-static int
-out_of_memory(const struct view *view, struct portolan_error *error)
-{
-	return store_environment_error(view->environment, ENOMEM, "reading the log", error);
-}
 
 static int
 keep_batch(struct overlay *overlay, const struct batch *batch, uint64_t position)
@@ -103,14 +96,14 @@ read_epoch(const struct view *view, const struct overlay_request *request, const
 		    !store_batch_open(walk.value.mv_data, walk.value.mv_size, request->rows, request->sessions, &batch))
 			rc = store_walk_corrupt(&walk, error);
 		else if (keep_batch(overlay, &batch, store_key_read_u64((uint8_t *)walk.key.mv_data + 8)) < 0)
-			rc = out_of_memory(view, error);
+			rc = store_view_no_memory(view, error);
 	}
 	store_walk_close(&walk);
 	if (rc != VIEW_ABSENT)
 		return rc;
 	overlay->parts[overlay->part_count] = (struct overlay_part){.epoch = epoch->epoch};
 	rc = sort_rows(overlay, first_batch, &overlay->parts[overlay->part_count++]);
-	return rc ? out_of_memory(view, error) : 0;
+	return rc ? store_view_no_memory(view, error) : 0;
 }
 
 int
@@ -121,7 +114,7 @@ store_overlay_build(const struct view *view, const struct overlay_request *reque
 
 	*overlay = (struct overlay){.parts = calloc(request->epoch_count + 1, sizeof(*overlay->parts))};
 	if (!overlay->parts)
-		return out_of_memory(view, error);
+		return store_view_no_memory(view, error);
 	for (size_t i = 0; i < request->epoch_count && !rc; i++)
 		if (request->epochs[i].record.log_rows)
 			rc = read_epoch(view, request, &request->epochs[i], overlay, error);

@@ -9,7 +9,6 @@
 
 #include "counters.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 int
@@ -93,36 +92,35 @@ store_copy(struct store *store, int fd, struct portolan_error *error)
 
 /* Damage is an answer: one run must not hide the others. */
 static int
-read_run(const struct view *view, const struct store_run_name *run, struct store_run_info *info,
-         struct portolan_error *error)
+read_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
 {
-	int rc = run->number ? store_catalog_info(view, run->number, info, error) : STORE_E_CORRUPT;
+	struct store_run_info info;
+	int rc = run->number ? store_catalog_info(view, run->number, &info, error) : STORE_E_CORRUPT;
 
 	if (!rc)
-		rc = store_count_waiting(view, info, error);
-	if (rc != STORE_E_CORRUPT)
-		return rc;
-	*info = (struct store_run_info){.number = run->number, .state = STORE_DAMAGED};
-	memcpy(info->name, run->name, sizeof(info->name));
-	return 0;
+		rc = store_count_waiting(view, &info, error);
+	if (rc == STORE_E_CORRUPT) {
+		run->state = STORE_DAMAGED;
+		return 0;
+	}
+	if (!rc)
+		*run = info;
+	return rc;
 }
 
-static int
-read_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
+int
+store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
-	struct store_run_name *names;
-	struct store_run_info *list;
-	size_t n;
-	int rc = store_catalog_runs(view, &names, &n, error);
+	struct store_run_info *list = NULL;
+	struct view view = {0};
+	size_t n = 0;
+	int rc = store_read_begin(store, &view, error);
 
-	if (rc)
-		return rc;
-	list = calloc(n + 1, sizeof(*list));
-	if (!list)
-		rc = error_set(error, STORE_E_MEMORY, "out of memory listing the runs");
+	if (!rc)
+		rc = store_catalog_runs(&view, &list, &n, error);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = read_run(view, &names[i], &list[i], error);
-	free(names);
+		rc = read_run(&view, &list[i], error);
+	store_read_finish(store, &view);
 	if (rc) {
 		free(list);
 		return rc;
@@ -130,19 +128,6 @@ read_runs(const struct view *view, struct store_run_info **runs, size_t *count, 
 	*runs = list;
 	*count = n;
 	return 0;
-}
-
-int
-store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
-{
-	struct view view = {0};
-	int rc = store_read_begin(store, &view, error);
-
-	if (rc)
-		return rc;
-	rc = read_runs(&view, runs, count, error);
-	store_read_finish(store, &view);
-	return rc;
 }
 
 void
@@ -198,7 +183,7 @@ store_sessions(struct store *store, uint32_t run, struct store_session **session
 		return rc;
 	rc = store_catalog_state(&view, run, &state, error);
 	if (!rc && !(list = calloc((size_t)state.sessions + 1, sizeof(*list))))
-		rc = store_environment_error(&store->environment, ENOMEM, "reading the sessions", error);
+		rc = store_view_no_memory(&view, error);
 	for (uint32_t i = 0; !rc && i < state.sessions; i++)
 		rc = read_session(&view, run, i, &list[i], error);
 	store_read_finish(store, &view);
@@ -225,7 +210,7 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 		rc = store_catalog_epochs(&view, run, &stored, &n, error);
 	store_read_finish(store, &view);
 	if (!rc && !(list = calloc(n + 1, sizeof(*list))))
-		rc = store_environment_error(&store->environment, ENOMEM, "reading the epochs", error);
+		rc = store_view_no_memory(&view, error);
 	for (size_t i = 0; i < n && !rc; i++)
 		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
 		                               .folds = stored[i].record.folds,

@@ -1,10 +1,9 @@
-/*
- * read.h: inside the reading half: the store and its transactions.
- */
+/* read.h: inside the reading half: the store, its transactions, and what a snapshot and its cursors share. */
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
-#include "catalog.h"
+#include "chunk.h"
+#include "overlay.h"
 
 struct store {
 	struct environment environment;
@@ -21,5 +20,49 @@ int store_read_find(const struct view *view, const char *name, uint32_t *run, st
 
 /* Adds what the log holds to the numbers of a run: see read_count.c for how exactly. */
 int store_count_waiting(const struct view *view, struct store_run_info *info, struct portolan_error *error);
+
+struct store_snapshot {
+	struct store *store;
+	struct store_run_info info;
+	uint64_t wanted,
+	        held; /* columns asked for; of these, the ones that any of the epochs has: only they are looked for */
+	uint32_t *epochs;
+	size_t epoch_count;
+	uint64_t rows;      /* of the run */
+	uint32_t blocks;    /* to be read */
+	uint32_t *occupied; /* the chunk of each block; NULL: block i is chunk i */
+	char **labels;
+	uint64_t label_count;
+	char (*user_columns)[USER_COLUMN_NAME];
+	uint32_t user_column_count;
+	uint32_t sessions, *order;
+	struct overlay overlay;
+	struct view view;     /* its transaction, until it is closed */
+	pthread_mutex_t lock; /* the view's */
+};
+
+static inline uint32_t
+store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
+{
+	uint64_t left = snapshot->rows - (uint64_t)chunk * STORE_CHUNK;
+
+	return left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK;
+}
+
+/* The place of a chunk of an epoch, or of what is kept per example. */
+static inline struct chunk_place
+store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
+{
+	return (struct chunk_place){.run = snapshot->info.number,
+	                            .epoch = epoch,
+	                            .chunk = chunk,
+	                            .rows = store_snapshot_rows(snapshot, chunk),
+	                            .sessions = snapshot->sessions};
+}
+
+/* A chunk of an epoch, in the columns wanted, or (STORE_EPOCH_RUN) what is kept per example; with what the log has of
+ * it. `image` is reset first. */
+int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
+                        struct merge_chunk *image, struct portolan_error *error);
 
 #endif

@@ -8,7 +8,6 @@
 #include "batch.h"
 #include "read.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define BUDGET ((size_t)64 << 20) /* bytes of log and bitmaps, per run */
@@ -100,7 +99,7 @@ store_count_waiting(const struct view *view, struct store_run_info *info, struct
 		tally.epoch = calloc(1, bitmap_bytes(&tally) + 1);
 		tally.ever = calloc(1, bitmap_bytes(&tally) + 1);
 		if (!tally.epoch || !tally.ever)
-			rc = store_environment_error(view->environment, ENOMEM, "counting", error);
+			rc = store_view_no_memory(view, error);
 	}
 	if (!rc)
 		rc = store_catalog_epochs(view, info->number, &epochs, &count, error);

@@ -5,9 +5,8 @@
  * log has is merged into it.
  */
 #include "ids.h"
-#include "snapshot.h"
+#include "read.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct store_cursor {
@@ -21,27 +20,19 @@ struct store_cursor {
 	size_t text_room;
 };
 
-static int
-out_of_memory(const struct store_cursor *cursor, struct portolan_error *error)
-{
-	return error_set(error, STORE_E_MEMORY, "out of memory reading run '%s'", cursor->snapshot->info.name);
-}
-
 int
 store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cursor, struct portolan_error *error)
 {
 	struct store_cursor *opened = calloc(1, sizeof(*opened));
 
 	if (!opened)
-		return error_set(error, STORE_E_MEMORY, "out of memory reading run '%s'", snapshot->info.name);
+		return store_view_no_memory(&snapshot->view, error);
 	opened->snapshot = snapshot;
 	opened->images = calloc(snapshot->epoch_count + 1, sizeof(*opened->images));
 	opened->values = calloc((snapshot->epoch_count + 1) * STORE_COLUMN_MAX, sizeof(*opened->values));
 	if (!opened->images || !opened->values) {
-		int rc = out_of_memory(opened, error);
-
 		store_cursor_close(opened);
-		return rc;
+		return store_view_no_memory(&snapshot->view, error);
 	}
 	*cursor = opened;
 	return 0;
@@ -184,7 +175,7 @@ read_ids(struct store_cursor *cursor, uint32_t first, uint32_t rows, struct port
 			rc = store_walk_corrupt(&walk, error);
 		taken = rc ? 0 : add_segment(cursor, &segment, have, rows - have);
 		if (!rc && taken == 0)
-			rc = out_of_memory(cursor, error);
+			rc = store_view_no_memory(view, error);
 	}
 	store_walk_close(&walk);
 	return rc;
@@ -204,7 +195,7 @@ store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *id
 	if (!cursor->offsets)
 		cursor->offsets = calloc(STORE_CHUNK + 1, sizeof(*cursor->offsets));
 	if (!cursor->integers || !cursor->offsets)
-		return out_of_memory(cursor, error);
+		return store_view_no_memory(&cursor->snapshot->view, error);
 	for (uint32_t row = 0; info->declared && row < rows; row++)
 		cursor->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
 	if (!info->declared && (rc = read_ids(cursor, first, rows, error)) != 0)

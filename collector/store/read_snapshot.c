@@ -6,7 +6,7 @@
  * is checked and unpacked without the lock. The price: pages that were freed meanwhile are not used again, so the file
  * grows while a snapshot stays open.
  */
-#include "snapshot.h"
+#include "read.h"
 
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 			                         of_examples ? 0 : snapshot->wanted | session, snapshot->order, image);
 	}
 	if (rc == STORE_E_MEMORY)
-		error_set(error, rc, "out of memory reading run '%s'", snapshot->info.name);
+		store_view_no_memory(&snapshot->view, error);
 	return rc;
 }
 
@@ -81,9 +81,7 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 	const uint32_t chunks = store_chunks_of(snapshot->rows);
 	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
 	uint32_t *occupied = calloc((size_t)chunks + 1, sizeof(*occupied)), count = 0;
-	int rc = words && occupied
-	                 ? 0
-	                 : error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
+	int rc = words && occupied ? 0 : store_view_no_memory(&snapshot->view, error);
 
 	for (uint32_t chunk = 0; !rc; chunk++) {
 		rc = store_catalog_next_chunk(&snapshot->view, snapshot->info.number, STORE_EPOCH_RUN, &chunk, error);
@@ -158,7 +156,7 @@ read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options
 		return rc;
 	snapshot->epochs = calloc(count + 1, sizeof(*snapshot->epochs));
 	if (!snapshot->epochs)
-		rc = error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", snapshot->info.name);
+		rc = store_view_no_memory(&snapshot->view, error);
 	for (first = all; first < all + count && first->epoch < options->epoch_from;)
 		first++;
 	for (const struct catalog_epoch *at = first; at < all + count && at->epoch < options->epoch_to && !rc; at++) {

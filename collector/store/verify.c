@@ -5,7 +5,6 @@
  * finds it also where no reader looks. Each piece of the walk is a transaction of its own, begun again behind the last
  * key: a long one would keep the collector from using freed pages again.
  */
-#include "chunk.h"
 #include "ids.h"
 #include "read.h"
 

@@ -38,16 +38,20 @@ store_view_long_reader(const struct view *view, uint64_t bytes, struct store_lon
 	size_t from, pages;
 	int dead;
 
+	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0)
+		return;
+	if (reader->process && reader->process == oldest.process && reader->state == oldest.transaction)
+		return;
 	*reader = (struct store_long_reader){0};
-	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0 ||
-	    oldest.process == 0 || oldest.transaction >= mdb_txn_id(view->txn) || mdb_env_stat(env, &stat) != 0 ||
+	if (oldest.process == 0 || oldest.transaction >= mdb_txn_id(view->txn) || mdb_env_stat(env, &stat) != 0 ||
 	    mdb_cursor_open(view->txn, 0, &cursor) != 0)
 		return;
 	from = oldest.transaction;
 	key = (MDB_val){.mv_data = &from, .mv_size = sizeof(from)};
 	for (int rc = mdb_cursor_get(cursor, &key, &freed, MDB_SET_RANGE); rc == 0;
 	     rc = mdb_cursor_get(cursor, &key, &freed, MDB_NEXT)) {
-		memcpy(&pages, freed.mv_data, sizeof(pages));
+		pages = 0;
+		memcpy(&pages, freed.mv_data, freed.mv_size < sizeof(pages) ? freed.mv_size : sizeof(pages));
 		held += (uint64_t)pages * stat.ms_psize;
 	}
 	mdb_cursor_close(cursor);
@@ -83,6 +87,9 @@ print_run(const struct view *view, uint32_t run, char *text, size_t room)
 		snprintf(text, room, "run '%.*s'", (int)identity.name_size, texts);
 	else
 		snprintf(text, room, "run number %u", run);
+	for (; *text; text++) /* a name may be damaged as well */
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
 }
 
 /* What a record of a run is, by its key, the rest of which is zeros. */
@@ -142,7 +149,7 @@ store_view_describe(const struct view *view, enum store_db db, const void *key, 
 	if (of_run)
 		snprintf(text, room, "%s: %s", owner, record);
 	else
-		snprintf(text, room, "%s: record in '%s', key %s", owner, store_database_name(db), record);
+		snprintf(text, room, "%s: record in '%s', key %s", owner, store_database_names[db], record);
 }
 
 int
@@ -156,6 +163,12 @@ store_view_corrupt(const struct view *view, enum store_db db, const void *key, s
 	store_view_describe(view, db, key, size, what, sizeof(what));
 	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; restore it from a backup",
 	                 view->environment->directory, what);
+}
+
+int
+store_view_no_memory(const struct view *view, struct portolan_error *error)
+{
+	return error_set(error, STORE_E_MEMORY, "store '%s': reading: out of memory", view->environment->directory);
 }
 
 int
@@ -204,8 +217,7 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 {
 	int rc;
 
-	*walk = (struct view_walk){.view = view, .db = db, .prefix = *from, .at = *from};
-	walk->prefix.size = prefix_size;
+	*walk = (struct view_walk){.view = view, .db = db, .from = *from, .prefix_size = prefix_size};
 	enter(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
 	leave(view);
@@ -215,11 +227,11 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 int
 store_walk_next(struct view_walk *walk, struct portolan_error *error)
 {
-	MDB_cursor_op op = walk->started ? MDB_NEXT : walk->at.size ? MDB_SET_RANGE : MDB_FIRST;
+	MDB_cursor_op op = walk->started ? MDB_NEXT : walk->from.size ? MDB_SET_RANGE : MDB_FIRST;
 	int rc;
 
 	if (!walk->started)
-		walk->key = (MDB_val){.mv_data = walk->at.data, .mv_size = walk->at.size};
+		walk->key = (MDB_val){.mv_data = walk->from.data, .mv_size = walk->from.size};
 	walk->started = true;
 	enter(walk->view);
 	rc = mdb_cursor_get(walk->cursor, &walk->key, &walk->value, op);
@@ -228,10 +240,10 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 		return VIEW_ABSENT;
 	if (rc)
 		return store_environment_error(walk->view->environment, rc, "reading", error);
-	if (walk->key.mv_size < walk->prefix.size ||
-	    memcmp(walk->key.mv_data, walk->prefix.data, walk->prefix.size) != 0)
-		return VIEW_ABSENT;
-	return 0;
+	return walk->key.mv_size < walk->prefix_size ||
+	                       memcmp(walk->key.mv_data, walk->from.data, walk->prefix_size) != 0
+	               ? VIEW_ABSENT
+	               : 0;
 }
 
 int

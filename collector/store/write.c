@@ -91,6 +91,7 @@ store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct sto
 {
 	struct view view = {.environment = &writer->environment};
 
+	*reader = writer->told;
 	if (!writer->environment.env || store_environment_begin_read(&writer->environment, &view.txn) != 0)
 		return false;
 	store_view_long_reader(&view, bytes, reader);

@@ -323,7 +323,7 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
 }
 
 static int
-visit(struct store_writer *writer, const struct store_run_name *run, const struct store_each *each,
+visit(struct store_writer *writer, const struct store_run_info *run, const struct store_each *each,
       struct portolan_error *error)
 {
 	struct run_state_record state;
@@ -344,7 +344,7 @@ visit(struct store_writer *writer, const struct store_run_name *run, const struc
 int
 store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error)
 {
-	struct store_run_name *runs = NULL;
+	struct store_run_info *runs = NULL;
 	size_t count = 0;
 	int rc = store_writer_begin(writer, error);
 

@@ -53,6 +53,20 @@ fuse_is_known_by_type(void **state)
 		assert_false(store_file_system_shared_type(local[i]));
 }
 
+static bool
+find(const char *text, unsigned major, unsigned minor, char type[32])
+{
+	FILE *mountinfo = tmpfile();
+	bool found;
+
+	assert_non_null(mountinfo);
+	fputs(text, mountinfo);
+	rewind(mountinfo);
+	found = store_file_system_find_type(mountinfo, major, minor, type, 32);
+	fclose(mountinfo);
+	return found;
+}
+
 static void
 the_type_is_found_in_mountinfo(void **state)
 {
@@ -66,18 +80,18 @@ the_type_is_found_in_mountinfo(void **state)
 	char type[32] = "";
 
 	(void)state;
-	assert_true(store_file_system_find_type(text, 0, 45, type, sizeof(type)));
+	assert_true(find(text, 0, 45, type));
 	assert_string_equal(type, "fuse.sshfs");
-	assert_true(store_file_system_find_type(text, 0, 4, type, sizeof(type)));
+	assert_true(find(text, 0, 4, type));
 	assert_string_equal(type, "fuseblk");
-	assert_true(store_file_system_find_type(text, 8, 1, type, sizeof(type)));
+	assert_true(find(text, 8, 1, type));
 	assert_string_equal(type, "ext4");
-	assert_true(store_file_system_find_type(text, 0, 47, type, sizeof(type)));
+	assert_true(find(text, 0, 47, type));
 	assert_string_equal(type, "fuse.bindfs");
 	/* A line without its end is not continued on the next one. */
-	assert_false(store_file_system_find_type(text, 0, 46, type, sizeof(type)));
-	assert_false(store_file_system_find_type(text, 45, 0, type, sizeof(type)));
-	assert_false(store_file_system_find_type("", 0, 45, type, sizeof(type)));
+	assert_false(find(text, 0, 46, type));
+	assert_false(find(text, 45, 0, type));
+	assert_false(find("", 0, 45, type));
 }
 
 int
