@@ -312,8 +312,10 @@ static void
 what_is_acknowledged_is_not_stored_again(void **state)
 {
 	struct fixture *fixture = fixture_new();
+	const struct store_append other_ids = {.sequence = 2, .rows = 7, .id_kind = STORE_ID_STR};
 	struct store_session_info info;
 	struct opened opened;
+	uint32_t refused;
 
 	(void)state;
 	open_with_run(&opened, fixture_directory(fixture), 0);
@@ -323,7 +325,7 @@ what_is_acknowledged_is_not_stored_again(void **state)
 	ok(append(&opened, 0, &error));
 	ok(append(&opened, 0, &error));
 	ok(store_writer_end_epoch(opened.writer, opened.run, opened.session, 1, 1, &error));
-	ok(store_writer_refuse(opened.writer, opened.run, opened.session, 2, 7, &error));
+	ok(store_writer_append(opened.writer, opened.run, opened.session, &other_ids, &refused, &error));
 	ok(store_writer_session_info(opened.writer, opened.run, opened.session, &info, &error));
 	assert_int_equal(info.acknowledged, 2);
 	assert_int_equal(info.observations, 2 * ROWS);
