@@ -49,18 +49,6 @@ ingest_is_full(const struct ingest *ingest)
 	return store_writer_pending(ingest->writer) >= INGEST_COMMIT_BYTES;
 }
 
-/* Uses the batch's number up without its rows, and says why. */
-static int
-refuse_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
-             struct portolan_error *error)
-{
-	struct portolan_error reason = *error;
-	int result = store_writer_refuse(ingest->writer, session->run->number, session->number, batch->sequence,
-	                                 batch->rows, error);
-
-	return result < 0 ? result : commit_then_complain(ingest, session, WIRE_E_REFUSED, batch->sequence, &reason);
-}
-
 static void
 fill_append(const struct wire_batch *batch, struct store_append *append, struct store_append_column *columns)
 {
@@ -117,12 +105,12 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 
 	fill_append(batch, &append, columns);
 	result = store_writer_append(ingest->writer, run->number, session->number, &append, &refused, error);
-	if (commit_is_lost(result))
-		return result;
 	if (result == STORE_E_IDS)
 		return end_for_ids(ingest, session, batch, error);
+	if (result == STORE_E_DIFFERS)
+		return commit_then_complain(ingest, session, WIRE_E_REFUSED, batch->sequence, error);
 	if (result < 0)
-		return refuse_batch(ingest, session, batch, error);
+		return result;
 	ingest->totals.observations += batch->rows - refused;
 	if (batch->epoch < run->frontier)
 		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);

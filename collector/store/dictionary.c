@@ -365,6 +365,7 @@ prepare_rows(const struct dictionary_table *table, struct strings *strings, cons
 		__builtin_prefetch(&table->ids[*home_of(table, hashes[i]) & index_mask(table)]);
 }
 
+/* Sets *index, giving the id one if it has none; left as it is when there is none left to give. */
 static int
 get_index(struct store_writer *writer, struct dictionary_table *table, struct dictionary_id id, uint64_t hash,
           uint32_t *index, struct portolan_error *error)
@@ -372,10 +373,8 @@ get_index(struct store_writer *writer, struct dictionary_table *table, struct di
 	uint32_t *slot = find_slot(table, id, hash);
 	int rc;
 
-	if (*slot == FREE && table->rows == STORE_MAX_EXAMPLES) {
-		*index = DICTIONARY_NO_INDEX;
+	if (*slot == FREE && table->rows == STORE_MAX_EXAMPLES)
 		return 0;
-	}
 	if (*slot == FREE && table->rows == table->room) {
 		rc = grow(writer, table, table->rows + 1, error);
 		if (rc)

@@ -150,8 +150,8 @@ struct store_append {
  * acknowledged already changes nothing.
  * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below
  * 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind, or columns are missing,
- * given twice, of another type or too many; STORE_E_IDS: its new ids find no room (store_writer_limit_ids()). Nothing
- * is used up then.
+ * given twice, of another type or too many: all rows are left out. STORE_E_IDS: its new ids find no room
+ * (store_writer_limit_ids()); nothing is used up then.
  */
 int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                         uint32_t *refused, struct portolan_error *error);
@@ -164,12 +164,8 @@ void store_writer_limit_ids(struct store_writer *writer, size_t bytes);
 int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
                            uint64_t frontier, struct portolan_error *error);
 
-/* Counts observations of a batch that cannot be stored, and uses up its sequence number. */
-int store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
-                        struct portolan_error *error);
-
-/* Adds to the counters of a run, or (0) of the store. Refused observations are counted by the calls that refuse them,
- * for both; everything else is the caller's to count. */
+/* Adds to the counters of a run, or (0) of the store. Refused observations are counted by store_writer_append(), for
+ * both; everything else is the caller's to count. */
 int store_writer_count(struct store_writer *writer, uint32_t run, const struct store_counters *more,
                        struct portolan_error *error);
 /* Puts what a client has told of itself (if `told`), and when it closed. */

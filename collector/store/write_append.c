@@ -192,6 +192,19 @@ put_user_columns(struct store_writer *writer, uint32_t run, const struct append_
 	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_USER_COLUMNS, parts, 2, error);
 }
 
+/* Adds observations, by reason, to the counters of the run and of the store. */
+static int
+count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
+              struct portolan_error *error)
+{
+	struct store_counters counters = {0};
+	int rc;
+
+	memcpy(counters.refused, refusals, STORE_REFUSALS * sizeof(*refusals));
+	rc = store_writer_count(writer, run, &counters, error);
+	return rc ? rc : store_writer_count(writer, 0, &counters, error);
+}
+
 int
 store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                     uint32_t *refused, struct portolan_error *error)
@@ -200,8 +213,9 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	struct session_record record;
 	uint64_t refusals[STORE_REFUSALS] = {0};
 	struct append_columns resolved = {0};
+	struct portolan_error misfit = {.message = ""};
 	uint32_t count = 0;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
+	int rc = store_writer_load(writer, run, session, &state, &record, error), fits;
 
 	if (rc)
 		return rc;
@@ -211,11 +225,15 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 		return 0;
 	}
 	assert(append->sequence == record.acknowledged + 1);
-	rc = check_ids(&state, append, error);
-	if (!rc)
-		rc = resolve_columns(writer, run, append, &resolved, error);
-	if (!rc)
+	fits = check_ids(&state, append, &misfit);
+	if (!fits)
+		fits = resolve_columns(writer, run, append, &resolved, &misfit);
+	if (!fits)
 		rc = store_rows_choose(writer, run, &state, append, &resolved, &count, refusals, error);
+	else if (fits == STORE_E_DIFFERS)
+		refusals[STORE_REFUSED_BATCH] = append->rows;
+	else
+		rc = error_set(error, fits, "%s", misfit.message);
 	if (!rc && count && resolved.user_new)
 		rc = put_user_columns(writer, run, &resolved, error);
 	if (!rc && count)
@@ -231,10 +249,11 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (!rc)
 		rc = store_writer_put_session(writer, run, session, &record, error);
 	if (!rc && count < append->rows)
-		rc = store_writer_count_refused(writer, run, refusals, error);
-	if (!rc)
-		*refused = append->rows - count;
-	return rc;
+		rc = count_refused(writer, run, refusals, error);
+	if (rc)
+		return rc;
+	*refused = append->rows - count;
+	return fits ? error_set(error, fits, "%s", misfit.message) : 0;
 }
 
 int

@@ -49,18 +49,6 @@ store_writer_count(struct store_writer *writer, uint32_t run, const struct store
 }
 
 int
-store_writer_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
-                           struct portolan_error *error)
-{
-	struct store_counters counters = {0};
-	int rc;
-
-	memcpy(counters.refused, refusals, STORE_REFUSALS * sizeof(*refusals));
-	rc = store_writer_count(writer, run, &counters, error);
-	return rc ? rc : store_writer_count(writer, 0, &counters, error);
-}
-
-int
 store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_client *client,
                     struct portolan_error *error)
 {

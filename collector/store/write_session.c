@@ -170,25 +170,3 @@ store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t sessi
 	record.acknowledged = sequence > record.acknowledged ? sequence : record.acknowledged;
 	return store_writer_put_session(writer, run, session, &record, error);
 }
-
-int
-store_writer_refuse(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence, uint64_t rows,
-                    struct portolan_error *error)
-{
-	const uint64_t refusals[STORE_REFUSALS] = {[STORE_REFUSED_BATCH] = rows};
-	struct run_state_record state;
-	struct session_record record;
-	int rc = store_writer_load(writer, run, session, &state, &record, error);
-
-	if (rc)
-		return rc;
-	if (sequence && sequence <= record.acknowledged)
-		return 0;
-	record.refused += rows;
-	record.acknowledged = sequence ? sequence : record.acknowledged;
-	state.refused += rows;
-	rc = store_writer_put_state(writer, run, &state, error);
-	if (!rc)
-		rc = store_writer_count_refused(writer, run, refusals, error);
-	return rc ? rc : store_writer_put_session(writer, run, session, &record, error);
-}

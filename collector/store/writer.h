@@ -63,10 +63,6 @@ int store_writer_load(struct store_writer *writer, uint32_t run, uint32_t sessio
 int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
                              const struct session_record *record, struct portolan_error *error);
 
-/* Adds observations, by reason, to the counters of the run and of the store. */
-int store_writer_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
-                               struct portolan_error *error);
-
 /* Puts something on the list of what is to be removed: the log entries of an epoch before position `to`, or
  * (STORE_EPOCH_RUN) a run. */
 int store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,

@@ -115,8 +115,8 @@ client_open(void *context, const char *endpoint, const char *keys, unsigned numb
 static uint32_t
 make_ids(struct client *client, const struct load *load, uint64_t frame)
 {
-	uint64_t first = frame % load_frames_of_epoch(load) * ROWS, left = load->examples - first;
-	uint32_t rows = left < ROWS ? (uint32_t)left : ROWS;
+	uint64_t first = frame % load_frames_of_epoch(load) * load_rows(load), left = load->examples - first;
+	uint32_t rows = left < load_rows(load) ? (uint32_t)left : load_rows(load);
 
 	for (uint32_t row = 0; row < rows; row++) {
 		/* A prime: another permutation for each epoch of an odd or even number of examples. */

@@ -7,7 +7,7 @@
 
 #include <portolan/wire.h>
 
-#define ROWS 30000u /* per frame: with integer ids, gold_prob and correct it stays below 256 KiB */
+#define ROWS 30000u /* per frame, at most: with integer ids, gold_prob and correct it stays below 256 KiB */
 
 struct load { /* what is to be sent, over all clients */
 	uint64_t examples;
@@ -15,10 +15,17 @@ struct load { /* what is to be sent, over all clients */
 	bool strings, shuffled;
 };
 
+/* Per frame: strings take more room. */
+static inline uint32_t
+load_rows(const struct load *load)
+{
+	return load->strings ? ROWS / 3 : ROWS;
+}
+
 static inline uint64_t
 load_frames_of_epoch(const struct load *load)
 {
-	return (load->examples + ROWS - 1) / ROWS;
+	return (load->examples + load_rows(load) - 1) / load_rows(load);
 }
 
 struct client;

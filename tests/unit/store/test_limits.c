@@ -326,8 +326,10 @@ static void
 what_is_acknowledged_is_not_stored_again(void **state)
 {
 	struct fixture *fixture = fixture_new();
+	const struct store_append other_ids = {.sequence = 2, .rows = 7, .id_kind = STORE_ID_STR};
 	struct store_session_info info;
 	struct opened opened;
+	uint32_t refused;
 
 	(void)state;
 	open_with_run(&opened, fixture_directory(fixture), 0);
@@ -337,7 +339,7 @@ what_is_acknowledged_is_not_stored_again(void **state)
 	ok(append(&opened, 0, &error));
 	ok(append(&opened, 0, &error));
 	ok(store_writer_end_epoch(opened.writer, opened.run, opened.session, 1, 1, &error));
-	ok(store_writer_refuse(opened.writer, opened.run, opened.session, 2, 7, &error));
+	ok(store_writer_append(opened.writer, opened.run, opened.session, &other_ids, &refused, &error));
 	ok(store_writer_session_info(opened.writer, opened.run, opened.session, &info, &error));
 	assert_int_equal(info.acknowledged, 2);
 	assert_int_equal(info.observations, 2 * ROWS);
@@ -481,6 +483,55 @@ ids_fill_the_memory_they_may_take(void **state)
 	fixture_free(fixture);
 }
 
+static void
+log_ids(struct fixture *fixture, uint32_t run, uint64_t from, uint32_t count)
+{
+	static uint64_t ids[ROWS];
+	static float gold_prob[ROWS];
+
+	for (uint32_t i = 0; i < count; i++)
+		ids[i] = (from + i) * 977;
+	fixture_log(fixture, run, &(struct fixture_batch){.n = count, .ids = ids, .gold_prob = gold_prob});
+}
+
+static uint64_t
+rows_of(struct fixture *fixture, uint32_t run)
+{
+	struct store_run_info info;
+
+	ok(store_writer_run_info(fixture_writer(fixture), run, &info, &error));
+	return info.rows;
+}
+
+/* The table of a run follows the transaction, also where it has grown in it: no id is forgotten, none is left over. */
+static void
+an_abort_takes_new_ids_back(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	uint64_t rows = ROWS / 10;
+
+	(void)state;
+	log_ids(fixture, run, 0, (uint32_t)rows);
+	ok(store_writer_commit(fixture_writer(fixture), &error));
+	for (uint32_t round = 1; round < 10; round++) {
+		const struct dictionary_table *table = fixture_writer(fixture)->dictionary.tables;
+
+		log_ids(fixture, run, rows + 5, ROWS);
+		log_ids(fixture, run, rows / 2, (uint32_t)rows);
+		store_writer_abort(fixture_writer(fixture));
+		assert_ptr_equal(fixture_writer(fixture)->dictionary.tables, table);
+		assert_int_equal(table->rows, rows);
+		log_ids(fixture, run, 0, (uint32_t)rows);
+		assert_int_equal(rows_of(fixture, run), rows);
+		log_ids(fixture, run, rows, 100 * round);
+		ok(store_writer_commit(fixture_writer(fixture), &error));
+		rows += 100 * round;
+		assert_int_equal(rows_of(fixture, run), rows);
+	}
+	fixture_free(fixture);
+}
+
 /* Many runs recorded at once: none has to read its ids again for each batch. */
 static void
 each_run_keeps_its_table(void **state)
@@ -552,6 +603,7 @@ main(void)
 	        cmocka_unit_test(few_of_many_declared),
 	        cmocka_unit_test(no_kind_of_id_is_slow),
 	        cmocka_unit_test(ids_fill_the_memory_they_may_take),
+	        cmocka_unit_test(an_abort_takes_new_ids_back),
 	        cmocka_unit_test(each_run_keeps_its_table),
 	        cmocka_unit_test(records_may_grow),
 	};

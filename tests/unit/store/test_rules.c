@@ -211,10 +211,12 @@ refused_rows(void **state)
 	const uint8_t correct[] = {1, 0, 0, 0, 0, 1, 0, 0, 1, 0};
 	struct fixture *fixture = fixture_new();
 	uint32_t run = fixture_run(fixture, "run", 10, NULL, 0);
+	const struct store_append other_ids = {.sequence = 3, .rows = 5, .id_kind = STORE_ID_STR};
 	struct store_session_info session;
 	struct reading reading;
 	struct store_block block;
 	struct store_ids block_ids;
+	uint32_t refused;
 
 	(void)state;
 	assert_int_equal(fixture_log(fixture, run,
@@ -227,7 +229,8 @@ refused_rows(void **state)
 	                 6);
 	/* a batch of which nothing is left uses up its number and leaves no epoch */
 	assert_int_equal(fixture_log(fixture, run, &(struct fixture_batch){.epoch = 4, .n = 1, .gold_prob = &bad}), 1);
-	ok(store_writer_refuse(fixture_writer(fixture), run, 0, 3, 5, &error));
+	assert_int_equal(store_writer_append(fixture_writer(fixture), run, 0, &other_ids, &refused, NULL),
+	                 STORE_E_DIFFERS);
 	ok(store_writer_session_info(fixture_writer(fixture), run, 0, &session, &error));
 	assert_int_equal(session.acknowledged, 3);
 	assert_int_equal(session.refused, 12);
@@ -317,7 +320,7 @@ wrong_batches(void **state)
 {
 	const uint8_t bytes[8] = {0};
 	struct fixture *fixture = fixture_new();
-	uint32_t run = fixture_run(fixture, "run", 5, NULL, 0), refused = 77;
+	uint32_t run = fixture_run(fixture, "run", 5, NULL, 0), refused;
 	struct store_session_info session;
 
 	(void)state;
@@ -327,7 +330,7 @@ wrong_batches(void **state)
 		        {.name = {bad->column, strlen(bad->column)}, .type = STORE_TYPE_F4, .data = bytes},
 		        {.name = {bad->second, strlen(bad->second)}, .type = bad->type, .data = bytes},
 		};
-		struct store_append append = {.sequence = 1,
+		struct store_append append = {.sequence = i + 1,
 		                              .rows = 1,
 		                              .id_kind = bad->id_kind,
 		                              .id_size = 8,
@@ -335,15 +338,17 @@ wrong_batches(void **state)
 		                              .ids_bytes = 8,
 		                              .columns = columns,
 		                              .column_count = 2};
-		struct portolan_error error = {0};
+		struct portolan_error failure = {0};
 
-		assert_int_equal(store_writer_append(fixture_writer(fixture), run, 0, &append, &refused, &error),
+		assert_int_equal(store_writer_append(fixture_writer(fixture), run, 0, &append, &refused, &failure),
 		                 STORE_E_DIFFERS);
-		assert_non_null(strstr(error.message, bad->message));
-		assert_int_equal(refused, 77);
+		assert_non_null(strstr(failure.message, bad->message));
+		assert_int_equal(refused, 1);
+		ok(store_writer_session_info(fixture_writer(fixture), run, 0, &session, &error));
+		assert_int_equal(session.acknowledged, i + 1);
+		assert_int_equal(session.refused, i + 1);
+		assert_int_equal(session.observations, 0);
 	}
-	ok(store_writer_session_info(fixture_writer(fixture), run, 0, &session, &error));
-	assert_int_equal(session.acknowledged, 0);
 	fixture_free(fixture);
 }
 
