@@ -17,6 +17,7 @@ struct storer {
 	struct replies replies; /* not posted yet */
 	struct arrivals done;
 	int64_t next_tick, next_work;
+	int64_t arrived; /* the last frame */
 	bool has_ingest, is_running;
 	pthread_t thread;
 };
