@@ -101,17 +101,6 @@ exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals)
 	return more;
 }
 
-bool
-exchange_has_waiting(struct exchange *exchange)
-{
-	bool has;
-
-	pthread_mutex_lock(&exchange->mutex);
-	has = exchange->waiting.first || exchange->stop;
-	pthread_mutex_unlock(&exchange->mutex);
-	return has;
-}
-
 void
 exchange_post(struct exchange *exchange, struct list *done, struct list *replies, const struct storer_state *state)
 {

@@ -47,7 +47,6 @@ void exchange_stop(struct exchange *exchange);
 /* The storer's: takes everything that waits. With `until` > 0 it waits for that, until this moment (ms); false: there
  * is nothing, and there will be nothing more. */
 bool exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals);
-bool exchange_has_waiting(struct exchange *exchange);
 /* Hands over replies and what is done with (both lists are emptied), and wakes the receiver. */
 void exchange_post(struct exchange *exchange, struct list *done, struct list *replies,
                    const struct storer_state *state);

@@ -16,6 +16,7 @@ struct storer {
 	wire_encoder *encoder;
 	struct list replies, done; /* not posted yet */
 	int64_t next_tick, next_work;
+	int64_t arrived; /* the last frame */
 	bool has_ingest, is_running;
 	pthread_t thread;
 };
