@@ -46,29 +46,41 @@ sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZ
 	return TABLE_ITEM(table_find(&sessions->by_id, id, WIRE_SESSION_SIZE), struct session, node);
 }
 
-/* A binary search and a move of memory: a run may have thousands of ranks, and its epochs may be far apart. */
+/* A run may have thousands of ranks, whose epochs may be far apart: they mostly leave at the low end, and come in at
+ * the high one, where nothing has to be moved. */
 static void
 count_frontier(struct run *run, uint64_t epoch, bool is_more)
 {
 	size_t low = 0, high = run->frontier_count;
-	struct frontier *at;
+	struct frontier *all, *at;
+
+	if (run->first + run->frontier_count == run->room) {
+		memmove(run->frontiers, run->frontiers + run->first, run->frontier_count * sizeof(*all));
+		run->first = 0;
+	}
+	all = run->frontiers + run->first;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (run->frontiers[middle].epoch < epoch)
+		if (all[middle].epoch < epoch)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	at = &run->frontiers[low];
+	at = &all[low];
 	if (low == run->frontier_count || at->epoch != epoch) {
 		memmove(at + 1, at, (run->frontier_count++ - low) * sizeof(*at));
 		*at = (struct frontier){.epoch = epoch};
 	}
 	at->sessions += is_more ? 1 : -(size_t)1;
-	if (at->sessions == 0)
-		memmove(at, at + 1, (--run->frontier_count - low) * sizeof(*at));
+	if (at->sessions > 0)
+		return;
+	run->frontier_count--;
+	if (low == 0)
+		run->first++;
+	else
+		memmove(at, at + 1, (run->frontier_count - low) * sizeof(*at));
 }
 
 static void
@@ -76,7 +88,7 @@ update_frontier(struct run *run)
 {
 	uint64_t before = run->frontier;
 
-	run->frontier = run->frontier_count ? run->frontiers[0].epoch : SESSIONS_NO_FRONTIER;
+	run->frontier = run->frontier_count ? run->frontiers[run->first].epoch : SESSIONS_NO_FRONTIER;
 	if (run->frontier == SESSIONS_NO_FRONTIER && before != run->frontier)
 		run_make_due(run, 0, run->frontier);
 	else if (run->frontier > before)
@@ -110,14 +122,15 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 		count_live(sessions, session, true);
 }
 
-/* Room for a frontier of each session, so that an abort can make all of them live again. */
+/* Room for a frontier of each session, so that an abort can make all of them live again; and for as many that have left
+ * at the low end. */
 static bool
 reserve_frontiers(struct run *run)
 {
 	struct frontier *more;
 	size_t room = run->room ? 2 * run->room : 4;
 
-	if (run->session_count < run->room)
+	if (2 * (run->session_count + 1) <= run->room)
 		return true;
 	more = realloc(run->frontiers, room * sizeof(*more));
 	if (!more)

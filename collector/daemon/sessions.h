@@ -88,8 +88,8 @@ struct run {
 	struct session *sessions;
 	size_t session_count;
 	size_t live_count;          /* of these, live */
-	struct frontier *frontiers; /* of those that are live, ascending; room for one of each session */
-	size_t frontier_count, room;
+	struct frontier *frontiers; /* of those that are live, ascending */
+	size_t first, frontier_count, room;
 	struct run *next, **link;
 	struct table_node numbered, named;
 };
