@@ -10,8 +10,9 @@
  *
  * A table is an array of the ids by their index, and slots with open addressing, of which at most three quarters are in
  * use. A slot holds an index in its low bits, as many as an index of the table may have, and bits of the id's hash in
- * the others, so that ids which are not the one looked for are seldom looked at. The slots can be made from the
- * array: so growth needs no second table, and takes 17 to 26 bytes per id.
+ * the others, so that ids which are not the one looked for are seldom looked at. The slots can be made from the array:
+ * so growth needs no second table, and a table takes 17 to 26 bytes per id. Making them anew stops the writer for some
+ * 0.3 s where a run has 10 million ids.
  *
  * Tables follow the pending transaction. An index given last can be taken back by emptying its slot, since no id that
  * is left was placed behind it.
