@@ -69,7 +69,7 @@ ingest_deinit(struct ingest *ingest)
 bool
 ingest_is_full(const struct ingest *ingest)
 {
-	return store_writer_pending(ingest->writer) >= INGEST_COMMIT_BYTES;
+	return store_writer_pending(ingest->writer) >= shares_commit(ingest->options.max_memory);
 }
 
 /* Uses the batch's number up without its rows, and says why. */

@@ -172,11 +172,12 @@ merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t *row,
 static struct fold_span
 span_of(const struct batch *batch)
 {
-	uint32_t least = batch->first, most = batch->first + batch->rows - 1;
+	uint32_t least = UINT32_MAX, most = 0;
 
-	if (batch->index)
-		least = most = load_u32(batch->index);
-	for (uint32_t row = 1; row < batch->rows && batch->index; row++) {
+	if (!batch->index)
+		return (struct fold_span){.first = batch->first / STORE_CHUNK,
+		                          .last = (batch->first + batch->rows - 1) / STORE_CHUNK};
+	for (uint32_t row = 0; row < batch->rows; row++) {
 		uint32_t index = load_u32(batch->index + 4 * (size_t)row);
 
 		least = index < least ? index : least;
