@@ -64,10 +64,14 @@ load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, s
 	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
 	int rc = 0;
 
-	if (store_merge_clear(&chunk->epoch) < 0 || (fold->examples && store_merge_reset(&chunk->examples) < 0))
+	/* What is stored has sessions, even if the record of them is missing. */
+	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0 ||
+	    (fold->examples && store_merge_reset(&chunk->examples) < 0))
 		return store_fold_out_of_memory(fold, error);
 	if (!fold->fresh)
 		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, error);
+	if (!rc && !chunk->epoch.stored && store_merge_clear(&chunk->epoch) < 0)
+		return store_fold_out_of_memory(fold, error);
 	chunk->before = store_merge_count(&chunk->epoch);
 	if (!rc && fold->examples)
 		rc = store_chunk_load(&fold->writer->view, &of_run, gold | STORE_COLUMN_BIT(STORE_SESSION),
