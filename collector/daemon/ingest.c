@@ -46,7 +46,7 @@ ingest_deinit(struct ingest *ingest)
 bool
 ingest_is_full(const struct ingest *ingest)
 {
-	return store_writer_pending(ingest->writer) >= INGEST_COMMIT_BYTES;
+	return store_writer_pending(ingest->writer) >= shares_commit(ingest->options.max_memory);
 }
 
 static void

@@ -18,10 +18,9 @@
 #include "store/write.h"
 #include "throttle.h"
 
-#define INGEST_WINDOW_MAX (8u << 20)   /* bytes of credit for one session, at most */
-#define INGEST_COMMIT_BYTES (4u << 20) /* pending bytes that are worth a commit of their own */
-#define INGEST_RETRY_MS 1000           /* pause after the store has failed */
-#define INGEST_WORK_RETRY_MS 10000     /* pause after a step of folding has failed */
+#define INGEST_WINDOW_MAX (16u << 20) /* bytes of credit for one session, at most: twice a commit */
+#define INGEST_RETRY_MS 1000          /* pause after the store has failed */
+#define INGEST_WORK_RETRY_MS 10000    /* pause after a step of folding has failed */
 
 struct ingest_options {
 	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */

@@ -34,6 +34,15 @@ shares_of(size_t max_memory, enum share share)
 	return max_memory / 32 * share;
 }
 
+/* Pending bytes of the store that are worth a commit of their own: up to 8 MB, and half of the rest. */
+static inline size_t
+shares_commit(size_t max_memory)
+{
+	const size_t half = shares_of(max_memory, 1) / 2, most = (size_t)8 << 20;
+
+	return half < most ? half : most;
+}
+
 /* How many connections may be admitted. */
 static inline size_t
 shares_connections(size_t max_memory)

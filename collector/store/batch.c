@@ -11,8 +11,9 @@ store_batch_size(uint32_t rows, uint64_t columns, bool scattered)
 	return size;
 }
 
-void
-store_batch_parts(const void *record, const struct batch_record *head, struct batch *batch)
+/* The parts of a record, which `head` describes. */
+static void
+find_parts(const void *record, const struct batch_record *head, struct batch *batch)
 {
 	const uint8_t *at = (const uint8_t *)record + RECORD_HEADER + sizeof(*head);
 
@@ -57,6 +58,6 @@ store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t se
 	    head.rows > STORE_MAX_EXAMPLES ||
 	    store_batch_size(head.rows, head.columns, head.first == BATCH_SCATTERED) != size)
 		return false;
-	store_batch_parts(record, &head, batch);
+	find_parts(record, &head, batch);
 	return are_below(batch, examples);
 }

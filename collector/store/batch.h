@@ -24,9 +24,6 @@ size_t store_batch_size(uint32_t rows, uint64_t columns, bool scattered);
 /* False if the record is damaged, or an index is not below `examples`, or the session not below `sessions`. */
 bool store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t sessions, struct batch *batch);
 
-/* The parts of a record, which `head` describes. */
-void store_batch_parts(const void *record, const struct batch_record *head, struct batch *batch);
-
 static inline uint32_t
 store_batch_index(const struct batch *batch, uint32_t row)
 {

@@ -340,7 +340,7 @@ store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *e
 	do { /* of a small epoch all phases at once: one sync, not three */
 		phase = fold->phase;
 		rc = work(fold, error);
-	} while (!rc && (int)fold->phase != phase && fold->phase != FOLD_DONE &&
+	} while (!rc && (int)fold->phase > phase && fold->phase != FOLD_DONE &&
 	         (fold->bytes < FOLD_SMALL_BYTES || writer->pending - before < FOLD_SMALL_BYTES));
 	if (!rc)
 		*done = fold->phase == FOLD_DONE;

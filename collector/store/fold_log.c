@@ -64,10 +64,14 @@ load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, s
 	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
 	int rc = 0;
 
-	if (store_merge_clear(&chunk->epoch) < 0 || (fold->examples && store_merge_reset(&chunk->examples) < 0))
+	/* What is stored has sessions, even if the record of them is missing. */
+	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0 ||
+	    (fold->examples && store_merge_reset(&chunk->examples) < 0))
 		return store_fold_out_of_memory(fold, error);
 	if (!fold->fresh)
 		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, error);
+	if (!rc && !chunk->epoch.stored && store_merge_clear(&chunk->epoch) < 0)
+		return store_fold_out_of_memory(fold, error);
 	chunk->before = store_merge_count(&chunk->epoch);
 	if (!rc && fold->examples)
 		rc = store_chunk_load(&fold->writer->view, &of_run, gold | STORE_COLUMN_BIT(STORE_SESSION),
@@ -172,11 +176,12 @@ merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t *row,
 static struct fold_span
 span_of(const struct batch *batch)
 {
-	uint32_t least = batch->first, most = batch->first + batch->rows - 1;
+	uint32_t least = UINT32_MAX, most = 0;
 
-	if (batch->index)
-		least = most = load_u32(batch->index);
-	for (uint32_t row = 1; row < batch->rows && batch->index; row++) {
+	if (!batch->index)
+		return (struct fold_span){.first = batch->first / STORE_CHUNK,
+		                          .last = (batch->first + batch->rows - 1) / STORE_CHUNK};
+	for (uint32_t row = 0; row < batch->rows; row++) {
 		uint32_t index = load_u32(batch->index + 4 * (size_t)row);
 
 		least = index < least ? index : least;
