@@ -213,7 +213,7 @@ def test_a_collector_that_comes_back_with_the_key_is_found_again(collect, keys, 
         again = collect("--keys", keys, "--listen", collector.tcp)
         run.log_gold(1, [1], [0.5], [True])
         line = again.process.stderr.readline()
-        assert "refused a connection from 127.0.0.1" in line
+        assert "refused a connection" in line
         assert not run.flush(timeout=0)
         (tmp_path / "client.pub").rename(keys / "clients" / "client.pub")
         assert run.flush(timeout=DEADLINE)
