@@ -141,13 +141,18 @@ class Damage(CollectorTest):
         self.log(good, 1)
 
     def test_a_file_cut_short(self):
-        """A message, not a signal; of LMDB's own making where it is that short."""
+        """A message, not a signal; of LMDB's own making where it is that short. Half of the file may hold everything."""
         self.make(STATE)
         path = os.path.join(self.store, "data.mdb")
         size = os.path.getsize(path)
+        whole = portolan(self.store, "check")
         for rest in (size // 4096 // 2 * 4096, 3 * 4096, 100):
             os.truncate(path, rest)
+            same = portolan(self.store, "check")
             done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--exit-when-idle", "0")
+            if rest > 3 * 4096 and (same.returncode, same.stdout) == (whole.returncode, whole.stdout):
+                self.assertEqual(done.returncode, 0, done)
+                continue
             self.assertEqual(done.returncode, 1, done)
             self.assertIn("backup", done.stderr.splitlines()[-1])
 
