@@ -179,6 +179,7 @@ turn(struct bench *bench)
 	void *context = zmq_ctx_new();
 
 	choose_endpoint(bench);
+	bench_warm_memory();
 	start_collector(bench);
 	for (unsigned c = 0; c < bench->clients; c++)
 		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);

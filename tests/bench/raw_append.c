@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,18 @@ bench_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void
+bench_warm_memory(void)
+{
+	const size_t bytes = (size_t)1 << 30;
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		err(1, "warming memory");
+	memset(memory, 1, bytes);
+	munmap(memory, bytes);
 }
 
 void
@@ -63,6 +76,7 @@ append_in_commits(const char *path, uint64_t bytes, size_t commit)
 	if (mkdir(path, 0700) < 0)
 		err(1, "%s", path);
 	check(mdb_env_open(env, path, 0, 0600), "mdb_env_open");
+	bench_warm_memory();
 	begin = bench_seconds();
 	while (done < bytes) {
 		check(mdb_txn_begin(env, NULL, 0, &txn), "mdb_txn_begin");

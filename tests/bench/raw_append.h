@@ -9,6 +9,9 @@
 double raw_append(const char *path, uint64_t bytes);
 
 double bench_seconds(void);                /* of a monotonic clock */
+/* Uses a gigabyte and gives it back. A virtual machine gets its memory from the host at the first touch, which can take
+ * longer than the disk; what is measured next does not pay for that, whatever came before it. */
+void bench_warm_memory(void);
 void bench_remove_store(const char *path); /* the files of a store, and the directory */
 
 #endif
