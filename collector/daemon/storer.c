@@ -3,8 +3,9 @@
  *
  * One round: take what has arrived; hand it to ingest, with a commit whenever one is worth its sync; commit the rest;
  * post the replies; then one step of folding. What arrives during a commit shares the next one, so busy clients share
- * syncs, and a lone one gets its answer at once. While clients keep sending, folds take no more than a third of the
- * time: an acknowledgement waits for one step of them at most, and there is a pause after each.
+ * syncs, and a lone one gets its answer at once. While clients keep sending, there is a pause after each step: a burst
+ * is acknowledged first and folded after it, but a load that goes on is folded half of the time, so that the log does
+ * not grow without end.
  *
  * Nothing here looks at a socket, and only this thread touches the store: see server.c for the other one.
  */
@@ -18,7 +19,9 @@
 
 #define TICK_MS 1000
 #define SENDING_MS 20 /* clients keep sending if the last frame is not older */
-#define PAUSE 2       /* after a step of folding, in its durations, while clients keep sending */
+#define BURST_MS 5000 /* so long folds may be behind while clients keep sending */
+#define BURST_PAUSE 15 /* after a step of folding, in its durations, during that time, */
+#define PAUSE 1        /* … and later */
 
 static void
 keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
@@ -127,10 +130,12 @@ work(struct storer *storer)
 
 	if (began < storer->next_work && began - storer->arrived <= SENDING_MS)
 		return storer->next_work < storer->next_tick ? storer->next_work : storer->next_tick;
-	if (!ingest_work(&storer->ingest, began))
+	if (!ingest_work(&storer->ingest, began)) {
+		storer->behind_since = began;
 		return storer->next_tick;
+	}
 	now = clock_ms();
-	storer->next_work = now + PAUSE * (now - began);
+	storer->next_work = now + (now - storer->behind_since < BURST_MS ? BURST_PAUSE : PAUSE) * (now - began + 1);
 	return 0;
 }
 
@@ -146,8 +151,10 @@ storer_main(void *argument)
 
 		storer->ingest.counters.malformed += atomic_exchange(&storer->exchange->unreadable, 0);
 		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
-		storer->arrived = arrivals.first ? now : storer->arrived;
-		take_all(storer, &arrivals);
+		if (arrivals.first) {
+			take_all(storer, &arrivals);
+			storer->arrived = clock_ms();
+		}
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);
 

@@ -16,7 +16,8 @@ struct storer {
 	wire_encoder *encoder;
 	struct list replies, done; /* not posted yet */
 	int64_t next_tick, next_work;
-	int64_t arrived; /* the last frame */
+	int64_t arrived;      /* the last frame */
+	int64_t behind_since; /* when there was nothing left to fold for the last time */
 	bool has_ingest, is_running;
 	pthread_t thread;
 };
