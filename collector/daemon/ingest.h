@@ -56,6 +56,7 @@ struct ingest {
 	bool outage;                /* was told of, and its end not yet */
 	struct throttle crowd, full, begun;
 	bool garbage;     /* there may be old records to remove */
+	bool folded;      /* the last step of work was one of folding */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */
 };

@@ -4,8 +4,8 @@
  * One round: take what has arrived; hand it to ingest, with a commit whenever one is worth its sync; commit the rest;
  * post the replies; then one step of folding. What arrives during a commit shares the next one, so busy clients share
  * syncs, and a lone one gets its answer at once. While clients keep sending, there is a pause after each step: a burst
- * is acknowledged first and folded after it, but a load that goes on is folded half of the time, so that the log does
- * not grow without end.
+ * is acknowledged first and folded after it, but of a load that goes on longer each round folds for as long as it has
+ * stored, so that the log does not grow without end.
  *
  * Nothing here looks at a socket, and only this thread touches the store: see server.c for the other one.
  */
@@ -20,8 +20,7 @@
 #define TICK_MS 1000
 #define SENDING_MS 20 /* clients keep sending if the last frame is not older */
 #define BURST_MS 5000 /* so long folds may be behind while clients keep sending */
-#define BURST_PAUSE 15 /* after a step of folding, in its durations, during that time, */
-#define PAUSE 1        /* … and later */
+#define BURST_PAUSE 15 /* after a step of folding, in its durations, during that time */
 
 static void
 keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
@@ -121,21 +120,25 @@ take_all(struct storer *storer, struct list *arrivals)
 	commit(storer);
 }
 
-/* One step of folding, if there is one to do and it is its turn. Answers when to look again; 0: at once. */
+/* Folds: one step, if it is its turn; where clients have kept sending for too long, for as long as this round has
+ * stored. Answers when to look again; 0: at once. */
 static int64_t
-work(struct storer *storer)
+work(struct storer *storer, int64_t stored_ms)
 {
 	const int64_t began = clock_ms();
+	const bool is_burst = began - storer->behind_since < BURST_MS;
 	int64_t now;
 
-	if (began < storer->next_work && began - storer->arrived <= SENDING_MS)
+	if (is_burst && began < storer->next_work && began - storer->arrived <= SENDING_MS)
 		return storer->next_work < storer->next_tick ? storer->next_work : storer->next_tick;
-	if (!ingest_work(&storer->ingest, began)) {
-		storer->behind_since = began;
-		return storer->next_tick;
-	}
-	now = clock_ms();
-	storer->next_work = now + (now - storer->behind_since < BURST_MS ? BURST_PAUSE : PAUSE) * (now - began + 1);
+	do {
+		if (!ingest_work(&storer->ingest, began)) {
+			storer->behind_since = began;
+			return storer->next_tick;
+		}
+		now = clock_ms();
+	} while (!is_burst && now - began < stored_ms);
+	storer->next_work = now + BURST_PAUSE * (now - began + 1);
 	return 0;
 }
 
@@ -148,12 +151,14 @@ storer_main(void *argument)
 
 	while (exchange_take(storer->exchange, until, &arrivals)) {
 		const int64_t now = clock_ms();
+		int64_t stored_ms = 0;
 
 		storer->ingest.counters.malformed += atomic_exchange(&storer->exchange->unreadable, 0);
 		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
 		if (arrivals.first) {
 			take_all(storer, &arrivals);
 			storer->arrived = clock_ms();
+			stored_ms = storer->arrived - now;
 		}
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);
@@ -161,7 +166,7 @@ storer_main(void *argument)
 			storer->next_tick = now + (more ? 1 : TICK_MS);
 			commit(storer);
 		}
-		until = work(storer);
+		until = work(storer, stored_ms);
 		post(storer);
 	}
 	commit(storer);

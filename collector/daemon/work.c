@@ -39,10 +39,11 @@ ingest_work(struct ingest *ingest, int64_t now)
 	/* While the store is being tried again as well: there may be nobody left whose frame would try it. */
 	if (ingest->health == INGEST_UNAVAILABLE || now < ingest->work_at)
 		return false;
-	if (folder_has_work(&ingest->folder)) {
+	if (folder_has_work(&ingest->folder) && !(ingest->garbage && ingest->folded)) {
 		result = folder_work(&ingest->folder, &error);
-		ingest->garbage = true;
-	} else if (ingest->garbage) {
+		ingest->garbage = ingest->folded = true;
+	} else if (ingest->garbage) { /* by turns with folds: old records give back the pages that new ones take */
+		ingest->folded = false;
 		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
 		/* Damage would be found again at once: it is looked at with the next tick that looks for garbage. */
 		ingest->garbage &= result == 0;

@@ -296,6 +296,9 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 			rc = write_chunk(fold, fold->next_write, error);
 	if (rc)
 		return rc;
+	/* Chunks without rows at the end are written as well: their counts must not be left to a step of their own. */
+	while (fold->next_write < fold->to && !fold->chunks[fold->next_write])
+		fold->next_write++;
 	written = fold->next_write == fold->to;
 	finished = written && fold->to == fold->chunk_count;
 	rc = put_counts(fold, finished, error);

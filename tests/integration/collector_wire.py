@@ -200,6 +200,7 @@ class Wire(CollectorTest):
                 client.batch(sequence, epoch, range(first, first + 20000), [(epoch + 1) / 4] * 20000, [epoch > 0] * 20000)
             sequence += 1
             client.end_epoch(sequence, epoch)
+            client.wait_for(sequence)  # all three together are more than the session's credit
         client.close(sequence + 1)
         client.wait_for(sequence + 1)
         code, _ = collector.end()

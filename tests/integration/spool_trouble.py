@@ -1,6 +1,7 @@
 """While there is no collector: full disks, signals, exceptions, forks, workers, ends of every kind. Nothing hangs, nothing is
 lost that could be kept, and what is lost is counted."""
 
+import itertools
 import json
 import os
 import signal
@@ -262,7 +263,7 @@ def test_close_is_not_held_up_by_a_thread_that_waits(collect, store, capfd):  # 
 
     def log():
         try:
-            train(run, range(1000))
+            train(run, itertools.count())
         except portolan.Closed:
             ended.append(True)
 

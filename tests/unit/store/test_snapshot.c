@@ -420,6 +420,40 @@ one_chunk_may_have_many_rows(void **state)
 	fixture_free(fixture);
 }
 
+/* A step of a fold may end with the last chunk that has rows, while chunks without any are left: what it has counted and
+ * how far the log is merged must stay one. */
+static void
+chunks_without_rows_come_last(void **state)
+{
+	(void)state;
+	for (uint32_t n = 126; n <= 130; n++) {
+		struct fixture *fixture = fixture_new();
+		uint32_t run = fixture_run(fixture, "run", 200 * STORE_CHUNK, NULL, 0);
+		struct store_writer *writer = fixture_writer(fixture);
+		struct store_log_epoch log;
+		struct store_fold *fold;
+		uint64_t ids[130];
+		float gold_prob[130];
+		bool done = false;
+
+		for (uint32_t i = 0; i < n; i++) {
+			ids[i] = (uint64_t)i * STORE_CHUNK;
+			gold_prob[i] = 0.5f;
+		}
+		fixture_log(fixture, run, &(struct fixture_batch){.n = n, .ids = ids, .gold_prob = gold_prob});
+		ok(store_writer_commit(writer, &error));
+		ok(store_fold_begin(writer, run, 0, (size_t)64 << 20, &fold, &error));
+		while (!done)
+			ok(store_fold_step(fold, &done, &error));
+		store_fold_free(fold);
+		ok(store_writer_next_log(writer, run, 0, UINT64_MAX, &log, &error));
+		assert_int_equal(log.rows, 0);
+		fixture_log(fixture, run, &(struct fixture_batch){.n = n, .ids = ids, .gold_prob = gold_prob});
+		digest_of(fixture_store(fixture), "run");
+		fixture_free(fixture);
+	}
+}
+
 int
 main(void)
 {
@@ -432,6 +466,7 @@ main(void)
 	        cmocka_unit_test(map_grows),
 	        cmocka_unit_test(crash_in_a_fold),
 	        cmocka_unit_test(one_chunk_may_have_many_rows),
+	        cmocka_unit_test(chunks_without_rows_come_last),
 	};
 
 	return cmocka_run_group_tests_name("store snapshots", tests, NULL, NULL);
