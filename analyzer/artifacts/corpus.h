@@ -22,7 +22,7 @@ struct corpus_request {
 	const char
 	        *tokens; /* a file of the tokens to look at, one a line, which are kept whatever they are; NULL: all */
 	size_t min_length;
-	unsigned ngrams;
+	uint64_t ngrams;
 	bool per_field; /* tokens of different fields differ: field:token */
 	unsigned threads;
 	size_t keep; /* bytes that may be taken so as not to read the file twice; 0: none */

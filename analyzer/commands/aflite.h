@@ -5,14 +5,13 @@
 #include "aflite/input.h"
 #include "aflite/report.h"
 #include "plot/picture.h"
-#include "program/options.h"
+#include "options/options.h"
 
 struct aflite_request {
-	struct options options;
+	struct common_options common;
 	const char *features, *labels, *label_field, *run, *feature_ids, *groups, *group_field;
 	const char *baseline, *checkpoint, *scores, *log, *plot;
-	/* SIZE_MAX: not given */
-	size_t target, partitions, train, slice;
+	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold;
 	int heuristic, ties;
 	uint64_t seed;
@@ -32,11 +31,10 @@ struct aflite {
 /* Writes every file that was asked for, and removes the checkpoint. */
 int aflite_write(const struct aflite *aflite, struct portolan_error *error);
 
-extern const struct command_option aflite_option_table[];
+extern const struct option_spec aflite_option_table[];
 
-/* Both: 0, or what options_wrong() answers. */
-int aflite_take_option(struct aflite_request *request, const struct command *command, int key, const char *text);
-int aflite_check_options(struct aflite_request *request, const struct command *command);
+/* Options that do not go together: 0, or options_wrong(). */
+int aflite_check(void *request);
 
 /* Sizes for so many examples. */
 struct filter_options aflite_filter_options(const struct aflite_request *request, size_t examples);

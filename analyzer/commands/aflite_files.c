@@ -79,7 +79,7 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	const struct filter *filter = &aflite->filter;
 	const struct filter_options *options = &filter->options;
 	json_t *manifest = aflite->input.has_run
-	                           ? manifest_new("aflite", &aflite->input.dynamics, request->options.common.store)
+	                           ? manifest_new("aflite", &aflite->input.dynamics, request->common.store)
 	                           : manifest_new_without_run("aflite");
 	char digest[17];
 	int failed = !manifest;
@@ -110,7 +110,7 @@ int
 aflite_write(const struct aflite *aflite, struct portolan_error *error)
 {
 	const struct aflite_request *request = aflite->request;
-	const char *kept = request->options.common.output;
+	const char *kept = request->common.output;
 	bool with_manifest = !request->without_manifest && manifest_is_possible(kept);
 	int code = write_file(aflite, request->log, write_log, error);
 

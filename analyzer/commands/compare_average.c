@@ -5,13 +5,14 @@
 #include "output/table.h"
 
 enum { FORMAT_CSV, FORMAT_JSONL, FORMAT_NPY };
-const char *const compare_average_formats[COMPARE_AVERAGE_FORMATS] = {"csv", "jsonl", "npy"};
+const char *const compare_average_formats[] = {"csv", "jsonl", "npy", NULL};
 
 static int
-write_table(const struct options *options, int format, const struct dynamics *dynamics, struct portolan_error *error)
+write_table(const struct common_options *common, int format, const struct dynamics *dynamics,
+            struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, options->common.output, error);
+	int code = output_open(&output, common->output, error);
 
 	if (code < 0)
 		return code;
@@ -29,20 +30,20 @@ write_table(const struct options *options, int format, const struct dynamics *dy
 }
 
 int
-compare_average(const struct options *options, int format, struct portolan_error *error)
+compare_average(const struct common_options *common, int format, struct portolan_error *error)
 {
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .row_bytes = 8};
 	struct aggregate_report report;
 	struct dynamics dynamics;
-	int status = dynamics_load_aggregate(&dynamics, &options->common, options->operands,
-	                                     (size_t)options->operand_count, &request, &report, error);
+	int status = dynamics_load_aggregate(&dynamics, common, common->operands, (size_t)common->operand_count,
+	                                     &request, &report, error);
 
 	if (status < 0)
 		return status;
-	status = write_table(options, format, &dynamics, error);
+	status = write_table(common, format, &dynamics, error);
 	if (status >= 0) {
 		dynamics_report_first_epoch(&dynamics);
-		status = aggregate_report_gaps(&report, options->common.strict);
+		status = aggregate_report_gaps(&report, common->strict);
 	}
 	dynamics_free(&dynamics);
 	return status;

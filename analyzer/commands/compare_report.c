@@ -170,8 +170,7 @@ compare_write_selections(struct output *output, const struct compare_result *res
 void
 compare_write_epochs(struct output *output, const struct compare_result *result)
 {
-	output_text(output, "epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,"
-	                    "variability_spearman\n");
+	output_text(output, "epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman\n");
 	for (size_t e = 0; e < result->epoch_count; e++) {
 		const struct early_epoch *row = &result->epochs[e];
 

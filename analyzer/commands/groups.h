@@ -4,19 +4,17 @@
 
 #include "groups/columns.h"
 #include "plot/picture.h"
-#include "program/options.h"
+#include "options/options.h"
 #include "selection/selection.h"
 
 struct groups {
-	struct options options;
+	struct common_options common;
 	struct columns_request columns;
-	char *column_names, *text_names; /* the memory that the names in `columns` point into */
 	struct selection_rule rule;
 	const char *rule_text;
 	double fraction, level; /* fraction NaN: not given */
 	uint64_t count, seed, replicates;
 	bool forgetting;
-	const char *of_selection; /* an option given that says nothing about --forgetting; NULL: none */
 	const char *plot;
 	struct picture picture;
 	/* what comes of it */

@@ -27,7 +27,7 @@ say_forgettable(const struct forgetting *forgetting)
 int
 groups_count_forgetting(const struct groups *groups, struct portolan_error *error)
 {
-	const struct common_options *common = &groups->options.common;
+	const struct common_options *common = &groups->common;
 	const struct dynamics *dynamics = &groups->dynamics;
 	struct forgetting forgetting;
 	struct output output;

@@ -58,7 +58,7 @@ static int
 write_summary(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count,
               struct portolan_error *error)
 {
-	const struct common_options *common = &groups->options.common;
+	const struct common_options *common = &groups->common;
 	struct output output;
 	int code = output_open(&output, common->output, error);
 
@@ -94,7 +94,7 @@ report_columns(const struct groups *groups, const struct columns *columns)
 	number_print_grouped(columns->unmatched, some);
 	number_print_grouped(groups->dynamics.count, all);
 	message_warning("not in %s: %s of the run's %s examples; they are left out", path, some, all);
-	return groups->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
+	return groups->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
 /* Each thread gathers the values of a column for itself: as many as there is memory for. */
@@ -104,7 +104,7 @@ threads_for(const struct groups *groups)
 	const struct dynamics *dynamics = &groups->dynamics;
 	uint64_t each = (dynamics->count + 1) * (sizeof(double) + sizeof(int32_t));
 	uint64_t used = DYNAMICS_PROGRAM_BYTES + dynamics->beside + dynamics->count * dynamics->row_bytes, room = 0;
-	unsigned threads = parallel_threads(groups->options.common.threads);
+	unsigned threads = parallel_threads(groups->common.threads);
 
 	if (dynamics->max_memory > used)
 		room = (dynamics->max_memory - used) / each;

@@ -33,7 +33,7 @@ static int
 write_plan_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
                     struct portolan_error *error)
 {
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	json_t *manifest = manifest_new("noise plan", dynamics, common->store);
 	uint32_t *rows = malloc((flips->count + 1) * sizeof(*rows));
 	int failed = !manifest || !rows;
@@ -61,7 +61,7 @@ static int
 write_plan(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
            struct portolan_error *error)
 {
-	const char *path = request->options.common.output;
+	const char *path = request->common.output;
 	bool with_manifest = manifest_is_possible(path);
 	struct output output;
 	int code = output_open(&output, path, error);
@@ -80,7 +80,7 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 	                                                    MEASURE_BIT(MEASURE_VARIABILITY),
 	                                        .gold = true,
 	                                        .row_bytes = NOISE_ROW_BYTES};
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	struct dynamics dynamics;
 	struct flips flips;
 	int code = dynamics_load(&dynamics, common, request->run, &wanted, error);
@@ -126,7 +126,7 @@ fit_json(const struct noise_request *request, const struct noise_fit *fit, uint6
 
 	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o}, s:o}",
 	                 "run", request->run, "flips_file", report_text(request->flips), "model",
-	                 report_text(request->options.common.output), "examples", (json_int_t)fit->examples, "flips",
+	                 report_text(request->common.output), "examples", (json_int_t)fit->examples, "flips",
 	                 (json_int_t)fit->flips, "unknown", (json_int_t)unknown, "weight", fit->model.logistic.weight,
 	                 "intercept", fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on,
 	                 "held_out", "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped,
@@ -171,8 +171,7 @@ write_text(struct output *output, const struct noise_request *request, const str
 		const struct noise_top *top = &fit->by_score[t];
 
 		output_printf(output,
-		              "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by "
-		              "confidence alone %s\n",
+		              "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by confidence alone %s\n",
 		              100 * top->fraction, show(&n, 0, top->examples), show(&n, 1, top->flipped),
 		              top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
 		              100 * (double)top->flipped / (double)fit->flips,
@@ -189,7 +188,7 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
 
 	if (code < 0)
 		return code;
-	if (!request->options.common.json)
+	if (!request->common.json)
 		write_text(&output, request, fit);
 	else if (report_write(&output, fit_json(request, fit, unknown)) < 0)
 		output_fail(&output);
@@ -210,7 +209,7 @@ draw(const struct noise_request *request, const struct dynamics *dynamics, const
 
 	if (!request->before)
 		return densities_draw_flips(NULL, &after, &request->picture, error);
-	code = dynamics_load_beside(&original, dynamics, &request->options.common, request->before, &wanted, error);
+	code = dynamics_load_beside(&original, dynamics, &request->common, request->before, &wanted, error);
 	if (code < 0)
 		return code;
 	code = flips_read(request->flips, &original, FLIPS_OLD, &original_flips, error);
@@ -228,7 +227,7 @@ static int
 fit_run(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
         struct portolan_error *error)
 {
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	char unknown[NUMBER_ROOM];
 	struct noise_fit fit;
 	int code;
@@ -262,7 +261,7 @@ noise_action_fit(const struct noise_request *request, struct portolan_error *err
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
 	if (code >= 0)
-		code = dynamics_load(&dynamics, &request->options.common, request->run, &wanted, error);
+		code = dynamics_load(&dynamics, &request->common, request->run, &wanted, error);
 	if (code < 0)
 		return code;
 	code = flips_read(request->flips, &dynamics, FLIPS_NEW, &flips, error);

@@ -34,7 +34,7 @@ scored_load(const struct noise_request *request, enum measure measure, struct sc
             struct portolan_error *error)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure), .row_bytes = NOISE_ROW_BYTES};
-	int code = dynamics_load(&scored->dynamics, &request->options.common, request->run, &wanted, error);
+	int code = dynamics_load(&scored->dynamics, &request->common, request->run, &wanted, error);
 
 	if (code < 0)
 		return code;
@@ -65,7 +65,7 @@ static int
 finish(const struct noise_request *request, const struct scored *scored, enum measure measure,
        struct portolan_error *error)
 {
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	struct suspects suspects;
 	struct output output;
 	char some[NUMBER_ROOM];
@@ -77,7 +77,7 @@ finish(const struct noise_request *request, const struct scored *scored, enum me
 		return code;
 	code = output_open(&output, common->output, error);
 	if (code >= 0) {
-		suspects_write(&output, &scored->dynamics, scored->scores, &suspects, request->jsonl);
+		suspects_write(&output, &scored->dynamics, scored->scores, &suspects, request->format == 1);
 		code = output_finish(&output, error);
 	}
 	left_out = suspects.scored < scored->dynamics.count;

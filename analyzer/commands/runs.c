@@ -4,7 +4,7 @@
 #include "check/completeness.h"
 #include "check/counters.h"
 #include "program/message.h"
-#include "program/options.h"
+#include "options/format.h"
 #include "output/report.h"
 #include "output/text.h"
 
@@ -188,21 +188,17 @@ list_runs(const struct common_options *common, struct portolan_error *error)
 }
 
 static int
-run(const struct command *command, int argc, char **argv)
+check(void *context)
 {
-	struct portolan_error error;
-	struct options options;
-	int damaged;
+	return format_choose_json(context, "csv");
+}
 
-	options_begin(&options, command, argc, argv);
-	if (options_next(&options) != OPTIONS_END)
-		return options.status;
-	if (options.operand_count > 0)
-		return options_wrong(command, "takes no operand: '%s'", options.operands[0]);
-	damaged = list_runs(&options.common, &error);
-	if (damaged < 0)
-		message_error("%s", error.message);
-	return damaged == 0 ? STATUS_DONE : STATUS_FAILED;
+static int
+run(void *context, struct portolan_error *error)
+{
+	int damaged = list_runs(context, error);
+
+	return damaged > 0 ? STATUS_FAILED : damaged;
 }
 
 const struct command runs_command = {
@@ -213,14 +209,10 @@ const struct command runs_command = {
                     "portolan runs | column -s, -t\n"
                     "as JSON, of another store\n"
                     "portolan runs --json --store /data/portolan-store\n",
-        .help = "Prints one line per run, as CSV: name,examples,epochs,observations,state,mode,created. state is "
-                "recording "
-                "(a session is live), closed, or damaged: its records cannot be read, the other columns are empty, "
-                "and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
-                "With --json also what was counted while it was recorded: observations received, repeated, replaced, "
-                "refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they "
-                "took, "
-                "and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).",
+        .help = "Prints one line per run, as CSV: name,examples,epochs,observations,state,mode,created. state is recording (a session is live), closed, or damaged: its records cannot be read, the other columns are empty, and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
+                "With --json also what was counted while it was recorded: observations received, repeated, replaced, refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they took, and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
+        .request_size = sizeof(struct common_options),
+        .check = check,
         .run = run,
 };

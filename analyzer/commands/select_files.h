@@ -14,6 +14,9 @@ int select_each_file(const struct select_request *request,
                                   const struct selection_plan *plan, const char *output, struct portolan_error *error),
                      void *context, struct portolan_error *error);
 
+/* Claims these files and their manifests (see output/claims.h), before anything is written. */
+int select_claim_files(const struct select_request *request, struct portolan_error *error);
+
 struct select_output_options select_output_options(const struct select_request *request, const char *output);
 
 /* Says so where a plan of a given size found fewer. */

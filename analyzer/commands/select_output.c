@@ -2,6 +2,7 @@
 #include "select_output.h"
 
 #include "files/join.h"
+#include "options/format.h"
 #include "program/message.h"
 #include "output/npy.h"
 #include "program/number.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy"};
+const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy", NULL};
 
 static void
 write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
@@ -90,8 +91,7 @@ refuse_column(const char *path, const char *what, const char *name, struct porto
 {
 	return error_set(
 	        error, PORTOLAN_E_INVALID,
-	        "%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out "
-	        "--with-measures",
+	        "%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out --with-measures",
 	        path, what, name);
 }
 
@@ -240,6 +240,21 @@ write_selection(struct output *output, const struct select_output_options *optio
 	return 0;
 }
 
+/* The name of the output says what its lines are: those of the joined file. */
+static int
+check_ending(const struct select_output_options *options, const struct join *join, struct portolan_error *error)
+{
+	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
+	const char *ending = format_of_ending(options->path), *own = format_of_ending(options->join);
+
+	if (options->format != SELECT_LINES || !ending || strcmp(ending, names[join->format]) == 0 ||
+	    (own && strcmp(ending, own) == 0))
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "-o %s is %s by its name, and the lines of %s are %s: change the name", options->path, ending,
+	                 options->join, names[join->format]);
+}
+
 /* All of them are printed: a file may say more than one thing of an example. That is for its owner to know. */
 static void
 report_again(const struct join *join, const char *path)
@@ -249,8 +264,8 @@ report_again(const struct join *join, const char *path)
 	if (join->again == 0)
 		return;
 	number_print_grouped(join->again, again);
-	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path, again,
-	                join->again == 1 ? " is" : "s are", (unsigned long long)join->first_again + 1,
+	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path,
+	                again, join->again == 1 ? " is" : "s are", (unsigned long long)join->first_again + 1,
 	                join->again == 1 ? "" : " the first");
 }
 
@@ -290,7 +305,8 @@ select_output(const struct select_output_options *options, const struct dynamics
 		code = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
 		if (code < 0)
 			return code;
-		if (options->with_measures)
+		code = check_ending(options, &join, error);
+		if (code >= 0 && options->with_measures)
 			code = check_lines(&join, options->join, dynamics, error);
 		if (code >= 0) {
 			report_again(&join, options->join);

@@ -271,7 +271,7 @@ upsample_report(const struct upsample *upsample, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	if (upsample->options.common.json ? report_write(&output, upsample_report_json(upsample)) < 0
+	if (upsample->corpus_options.common.json ? report_write(&output, upsample_report_json(upsample)) < 0
 	                                  : !write_text(upsample, &output))
 		output_fail(&output);
 	return output_finish(&output, error);

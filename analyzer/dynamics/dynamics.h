@@ -13,7 +13,7 @@
 
 #include "ids.h"
 #include "measures.h"
-#include "program/options.h"
+#include "options/options.h"
 
 struct dynamics_column {
 	char name[272];  /* a measure's, or a user column's; the latter with mean_ before it if they are the same */

@@ -10,6 +10,8 @@
  */
 #include "output.h"
 
+#include "claims.h"
+
 #include <portolan/error.h>
 #include <visible.h>
 
@@ -105,6 +107,11 @@ open_path(struct output *output, const char *path)
 int
 output_open(struct output *output, const char *path, struct portolan_error *error)
 {
+	int refused = claims_check(path ? path : "-", error);
+
+	*output = (struct output){.fd = -1};
+	if (refused < 0)
+		return refused;
 	*output = (struct output){.fd = STDOUT_FILENO, .room = OUTPUT_BUFFER};
 	output->buffer = malloc(OUTPUT_BUFFER);
 	if (!output->buffer)

@@ -7,6 +7,7 @@
 #include "picture.h"
 
 #include "gnuplot.h"
+#include "output/claims.h"
 #include "output/output.h"
 
 #include <portolan/error.h>
@@ -142,6 +143,9 @@ picture_check(const struct picture *picture, struct portolan_error *error)
 
 	if (stat(picture->folder, &status) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", picture->path, strerror(errno));
+	if (claims_check(picture->path, error) < 0 || claims_check(picture->script_path, error) < 0 ||
+	    claims_check(picture->data_path, error) < 0)
+		return PORTOLAN_E_INVALID;
 	return check_script(picture, error);
 }
 

@@ -32,7 +32,8 @@ int picture_init_animation(struct picture *picture, const char *option, const ch
                            struct portolan_error *error);
 bool picture_is_animation(const char *path);
 
-/* The folder is there, and no script is that would be replaced without being ours. */
+/* The folder is there, no file of the picture is an input or another output, and no script is there that would be
+ * replaced without being ours. */
 int picture_check(const struct picture *picture, struct portolan_error *error);
 
 int picture_write_data(const struct picture *picture, const void *data, size_t size, struct portolan_error *error);

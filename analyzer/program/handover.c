@@ -6,8 +6,8 @@
  */
 #include "handover.h"
 
-#include "help.h"
 #include "message.h"
+#include "options/help.h"
 
 #include <errno.h>
 #include <limits.h>

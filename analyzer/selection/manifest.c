@@ -7,6 +7,7 @@
  */
 #include "manifest.h"
 
+#include "output/claims.h"
 #include "output/output.h"
 #include "output/report.h"
 
@@ -30,6 +31,21 @@ manifest_is_possible(const char *output)
 	struct stat status;
 
 	return output && strcmp(output, "-") != 0 && (stat(output, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+int
+manifest_claim(const char *output, struct portolan_error *error)
+{
+	char *path;
+	int code;
+
+	if (!manifest_is_possible(output))
+		return 0;
+	if (asprintf(&path, "%s.manifest.json", output) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
+	code = claims_add_output("the manifest", path, error);
+	free(path);
+	return code;
 }
 
 static json_t *

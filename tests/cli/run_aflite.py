@@ -299,7 +299,7 @@ def refused():
         ((*data, "--target-size", 15), "--train-size 20 must be below --target-size 15"),
         ((*data, "--groups", "short_y.npy"), "short_y.npy has 199 groups, and data_X.npy has 200 rows"),
         ((*data, "--groups", "same_y.npy"), "no group has 20 examples or fewer"),
-        ((*data, "--max-memory", "1K"), "would take 1 MiB of memory, and --max-memory is"),
+        ((*data, "--max-memory", "1K"), "of memory, and --max-memory is 1 KiB"),
         ((*data, "--checkpoint", "data_X.npy"), "data_X.npy is no directory"),
         ((*data, "--plot", "nowhere/x.png"), "nowhere"),
         ((*data, "--log", "nowhere/x.csv"), "cannot write nowhere/x.csv"),
@@ -308,20 +308,20 @@ def refused():
         (("--features", "data_X.npy", "--run", "nobody", "--store", "nowhere"), "nowhere"),
     ]
     usage = [
-        ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "one of --labels FILE and --run RUN"),
+        ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "--labels and --run do not go together"),
         ((*data, "--partitions", 0), "--partitions 0: a whole number from 1"),
         ((*data, "--partitions", 1.5), "--partitions 1.5"), ((*data, "--train-size", 0), "--train-size 0"),
         ((*data, "--slice", 0), "--slice 0"), ((*data, "--threshold", 1.01), "--threshold 1.01: a number from 0 to 1"),
         ((*data, "--threshold", -0.1), "--threshold -0.1"), ((*data, "--threshold", "nan"), "--threshold nan"),
         ((*data, "--train-size", 50, "--target-size", 50), "--train-size 50 must be below --target-size 50"),
-        ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "there are: margin, hash, index"),
+        ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "one of margin, hash, index"),
         ((*data, "--heuristic", "greedy", "--slice", 2), "leave out --slice"), ((*data, "--plot", "x.gif"), ".png, .svg or .pdf"),
-        ((*data, "--label-field"), "needs an argument"), (("--features", "x", "--run", "r", "--label-field", "x"), "goes with --labels"),
-        ((*data, "--group-field", "x"), "--group-field goes with --groups"), ((*data, "extra"), "'extra' is one word too many"),
-        ((*data, "--feature-ids", "x"), "--feature-ids goes with --run"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
+        ((*data, "--label-field"), "needs an argument"), (("--features", "x", "--run", "r", "--label-field", "x"), "--label-field needs --labels FILE"),
+        ((*data, "--group-field", "x"), "--group-field needs --groups FILE"), ((*data, "extra"), "takes no operand: 'extra'"),
+        ((*data, "--feature-ids", "x"), "--feature-ids needs --run RUN"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
         ((*data, "--max-memory", "lots"), "say a size"),
-        ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log and --scores are both a.csv"),
-        ((*data, "-o", "data_X.npy"), "--features and --output are both data_X.npy"),
+        ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log a.csv are the same file"),
+        ((*data, "-o", "data_X.npy"), "--features data_X.npy and -o data_X.npy are the same file"),
     ]
     for cases, status in ((failures, 1), (usage, 2)):
         for words, expected in cases:

@@ -7,8 +7,8 @@
 #include "fuzz.h"
 
 #include <dynamics/measures.h>
+#include <options/options.h>
 #include <program/number.h>
-#include <program/options.h>
 #include <selection/selection.h>
 
 #include <math.h>
@@ -48,24 +48,27 @@ check_rule(const char *text)
 		require(rule.measure[0]);
 }
 
-/* Only those that open nothing before the command line is read; none is given a run that exists. */
+/* Up to where the command would begin; none is given a run that exists. */
 static void
 check_command(const struct command *command, int argc, char **argv)
 {
-	struct options options;
-	int key;
+	struct common_options *request;
+	int status;
 
-	options_begin(&options, command, argc, argv);
-	while ((key = options_next(&options)) > 0)
-		require(options.argument == NULL || strlen(options.argument) < 4096);
-	require(key == OPTIONS_END || key == OPTIONS_STOP);
-	if (key == OPTIONS_STOP) {
-		require(options.status == STATUS_USAGE || options.status == STATUS_DONE);
+	if (command->hand_over)
 		return;
+	request = malloc(command->request_size);
+	require(request);
+	status = options_read(command, argc, argv, request);
+	require(status == OPTIONS_READ || status == STATUS_USAGE || status == STATUS_DONE);
+	if (status == OPTIONS_READ) {
+		require(request->operand_count >= command->least && request->operand_count <= command->most);
+		require(request->operand_count < argc);
+		require(request->epoch_from < request->epoch_to);
+		status = command->check ? command->check(request) : 0;
+		require(status == 0 || status == STATUS_USAGE);
 	}
-	require(options.operand_count >= 0 && options.operand_count < argc);
-	require(options.common.epoch_from < options.common.epoch_to);
-	options_one_operand(&options, "run");
+	free(request);
 }
 
 int

@@ -2,7 +2,7 @@
 #ifndef HELP_H
 #define HELP_H
 
-#include "command.h"
+#include "program/command.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  */
 #include "help.h"
 
-#include "message.h"
 #include "options.h"
+#include "program/message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,12 +58,11 @@ print_wrapped(FILE *stream, const char *text, int indent, int column)
 }
 
 static void
-print_option(FILE *stream, const struct command_option *option)
+print_option(FILE *stream, const struct option_spec *option)
 {
 	char left[64];
-	int used;
+	int used = snprintf(left, sizeof(left), option->letter ? "  -%c, " : "      ", option->letter);
 
-	used = snprintf(left, sizeof(left), option->key < OPTION_KEY ? "  -%c, " : "      ", option->key);
 	snprintf(left + used, sizeof(left) - (size_t)used, "--%s%s%s", option->name, option->argument ? " " : "",
 	         option->argument ? option->argument : "");
 	if (strlen(left) > 28)
@@ -116,20 +115,15 @@ help_overview(FILE *stream)
 int
 help_command(const struct command *command)
 {
+	const struct option_spec *option;
+
 	print_examples(stdout, command->examples);
 	printf("\nUsage: portolan %s %s%s[OPTION]...\n\n", command->name, command->operands,
 	       *command->operands ? " " : "");
 	print_wrapped(stdout, command->help, 0, 0);
 	fputs("\nOptions:\n", stdout);
-	for (const struct command_option *option = command->options; option && option->name; option++)
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
 		print_option(stdout, option);
-	for (size_t i = 0;; i++) {
-		struct command_option option = options_common(command->common, i);
-
-		if (!option.name)
-			break;
-		print_option(stdout, &option);
-	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		message_error("cannot write standard output: %s", strerror(errno));
 		return STATUS_FAILED;

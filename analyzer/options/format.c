@@ -1,0 +1,80 @@
+/* format.c: see format.h. Endings of other programs' formats are known so that none of them is written by mistake. */
+#include "format.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static const struct {
+	const char *ending, *format;
+} endings[] = {
+        {"csv", "csv"},   {"tsv", "tsv"},   {"jsonl", "jsonl"},     {"ndjson", "jsonl"}, {"json", "json"},
+        {"npy", "npy"},   {"npz", "npz"},   {"parquet", "parquet"}, {"arrow", "arrow"},  {"feather", "feather"},
+        {"h5", "HDF5"},   {"hdf5", "HDF5"}, {"xlsx", "Excel"},      {"pkl", "pickle"},   {"pt", "PyTorch"},
+        {"html", "HTML"}, {"xml", "XML"},   {"png", "PNG"},         {"svg", "SVG"},      {"pdf", "PDF"},
+        {"gif", "GIF"},   {"gz", "gzip"},   {"zst", "zstd"},        {"bz2", "bzip2"},    {"xz", "xz"},
+        {"zip", "zip"},
+};
+
+const char *
+format_of_ending(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+	const char *dot = path ? strrchr(name, '.') : NULL;
+	struct stat status;
+
+	if (!dot || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+		return NULL;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strcasecmp(dot + 1, endings[i].ending) == 0)
+			return endings[i].format;
+	return NULL;
+}
+
+/* What a file in this format is: other programs' tables are formats of their own here. */
+static const char *
+kind_of(const char *format)
+{
+	return strcmp(format, "cartography") == 0 ? "jsonl" : strcmp(format, "aum") == 0 ? "csv" : format;
+}
+
+int
+format_choose(const struct common_options *request, const char *const *names, int *format)
+{
+	const char *ending = format_of_ending(request->output);
+	char all[256] = "";
+
+	if (!ending) {
+		*format = *format < 0 ? 0 : *format;
+		return 0;
+	}
+	if (*format >= 0) {
+		const char *option = option_given(request, "format") ? "--format" : "--json";
+
+		if (strcmp(kind_of(names[*format]), ending) == 0)
+			return 0;
+		return options_wrong(request, "-o %s is %s by its name, and %s by %s: leave out %s, or change the name",
+		                     request->output, ending, names[*format], option, option);
+	}
+	for (int f = 0; names[f]; f++) {
+		size_t used = strlen(all);
+
+		if (strcmp(names[f], ending) == 0) {
+			*format = f;
+			return 0;
+		}
+		snprintf(all + used, sizeof(all) - used, "%s%s", f ? ", " : "", names[f]);
+	}
+	return options_wrong(request, "-o %s: cannot write %s; there are: %s", request->output, ending, all);
+}
+
+int
+format_choose_json(struct common_options *request, const char *name)
+{
+	const char *const names[] = {name, "json", NULL};
+	int format = request->json ? 1 : -1, status = format_choose(request, names, &format);
+
+	request->json = format == 1;
+	return status;
+}
