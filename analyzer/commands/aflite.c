@@ -80,14 +80,14 @@ report_input(const struct aflite *aflite)
 
 	if (input->without_row > 0)
 		message_warning("%zu examples of run '%s' have no row in %s and take no part", input->without_row,
-		                aflite->request->run, aflite->request->features);
+		                aflite->request->input.run, aflite->request->input.features);
 	if (input->without_label > 0)
 		message_warning("%zu examples of run '%s' have no gold label and take no part", input->without_label,
-		                aflite->request->run);
+		                aflite->request->input.run);
 	if (input->source.constant_columns > 0)
 		message_warning(
 		        "%s: %zu of %llu columns are constant, the first of them %zu (from 0): they say nothing",
-		        aflite->request->features, input->source.constant_columns,
+		        aflite->request->input.features, input->source.constant_columns,
 		        (unsigned long long)input->source.array->header.shape[1], input->source.first_constant);
 	if (input->labels.class_count > input->count / 2)
 		message_warning("%zu labels for %zu examples: are they ids? So many classes take long",
@@ -101,15 +101,7 @@ static int
 open_all(struct aflite *aflite, struct portolan_error *error)
 {
 	const struct aflite_request *request = aflite->request;
-	struct input_request wanted = {.common = &request->common,
-	                               .features = request->features,
-	                               .labels = request->labels,
-	                               .label_field = request->label_field,
-	                               .groups = request->groups,
-	                               .group_field = request->group_field,
-	                               .run = request->run,
-	                               .feature_ids = request->feature_ids,
-	                               .kernels = kernels_best()};
+	struct input_request wanted = request->input;
 	struct filter_options options;
 	struct filter_data data;
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
@@ -119,6 +111,8 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	options = aflite_filter_options(request, 0);
+	wanted.common = &request->common;
+	wanted.kernels = options.kernels;
 	wanted.threads = options.threads;
 	code = input_open(&aflite->input, &wanted, error);
 	if (code < 0)

@@ -9,7 +9,7 @@
 
 struct aflite_request {
 	struct common_options common;
-	const char *features, *labels, *label_field, *run, *feature_ids, *groups, *group_field;
+	struct input_request input; /* its common, kernels and threads are set when it is opened */
 	const char *baseline, *checkpoint, *scores, *log, *plot;
 	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold;
@@ -33,8 +33,8 @@ int aflite_write(const struct aflite *aflite, struct portolan_error *error);
 
 extern const struct option_spec aflite_option_table[];
 
-/* Options that do not go together: 0, or options_wrong(). */
-int aflite_check(void *request);
+/* command.check: options that do not go together. */
+int aflite_check(void *request, struct portolan_error *error);
 
 /* Sizes for so many examples. */
 struct filter_options aflite_filter_options(const struct aflite_request *request, size_t examples);

@@ -89,16 +89,16 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	failed |= json_object_set_new(manifest, "kept", json_integer((json_int_t)filter_left(filter))) < 0;
 	failed |= json_object_set_new(manifest, "phases", json_integer((json_int_t)filter->phases)) < 0;
 	failed |= json_object_set_new(manifest, "classes", describe_classes(aflite)) < 0;
-	failed |=
-	        json_object_set_new(manifest, "parameters",
-	                            json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}",
-	                                      "features", request->features, "features_digest", digest, "labels",
-	                                      request->labels, "label_field", request->label_field, "groups",
-	                                      request->groups, "target_size", (json_int_t)options->target, "partitions",
-	                                      (json_int_t)options->partitions, "train_size", (json_int_t)options->train,
-	                                      "slice", (json_int_t)options->slice, "threshold", options->threshold,
-	                                      "heuristic", slice_heuristic_names[options->heuristic], "ties",
-	                                      slice_ties_names[options->ties], "seed", (json_int_t)options->seed)) < 0;
+	failed |= json_object_set_new(
+	                  manifest, "parameters",
+	                  json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}", "features",
+	                            request->input.features, "features_digest", digest, "labels", request->input.labels,
+	                            "label_field", request->input.label_field, "groups", request->input.groups,
+	                            "target_size", (json_int_t)options->target, "partitions",
+	                            (json_int_t)options->partitions, "train_size", (json_int_t)options->train, "slice",
+	                            (json_int_t)options->slice, "threshold", options->threshold, "heuristic",
+	                            slice_heuristic_names[options->heuristic], "ties", slice_ties_names[options->ties],
+	                            "seed", (json_int_t)options->seed)) < 0;
 	if (failed) {
 		json_decref(manifest);
 		manifest = NULL;

@@ -10,15 +10,15 @@
 
 #define TO(member) .offset = offsetof(struct aflite_request, member)
 const struct option_spec aflite_option_table[] = {
-        {"features", "X.npy", OPTION_INPUT, TO(features), .missing = "which features? --features X.npy",
+        {"features", "X.npy", OPTION_INPUT, TO(input.features), .missing = "which features? --features X.npy",
          .help = "A matrix of float16, float32 or float64, one row for each example. It is mapped, and copied into memory."},
-        {"labels", "FILE", OPTION_INPUT, TO(labels), .excludes = "run",
+        {"labels", "FILE", OPTION_INPUT, TO(input.labels), .excludes = "run",
          .help = "A label for each row: a NumPy array of whole numbers or strings, text with one a line, or, with --label-field, JSON lines, CSV or TSV."},
-        {"label-field", "NAME", OPTION_TEXT, TO(label_field), .needs = "labels",
+        {"label-field", "NAME", OPTION_TEXT, TO(input.label_field), .needs = "labels",
          .help = "The column, or JSON field, of the labels' file that holds the label."},
-        {"run", "RUN", OPTION_RUN, TO(run),
+        {"run", "RUN", OPTION_RUN, TO(input.run),
          .help = "Instead of --labels: take the gold labels of a run, and the rows of its examples; ids are printed then."},
-        {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "run",
+        {"feature-ids", "FILE", OPTION_INPUT, TO(input.feature_ids), .needs = "run",
          .help = "With --run: the ids of the rows, one a line or a NumPy array. Without it row 0 is that of id 0."},
         {"target-size", "N", OPTION_WHOLE, TO(target), .least = 1, .most = UINT32_MAX,
          .help = "Remove no further than this (the paper's n). Default: train size + 1."},
@@ -36,9 +36,9 @@ const struct option_spec aflite_option_table[] = {
         {"ties", "NAME", OPTION_CHOICE, TO(ties), .choices = slice_ties_names,
          .help = "What decides among examples with the same p: margin (the mean distance, as logits, by which the classifiers prefer the label; the largest go first), hash (chance, by the seed), index (the row). "
                  "Default: margin."},
-        {"groups", "FILE", OPTION_INPUT, TO(groups),
+        {"groups", "FILE", OPTION_INPUT, TO(input.groups),
          .help = "A group for each row, written as labels are (near-duplicates, one author, one source): groups train, or are predicted, as a whole."},
-        {"group-field", "NAME", OPTION_TEXT, TO(group_field), .needs = "groups",
+        {"group-field", "NAME", OPTION_TEXT, TO(input.group_field), .needs = "groups",
          .help = "The column, or JSON field, of the groups' file that holds the group."},
         {"baseline", "FILE", OPTION_OUTPUT, TO(baseline),
          .help = "Write a random subset of the same size here, to compare with."},
@@ -58,24 +58,21 @@ const struct option_spec aflite_option_table[] = {
 };
 
 int
-aflite_check(void *context)
+aflite_check(void *context, struct portolan_error *error)
 {
 	struct aflite_request *request = context;
 	const struct common_options *common = &request->common;
-	struct portolan_error error;
 
-	if (!request->labels && !request->run)
+	if (!request->input.labels && !request->input.run)
 		return options_wrong(common, "which labels? one of --labels FILE and --run RUN");
 	if (request->heuristic == SLICE_GREEDY && request->slice > 1)
 		return options_wrong(common, "--heuristic greedy removes one at a time: leave out --slice");
 	if (request->target > 0 && request->train >= request->target)
 		return options_wrong(common, "--train-size %llu must be below --target-size %llu",
 		                     (unsigned long long)request->train, (unsigned long long)request->target);
-	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(common, "%s", error.message);
-	if (!request->without_manifest && manifest_claim(common->output, &error) < 0)
-		return options_wrong(common, "%s", error.message);
-	return 0;
+	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
+	return request->without_manifest ? 0 : manifest_claim(common->output, error);
 }
 
 /* Of the rows, rounded half up; at least 1. */

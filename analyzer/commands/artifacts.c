@@ -98,20 +98,16 @@ draw(const struct artifacts *artifacts, struct portolan_error *error)
 }
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct artifacts *artifacts = context;
 	struct corpus_options *options = &artifacts->corpus_options;
-	struct portolan_error error;
-	int code = 0;
+	const char *plot = artifacts->plot, *epochs = artifacts->plot_epochs;
 
-	if (artifacts->plot)
-		code = picture_init(&artifacts->picture, "--plot", artifacts->plot, CHART_DATA_ENDING, &error);
-	if (code >= 0 && artifacts->plot_epochs)
-		code = picture_init(&artifacts->epochs_picture, "--plot-epochs", artifacts->plot_epochs,
-		                    CHART_DATA_ENDING, &error);
-	if (code < 0)
-		return options_wrong(&options->common, "%s", error.message);
+	if (plot && picture_init(&artifacts->picture, "--plot", plot, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
+	if (epochs && picture_init(&artifacts->epochs_picture, "--plot-epochs", epochs, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
 	if (artifacts->run && options->top > HOLDERS_TOKENS_MAX)
 		return options_wrong(&options->common, "--top %llu: with --run at most %d",
 		                     (unsigned long long)options->top, HOLDERS_TOKENS_MAX);

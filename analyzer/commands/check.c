@@ -171,8 +171,9 @@ await(pid_t child, const struct common_options *common)
 }
 
 static int
-check_request(void *context)
+check_request(void *context, struct portolan_error *error)
 {
+	(void)error;
 	return format_choose_json(context, "text");
 }
 

@@ -68,11 +68,10 @@ take_rule(void *context, char *text)
 }
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct compare *compare = context;
 	struct common_options *common = &compare->common;
-	struct portolan_error error;
 
 	compare->early = compare->early || compare->show == SHOW_EARLY;
 	if (compare->plot && !compare->early)
@@ -84,8 +83,8 @@ check(void *context)
 		for (int s = 0; s < r; s++)
 			if (strcmp(common->operands[r], common->operands[s]) == 0)
 				return options_wrong(common, "run '%s' is named twice", common->operands[r]);
-	if (compare->plot && picture_init(&compare->picture, "--plot", compare->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(common, "%s", error.message);
+	if (compare->plot && picture_init(&compare->picture, "--plot", compare->plot, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
 	if (compare->show < 0)
 		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
 	if (!option_given(common, "by"))

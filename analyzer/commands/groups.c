@@ -49,16 +49,15 @@ take_rule(void *context, char *text)
 }
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
 	struct common_options *common = &groups->common;
-	struct portolan_error error;
 
 	if (!groups->forgetting && !groups->columns.path)
 		return options_wrong(common, "which attributes? --attributes FILE --id-field NAME, or --forgetting");
-	if (groups->plot && picture_init(&groups->picture, "--plot", groups->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(common, "%s", error.message);
+	if (groups->plot && picture_init(&groups->picture, "--plot", groups->plot, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
 	if (!option_given(common, "by"))
 		selection_rule_parse(groups->rule_text, &groups->rule);
 	if (!option_given(common, "fraction"))

@@ -53,29 +53,28 @@ take_paths(void *context, char *text)
 }
 
 static int
-check_picture(struct map_line *line)
+check_picture(struct map_line *line, struct portolan_error *error)
 {
 	struct map_request *request = &line->request;
 	const char *output = line->common.output;
-	struct portolan_error error;
 	int code;
 
 	request->has_picture = output != NULL;
 	if (!output)
 		return 0;
 	if (picture_is_animation(output))
-		code = picture_init_animation(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
+		code = picture_init_animation(&request->picture, "-o", output, MAP_DATA_ENDING, error);
 	else if (request->frames)
 		return options_wrong(&line->common, "-o %s: with --frames, an animation: FILE.gif", output);
 	else
-		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
-	return code < 0 ? options_wrong(&line->common, "%s%s", error.message,
+		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, error);
+	return code < 0 ? options_wrong(&line->common, "%s%s", error->message,
 	                                code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "")
 	                : 0;
 }
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct map_line *line = context;
 	const struct map_request *request = &line->request;
@@ -96,7 +95,7 @@ check(void *context)
 		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
 	if (animated && request->from)
 		return options_wrong(common, "--from gives no epochs, which an animation needs");
-	return check_picture(line);
+	return check_picture(line, error);
 }
 
 /* What is incomplete is said of every run; the gravest status. */

@@ -18,11 +18,12 @@ struct metrics_request {
 };
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct metrics_request *request = context;
 	const struct common_options *common = &request->common;
 
+	(void)error;
 	if (format_choose(common, format_names, &request->format) != 0)
 		return STATUS_USAGE;
 	if (request->with_ci && request->format != TABLE_CARTOGRAPHY)

@@ -33,12 +33,11 @@ take_cuts(void *context, char *text)
 
 /* What an action needs, and what does not go together. */
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct noise_request *request = context;
 	const struct common_options *common = &request->common;
 	struct suspects_size *size = &request->size;
-	struct portolan_error error;
 
 	request->run = common->operands[0];
 	size->has_count = option_given(common, "count");
@@ -53,13 +52,11 @@ check(void *context)
 	if (common->action != FIT && common->json)
 		return options_wrong(common, "%s prints a table, not a report: see --format",
 		                     action_names[common->action]);
-	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(common, "%s", error.message);
-	if (common->action == PLAN && manifest_claim(common->output, &error) < 0)
-		return options_wrong(common, "%s", error.message);
-	return common->action == APPLY || common->action == MIXTURE
-	               ? format_choose(common, format_names, &request->format)
-	               : 0;
+	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
+	if (common->action == PLAN)
+		return manifest_claim(common->output, error);
+	return common->action == FIT ? 0 : format_choose(common, format_names, &request->format);
 }
 
 static int

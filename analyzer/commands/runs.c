@@ -188,8 +188,9 @@ list_runs(const struct common_options *common, struct portolan_error *error)
 }
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
+	(void)error;
 	return format_choose_json(context, "csv");
 }
 

@@ -276,28 +276,29 @@ choose_format(struct select_request *request)
 
 /* Standard input can be read once, and several files need names. */
 static int
-check_files(const struct select_request *request)
+check_files(const struct select_request *request, struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
-	struct portolan_error error;
 
 	if (request->fraction_count > 1 && request->join && strcmp(request->join, "-") == 0)
 		return options_wrong(common, "standard input can be read only once");
 	if (request->fraction_count > 0 && (!common->output || strcmp(common->output, "-") == 0))
 		return options_wrong(common, "--fractions writes one file each: name them with -o, as -o subset.txt");
-	return select_claim_files(request, &error) < 0 ? options_wrong(common, "%s", error.message) : 0;
+	return select_claim_files(request, error);
 }
 
 int
-select_check(void *context)
+select_check(void *context, struct portolan_error *error)
 {
 	struct select_request *request = context;
+	int status = check_plan(request);
 
 	request->runs[0] = request->common.operands[0];
-	return check_plan(request) != 0 || check_features(request) != 0 || choose_format(request) != 0 ||
-	                       check_files(request) != 0
-	               ? STATUS_USAGE
-	               : 0;
+	if (status == 0)
+		status = check_features(request);
+	if (status == 0)
+		status = choose_format(request);
+	return status == 0 ? check_files(request, error) : status;
 }
 
 int

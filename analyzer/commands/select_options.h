@@ -34,8 +34,8 @@ struct select_request {
 
 extern const struct option_spec select_option_table[];
 
-/* Options that do not go together; settles what follows from them. 0, or options_wrong(). */
-int select_check(void *request);
+/* command.check: options that do not go together; settles what follows from them. */
+int select_check(void *request, struct portolan_error *error);
 
 /* The rules can be judged only when the run's own columns are known. */
 int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);

@@ -24,11 +24,10 @@ static const char *const pick_names[] = {"conflict-free", "uniform", NULL};
 static const char *const weight_names[] = {"count", "share", NULL};
 
 static int
-check(void *context)
+check(void *context, struct portolan_error *error)
 {
 	struct upsample *upsample = context;
 	struct common_options *common = &upsample->corpus_options.common;
-	struct portolan_error error;
 
 	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and so is their end */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
@@ -37,10 +36,10 @@ check(void *context)
 		return options_wrong(common, "where to? -o FILE (the report goes to standard output)");
 	if (common->json && strcmp(common->output, "-") == 0)
 		return options_wrong(common, "--json and the data cannot both go to standard output: give -o a file");
-	if (upsample->plot && picture_init(&upsample->picture, "--plot", upsample->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(common, "%s", error.message);
-	if (manifest_claim(common->output, &error) < 0)
-		return options_wrong(common, "%s", error.message);
+	if (upsample->plot && picture_init(&upsample->picture, "--plot", upsample->plot, CHART_DATA_ENDING, error) < 0)
+		return PORTOLAN_E_INVALID;
+	if (manifest_claim(common->output, error) < 0)
+		return PORTOLAN_E_INVALID;
 	return corpus_options_check(&upsample->corpus_options);
 }
 

@@ -286,14 +286,14 @@ check_operands(struct common_options *request)
 	return options_wrong(request, "at most %d %ss at a time", command->most, command->operand);
 }
 
-/* The options that are named in `words` are given: the first of them, or NULL. */
+/* The first option beside `self` that is named in `words` and was given; NULL: none. */
 static const char *
-find_given(const struct common_options *request, const char *words)
+find_given(const struct common_options *request, const char *words, const struct option_spec *self)
 {
 	const struct option_spec *option;
 
 	for (size_t i = 0; (option = option_at(request->command, i)) != NULL; i++)
-		if (request->given & UINT64_C(1) << i && has_word(words, option->name))
+		if (option != self && request->given & UINT64_C(1) << i && has_word(words, option->name))
 			return option->name;
 	return NULL;
 }
@@ -321,15 +321,15 @@ check_option(const struct common_options *request, const struct option_spec *opt
 {
 	const char *action = request->command->actions ? request->command->actions[request->action] : "";
 	bool taken = !option->actions || has_word(option->actions, action);
-	const char *other = find_given(request, option->excludes);
+	const char *other = find_given(request, option->excludes, option);
 
 	if (!is_given)
 		return option->missing && taken ? options_wrong(request, "%s", option->missing) : 0;
 	if (!taken)
 		return options_wrong(request, "%s does not take --%s", action, option->name);
-	if (option->needs && !find_given(request, option->needs))
+	if (option->needs && !find_given(request, option->needs, option))
 		return lacks(request, option);
-	if (other && strcmp(other, option->name) != 0)
+	if (other)
 		return options_wrong(request, "--%s and --%s do not go together: leave one of them out", option->name,
 		                     other);
 	return 0;
@@ -365,11 +365,11 @@ claim_files(const struct common_options *request)
 	for (int i = 0; i < request->operand_count && strcmp(command->operand, "file") == 0 && code >= 0; i++)
 		code = claims_add_input("DATA", request->operands[i], &error);
 	for (size_t i = 0; (option = option_at(command, i)) != NULL && code >= 0; i++) {
-		const char *path = *(const char *const *)((const char *)request + option->offset);
+		const void *path = (const char *)request + option->offset;
 		char label[OPTION_LABEL_ROOM];
 
 		if (option->kind == OPTION_OUTPUT && request->given & UINT64_C(1) << i)
-			code = claims_add_output(option_label(option, label), path, &error);
+			code = claims_add_output(option_label(option, label), *(const char *const *)path, &error);
 	}
 	if (code >= 0 && command->common & COMMON_OUTPUT && !request->output)
 		code = claims_add_output("the result", "-", &error);

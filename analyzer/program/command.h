@@ -48,8 +48,9 @@ struct command {
 	size_t request_size;  /* of the struct the options are read into; it begins with a struct common_options */
 	const void *defaults; /* such a struct, of which the common options are not read; NULL: all 0 */
 
-	/* What the table cannot say of the request; 0, or the status of options_wrong(). May be NULL. */
-	int (*check)(void *request);
+	/* What the table cannot say of the request: 0, the status of options_wrong(), or a negative code with `error`
+	 * filled, which is wrong usage too. May be NULL. */
+	int (*check)(void *request, struct portolan_error *error);
 	/* An exit status, or a negative code with `error` filled. */
 	int (*run)(void *request, struct portolan_error *error);
 	/* Instead of all that: portoland reads the command line. */

@@ -51,6 +51,15 @@ command_nearest(const char *name)
 }
 
 static int
+check(const struct command *command, void *request)
+{
+	struct portolan_error error;
+	int status = command->check ? command->check(request, &error) : 0;
+
+	return status < 0 ? options_wrong(request, "%s", error.message) : status;
+}
+
+static int
 run(const struct command *command, void *request)
 {
 	struct portolan_error error;
@@ -77,7 +86,7 @@ command_run(const struct command *command, int argc, char **argv)
 	}
 	status = options_read(command, argc, argv, request);
 	if (status == OPTIONS_READ) {
-		status = command->check ? command->check(request) : 0;
+		status = check(command, request);
 		if (status == 0)
 			status = run(command, request);
 	}

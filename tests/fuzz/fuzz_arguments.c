@@ -53,6 +53,7 @@ static void
 check_command(const struct command *command, int argc, char **argv)
 {
 	struct common_options *request;
+	struct portolan_error error;
 	int status;
 
 	if (command->hand_over)
@@ -65,8 +66,8 @@ check_command(const struct command *command, int argc, char **argv)
 		require(request->operand_count >= command->least && request->operand_count <= command->most);
 		require(request->operand_count < argc);
 		require(request->epoch_from < request->epoch_to);
-		status = command->check ? command->check(request) : 0;
-		require(status == 0 || status == STATUS_USAGE);
+		status = command->check ? command->check(request, &error) : 0;
+		require(status <= 0 || status == STATUS_USAGE);
 	}
 	free(request);
 }
