@@ -62,5 +62,5 @@ main(int argc, char **argv)
 		return finish_stdout();
 	}
 	command = command_find(name);
-	return command ? command_run(command, argc - 1, argv + 1) : wrong_command(name);
+	return command ? command_run(command, argc, argv) : wrong_command(name);
 }

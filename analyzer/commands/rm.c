@@ -28,8 +28,8 @@ run(void *context, struct portolan_error *error)
 {
 	const struct rm_request *request = context;
 	const struct common_options *common = &request->common;
-	const char *run = common->operands[0], *words[6] = {"rm"};
-	int count = 1;
+	const char *run = common->operands[0], *words[7] = {NULL, "rm"};
+	int count = 2;
 
 	(void)error;
 	if (!request->yes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !confirm(run, common->store)) {
@@ -43,7 +43,7 @@ run(void *context, struct portolan_error *error)
 	if (run[0] == '-')
 		words[count++] = "--";
 	words[count++] = run;
-	return handover_to_collector(common->command, count, (char **)words);
+	return handover_become((char **)words);
 }
 
 static const struct option_spec options[] = {

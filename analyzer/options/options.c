@@ -395,7 +395,7 @@ set_defaults(struct common_options *request, const struct command *command)
 int
 options_read(const struct command *command, int argc, char **argv, void *request)
 {
-	struct reading reading = {request, command, argv + 1, argc - 1, 0};
+	struct reading reading = {request, command, argv + 2, argc - 2, 0};
 	struct common_options *common = request;
 	const struct option_spec *option;
 	int status;

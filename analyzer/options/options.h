@@ -88,8 +88,8 @@ struct common_options {
 
 enum { OPTIONS_READ = -1 };
 
-/* Reads a command line into the request, which has command->request_size bytes. OPTIONS_READ, or the status to end
- * with: the command line is wrong, which is said, or help was asked for. */
+/* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.
+ * OPTIONS_READ, or the status to end with: the command line is wrong, which is said, or help was asked for. */
 int options_read(const struct command *command, int argc, char **argv, void *request);
 
 /* Was the option given? One that the command does not have was not. */

@@ -54,14 +54,15 @@ struct command {
 	/* An exit status, or a negative code with `error` filled. */
 	int (*run)(void *request, struct portolan_error *error);
 	/* Instead of all that: portoland reads the command line. */
-	int (*hand_over)(const struct command *command, int argc, char **argv);
+	int (*hand_over)(const struct command *command, char **argv);
 };
 
 extern const struct command *const command_table[];   /* ends with NULL */
 const struct command *command_find(const char *name); /* NULL: none */
 const char *command_nearest(const char *name);        /* NULL: none is near */
 
-/* Reads the command line, of which argv[0] is the command's name, and does what it asks for: the exit status. */
+/* Reads the program's arguments, of which argv[1] is the command's name, and does what they ask for: the exit status.
+ */
 int command_run(const struct command *command, int argc, char **argv);
 
 #endif

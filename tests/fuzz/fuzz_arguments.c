@@ -76,9 +76,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
-	size_t commands = 0, count = 1;
+	size_t commands = 0, count = 2;
 	const struct command *command;
-	char *argv[MOST_ARGUMENTS + 2], *text, *rest, *word;
+	char *argv[MOST_ARGUMENTS + 3], *text, *rest, *word;
 	uint8_t number = input_u8(&input);
 
 	if (size > 2048)
@@ -89,8 +89,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = input_text(&input, input.size);
 	for (size_t i = 0; i < size - 1 && size > 0; i++)
 		text[i] = text[i] ? text[i] : '\n';
-	argv[0] = (char *)(uintptr_t)command->name;
-	for (word = strtok_r(text, "\n", &rest); word && count <= MOST_ARGUMENTS; word = strtok_r(NULL, "\n", &rest)) {
+	argv[0] = (char *)(uintptr_t)"portolan";
+	argv[1] = (char *)(uintptr_t)command->name;
+	for (word = strtok_r(text, "\n", &rest); word && count < MOST_ARGUMENTS + 2; word = strtok_r(NULL, "\n", &rest)) {
 		check_numbers(word);
 		check_rule(word);
 		command_nearest(word);

@@ -71,7 +71,7 @@ read_line(const struct command *command, const char *line, struct request *reque
 	char *words[32], *rest, *copy = text[next++ % 4];
 	int count = 0;
 
-	snprintf(copy, sizeof(text[0]), "test %s", line);
+	snprintf(copy, sizeof(text[0]), "portolan test %s", line);
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		words[count++] = strcmp(word, "''") == 0 ? word + 2 : word;
 	return options_read(command, count, words, request);
