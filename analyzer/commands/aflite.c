@@ -4,8 +4,6 @@
  * Files that can be refused (a picture's ending, a folder that is not there) are looked at before the work; the
  * examples that are kept are written last, after which the checkpoint is no longer needed.
  */
-#include "commands.h"
-
 #include "aflite.h"
 #include "aflite/checkpoint.h"
 #include "aflite/status.h"
@@ -18,8 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Bytes that programs can get without driving others out; 0: the system does not say. */
 static uint64_t

@@ -1,15 +1,10 @@
 /* artifacts.c: portolan artifacts: which tokens give the label away. */
-#include "commands.h"
-
 #include "artifacts.h"
 #include "artifacts/ranking_chart.h"
 #include "output/text.h"
 #include "plot/chart.h"
-#include "program/message.h"
 
 #include <portolan/error.h>
-
-#include <string.h>
 
 #define TOP_MAX 1000000
 #define TOP_WITH_RUN 10

@@ -1,6 +1,4 @@
 /* backup.c: portolan backup: a copy of the store; portoland makes it. */
-#include "commands.h"
-
 #include "program/handover.h"
 
 const struct command backup_command = {

@@ -4,8 +4,6 @@
  * The work is done in a process of its own: LMDB trusts its pages, so that reading a file damaged there may end with a
  * signal, which is an answer too.
  */
-#include "commands.h"
-
 #include "check/counters.h"
 #include "program/message.h"
 #include "options/format.h"

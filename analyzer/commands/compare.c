@@ -5,9 +5,6 @@
  * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
  * (--average), only two are held at a time.
  */
-#include "commands.h"
-
-#include "compare_average.h"
 #include "compare_report.h"
 
 #include "output/report.h"
@@ -20,12 +17,12 @@
 #include "program/message.h"
 #include "program/number.h"
 #include "options/format.h"
+#include "output/table.h"
 #include "rule_options.h"
 #include "selection/region_list.h"
 
 #include <portolan/error.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +30,9 @@
 
 enum show { SHOW_CORRELATIONS, SHOW_REGIONS, SHOW_SELECTIONS, SHOW_EARLY };
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping", NULL};
+
+enum { AVERAGE_CSV, AVERAGE_JSONL, AVERAGE_NPY };
+static const char *const average_formats[] = {"csv", "jsonl", "npy", NULL};
 
 struct compare {
 	struct common_options common;
@@ -91,7 +91,7 @@ check(void *context, struct portolan_error *error)
 		selection_rule_parse(compare->rule_text, &compare->rule);
 	if (!option_given(common, "fraction")) /* the top third */
 		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
-	return compare->average ? format_choose(common, compare_average_formats, &compare->format)
+	return compare->average ? format_choose(common, average_formats, &compare->format)
 	                        : format_choose_json(common, "csv");
 }
 
@@ -255,12 +255,53 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 }
 
 static int
+write_average(const struct compare *compare, const struct dynamics *dynamics, struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, compare->common.output, error);
+
+	if (code < 0)
+		return code;
+	if (compare->format == AVERAGE_NPY)
+		code = table_write_npy(&output, dynamics, dynamics->order, dynamics->count, error);
+	else if (compare->format == AVERAGE_JSONL)
+		table_write_jsonl(&output, dynamics, dynamics->order, dynamics->count);
+	else
+		table_write_csv(&output, dynamics, dynamics->order, dynamics->count);
+	if (code < 0) {
+		output_discard(&output);
+		return code;
+	}
+	return output_finish(&output, error);
+}
+
+/* Several runs put together, as one table of measures: an exit status, or a negative code. */
+static int
+average_runs(const struct compare *compare, struct portolan_error *error)
+{
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .row_bytes = 8};
+	const struct common_options *common = &compare->common;
+	struct aggregate_report report;
+	struct dynamics dynamics;
+	int status = dynamics_load_aggregate(&dynamics, common, common->operands, (size_t)common->operand_count,
+	                                     &request, &report, error);
+
+	if (status < 0)
+		return status;
+	status = write_average(compare, &dynamics, error);
+	if (status >= 0) {
+		dynamics_report_first_epoch(&dynamics);
+		status = aggregate_report_gaps(&report, common->strict);
+	}
+	dynamics_free(&dynamics);
+	return status;
+}
+static int
 run(void *context, struct portolan_error *error)
 {
 	struct compare *compare = context;
 
-	return compare->average ? compare_average(&compare->common, compare->format, error)
-	                        : compare_runs(compare, error);
+	return compare->average ? average_runs(compare, error) : compare_runs(compare, error);
 }
 
 #define TO(member) .offset = offsetof(struct compare, member)
@@ -281,7 +322,7 @@ static const struct option_spec compare_options[] = {
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .help = "Draw that curve too: FILE.png, FILE.svg or FILE.pdf."},
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
          .help = "Print the runs as one table of measures, one line per example that all have."},
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = compare_average_formats, .needs = "average",
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
          .help = "Of --average: csv, jsonl or npy. Default: what FILE ends with, else csv."},
         {0},
 };

@@ -1,18 +1,11 @@
 /* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
-#include "commands.h"
-
 #include "groups.h"
 #include "options/format.h"
 #include "plot/chart.h"
 #include "rule_options.h"
-#include "program/message.h"
-#include "program/number.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000

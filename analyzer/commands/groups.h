@@ -3,9 +3,12 @@
 #define COMMANDS_GROUPS_H
 
 #include "groups/columns.h"
+#include "groups/forgetting.h"
 #include "plot/picture.h"
-#include "options/options.h"
+#include "output/output.h"
 #include "selection/selection.h"
+
+#include <jansson.h>
 
 struct groups {
 	struct common_options common;
@@ -27,5 +30,12 @@ struct groups {
 /* Print one answer of the loaded run; STATUS_DONE, STATUS_INCOMPLETE, or a negative code. */
 int groups_summarise(struct groups *groups, struct portolan_error *error);
 int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
+
+/* groups_report.c: what is printed. The JSON are new references; NULL: out of memory. */
+void groups_report_csv(struct output *output, const struct dynamics *dynamics, const struct summary_row *rows,
+                       size_t count);
+void groups_report_histogram_csv(struct output *output, const struct forgetting *forgetting);
+json_t *groups_report_json(const struct dynamics *dynamics, const struct summary_row *rows, size_t count);
+json_t *groups_report_histogram_json(const struct dynamics *dynamics, const struct forgetting *forgetting);
 
 #endif

@@ -3,11 +3,8 @@
 
 #include "output/report.h"
 #include "groups/forgetting_chart.h"
-#include "groups_report.h"
 #include "program/message.h"
 #include "program/number.h"
-
-#include <portolan/error.h>
 
 static void
 say_forgettable(const struct forgetting *forgetting)

@@ -1,11 +1,10 @@
 /* groups_report.c: rows as CSV and JSON. Empty, and null: not defined. */
-#include "groups_report.h"
+#include "groups.h"
 
 #include "output/report.h"
 #include "output/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *

@@ -1,7 +1,6 @@
 /* groups_summary.c: portolan groups --attributes: the selection beside the whole. */
 #include "groups.h"
 
-#include "groups_report.h"
 #include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"

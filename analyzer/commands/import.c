@@ -1,6 +1,4 @@
 /* import.c: portolan import: recorded files become a run; portoland does it. */
-#include "commands.h"
-
 #include "options/options.h"
 #include "program/handover.h"
 

@@ -1,6 +1,4 @@
 /* keygen.c: portolan keygen: keys for a collector that other machines may reach; portoland makes them. */
-#include "commands.h"
-
 #include "options/options.h"
 #include "program/handover.h"
 

@@ -4,15 +4,11 @@
  * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
  * a temporary name; only a whole picture gets the name asked for.
  */
-#include "commands.h"
-
 #include "map/drawing.h"
 #include "map_report.h"
 #include "program/message.h"
 #include "program/number.h"
 #include "options/options.h"
-
-#include <portolan/error.h>
 
 #include <string.h>
 

@@ -1,6 +1,4 @@
 /* metrics.c: portolan metrics: every example's measures, in five formats. */
-#include "commands.h"
-
 #include "dynamics/dynamics.h"
 #include "options/format.h"
 #include "output/export.h"

@@ -3,16 +3,12 @@
  *
  * One command line for four actions: an option that the action does not take is wrong, not ignored.
  */
-#include "commands.h"
-
 #include "noise.h"
 
 #include "options/format.h"
 #include "plot/chart.h"
 #include "rule_options.h"
 #include "selection/manifest.h"
-
-#include <portolan/error.h>
 
 #include <string.h>
 

@@ -9,8 +9,6 @@
 #include "program/number.h"
 #include "selection/manifest.h"
 
-#include <portolan/error.h>
-
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
 /* rm.c: portolan rm: removes a run; portoland does it. On a terminal it asks first. */
-#include "commands.h"
-
 #include "options/options.h"
 #include "program/handover.h"
 #include "program/message.h"

@@ -1,6 +1,4 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
-#include "commands.h"
-
 #include "check/completeness.h"
 #include "check/counters.h"
 #include "program/message.h"

@@ -4,14 +4,11 @@
  * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. The file is
  * mapped, so that takes no memory for its text.
  */
-#include "commands.h"
-
 #include "files/join.h"
 #include "program/message.h"
 #include "program/parallel.h"
 #include "select_files.h"
 #include "select_options.h"
-#include "select_passes.h"
 #include "selection/passes.h"
 
 /* STATUS_INCOMPLETE where a list had ids that are not to be chosen from. */

@@ -31,4 +31,8 @@ int select_write_manifest(const struct select_request *request, const struct sel
 int select_write_files(const struct select_request *request, const struct selection_source *source,
                        struct portolan_error *error);
 
+/* select_passes.c, from a run that is too long to be held in memory: without --join, lists and features, of one opened
+ * run: the same files. An exit status, or a negative code. */
+int select_in_passes(const struct select_request *request, struct dynamics *run, struct portolan_error *error);
+
 #endif

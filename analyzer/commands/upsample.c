@@ -1,6 +1,4 @@
 /* upsample.c: portolan upsample: repeats the records that contradict what tokens give away. */
-#include "commands.h"
-
 #include "plot/chart.h"
 #include "program/message.h"
 #include "program/number.h"

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define POINTS 10000 /* of other tokens: more show nothing more */
 

@@ -4,8 +4,6 @@
 #include "output/report.h"
 #include "program/number.h"
 
-#include <portolan/error.h>
-
 #include <stdlib.h>
 
 #define LABELS_SHOWN 8 /* of those that could not be balanced */

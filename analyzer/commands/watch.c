@@ -4,14 +4,9 @@
  * Signals are blocked and waited for with the time between two looks: so no handler runs, and Ctrl-C is an ordinary
  * way to end. A look that takes long is followed by a longer wait: looking takes a tenth of the time at most.
  */
-#include "commands.h"
-
 #include "program/message.h"
-#include "program/number.h"
 #include "options/options.h"
 #include "watch/terminal.h"
-
-#include <portolan/error.h>
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "program/message.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 80

@@ -1,7 +1,6 @@
 /* commands.c: the table of subcommands, in the order in which help shows them, and how one is run. */
 #include "command.h"
 
-#include "commands/commands.h"
 #include "message.h"
 #include "options/options.h"
 #include "suggest.h"

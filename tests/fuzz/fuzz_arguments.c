@@ -50,7 +50,7 @@ check_rule(const char *text)
 
 /* Up to where the command would begin; none is given a run that exists. */
 static void
-check_command(const struct command *command, int argc, char **argv)
+read_command(const struct command *command, int argc, char **argv)
 {
 	struct common_options *request;
 	struct portolan_error error;
@@ -98,7 +98,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		argv[count++] = word;
 	}
 	argv[count] = NULL;
-	check_command(command, (int)count, argv);
+	read_command(command, (int)count, argv);
 	free(text);
 	return 0;
 }
