@@ -52,7 +52,7 @@ check_memory(const struct aflite *aflite, const struct filter_options *options, 
 	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
 	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
 	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : available_memory();
-	char examples[NUMBER_ROOM], takes[MEMORY_ROOM], there[MEMORY_ROOM];
+	char takes[MEMORY_ROOM], there[MEMORY_ROOM];
 
 	print_memory((double)needed, takes);
 	if (most > 0 && needed > most)
@@ -61,9 +61,9 @@ check_memory(const struct aflite *aflite, const struct filter_options *options, 
 		        "it would take %s of memory, and %s %s: give it so much, or say fewer --partitions, or fewer features",
 		        takes, aflite->request->max_memory ? "--max-memory is" : "there are",
 		        print_memory((double)most, there));
-	number_print_grouped(input->count, examples);
-	message_note("aflite: %s examples, %llu features, %zu classes; takes about %s of memory", examples,
-	             (unsigned long long)input->source.array->header.shape[1], input->labels.class_count, takes);
+	message_note("aflite: %s examples, %llu features, %zu classes; takes about %s of memory",
+	             NUMBER_GROUPED(input->count), (unsigned long long)input->source.array->header.shape[1],
+	             input->labels.class_count, takes);
 	return 0;
 }
 
@@ -170,25 +170,20 @@ report_result(const struct aflite *aflite)
 	const struct filter *filter = &aflite->filter;
 	const struct filter_log *first = &filter->log[0], *last = &filter->log[filter->phases - 1];
 	uint64_t unfinished = 0, lacking = 0, sets = filter->phases * filter->options.partitions;
-	char kept[NUMBER_ROOM], all[NUMBER_ROOM], tied[NUMBER_ROOM];
 
 	for (size_t phase = 0; phase < filter->phases; phase++) {
 		unfinished += filter->log[phase].unfinished;
 		lacking += filter->log[phase].lacking;
 	}
-	number_print_grouped(filter_left(filter), kept);
-	number_print_grouped(filter->total, all);
-	message_note("aflite: kept %s of %s examples after %zu %s: %s", kept, all, filter->phases,
-	             filter->phases == 1 ? "phase" : "phases",
+	message_note("aflite: kept %s of %s examples after %zu %s: %s", NUMBER_GROUPED(filter_left(filter)),
+	             NUMBER_GROUPED(filter->total), filter->phases, filter->phases == 1 ? "phase" : "phases",
 	             filter_left(filter) <= filter->options.target ? "so many were asked for"
 	                                                           : "fewer than a slice were predictable enough");
 	message_note("aflite: held-out accuracy %.3f in the first phase, %.3f in the last", first->accuracy,
 	             last->accuracy);
-	if (last->tied > last->tied_removed) {
-		number_print_grouped(last->tied, tied);
-		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them", tied,
-		             slice_ties_names[filter->options.ties]);
-	}
+	if (last->tied > last->tied_removed)
+		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
+		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);
 	if (last->unpredicted > 0)
 		message_warning(
 		        "%llu examples were never predicted in the last phase and are kept: say more --partitions",

@@ -166,7 +166,8 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
 	                    MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N),
 	        .gold = true};
-	int code = dynamics_load(&artifacts->dynamics, &artifacts->corpus_options.common, artifacts->run, &request, error);
+	int code =
+	        dynamics_load(&artifacts->dynamics, &artifacts->corpus_options.common, artifacts->run, &request, error);
 
 	return code < 0 ? code : find_records(artifacts, error);
 }
@@ -175,7 +176,6 @@ int
 artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	bool strict = artifacts->corpus_options.common.strict;
-	char unmatched[NUMBER_ROOM];
 	int code = artifacts->plot_epochs ? draw_epochs(artifacts, error) : 0, gaps;
 
 	if (code >= 0 && artifacts->by_epoch)
@@ -185,9 +185,8 @@ artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error 
 	gaps = dynamics_report_gaps(&artifacts->dynamics, strict);
 	if (artifacts->sides.unmatched == 0)
 		return gaps;
-	number_print_grouped(artifacts->sides.unmatched, unmatched);
 	message_warning("%s: records that hold one of the tokens, and are no examples of run '%s': %s",
-	                artifacts->corpus.file.path, artifacts->run, unmatched);
+	                artifacts->corpus.file.path, artifacts->run, NUMBER_GROUPED(artifacts->sides.unmatched));
 	return strict ? STATUS_INCOMPLETE : gaps;
 }
 

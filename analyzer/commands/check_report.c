@@ -15,50 +15,35 @@ check_verdict(const struct completeness *result)
 	return result->problem_count ? "incomplete" : "complete";
 }
 
-struct numbers {
-	char text[10][NUMBER_ROOM];
-};
-
 /* The i-th number of a line, grouped. */
-static const char *
-show(struct numbers *numbers, unsigned i, uint64_t value)
-{
-	number_print_grouped(value, numbers->text[i]);
-	return numbers->text[i];
-}
-
 static void
 write_latency(struct output *output, const struct store_latency *latency)
 {
-	struct numbers n;
-
 	if (latency->count == 0)
 		return;
 	output_printf(output, "  commits       %s; µs each: mean %s, half below %s, 99%% below %s, longest %s\n",
-	              show(&n, 0, latency->count), show(&n, 1, latency->sum / latency->count),
-	              show(&n, 2, counters_quantile(latency, 0.5)), show(&n, 3, counters_quantile(latency, 0.99)),
-	              show(&n, 4, latency->max));
+	              NUMBER_GROUPED(latency->count), NUMBER_GROUPED(latency->sum / latency->count),
+	              NUMBER_GROUPED(counters_quantile(latency, 0.5)), NUMBER_GROUPED(counters_quantile(latency, 0.99)),
+	              NUMBER_GROUPED(latency->max));
 }
 
 static void
 write_counters(struct output *output, const struct store_counters *counters)
 {
-	struct numbers n;
-
 	if (counters->frames == 0)
 		return;
-	output_printf(output,
-	              "  received      %s observations, of which repeated %s, skipped %s; %s frames, %s bytes\n",
-	              show(&n, 0, counters->received), show(&n, 1, counters->repeated), show(&n, 2, counters->skipped),
-	              show(&n, 3, counters->frames), show(&n, 4, counters->bytes));
+	output_printf(
+	        output, "  received      %s observations, of which repeated %s, skipped %s; %s frames, %s bytes\n",
+	        NUMBER_GROUPED(counters->received), NUMBER_GROUPED(counters->repeated),
+	        NUMBER_GROUPED(counters->skipped), NUMBER_GROUPED(counters->frames), NUMBER_GROUPED(counters->bytes));
 	if (counters->gaps || counters->malformed || counters->failures)
 		output_printf(output, "  trouble       gaps %s, malformed frames %s, failed commits %s\n",
-		              show(&n, 0, counters->gaps), show(&n, 1, counters->malformed),
-		              show(&n, 2, counters->failures));
+		              NUMBER_GROUPED(counters->gaps), NUMBER_GROUPED(counters->malformed),
+		              NUMBER_GROUPED(counters->failures));
 	if (counters->dropped)
 		output_printf(output,
 		              "  dropped       %s frames beyond the credit of their session; clients send them again\n",
-		              show(&n, 0, counters->dropped));
+		              NUMBER_GROUPED(counters->dropped));
 	write_latency(output, &counters->commits);
 }
 
@@ -66,17 +51,16 @@ static void
 write_clients(struct output *output, const struct completeness *result)
 {
 	const struct store_client *clients = &result->clients;
-	struct numbers n;
 
 	output_printf(output, "  sessions      %s: live %s, closed %s, never closed %s\n",
-	              show(&n, 0, result->session_count), show(&n, 1, result->live), show(&n, 2, result->closed),
-	              show(&n, 3, result->lost));
+	              NUMBER_GROUPED(result->session_count), NUMBER_GROUPED(result->live),
+	              NUMBER_GROUPED(result->closed), NUMBER_GROUPED(result->lost));
 	if (clients->told)
 		output_printf(output,
 		              "  clients say   logged %s, left out %s, dropped %s, spooled %s, calls that waited %s\n",
-		              show(&n, 0, clients->logged), show(&n, 1, clients->refused),
-		              show(&n, 2, clients->dropped), show(&n, 3, clients->spooled),
-		              show(&n, 4, clients->waits));
+		              NUMBER_GROUPED(clients->logged), NUMBER_GROUPED(clients->refused),
+		              NUMBER_GROUPED(clients->dropped), NUMBER_GROUPED(clients->spooled),
+		              NUMBER_GROUPED(clients->waits));
 }
 
 static void
@@ -87,12 +71,12 @@ write_epochs(struct output *output, const struct completeness *result)
 	output_text(output, "  epoch      observed       missing        in log  state\n");
 	for (size_t e = 0; e < result->epoch_count; e++) {
 		const struct completeness_epoch *epoch = &result->epochs[e];
-		struct numbers n;
 
-		output_printf(
-		        output, "  %5u %13s %13s %13s  %s%s\n", epoch->stored.epoch, show(&n, 0, epoch->observed),
-		        show(&n, 1, epoch->missing), show(&n, 2, epoch->stored.waiting), state_names[epoch->state],
-		        epoch->stored.folds > 1 || (epoch->stored.folds && epoch->stored.waiting) ? ", patched" : "");
+		output_printf(output, "  %5u %13s %13s %13s  %s%s\n", epoch->stored.epoch,
+		              NUMBER_GROUPED(epoch->observed), NUMBER_GROUPED(epoch->missing),
+		              NUMBER_GROUPED(epoch->stored.waiting), state_names[epoch->state],
+		              epoch->stored.folds > 1 || (epoch->stored.folds && epoch->stored.waiting) ? ", patched"
+		                                                                                        : "");
 	}
 }
 
@@ -100,25 +84,24 @@ void
 check_report_text(struct output *output, const struct completeness *result)
 {
 	const struct store_run_info *info = &result->info;
-	struct numbers n;
 
 	output_printf(output, "%s: %s\n", info->name, check_verdict(result));
 	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
 		output_printf(output, "  damaged: %s\n", result->damage[i] ? result->damage[i] : "");
 	if (result->damaged > COMPLETENESS_LINES)
-		output_printf(output, "  damaged: %s more\n", show(&n, 0, result->damaged - COMPLETENESS_LINES));
+		output_printf(output, "  damaged: %s more\n", NUMBER_GROUPED(result->damaged - COMPLETENESS_LINES));
 	for (size_t i = 0; i < result->problem_count; i++)
 		output_printf(output, "  incomplete: %s\n", result->problems[i]);
-	output_printf(output, "  records       %s read, %s damaged\n", show(&n, 0, result->records),
-	              show(&n, 1, result->damaged));
+	output_printf(output, "  records       %s read, %s damaged\n", NUMBER_GROUPED(result->records),
+	              NUMBER_GROUPED(result->damaged));
 	if (info->declared)
-		output_printf(output, "  examples      %s declared, %s observed\n", show(&n, 0, info->declared),
-		              show(&n, 1, info->examples));
+		output_printf(output, "  examples      %s declared, %s observed\n", NUMBER_GROUPED(info->declared),
+		              NUMBER_GROUPED(info->examples));
 	else
-		output_printf(output, "  examples      %s observed, none declared\n", show(&n, 0, info->examples));
+		output_printf(output, "  examples      %s observed, none declared\n", NUMBER_GROUPED(info->examples));
 	output_printf(output, "  observations  %s, replaced %s, refused %s; gold labels changed %s\n",
-	              show(&n, 0, info->observations), show(&n, 1, info->replaced), show(&n, 2, info->refused),
-	              show(&n, 3, info->changed_labels));
+	              NUMBER_GROUPED(info->observations), NUMBER_GROUPED(info->replaced), NUMBER_GROUPED(info->refused),
+	              NUMBER_GROUPED(info->changed_labels));
 	write_clients(output, result);
 	write_counters(output, &result->counters);
 	write_epochs(output, result);

@@ -211,14 +211,11 @@ report_gaps(const struct compare *compare, const struct compare_result *result)
 	status = aggregate_report_gaps(&report, compare->common.strict);
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
-		char only_a[NUMBER_ROOM], only_b[NUMBER_ROOM];
 
 		if (pair->only_a + pair->only_b == 0)
 			continue;
-		number_print_grouped(pair->only_a, only_a);
-		number_print_grouped(pair->only_b, only_b);
-		message_warning("not compared: %s examples that only run '%s' has, %s that only run '%s' has", only_a,
-		                pair->run_a, only_b, pair->run_b);
+		message_warning("not compared: %s examples that only run '%s' has, %s that only run '%s' has",
+		                NUMBER_GROUPED(pair->only_a), pair->run_a, NUMBER_GROUPED(pair->only_b), pair->run_b);
 		apart = true;
 	}
 	return apart && compare->common.strict ? STATUS_INCOMPLETE : status;

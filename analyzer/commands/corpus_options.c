@@ -70,15 +70,12 @@ corpus_options_check(struct corpus_options *options)
 static void
 warn_of_none(const struct corpus_options *options, const struct token_counts *counts, const struct ranking *ranking)
 {
-	char most[NUMBER_ROOM], least[NUMBER_ROOM];
-
-	number_print_grouped(ranking->most, most);
-	number_print_grouped(options->ranking.min_count, least);
 	if (counts->tokens.count == 0)
 		message_warning("%s: there are no tokens to look at", options->request.path);
 	else if (ranking->most < options->ranking.min_count)
 		message_warning("%s: no token stands in %s records, the most frequent in %s: see --min-count",
-		                options->request.path, least, most);
+		                options->request.path, NUMBER_GROUPED(options->ranking.min_count),
+		                NUMBER_GROUPED(ranking->most));
 	else
 		message_warning("%s: no token stands in so many records: see --min-count and --max-count",
 		                options->request.path);
@@ -88,13 +85,9 @@ int
 corpus_options_report(const struct corpus_options *options, const struct token_counts *counts,
                       const struct ranking *ranking)
 {
-	char empty[NUMBER_ROOM];
-
-	if (counts->empty > 0) {
-		number_print_grouped(counts->empty, empty);
+	if (counts->empty > 0)
 		message_warning("%s: records without any token: %s, the first on line %llu", options->request.path,
-		                empty, (unsigned long long)counts->empty_line);
-	}
+		                NUMBER_GROUPED(counts->empty), (unsigned long long)counts->empty_line);
 	if (ranking->count == 0)
 		warn_of_none(options, counts, ranking);
 	return options->common.strict && (counts->empty > 0 || ranking->count == 0) ? STATUS_INCOMPLETE : STATUS_DONE;

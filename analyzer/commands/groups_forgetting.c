@@ -9,16 +9,12 @@
 static void
 say_forgettable(const struct forgetting *forgetting)
 {
-	char numbers[4][NUMBER_ROOM];
 	uint64_t forgettable = forgetting->forgotten + forgetting->never_learned;
 
-	number_print_grouped(forgettable, numbers[0]);
-	number_print_grouped(forgetting->examples, numbers[1]);
-	number_print_grouped(forgetting->forgotten, numbers[2]);
-	number_print_grouped(forgetting->never_learned, numbers[3]);
 	message_note("forgettable: %s of %s examples (%.1f%%): forgotten at least once %s, never learned %s",
-	             numbers[0], numbers[1], 100 * (double)forgettable / (double)forgetting->examples, numbers[2],
-	             numbers[3]);
+	             NUMBER_GROUPED(forgettable), NUMBER_GROUPED(forgetting->examples),
+	             100 * (double)forgettable / (double)forgetting->examples, NUMBER_GROUPED(forgetting->forgotten),
+	             NUMBER_GROUPED(forgetting->never_learned));
 }
 
 int

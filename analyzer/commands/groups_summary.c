@@ -77,22 +77,18 @@ write_summary(const struct groups *groups, const struct columns *columns, const 
 static int
 report_columns(const struct groups *groups, const struct columns *columns)
 {
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
 	const char *path = groups->columns.path;
 
 	if (columns->passed_over[0])
 		message_warning("%s: passed over for having more than %d different values: %s; --columns has them all",
 		                path, COLUMNS_CATEGORIES_MAX, columns->passed_over);
-	if (columns->unknown) {
-		number_print_grouped(columns->unknown, some);
-		number_print_grouped(columns->records, all);
-		message_warning("%s: %s of %s records belong to no example of the run", path, some, all);
-	}
+	if (columns->unknown)
+		message_warning("%s: %s of %s records belong to no example of the run", path,
+		                NUMBER_GROUPED(columns->unknown), NUMBER_GROUPED(columns->records));
 	if (columns->unmatched == 0)
 		return STATUS_DONE;
-	number_print_grouped(columns->unmatched, some);
-	number_print_grouped(groups->dynamics.count, all);
-	message_warning("not in %s: %s of the run's %s examples; they are left out", path, some, all);
+	message_warning("not in %s: %s of the run's %s examples; they are left out", path,
+	                NUMBER_GROUPED(columns->unmatched), NUMBER_GROUPED(groups->dynamics.count));
 	return groups->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 

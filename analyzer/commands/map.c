@@ -103,23 +103,19 @@ warn(const struct map_drawing *drawing)
 
 	for (size_t s = 0; s < drawing->source_count; s++) {
 		const struct map_source *source = &drawing->sources[s];
-		char number[NUMBER_ROOM];
 		int its = STATUS_DONE;
 
 		if (source->is_run) {
 			dynamics_report_first_epoch(&source->dynamics);
 			its = dynamics_report_gaps(&source->dynamics, request->common->strict);
 		}
-		if (source->colour_unknown > 0) {
-			number_print_grouped(source->colour_unknown, number);
+		if (source->colour_unknown > 0)
 			message_warning("%s: records of no example of %s: %s", request->source.colour_file,
-			                source->name, number);
-		}
-		if (source->colour_unmatched > 0) {
-			number_print_grouped(source->colour_unmatched, number);
-			message_warning("%s has no record for %s example%s of %s", request->source.colour_file, number,
+			                source->name, NUMBER_GROUPED(source->colour_unknown));
+		if (source->colour_unmatched > 0)
+			message_warning("%s has no record for %s example%s of %s", request->source.colour_file,
+			                NUMBER_GROUPED(source->colour_unmatched),
 			                source->colour_unmatched == 1 ? "" : "s", source->name);
-		}
 		status = its > status ? its : status;
 	}
 	return status;

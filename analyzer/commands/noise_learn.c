@@ -133,33 +133,21 @@ fit_json(const struct noise_request *request, const struct noise_fit *fit, uint6
 	                 report_number(score->f1), "top", tops_json(fit));
 }
 
-struct numbers {
-	char text[4][NUMBER_ROOM];
-};
-
-static const char *
-show(struct numbers *numbers, unsigned i, uint64_t value)
-{
-	number_print_grouped(value, numbers->text[i]);
-	return numbers->text[i];
-}
-
 static void
 write_text(struct output *output, const struct noise_request *request, const struct noise_fit *fit)
 {
 	const struct noise_score *score = &fit->held_out;
 	const struct logistic *logistic = &fit->model.logistic;
-	struct numbers n;
 
 	output_printf(output, "%s: %s examples, %s of them with a flipped label\n", request->run,
-	              show(&n, 0, fit->examples), show(&n, 1, fit->flips));
+	              NUMBER_GROUPED(fit->examples), NUMBER_GROUPED(fit->flips));
 	output_printf(output, "  model      1 / (1 + exp(-(%.6g * confidence %+.6g)))", logistic->weight,
 	              logistic->intercept);
 	if (logistic->weight < 0)
 		output_printf(output, ": above 0.5 where confidence is below %.4f",
 		              -logistic->intercept / logistic->weight);
-	output_printf(output, "\n  trained    on %s examples, half of them flipped\n", show(&n, 0, fit->trained_on));
-	output_printf(output, "  held out   %s examples, half of them flipped: ", show(&n, 0, score->examples));
+	output_printf(output, "\n  trained    on %s examples, half of them flipped\n", NUMBER_GROUPED(fit->trained_on));
+	output_printf(output, "  held out   %s examples, half of them flipped: ", NUMBER_GROUPED(score->examples));
 	if (isfinite(score->precision))
 		output_printf(output, "precision %.4f, recall %.4f, F1 %.4f\n", score->precision, score->recall,
 		              score->f1);
@@ -168,12 +156,12 @@ write_text(struct output *output, const struct noise_request *request, const str
 	for (unsigned t = 0; t < NOISE_TOPS; t++) {
 		const struct noise_top *top = &fit->by_score[t];
 
-		output_printf(output,
-		              "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by confidence alone %s\n",
-		              100 * top->fraction, show(&n, 0, top->examples), show(&n, 1, top->flipped),
-		              top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
-		              100 * (double)top->flipped / (double)fit->flips,
-		              show(&n, 2, fit->by_confidence[t].flipped));
+		output_printf(
+		        output,
+		        "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by confidence alone %s\n",
+		        100 * top->fraction, NUMBER_GROUPED(top->examples), NUMBER_GROUPED(top->flipped),
+		        top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
+		        100 * (double)top->flipped / (double)fit->flips, NUMBER_GROUPED(fit->by_confidence[t].flipped));
 	}
 }
 
@@ -226,14 +214,12 @@ fit_run(const struct noise_request *request, const struct dynamics *dynamics, co
         struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
-	char unknown[NUMBER_ROOM];
 	struct noise_fit fit;
 	int code;
 
-	if (flips->unknown > 0) {
-		number_print_grouped(flips->unknown, unknown);
-		message_warning("%s: %s ids are not in run '%s'; left out", request->flips, unknown, request->run);
-	}
+	if (flips->unknown > 0)
+		message_warning("%s: %s ids are not in run '%s'; left out", request->flips,
+		                NUMBER_GROUPED(flips->unknown), request->run);
 	code = noise_fit(dynamics, flips, request->seed, &fit, error);
 	if (code >= 0 && request->plot)
 		code = draw(request, dynamics, flips, error);

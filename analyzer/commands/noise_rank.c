@@ -50,16 +50,6 @@ scored_load(const struct noise_request *request, enum measure measure, struct sc
 	return code;
 }
 
-static void
-say_how_many(const struct suspects *suspects)
-{
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-
-	number_print_grouped(suspects->above_half, some);
-	number_print_grouped(suspects->scored, all);
-	message_note("%s of %s examples have a score above 0.5", some, all);
-}
-
 /* Prints the suspects, and says what is incomplete. */
 static int
 finish(const struct noise_request *request, const struct scored *scored, enum measure measure,
@@ -68,7 +58,6 @@ finish(const struct noise_request *request, const struct scored *scored, enum me
 	const struct common_options *common = &request->common;
 	struct suspects suspects;
 	struct output output;
-	char some[NUMBER_ROOM];
 	int code = suspects_rank(&scored->dynamics, scored->scores, dynamics_measure(&scored->dynamics, measure),
 	                         &request->size, &suspects, error);
 	bool left_out;
@@ -82,10 +71,11 @@ finish(const struct noise_request *request, const struct scored *scored, enum me
 	}
 	left_out = suspects.scored < scored->dynamics.count;
 	if (code >= 0) {
-		say_how_many(&suspects);
-		number_print_grouped(scored->dynamics.count - suspects.scored, some);
+		message_note("%s of %s examples have a score above 0.5", NUMBER_GROUPED(suspects.above_half),
+		             NUMBER_GROUPED(suspects.scored));
 		if (left_out)
-			message_warning("left out, as no margin was recorded for them: %s examples", some);
+			message_warning("left out, as no margin was recorded for them: %s examples",
+			                NUMBER_GROUPED(scored->dynamics.count - suspects.scored));
 		code = dynamics_report_gaps(&scored->dynamics, common->strict);
 	}
 	suspects_free(&suspects);

@@ -17,7 +17,7 @@ confirm(const char *run, const char *store)
 {
 	char answer[16];
 
-	fprintf(stderr, "portolan: remove run '%s', and all that was recorded of it, from %s? [y/N] ", run, store);
+	message_note("remove run '%s', and all that was recorded of it, from %s? [y/N]", run, store);
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

@@ -19,15 +19,12 @@ report_lists(const struct select_request *request, const struct dynamics *dynami
 
 	for (size_t i = 0; i < request->list_count; i++) {
 		const struct pool_list *list = &request->lists[i];
-		char unknown[NUMBER_ROOM], all[NUMBER_ROOM];
 
 		if (list->unknown == 0)
 			continue;
-		number_print_grouped(list->unknown, unknown);
-		number_print_grouped(list->ids, all);
 		message_warning("not observed in run '%s': %s of the %s ids in %s, '%s' in %s %llu the first",
-		                dynamics->info->name, unknown, all, list->path, list->first, list->unit,
-		                (unsigned long long)list->first_place);
+		                dynamics->info->name, NUMBER_GROUPED(list->unknown), NUMBER_GROUPED(list->ids),
+		                list->path, list->first, list->unit, (unsigned long long)list->first_place);
 		status = STATUS_INCOMPLETE;
 	}
 	return request->common.strict ? status : STATUS_DONE;

@@ -259,21 +259,18 @@ check_ending(const struct select_output_options *options, const struct join *joi
 static void
 report_again(const struct join *join, const char *path)
 {
-	char again[NUMBER_ROOM];
-
 	if (join->again == 0)
 		return;
-	number_print_grouped(join->again, again);
 	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path,
-	                again, join->again == 1 ? " is" : "s are", (unsigned long long)join->first_again + 1,
-	                join->again == 1 ? "" : " the first");
+	                NUMBER_GROUPED(join->again), join->again == 1 ? " is" : "s are",
+	                (unsigned long long)join->first_again + 1, join->again == 1 ? "" : " the first");
 }
 
 static int
 report_missing(const struct join *join, const char *path, const struct dynamics *dynamics, const uint32_t *chosen,
                size_t count)
 {
-	char missing[NUMBER_ROOM], all[NUMBER_ROOM], digits[NUMBER_ROOM];
+	char digits[NUMBER_ROOM];
 	const char *first = digits;
 	uint32_t index;
 	size_t length;
@@ -281,15 +278,14 @@ report_missing(const struct join *join, const char *path, const struct dynamics 
 	if (join->missing == 0)
 		return STATUS_DONE;
 	index = chosen[join->first_missing];
-	number_print_grouped(join->missing, missing);
-	number_print_grouped(count, all);
 	if (dynamics->ids.kind == STORE_ID_INT)
 		length = number_print_u64(dynamics->ids.integers[index], digits);
 	else
 		first = ids_text(&dynamics->ids, index, &length);
-	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path, missing, all, (int)length,
-	                first, join->odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
-	                join->odd, join->odd[0] ? "'" : "");
+	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path,
+	                NUMBER_GROUPED(join->missing), NUMBER_GROUPED(count), (int)length, first,
+	                join->odd[0] ? "; the run's ids are integers, and in the file there is '" : "", join->odd,
+	                join->odd[0] ? "'" : "");
 	return STATUS_INCOMPLETE;
 }
 

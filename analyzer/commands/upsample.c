@@ -136,18 +136,15 @@ static void
 warn_of_growth(const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
-	char added[NUMBER_ROOM], most_shown[NUMBER_ROOM];
 	uint64_t most = 0;
 
 	if (balance->added <= upsample->counts.records)
 		return;
 	for (size_t i = 0; i < upsample->holders.count; i++)
 		most = balance->repeats[i] > most ? balance->repeats[i] : most;
-	number_print_grouped(balance->added, added);
-	number_print_grouped(most + 1, most_shown);
 	message_warning(
 	        "%s more than doubled, by %s repeats; a record stands up to %s times: a model may learn such records by heart; take fewer tokens (--top), or cap it (--max-multiplicity)",
-	        upsample->corpus.file.path, added, most_shown);
+	        upsample->corpus.file.path, NUMBER_GROUPED(balance->added), NUMBER_GROUPED(most + 1));
 }
 
 /* What is said at the end, and the status. */

@@ -158,7 +158,7 @@ static int
 draw(const struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
 	const struct balance *balance = &upsample->balance;
-	char caption[200], records[NUMBER_ROOM], added[NUMBER_ROOM];
+	char caption[200];
 	struct chart chart = {
 	        .title = upsample->corpus.file.path,
 	        .caption = caption,
@@ -184,9 +184,8 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	for (unsigned after = 0; after < 2; after++)
 		add_series(&chart.panels[1], after ? "balanced tokens after" : "balanced tokens before",
 		           &curves->balanced[after], after ? 0 : 1);
-	number_print_grouped(upsample->counts.records, records);
-	number_print_grouped(balance->added, added);
-	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%), %zu tokens balanced", records, added,
+	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%), %zu tokens balanced",
+	         NUMBER_GROUPED(upsample->counts.records), NUMBER_GROUPED(balance->added),
 	         100 * (double)balance->added / (double)upsample->counts.records, upsample->token_count);
 	return chart_draw(&chart, &upsample->picture, error);
 }

@@ -158,22 +158,9 @@ upsample_request_json(const struct upsample *upsample)
 	                 (json_int_t)upsample->max_multiplicity, "seed", (json_int_t)upsample->seed);
 }
 
-struct numbers {
-	char text[4][NUMBER_ROOM];
-};
-
-static const char *
-show(struct numbers *numbers, unsigned i, uint64_t value)
-{
-	number_print_grouped(value, numbers->text[i]);
-	return numbers->text[i];
-}
-
 static void
 write_tokens(const struct upsample *upsample, struct output *output)
 {
-	struct numbers n;
-
 	output_printf(output, "\n%-24s %-16s %10s %7s %8s %14s %7s %8s\n", "token", "label", "n", "p*", "z*",
 	              "after: n", "p*", "z*");
 	for (size_t s = 0; s < upsample->token_count; s++) {
@@ -184,8 +171,8 @@ write_tokens(const struct upsample *upsample, struct output *output)
 		const char *label = counts_label(&upsample->counts, before.label, &label_length);
 
 		output_printf(output, "%-24.*s %-16.*s %10s %7.4f %8.2f %14s %7.4f %8.2f\n", (int)length, text,
-		              (int)label_length, label, show(&n, 0, before.n), before.p_star, before.z_star,
-		              show(&n, 1, after.n), after.p_star, after.z_star);
+		              (int)label_length, label, NUMBER_GROUPED(before.n), before.p_star, before.z_star,
+		              NUMBER_GROUPED(after.n), after.p_star, after.z_star);
 	}
 }
 
@@ -193,7 +180,6 @@ static void
 write_rest(const struct upsample *upsample, struct output *output)
 {
 	size_t labels = upsample->counts.label_count, shown = 0, open = 0;
-	struct numbers n;
 
 	for (size_t i = 0; i < upsample->token_count * labels; i++) {
 		enum balance_reason reason = upsample->balance.reasons[i];
@@ -205,7 +191,7 @@ write_rest(const struct upsample *upsample, struct output *output)
 		if (reason == BALANCE_DONE || shown++ >= LABELS_SHOWN)
 			continue;
 		output_printf(output, "not balanced: '%.*s' lacks %s of '%.*s': %s\n", (int)length, text,
-		              show(&n, 0, balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
+		              NUMBER_GROUPED(balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
 		              (int)label_length, label, reasons[reason]);
 	}
 	if (open > LABELS_SHOWN)
@@ -216,8 +202,6 @@ write_rest(const struct upsample *upsample, struct output *output)
 static void
 write_multiplicities(const uint64_t *histogram, size_t bins, struct output *output)
 {
-	struct numbers n;
-
 	output_text(output, "records that stand");
 	for (size_t from = 1, to; from < bins; from = to) {
 		uint64_t records = 0;
@@ -226,10 +210,10 @@ write_multiplicities(const uint64_t *histogram, size_t bins, struct output *outp
 		for (size_t m = from; m < to && m < bins; m++)
 			records += histogram[m];
 		if (records && to == from + 1)
-			output_printf(output, "%s %zu×: %s", from > 1 ? "," : "", from, show(&n, 0, records));
+			output_printf(output, "%s %zu×: %s", from > 1 ? "," : "", from, NUMBER_GROUPED(records));
 		else if (records)
 			output_printf(output, ", %zu–%zu×: %s", from, to < bins ? to - 1 : bins - 1,
-			              show(&n, 0, records));
+			              NUMBER_GROUPED(records));
 	}
 	output_text(output, "\n");
 }
@@ -239,18 +223,17 @@ write_text(const struct upsample *upsample, struct output *output)
 {
 	const struct balance *balance = &upsample->balance;
 	uint64_t records = upsample->counts.records, *histogram;
-	struct numbers n;
 	size_t bins;
 
 	histogram = make_histogram(upsample, &bins);
 	if (!histogram)
 		return false;
 	output_printf(output, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
-	              show(&n, 0, records), show(&n, 1, balance->added),
+	              NUMBER_GROUPED(records), NUMBER_GROUPED(balance->added),
 	              100 * (double)balance->added / (double)records);
 	output_printf(output, "imbalance of %zu token%s, sum of D: %s, after %u iterations %s\n", upsample->token_count,
-	              upsample->token_count == 1 ? "" : "s", show(&n, 0, balance->imbalance[0]), balance->iterations,
-	              show(&n, 1, balance->imbalance[balance->iterations]));
+	              upsample->token_count == 1 ? "" : "s", NUMBER_GROUPED(balance->imbalance[0]), balance->iterations,
+	              NUMBER_GROUPED(balance->imbalance[balance->iterations]));
 	if (balance->tried > balance->iterations)
 		output_printf(output, "taken back, as the sum rose: %u more iterations\n",
 		              balance->tried - balance->iterations);
@@ -270,7 +253,7 @@ upsample_report(const struct upsample *upsample, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	if (upsample->corpus_options.common.json ? report_write(&output, upsample_report_json(upsample)) < 0
-	                                  : !write_text(upsample, &output))
+	                                         : !write_text(upsample, &output))
 		output_fail(&output);
 	return output_finish(&output, error);
 }
