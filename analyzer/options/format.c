@@ -6,15 +6,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static const struct {
-	const char *ending, *format;
-} endings[] = {
-        {"csv", "csv"},   {"tsv", "tsv"},   {"jsonl", "jsonl"},     {"ndjson", "jsonl"}, {"json", "json"},
-        {"npy", "npy"},   {"npz", "npz"},   {"parquet", "parquet"}, {"arrow", "arrow"},  {"feather", "feather"},
-        {"h5", "HDF5"},   {"hdf5", "HDF5"}, {"xlsx", "Excel"},      {"pkl", "pickle"},   {"pt", "PyTorch"},
-        {"html", "HTML"}, {"xml", "XML"},   {"png", "PNG"},         {"svg", "SVG"},      {"pdf", "PDF"},
-        {"gif", "GIF"},   {"gz", "gzip"},   {"zst", "zstd"},        {"bz2", "bzip2"},    {"xz", "xz"},
-        {"zip", "zip"},
+static const char *const endings[] = {
+        "csv", "tsv", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "arrow", "feather", "h5",  "hdf5", "xlsx",
+        "pkl", "pt",  "html",  "xml",    "png",  "svg", "pdf", "gif",     "gz",    "zst",     "bz2", "xz",   "zip",
 };
 
 const char *
@@ -27,8 +21,8 @@ format_of_ending(const char *path)
 	if (!dot || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
 		return NULL;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (strcasecmp(dot + 1, endings[i].ending) == 0)
-			return endings[i].format;
+		if (strcasecmp(dot + 1, endings[i]) == 0)
+			return strcmp(endings[i], "ndjson") == 0 ? "jsonl" : endings[i];
 	return NULL;
 }
 

@@ -32,16 +32,15 @@ options_choice(const struct common_options *request, const char *what, const cha
 size_t
 options_split(char *text, size_t most, const char **parts)
 {
-	size_t count = 1;
+	size_t count = 0;
 
-	for (const char *at = text; *at; at++)
-		count += *at == ',';
-	if (count > most)
-		return 0;
-	for (const char *at = text;; at++) {
-		if (*at == ',' || *at == '\0')
+	for (const char *at = text;; at++) { /* nothing is cut of a text that is wrong: messages quote it */
+		size_t length = strcspn(at, ",");
+
+		if (length == 0 || count == most)
 			return 0;
-		at += strcspn(at, ",");
+		count++;
+		at += length;
 		if (*at == '\0')
 			break;
 	}
