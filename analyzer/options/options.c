@@ -2,19 +2,17 @@
  * options.c: reads a command line by the typed table of its command.
  *
  * Options may stand anywhere before "--", be cut short as far as that is unambiguous, and have their argument after "="
- * or in the next word; letters may be put together. Each value is judged when it is read; what options ask of one
- * another, once all are; then files are claimed (see output/claims.h), so that nothing is read or written of a command
- * that would overwrite what it reads.
+ * or in the next word; letters may be put together. Each value is judged when it is read (values.c), what options ask
+ * of one another once all are (checks.c).
  */
 #include "options.h"
 
+#include "checks.h"
 #include "help.h"
 #include "output/claims.h"
 #include "program/message.h"
 #include "program/suggest.h"
 #include "values.h"
-
-#include <portolan/error.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -115,16 +113,6 @@ struct reading {
 	int count, at;
 };
 
-/* Is `name` one of the words? */
-static bool
-has_word(const char *words, const char *name)
-{
-	for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
-		if (strcspn(words, " ") == strlen(name) && strncmp(words, name, strlen(name)) == 0)
-			return true;
-	return false;
-}
-
 /* Takes option `index` with its argument. OPTIONS_READ to go on. */
 static int
 take_option(const struct reading *reading, size_t index, char *text)
@@ -137,7 +125,7 @@ take_option(const struct reading *reading, size_t index, char *text)
 
 	if (option->kind == OPTION_HELP)
 		return help_command(reading->command);
-	if (request->given & UINT64_C(1) << index && has_word(option->excludes, option->name))
+	if (request->given & UINT64_C(1) << index && option_is_named(option->excludes, option->name))
 		return options_wrong(request, "--%s is given twice: say it once", option->name);
 	request->given |= UINT64_C(1) << index;
 	if (option->kind == OPTION_INPUT && claims_add_input(option_label(option, label), text, &error) < 0)
@@ -258,124 +246,6 @@ read_words(struct reading *reading)
 	return status;
 }
 
-/* Takes the action from the operands, and counts the others. 0, or wrong. */
-static int
-check_operands(struct common_options *request)
-{
-	const struct command *command = request->command;
-
-	if (command->actions && request->operand_count == 0)
-		return options_wrong(request, "which action? portolan %s %s", command->name, command->operands);
-	if (command->actions) {
-		request->action = options_choice(request, "action", request->operands[0], command->actions);
-		if (request->action < 0)
-			return STATUS_USAGE;
-		request->operands++;
-		request->operand_count--;
-	}
-	if (request->operand_count < command->least)
-		return options_wrong(request, "which %s? portolan %s %s", command->operand, command->name,
-		                     command->operands);
-	if (request->operand_count <= command->most)
-		return 0;
-	if (command->most == 0)
-		return options_wrong(request, "takes no operand: '%s'", request->operands[0]);
-	if (command->most == 1)
-		return options_wrong(request, "one %s at a time: '%s' is one too many", command->operand,
-		                     request->operands[1]);
-	return options_wrong(request, "at most %d %ss at a time", command->most, command->operand);
-}
-
-/* The first option beside `self` that is named in `words` and was given; NULL: none. */
-static const char *
-find_given(const struct common_options *request, const char *words, const struct option_spec *self)
-{
-	const struct option_spec *option;
-
-	for (size_t i = 0; (option = option_at(request->command, i)) != NULL; i++)
-		if (option != self && request->given & UINT64_C(1) << i && has_word(words, option->name))
-			return option->name;
-	return NULL;
-}
-
-/* "--mix needs --fraction F or --count N". */
-static int
-lacks(const struct common_options *request, const struct option_spec *option)
-{
-	const struct option_spec *other;
-	char text[256] = "";
-
-	for (size_t i = 0; (other = option_at(request->command, i)) != NULL; i++) {
-		size_t used = strlen(text);
-
-		if (has_word(option->needs, other->name))
-			snprintf(text + used, sizeof(text) - used, "%s--%s%s%s", used ? " or " : "", other->name,
-			         other->argument ? " " : "", other->argument ? other->argument : "");
-	}
-	return options_wrong(request, "--%s needs %s", option->name, text);
-}
-
-/* What options ask of one another, and of the action. */
-static int
-check_option(const struct common_options *request, const struct option_spec *option, bool is_given)
-{
-	const char *action = request->command->actions ? request->command->actions[request->action] : "";
-	bool taken = !option->actions || has_word(option->actions, action);
-	const char *other = find_given(request, option->excludes, option);
-
-	if (!is_given)
-		return option->missing && taken ? options_wrong(request, "%s", option->missing) : 0;
-	if (!taken)
-		return options_wrong(request, "%s does not take --%s", action, option->name);
-	if (option->needs && !find_given(request, option->needs, option))
-		return lacks(request, option);
-	if (other)
-		return options_wrong(request, "--%s and --%s do not go together: leave one of them out", option->name,
-		                     other);
-	return 0;
-}
-
-static int
-claim_store(const struct common_options *request, struct portolan_error *error)
-{
-	static const char *const files[] = {"data.mdb", "lock.mdb"};
-	int code = 0;
-
-	for (size_t i = 0; i < 2 && code >= 0; i++) {
-		char *path;
-
-		if (asprintf(&path, "%s/%s", request->store, files[i]) < 0)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the name of the store");
-		code = claims_add_input("the store's", path, error);
-		free(path);
-	}
-	return code;
-}
-
-/* The store, whether or not the command reads it, operands that are files, and every output; the inputs that options
- * named were claimed before. */
-static int
-claim_files(const struct common_options *request)
-{
-	const struct command *command = request->command;
-	const struct option_spec *option;
-	struct portolan_error error;
-	int code = claim_store(request, &error);
-
-	for (int i = 0; i < request->operand_count && strcmp(command->operand, "file") == 0 && code >= 0; i++)
-		code = claims_add_input("DATA", request->operands[i], &error);
-	for (size_t i = 0; (option = option_at(command, i)) != NULL && code >= 0; i++) {
-		const void *path = (const char *)request + option->offset;
-		char label[OPTION_LABEL_ROOM];
-
-		if (option->kind == OPTION_OUTPUT && request->given & UINT64_C(1) << i)
-			code = claims_add_output(option_label(option, label), *(const char *const *)path, &error);
-	}
-	if (code >= 0 && command->common & COMMON_OUTPUT && !request->output)
-		code = claims_add_output("the result", "-", &error);
-	return code < 0 ? options_wrong(request, "%s", error.message) : 0;
-}
-
 static void
 set_defaults(struct common_options *request, const struct command *command)
 {
@@ -397,7 +267,6 @@ options_read(const struct command *command, int argc, char **argv, void *request
 {
 	struct reading reading = {request, command, argv + 2, argc - 2, 0};
 	struct common_options *common = request;
-	const struct option_spec *option;
 	int status;
 
 	claims_clear();
@@ -405,11 +274,7 @@ options_read(const struct command *command, int argc, char **argv, void *request
 	status = read_words(&reading);
 	if (status != OPTIONS_READ)
 		return status;
-	status = check_operands(common);
-	for (size_t i = 0; (option = option_at(command, i)) != NULL && status == 0; i++)
-		status = check_option(common, option, common->given & UINT64_C(1) << i);
-	if (status == 0)
-		status = claim_files(common);
+	status = options_check(common);
 	message_set_quiet(common->quiet);
 	return status == 0 ? OPTIONS_READ : status;
 }
