@@ -6,8 +6,8 @@
 #include "ranking.h"
 
 /* Writes the names of the first `named` tokens that are significant beside their points, and draws the line of
- * significance at 0.01 after Bonferroni, of all tokens ranked and labels. The picture was picture_init()ed for a chart,
- * and checked. */
+ * significance at 0.01 after Bonferroni, of all tokens ranked and labels. The picture was
+ * picture_check()ed. */
 int ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
                   const struct picture *picture, struct portolan_error *error);
 

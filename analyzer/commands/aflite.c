@@ -287,7 +287,7 @@ const struct command aflite_command = {
                 "how many were removed, and how many shared the p at the cut. The result does not depend on the number "
                 "of "
                 "threads; a checkpoint that is taken up gives the same result, to the byte.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
         .options = aflite_option_table,
         .run = run,
 };

@@ -226,7 +226,10 @@ aflite_check_options(struct aflite_request *request, const struct command *comma
 	if (request->train != SIZE_MAX && request->target != SIZE_MAX && request->train >= request->target)
 		return options_wrong(command, "--train-size %zu must be below --target-size %zu", request->train,
 		                     request->target);
-	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, &error) < 0)
+	if (request->options.common.script && !request->plot)
+		return options_wrong(command, "--script goes with --plot");
+	if (request->plot && picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot,
+	                                  request->options.common.script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
 	return check_files(request, command);
 }

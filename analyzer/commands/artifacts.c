@@ -183,16 +183,19 @@ check_options(struct artifacts *artifacts, const struct command *command)
 {
 	const struct corpus_options *options = &artifacts->corpus_options;
 	const char *output = artifacts->options.common.output;
+	bool script = artifacts->options.common.script;
 	struct portolan_error error;
 	int status = corpus_options_check(&artifacts->corpus_options, &artifacts->options);
 
 	if (status != 0)
 		return status;
+	if (script && !artifacts->plot && !artifacts->plot_epochs)
+		return options_wrong(command, "--script goes with --plot and --plot-epochs");
 	if (artifacts->plot &&
-	    picture_init(&artifacts->picture, "--plot", artifacts->plot, CHART_DATA_ENDING, &error) < 0)
+	    picture_init(&artifacts->picture, PICTURE_CHART, "--plot", artifacts->plot, script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
-	if (artifacts->plot_epochs && picture_init(&artifacts->epochs_picture, "--plot-epochs", artifacts->plot_epochs,
-	                                           CHART_DATA_ENDING, &error) < 0)
+	if (artifacts->plot_epochs && picture_init(&artifacts->epochs_picture, PICTURE_CHART, "--plot-epochs",
+	                                           artifacts->plot_epochs, script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
 	if (artifacts->run && !options->request.id)
 		return options_wrong(command, "--run needs --id-field NAME: which field of DATA has the examples' ids");
@@ -284,7 +287,7 @@ const struct command artifacts_command = {
                 "the others; accuracy is that of the run's last epoch (see --epochs). Then follow the means of "
                 "confidence, variability, correctness, forgetting_events and, where recorded, aum and el2n for both. A "
                 "model that leans on a token does better on the first than on the second.",
-        .common = COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STORE | COMMON_THREADS | COMMON_STRICT,
+        .common = COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STORE | COMMON_THREADS | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
         .run = run,
 };

@@ -143,7 +143,10 @@ check_options(struct compare *compare, const struct command *command)
 				return options_wrong(command, "run '%s' is named twice", options->operands[r]);
 	if (options->operand_count > AGGREGATE_RUNS_MAX)
 		return options_wrong(command, "at most %d runs at a time", AGGREGATE_RUNS_MAX);
-	if (compare->plot && picture_init(&compare->picture, "--plot", compare->plot, CHART_DATA_ENDING, &error) < 0)
+	if (options->common.script && !compare->plot)
+		return options_wrong(command, "--script goes with --plot");
+	if (compare->plot &&
+	    picture_init(&compare->picture, PICTURE_CHART, "--plot", compare->plot, options->common.script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
 	if (compare->show < 0)
 		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
@@ -415,7 +418,7 @@ const struct command compare_command = {
                 "the "
                 "first run's.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = compare_options,
         .run = run,
 };

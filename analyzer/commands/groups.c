@@ -145,7 +145,10 @@ check_options(struct groups *groups, const struct command *command)
 		                     groups->of_selection);
 	if (groups->plot && !groups->forgetting)
 		return options_wrong(command, "--plot goes with --forgetting");
-	if (groups->plot && picture_init(&groups->picture, "--plot", groups->plot, CHART_DATA_ENDING, &error) < 0)
+	if (groups->options.common.script && !groups->plot)
+		return options_wrong(command, "--script goes with --plot");
+	if (groups->plot && picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot,
+	                                 groups->options.common.script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
 	if (groups->forgetting)
 		return 0;
@@ -267,7 +270,7 @@ const struct command groups_command = {
                 "Forgettable is what was "
                 "forgotten at least once, or never learned.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .run = run,
 };

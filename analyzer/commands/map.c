@@ -1,9 +1,4 @@
-/*
- * map.c: portolan map: draws the map of a run, or of a file of coordinates.
- *
- * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
- * a temporary name; only a whole picture gets the name asked for.
- */
+/* map.c: portolan map: draws the map of a run, or of a file of coordinates. */
 #include "commands.h"
 
 #include "map/drawing.h"
@@ -169,6 +164,7 @@ check_options(struct map_line *line, const struct command *command)
 	struct map_source_request *source = &request->source;
 	const char *output = request->common->output;
 	struct portolan_error error;
+	bool is_moving;
 	int code;
 
 	if (request->from && line->options.operand_count > 0)
@@ -183,19 +179,17 @@ check_options(struct map_line *line, const struct command *command)
 		return options_wrong(command, "--id-field is for --colour-file and --from");
 	if (request->from && request->common->epochs_given)
 		return options_wrong(command, "--epochs: the coordinates of --from are of no epochs");
-	code = check_kind(line, command, request->frames || (output && picture_is_animation(output)));
-	if (code != 0 || !output)
-		return code;
-	if (picture_is_animation(output))
-		code = picture_init_animation(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
-	else if (request->frames)
+	if (output) {
+		code = picture_init(&request->picture, PICTURE_MAP, "-o", output, request->common->script, &error);
+		if (code < 0)
+			return options_wrong(command, "%s%s", error.message,
+			                     code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "");
+	}
+	request->has_picture = output != NULL;
+	is_moving = output && request->picture.format == PICTURE_GIF;
+	if (output && request->frames && !is_moving)
 		return options_wrong(command, "-o %s: with --frames, an animation: FILE.gif", output);
-	else
-		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
-	request->has_picture = true;
-	return code < 0 ? options_wrong(command, "%s%s", error.message,
-	                                code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "")
-	                : 0;
+	return check_kind(line, command, request->frames || is_moving);
 }
 
 /* What is incomplete is said of every run; the gravest status. */
@@ -362,13 +356,13 @@ const struct command map_command = {
                     "portolan map snli/seed1 -o training.gif --frames frames\n"
                     "coordinates that other tools wrote\n"
                     "portolan map --from td_metrics.jsonl -o published.png\n"
-                    "draw it again after changing the script\n"
-                    "gnuplot data-map.gp\n",
+                    "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
+                    "portolan map snli/seed1 -o data-map.png --script\n",
         .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with "
                 "histograms of the three beside it. FILE's ending says how: png, svg or pdf; gif for an animation, the "
-                "map after each epoch. The script and its data are left beside the picture as FILE.gp and "
-                "FILE.map-data (FILE without its ending); characters other than letters, digits and ._- become _ in "
-                "their names. --json prints what was drawn: examples, axes, regions, files.\n\n"
+                "map after each epoch. With --script the data are left too, as FILE.map-data; characters other than "
+                "letters, digits and ._- become _ in the names of both. --json prints what was drawn: examples, axes, "
+                "regions, files.\n\n"
                 "The points are a sample, the histograms, cells and regions count every example. Points that lie on "
                 "whole numbers, or on steps of correctness, are spread around them, so that they do not hide one "
                 "another. Examples without a value on an axis are not drawn, and counted.\n\n"
@@ -384,7 +378,7 @@ const struct command map_command = {
                 "--path and --colour-file hold it.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .run = run,
 };

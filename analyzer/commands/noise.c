@@ -148,7 +148,10 @@ check_needs(struct noise_request *request, const struct command *command, enum a
 		return options_wrong(command, "--before is drawn beside the retrained run: ask for --plot too");
 	if (request->size.has_count + request->size.has_fraction + request->size.has_threshold > 1)
 		return options_wrong(command, "one of --count, --fraction and --threshold");
-	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, &error) < 0)
+	if (request->options.common.script && !request->plot)
+		return options_wrong(command, "--script goes with --plot");
+	if (request->plot && picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot,
+	                                  request->options.common.script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
 	return 0;
 }
@@ -265,7 +268,7 @@ const struct command noise_command = {
                 "the "
                 "low group. That group holds what is hard as well as what is mislabelled.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = noise_options,
         .run = run,
 };

@@ -102,7 +102,10 @@ check_options(struct upsample *upsample, const struct command *command)
 	if (upsample->corpus_options.top > HOLDERS_TOKENS_MAX)
 		return options_wrong(command, "--top %llu: at most %d",
 		                     (unsigned long long)upsample->corpus_options.top, HOLDERS_TOKENS_MAX);
-	if (upsample->plot && picture_init(&upsample->picture, "--plot", upsample->plot, CHART_DATA_ENDING, &error) < 0)
+	if (upsample->options.common.script && !upsample->plot)
+		return options_wrong(command, "--script goes with --plot");
+	if (upsample->plot && picture_init(&upsample->picture, PICTURE_CHART, "--plot", upsample->plot,
+	                                   upsample->options.common.script, &error) < 0)
 		return options_wrong(command, "%s", error.message);
 	return 0;
 }
@@ -343,7 +346,7 @@ const struct command upsample_command = {
                 "hints "
                 "in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
                 "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
-        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT,
+        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
         .run = run,
 };

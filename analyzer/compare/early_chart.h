@@ -7,7 +7,7 @@
 #include "plot/chart.h"
 #include "plot/picture.h"
 
-/* `picture` was picture_init()ed with CHART_DATA_ENDING, and checked. */
+/* `picture` was picture_check()ed. */
 int early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
                 struct portolan_error *error);
 

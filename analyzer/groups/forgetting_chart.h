@@ -5,7 +5,7 @@
 #include "forgetting.h"
 #include "plot/picture.h"
 
-/* `picture` was picture_init()ed with CHART_DATA_ENDING and checked. */
+/* `picture` was picture_check()ed. */
 int forgetting_chart(const char *run, const struct forgetting *forgetting, const struct picture *picture,
                      struct portolan_error *error);
 

@@ -17,17 +17,13 @@
 #define ROWS 92
 #define GAP 8.0    /* between labels, and to the frame */
 #define MARKER 6.0 /* how far a marker reaches from its point */
-#define BOX_HEIGHT 21.0
-#define BOX_RADIUS 4.0
-#define CORNER_POINTS 6
 
 _Static_assert(COLUMNS *(int)CELL <= (int)MAP_RIGHT - (int)MAP_LEFT &&
                        ROWS * (int)CELL <= (int)MAP_TOP - (int)MAP_BOTTOM,
                "grid within the frame");
-_Static_assert(4 * CORNER_POINTS == MAP_BOX_CORNERS, "corners");
 
 /* In units, of the names in the script's font, with their margins. */
-static const double box_widths[REGION_COUNT] = {99, 87, 99};
+const double map_label_widths[REGION_COUNT] = {99, 87, 99};
 
 struct extent {
 	double half_width, half_height;
@@ -37,11 +33,11 @@ static struct extent
 extent_of(unsigned region)
 {
 	double angle = fabs(MAP_LABEL_ANGLE) * M_PI / 180;
-	double width = box_widths[region];
+	double width = map_label_widths[region];
 
 	return (struct extent){
-	        .half_width = (width * cos(angle) + BOX_HEIGHT * sin(angle)) / 2,
-	        .half_height = (width * sin(angle) + BOX_HEIGHT * cos(angle)) / 2,
+	        .half_width = (width * cos(angle) + MAP_LABEL_HEIGHT * sin(angle)) / 2,
+	        .half_height = (width * sin(angle) + MAP_LABEL_HEIGHT * cos(angle)) / 2,
 	};
 }
 
@@ -131,27 +127,4 @@ map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (data->labels[r].shown)
 			place_label(data, r, centres[r], &sums);
-}
-
-size_t
-map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2])
-{
-	static const double signs[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
-	double angle = MAP_LABEL_ANGLE * M_PI / 180;
-	size_t count = 0;
-
-	for (unsigned corner = 0; corner < 4; corner++) {
-		double x = signs[corner][0] * (box_widths[region] / 2 - BOX_RADIUS);
-		double y = signs[corner][1] * (BOX_HEIGHT / 2 - BOX_RADIUS);
-
-		for (unsigned k = 0; k < CORNER_POINTS; k++) {
-			double turn = (corner + (double)k / (CORNER_POINTS - 1)) * M_PI / 2;
-			double px = x + BOX_RADIUS * cos(turn), py = y + BOX_RADIUS * sin(turn);
-
-			corners[count][0] = label->x + px * cos(angle) - py * sin(angle);
-			corners[count][1] = label->y + px * sin(angle) + py * cos(angle);
-			count++;
-		}
-	}
-	return count;
 }

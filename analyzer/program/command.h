@@ -24,6 +24,7 @@ enum {
 	COMMON_STRICT = 16,
 	COMMON_THREADS = 32,
 	COMMON_MEMORY = 64,
+	COMMON_SCRIPT = 128,
 };
 
 struct command_option {

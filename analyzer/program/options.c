@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STORE = 1000, KEY_JSON, KEY_STRICT, KEY_EPOCHS, KEY_THREADS, KEY_MEMORY, KEY_HELP };
+enum { KEY_STORE = 1000, KEY_JSON, KEY_STRICT, KEY_EPOCHS, KEY_THREADS, KEY_MEMORY, KEY_SCRIPT, KEY_HELP };
 
 #define MAX_MEMORY (UINT64_C(1) << 30)
 #define MEMORY_LEAST (UINT64_C(16) << 20)
@@ -41,6 +41,9 @@ static const struct {
           "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). With less it takes "
           "longer. The "
           "store's mapped pages are the system's cache, and do not count."}},
+        {COMMON_SCRIPT,
+         {"script", KEY_SCRIPT, NULL,
+          "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
         {COMMON_STORE,
          {"store", KEY_STORE, "DIR", "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
         {~0u, {"help", KEY_HELP, NULL, "Show this help."}},
@@ -211,6 +214,9 @@ take_common(struct options *options, int key)
 		return 0;
 	case KEY_STRICT:
 		options->common.strict = true;
+		return 0;
+	case KEY_SCRIPT:
+		options->common.script = true;
 		return 0;
 	case KEY_EPOCHS:
 		return set_epochs(options, optarg) != 0 ? stop(options, STATUS_USAGE) : 0;

@@ -29,7 +29,7 @@ struct common_options {
 	const char *store;             /* --store, $PORTOLAN_STORE, or ./portolan-store */
 	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
-	bool epochs_given, json, strict;
+	bool epochs_given, json, strict, script;
 	unsigned threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
 };

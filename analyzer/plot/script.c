@@ -1,0 +1,44 @@
+/* script.c: see script.h. */
+#include "script.h"
+
+#include <string.h>
+
+void
+script_set(FILE *stream, const char *name, double value)
+{
+	fprintf(stream, "%s = %.10g\n", name, value);
+}
+
+void
+script_set_text(FILE *stream, const char *name, const char *text, double room)
+{
+	fprintf(stream, "%s = ", name);
+	plot_quote(stream, text, room);
+	fputc('\n', stream);
+}
+
+void
+script_declare(FILE *stream, const char *names, size_t size)
+{
+	for (int length; *names; names += length + (names[length] == ' ')) {
+		length = (int)strcspn(names, " ");
+		fprintf(stream, "array %.*s[%zu]%s", length, names, size, names[length] ? "; " : "\n");
+	}
+}
+
+void
+script_set_items(FILE *stream, const char *names, size_t item, const double *values)
+{
+	for (int length; *names; names += length + (names[length] == ' ')) {
+		length = (int)strcspn(names, " ");
+		fprintf(stream, "%.*s[%zu] = %.10g%s", length, names, item, *values++, names[length] ? "; " : "\n");
+	}
+}
+
+void
+script_set_text_item(FILE *stream, const char *name, size_t item, const char *text, double room)
+{
+	fprintf(stream, "%s[%zu] = ", name, item);
+	plot_quote(stream, text, room);
+	fputs("; ", stream);
+}
