@@ -106,8 +106,8 @@ do for [f=1:frames] {
 	set tmargin at screen Y(map_top)
 	set xrange [x_from:x_to]
 	set yrange [y_from:y_to]
-	set xtics x_step format x_format
-	set ytics y_step format y_format
+	set xtics x_step format x_format font '' offset 0,0
+	set ytics y_step format y_format font '' offset 0,0
 	set xlabel x_name noenhanced textcolor rgb ink offset 0,0.2
 	set ylabel y_name noenhanced textcolor rgb ink offset 0.6,0
 	if (moved > 0) {
