@@ -135,12 +135,13 @@ static void
 begin_script(FILE *stream, const struct picture *picture, double width, double height)
 {
 	int stem = (int)(strrchr(picture->name, '.') - picture->name);
+	bool has_data = picture->kind == PICTURE_MAP;
 
 	fprintf(stream,
 	        "# %s" MARK " " PORTOLAN_VERSION ". To draw it again: gnuplot %.*s.gp\n"
-	        "own_picture = '%s'\nown_data = '%.*s.map-data'\nformat = '%s'\nwidth = %g\nheight = %g\n%s",
-	        picture->name, stem, picture->name, picture->name, stem, picture->name,
-	        formats[picture->format].ending + 1, width, height, script_begin);
+	        "own_picture = '%s'\nown_data = '%.*s%s'\nformat = '%s'\nwidth = %g\nheight = %g\n%s",
+	        picture->name, stem, picture->name, picture->name, has_data ? stem : 0, picture->name,
+	        has_data ? ".map-data" : "", formats[picture->format].ending + 1, width, height, script_begin);
 }
 
 /* An output under the name of `path` if it is to stay, else under that of the picture, for error messages. */

@@ -52,7 +52,8 @@ struct picture_draft {
 int picture_begin(struct picture_draft *draft, const struct picture *picture, double width, double height,
                   struct portolan_error *error);
 
-/* PORTOLAN_E_SYSTEM: gnuplot could not draw, or not all of it; nothing is left of any file. */
+/* Draws. PORTOLAN_E_SYSTEM: gnuplot could not, or not all of it, and there is no new file; or a file could not be
+ * written, of which the picture is the last. */
 int picture_end(struct picture_draft *draft, struct portolan_error *error);
 
 #endif

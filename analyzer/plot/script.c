@@ -1,12 +1,24 @@
 /* script.c: see script.h. */
 #include "script.h"
 
+#include <math.h>
 #include <string.h>
+
+static void
+write_number(FILE *stream, double value)
+{
+	if (isfinite(value))
+		fprintf(stream, "%.10g", value);
+	else
+		fputs("NaN", stream); /* gnuplot knows no other spelling */
+}
 
 void
 script_set(FILE *stream, const char *name, double value)
 {
-	fprintf(stream, "%s = %.10g\n", name, value);
+	fprintf(stream, "%s = ", name);
+	write_number(stream, value);
+	fputc('\n', stream);
 }
 
 void
@@ -31,7 +43,9 @@ script_set_items(FILE *stream, const char *names, size_t item, const double *val
 {
 	for (int length; *names; names += length + (names[length] == ' ')) {
 		length = (int)strcspn(names, " ");
-		fprintf(stream, "%.*s[%zu] = %.10g%s", length, names, item, *values++, names[length] ? "; " : "\n");
+		fprintf(stream, "%.*s[%zu] = ", length, names, item);
+		write_number(stream, *values++);
+		fputs(names[length] ? "; " : "\n", stream);
 	}
 }
 
