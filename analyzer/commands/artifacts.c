@@ -2,7 +2,6 @@
 #include "commands.h"
 
 #include "artifacts.h"
-#include "artifacts/ranking_chart.h"
 #include "output/text.h"
 #include "plot/chart.h"
 #include "program/message.h"

@@ -11,7 +11,6 @@
 #include "compare_report.h"
 
 #include "output/report.h"
-#include "compare/early_chart.h"
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
 #include "dynamics/aggregate.h"

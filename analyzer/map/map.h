@@ -1,6 +1,6 @@
 /*
- * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels go (map_labels.c) and the
- * paths' (map_paths.c), and its markers (map_markers.c). Everything but the functions that can fail, for lack of
+ * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels and
+ * the paths' names go (map_labels.c), and its markers (map_markers.c). Everything but the functions that can fail, for lack of
  * memory, is pure.
  *
  * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
@@ -117,10 +117,7 @@ struct map_data {
 	struct map_label labels[REGION_COUNT];
 };
 
-/* *data is the caller's to map_data_free(). Fails for lack of memory only. */
-int map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
-                  struct map_data *data, struct portolan_error *error);
-void map_data_free(struct map_data *data);
+void map_data_free(struct map_data *data); /* may be called twice */
 
 /* Correctness in steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between. */
 unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);

@@ -1,10 +1,10 @@
 /*
- * map_labels.c: places the three labels.
+ * map_labels.c: places the labels of the three regions, and the names of paths.
  *
- * A label should lie near the middle of its region and hide few points; where it cannot have both, it trades one for
- * the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING times the
- * fraction of the points under it. Points are counted once on a fine grid of running sums, so a place costs four
- * look-ups.
+ * A region's label should lie near the middle of its region and hide few points; where it cannot have both, it trades
+ * one for the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING
+ * times the fraction of the points under it. Points are counted once on a fine grid of running sums, so a place costs
+ * four look-ups.
  */
 #include "map.h"
 
@@ -127,4 +127,49 @@ map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (data->labels[r].shown)
 			place_label(data, r, centres[r], &sums);
+}
+
+/* The names of paths: of this height, so far from their ends. */
+#define PATH_HEIGHT 15.0
+#define PATH_AWAY 9.0 /* from the end of the path */
+
+static bool
+is_near_path(const struct map_place *a, const struct map_place *b)
+{
+	return a->left < b->right && b->left < a->right && fabs(a->y - b->y) < PATH_HEIGHT - 0.01;
+}
+
+static bool
+is_free_of_paths(const struct map_place *place, const struct map_place *others, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_near_path(place, &others[i]))
+			return false;
+	return place->y > MAP_BOTTOM + PATH_HEIGHT / 2 && place->y < MAP_TOP - PATH_HEIGHT / 2;
+}
+
+static struct map_place
+place_path(const struct map_axes *axes, const struct map_path *path, const struct map_place *others, size_t count)
+{
+	const double *end = path->places[path->count - 1];
+	double width = fmin(MAP_PATH_ROOM, 8.5 * (double)strlen(path->name)) + 6, y = map_y(axes, end[1]);
+	struct map_place place = {.x = map_x(axes, end[0]) + PATH_AWAY};
+
+	if (place.x + width > MAP_RIGHT)
+		place.x -= 2 * PATH_AWAY;
+	place.left = place.x > map_x(axes, end[0]) ? place.x : place.x - width;
+	place.right = place.left + width;
+	for (int step = 0; step < 4 * MAP_PATHS_MAX; step++) {
+		place.y = y + (step % 2 ? 1 : -1) * ((step + 1) / 2) * PATH_HEIGHT;
+		if (is_free_of_paths(&place, others, count))
+			break;
+	}
+	return place;
+}
+
+void
+map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, struct map_place *places)
+{
+	for (size_t p = 0; p < count; p++)
+		places[p] = place_path(axes, &paths[p], places, p);
 }

@@ -1,8 +1,7 @@
 /* test_map.c: samples, levels, axes, bins, cells, labels and the script's quoting. */
 #include "unit.h"
 
-#include "map/map.h"
-#include "map/map_sample.h"
+#include "map/map_maker.h"
 #include "output/output.h"
 #include "statistics/random.h"
 
@@ -127,6 +126,30 @@ input_of(const struct bell *bell, size_t n)
 	        .order = bell->order,
 	        .n = n,
 	};
+}
+
+/* The map of a held source, without one. */
+static int
+map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
+              struct map_data *data, struct portolan_error *error)
+{
+	struct map_cuts cuts;
+	struct map_sample sample;
+	struct map_maker maker = {.options = options, .sample = &sample};
+	int code = map_sample_draw(&sample, input->n, options->sample, options->seed, error);
+
+	*data = (struct map_data){0};
+	if (code >= 0 && input->regions && input->n > 0) {
+		maker.cuts = &cuts;
+		code = map_find_cuts(input, &cuts, error);
+	}
+	if (code >= 0)
+		code = map_maker_begin(&maker, input, axes, data, error);
+	if (code >= 0)
+		map_maker_add(&maker, input);
+	map_maker_end(&maker);
+	map_sample_free(&sample);
+	return code;
 }
 
 static struct map_axes
