@@ -1,5 +1,5 @@
 /*
- * gnuplot.c: starts gnuplot, and the program that knows its fonts, by posix_spawn, without a shell, and waits for them.
+ * gnuplot.c: starts gnuplot by posix_spawn, without a shell, and waits for it.
  *
  * Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the picture as its standard
  * output, so that nothing is written in the user's folder. It runs with default settings (-d: no start-up file of the
@@ -25,10 +25,9 @@
 
 extern char **environ;
 
-/* Gives the child standard output and error, and the first `count` of `files` under their own numbers. 0, or the errno.
- */
+/* Gives the child standard output and error, and two files under their own numbers. 0, or the errno. */
 static int
-spawn(char *const arguments[], int output, int messages, const int *files, size_t count, pid_t *child)
+spawn(char *const arguments[], int output, int messages, const int files[2], pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -48,8 +47,9 @@ spawn(char *const arguments[], int output, int messages, const int *files, size_
 		result = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (result == 0)
 		result = posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
-	for (size_t i = 0; i < count && result == 0; i++) /* onto itself: it is not closed then */
-		result = posix_spawn_file_actions_adddup2(&actions, files[i], files[i]);
+	for (int i = 0; i < 2 && result == 0; i++) /* onto itself: it is not closed then */
+		if (files[i] >= 0)
+			result = posix_spawn_file_actions_adddup2(&actions, files[i], files[i]);
 	if (result == 0)
 		result = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
@@ -76,16 +76,6 @@ read_said(int fd, char *text, size_t room)
 	text[used] = '\0';
 }
 
-static int
-wait_for(pid_t child)
-{
-	int status = 0;
-
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
 int
 gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 {
@@ -93,14 +83,14 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	char said[300], set_data[64], script_path[32];
 	char program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
 	char *arguments[] = {program, defaults, execute, set_data, script_path, NULL};
-	int pipe_ends[2], result, status;
+	int pipe_ends[2], result, status = 0;
 	pid_t child;
 
 	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'", data);
 	snprintf(script_path, sizeof(script_path), "/dev/fd/%d", script);
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
-	result = spawn(arguments, picture, pipe_ends[1], files, data < 0 ? 1 : 2, &child);
+	result = spawn(arguments, picture, pipe_ends[1], files, &child);
 	close(pipe_ends[1]);
 	if (result != 0) {
 		close(pipe_ends[0]);
@@ -110,7 +100,8 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	}
 	read_said(pipe_ends[0], said, sizeof(said));
 	close(pipe_ends[0]);
-	status = wait_for(child);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFSIGNALED(status))
@@ -118,48 +109,21 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot failed: %s", said[0] ? said : "it said nothing");
 }
 
-/* "20-7e a0 …": a line for each font. */
-static void
-read_characters(FILE *stream, uint8_t *characters)
-{
-	uint32_t from, to;
-
-	while (fscanf(stream, "%" SCNx32, &from) == 1) {
-		int next = getc(stream);
-
-		to = from;
-		if (next == '-' && fscanf(stream, "%" SCNx32, &to) != 1)
-			return;
-		for (uint32_t c = from; c <= to && c < PLOT_CHARACTERS; c++)
-			characters[c / 8] |= (uint8_t)(1 << c % 8);
-	}
-}
-
 uint8_t *
 gnuplot_characters(void)
 {
-	char program[] = "fc-list", option[] = "--format=%{charset}\n";
-	char *arguments[] = {program, option, NULL};
-	uint8_t *characters = calloc(PLOT_CHARACTERS / 8, 1);
-	int pipe_ends[2];
-	pid_t child = -1;
-	FILE *stream = NULL;
+	/* "20-7e a0 …", a line for each font. */
+	FILE *stream = popen("fc-list --format='%{charset}\\n' 2>/dev/null", "re");
+	uint8_t *characters = stream ? calloc(PLOT_CHARACTERS / 8, 1) : NULL;
+	uint32_t from, to;
 
-	if (pipe2(pipe_ends, O_CLOEXEC) == 0) {
-		if (characters && spawn(arguments, pipe_ends[1], STDERR_FILENO, NULL, 0, &child) == 0)
-			stream = fdopen(pipe_ends[0], "r");
-		close(pipe_ends[1]);
-		if (stream)
-			read_characters(stream, characters);
-		if (stream)
-			fclose(stream);
-		else
-			close(pipe_ends[0]);
+	while (characters && fscanf(stream, "%" SCNx32, &from) == 1) {
+		if (fscanf(stream, "-%" SCNx32, &to) != 1)
+			to = from;
+		for (uint32_t c = from; c <= to && c < PLOT_CHARACTERS; c++)
+			characters[c / 8] |= (uint8_t)(1 << c % 8);
 	}
-	if (child >= 0)
-		wait_for(child);
 	if (stream)
-		return characters;
-	free(characters);
-	return NULL;
+		pclose(stream);
+	return characters;
 }
