@@ -1,7 +1,7 @@
 /*
  * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels and
- * the paths' names go (map_labels.c), and its markers (map_markers.c). Everything but the functions that can fail, for lack of
- * memory, is pure.
+ * the paths' names go (map_labels.c), and its markers (map_markers.c). Everything but the functions that can fail, for
+ * lack of memory, is pure.
  *
  * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
  * another are moved by MAP_BESIDE.
@@ -138,11 +138,10 @@ extern const double map_label_widths[REGION_COUNT];
 /* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
 struct map_marker {
 	int shape, edge_shape;
-	double size, edge_size;
+	double size, edge_size, key_size;
 };
 struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
-struct map_marker map_marker_of_legend(enum picture_format format, unsigned slot); /* without edge */
-double map_marker_line(size_t shown);                                              /* the line width of crosses */
+double map_marker_line(size_t shown); /* the line width of crosses */
 
 /* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
 int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);

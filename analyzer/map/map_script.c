@@ -90,7 +90,7 @@ set_levels(const struct sheet *sheet)
 		struct map_marker marker = map_marker(sheet->format, level->slot, sheet->maps[0].shown);
 
 		fprintf(sheet->stream, "Level[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1, level->name,
-		        k + 1, colours[level->slot], k + 1, map_marker_of_legend(sheet->format, level->slot).size);
+		        k + 1, colours[level->slot], k + 1, marker.key_size);
 		script_set_items(sheet->stream, "Shape EdgeShape", k + 1, (double[]){marker.shape, marker.edge_shape});
 	}
 }
