@@ -249,7 +249,7 @@ const struct command aflite_command = {
                 "Prints the row numbers that are kept, from 0, ascending (with --run: ids). "
                 "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
                 "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
         .options = aflite_option_table,
         .request_size = sizeof(struct aflite_request),
         .defaults = &defaults,

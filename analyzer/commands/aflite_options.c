@@ -70,7 +70,8 @@ aflite_check(void *context, struct portolan_error *error)
 	if (request->target > 0 && request->train >= request->target)
 		return options_wrong(common, "--train-size %llu must be below --target-size %llu",
 		                     (unsigned long long)request->train, (unsigned long long)request->target);
-	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, error) < 0)
+	if (request->plot &&
+	    picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	return request->without_manifest ? 0 : manifest_claim(common->output, error);
 }

@@ -1,6 +1,5 @@
 /* artifacts.c: portolan artifacts: which tokens give the label away. */
 #include "artifacts.h"
-#include "artifacts/ranking_chart.h"
 #include "output/text.h"
 #include "plot/chart.h"
 
@@ -98,10 +97,12 @@ check(void *context, struct portolan_error *error)
 	struct artifacts *artifacts = context;
 	struct corpus_options *options = &artifacts->corpus_options;
 	const char *plot = artifacts->plot, *epochs = artifacts->plot_epochs;
+	bool script = options->common.script;
 
-	if (plot && picture_init(&artifacts->picture, "--plot", plot, CHART_DATA_ENDING, error) < 0)
+	if (plot && picture_init(&artifacts->picture, PICTURE_CHART, "--plot", plot, script, error) < 0)
 		return PORTOLAN_E_INVALID;
-	if (epochs && picture_init(&artifacts->epochs_picture, "--plot-epochs", epochs, CHART_DATA_ENDING, error) < 0)
+	if (epochs &&
+	    picture_init(&artifacts->epochs_picture, PICTURE_CHART, "--plot-epochs", epochs, script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (artifacts->run && options->top > HOLDERS_TOKENS_MAX)
 		return options_wrong(&options->common, "--top %llu: with --run at most %d",
@@ -185,7 +186,7 @@ const struct command artifacts_command = {
                 "With --run, the table ends with majority_n, majority_accuracy, minority_n and minority_accuracy: of the records that hold the token and are examples of the run, those whose label is the token's label, and the others; accuracy is that of the run's last epoch (see --epochs). "
                 "Then follow the means of confidence, variability, correctness, forgetting_events and, where recorded, aum and el2n for both. "
                 "A model that leans on a token does better on the first than on the second.",
-        .common = COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STORE | COMMON_THREADS | COMMON_STRICT,
+        .common = COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STORE | COMMON_THREADS | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
         .base = corpus_option_table,
         .operand = "file",

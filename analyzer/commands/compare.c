@@ -8,7 +8,6 @@
 #include "compare_report.h"
 
 #include "output/report.h"
-#include "compare/early_chart.h"
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
 #include "dynamics/aggregate.h"
@@ -83,7 +82,8 @@ check(void *context, struct portolan_error *error)
 		for (int s = 0; s < r; s++)
 			if (strcmp(common->operands[r], common->operands[s]) == 0)
 				return options_wrong(common, "run '%s' is named twice", common->operands[r]);
-	if (compare->plot && picture_init(&compare->picture, "--plot", compare->plot, CHART_DATA_ENDING, error) < 0)
+	if (compare->plot &&
+	    picture_init(&compare->picture, PICTURE_CHART, "--plot", compare->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (compare->show < 0)
 		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
@@ -351,7 +351,7 @@ const struct command compare_command = {
                 "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums, never_learned is 1 where no run learned the example. "
                 "The gold label is the first run's.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = compare_options,
         .operand = "run",
         .least = 1,

@@ -49,7 +49,8 @@ check(void *context, struct portolan_error *error)
 
 	if (!groups->forgetting && !groups->columns.path)
 		return options_wrong(common, "which attributes? --attributes FILE --id-field NAME, or --forgetting");
-	if (groups->plot && picture_init(&groups->picture, "--plot", groups->plot, CHART_DATA_ENDING, error) < 0)
+	if (groups->plot &&
+	    picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (!option_given(common, "by"))
 		selection_rule_parse(groups->rule_text, &groups->rule);
@@ -140,7 +141,7 @@ const struct command groups_command = {
                 "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. "
                 "Forgettable is what was forgotten at least once, or never learned.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",
         .least = 1,

@@ -2,7 +2,6 @@
 #include "groups.h"
 
 #include "output/report.h"
-#include "groups/forgetting_chart.h"
 #include "program/message.h"
 #include "program/number.h"
 

@@ -58,15 +58,13 @@ check_picture(struct map_line *line, struct portolan_error *error)
 	request->has_picture = output != NULL;
 	if (!output)
 		return 0;
-	if (picture_is_animation(output))
-		code = picture_init_animation(&request->picture, "-o", output, MAP_DATA_ENDING, error);
-	else if (request->frames)
+	code = picture_init(&request->picture, PICTURE_MAP, "-o", output, line->common.script, error);
+	if (code < 0)
+		return options_wrong(&line->common, "%s%s", error->message,
+		                     code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "");
+	if (request->frames && request->picture.format != PICTURE_GIF)
 		return options_wrong(&line->common, "-o %s: with --frames, an animation: FILE.gif", output);
-	else
-		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, error);
-	return code < 0 ? options_wrong(&line->common, "%s%s", error->message,
-	                                code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "")
-	                : 0;
+	return 0;
 }
 
 static int
@@ -75,7 +73,8 @@ check(void *context, struct portolan_error *error)
 	struct map_line *line = context;
 	const struct map_request *request = &line->request;
 	const struct common_options *common = &line->common;
-	bool animated = request->frames || (common->output && picture_is_animation(common->output));
+	int status;
+	bool animated;
 	const char *other = line->beside              ? "--beside"
 	                    : line->shift             ? "--shift"
 	                    : request->path_count > 0 ? "--path"
@@ -87,11 +86,15 @@ check(void *context, struct portolan_error *error)
 		return options_wrong(common, "which run? portolan map %s", common->command->operands);
 	if (!common->output && !request->frames)
 		return options_wrong(common, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation");
+	status = check_picture(line, error);
+	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	if (status != 0)
+		return status;
 	if (animated && other)
 		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
 	if (animated && request->from)
 		return options_wrong(common, "--from gives no epochs, which an animation needs");
-	return check_picture(line, error);
+	return 0;
 }
 
 /* What is incomplete is said of every run; the gravest status. */
@@ -232,11 +235,11 @@ const struct command map_command = {
                 "portolan map snli/seed1 -o training.gif --frames frames\n"
                 "coordinates that other tools wrote\n"
                 "portolan map --from td_metrics.jsonl -o published.png\n"
-                "draw it again after changing the script\n"
-                "gnuplot data-map.gp\n",
+                "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
+                "portolan map snli/seed1 -o data-map.png --script\n",
         .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with histograms of the three beside it. "
                 "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch. "
-                "The script and its data are left beside the picture as FILE.gp and FILE.map-data (FILE without its ending); characters other than letters, digits and ._- become _ in their names. "
+                "With --script the data are left too, as FILE.map-data; characters other than letters, digits and ._- become _ in the names of both. "
                 "--json prints what was drawn: examples, axes, regions, files.\n\n"
                 "The points are a sample, the histograms, cells and regions count every example. "
                 "Points that lie on whole numbers, or on steps of correctness, are spread around them, so that they do not hide one another. "
@@ -248,7 +251,7 @@ const struct command map_command = {
                 "A run is read some times instead of being held, so memory does not grow with it, but with --sample; --path and --colour-file hold it.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",
         .most = 1,

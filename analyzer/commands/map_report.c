@@ -94,8 +94,9 @@ files_as_json(const struct map_drawing *drawing)
 	const struct map_request *request = drawing->request;
 	json_t *files = json_array();
 
-	if (request->has_picture) {
+	if (request->has_picture)
 		json_array_append_new(files, report_text(request->picture.path));
+	if (request->has_picture && request->common->script) {
 		json_array_append_new(files, report_text(request->picture.script_path));
 		json_array_append_new(files, report_text(request->picture.data_path));
 	}

@@ -48,7 +48,8 @@ check(void *context, struct portolan_error *error)
 	if (common->action != FIT && common->json)
 		return options_wrong(common, "%s prints a table, not a report: see --format",
 		                     action_names[common->action]);
-	if (request->plot && picture_init(&request->picture, "--plot", request->plot, CHART_DATA_ENDING, error) < 0)
+	if (request->plot &&
+	    picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (common->action == PLAN)
 		return manifest_claim(common->output, error);
@@ -116,7 +117,7 @@ const struct command noise_command = {
                 "mixture needs no flips: it fits two overlapping groups to confidence (beta distributions, after Arazo et al. 2019) or to aum (normal distributions) and prints id,score: the probability of belonging to the low group. "
                 "That group holds what is hard as well as what is mislabelled.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = noise_options,
         .actions = action_names,
         .operand = "run",

@@ -34,7 +34,8 @@ check(void *context, struct portolan_error *error)
 		return options_wrong(common, "where to? -o FILE (the report goes to standard output)");
 	if (common->json && strcmp(common->output, "-") == 0)
 		return options_wrong(common, "--json and the data cannot both go to standard output: give -o a file");
-	if (upsample->plot && picture_init(&upsample->picture, "--plot", upsample->plot, CHART_DATA_ENDING, error) < 0)
+	if (upsample->plot &&
+	    picture_init(&upsample->picture, PICTURE_CHART, "--plot", upsample->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (manifest_claim(common->output, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -243,7 +244,7 @@ const struct command upsample_command = {
                 "--pick uniform is the paper's algorithm to the letter, which may grow without end: give it a --patience.\n\n"
                 "Where few records contradict a token, each of these is repeated often, and its other words become hints in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
                 "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
-        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT,
+        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
         .base = corpus_option_table,
         .operand = "file",

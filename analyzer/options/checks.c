@@ -61,13 +61,15 @@ find_given(const struct common_options *request, const char *words, const struct
 	return NULL;
 }
 
-/* "--mix needs --fraction F or --count N". */
+/* One of the options it needs must have been given: "--mix needs --fraction F or --count N". */
 static int
-lacks(const struct common_options *request, const struct option_spec *option)
+check_needs(const struct common_options *request, const struct option_spec *option)
 {
 	const struct option_spec *other;
 	char text[256] = "";
 
+	if (find_given(request, option->needs, option))
+		return 0;
 	for (size_t i = 0; (other = option_at(request->command, i)) != NULL; i++) {
 		size_t used = strlen(text);
 
@@ -75,7 +77,7 @@ lacks(const struct common_options *request, const struct option_spec *option)
 			snprintf(text + used, sizeof(text) - used, "%s--%s%s%s", used ? " or " : "", other->name,
 			         other->argument ? " " : "", other->argument ? other->argument : "");
 	}
-	return options_wrong(request, "--%s needs %s", option->name, text);
+	return *text ? options_wrong(request, "--%s needs %s", option->name, text) : 0;
 }
 
 /* What options ask of one another, and of the action. */
@@ -90,12 +92,10 @@ check_option(const struct common_options *request, const struct option_spec *opt
 		return option->missing && taken ? options_wrong(request, "%s", option->missing) : 0;
 	if (!taken)
 		return options_wrong(request, "%s does not take --%s", action, option->name);
-	if (option->needs && !find_given(request, option->needs, option))
-		return lacks(request, option);
 	if (other)
 		return options_wrong(request, "--%s and --%s do not go together: leave one of them out", option->name,
 		                     other);
-	return 0;
+	return check_needs(request, option);
 }
 
 static int

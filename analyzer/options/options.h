@@ -61,7 +61,7 @@ struct option_spec {
 	int (*take)(void *request, char *text);
 
 	/* Names of other options, with spaces between them. */
-	const char *needs;    /* one of these must be given too */
+	const char *needs;    /* one of these must be given too, of those that the command has; none: nothing is needed */
 	const char *excludes; /* none of these may be; its own name: it is given once at most */
 
 	const char *actions; /* those that take it; NULL: all */
@@ -75,7 +75,7 @@ struct common_options {
 	const char *store;             /* --store, $PORTOLAN_STORE, or ./portolan-store */
 	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
-	bool epochs_given, json, strict, quiet;
+	bool epochs_given, json, strict, quiet, script;
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
 	int action;          /* which of the command's, if it has any */

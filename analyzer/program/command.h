@@ -26,6 +26,7 @@ enum {
 	COMMON_STRICT = 16,
 	COMMON_THREADS = 32,
 	COMMON_MEMORY = 64,
+	COMMON_SCRIPT = 128,
 };
 
 struct option_spec;

@@ -159,7 +159,7 @@ def check_outputs():
 
 def check_derived():
     """Files that no option names: manifests, scripts, the files of --fractions, frames, checkpoints."""
-    for name in ("picked.manifest.json", "picked-0.1", "picked-0.1.manifest.json", "shown.gp", "shown.map-data", "drawn.chart-data",
+    for name in ("picked.manifest.json", "picked-0.1", "picked-0.1.manifest.json", "shown.gp", "shown.map-data", "drawn.gp",
                  "balanced.manifest.json", "kept.manifest.json", "flips.manifest.json"):
         write(name, "0\n1\n")
     os.makedirs("frames", exist_ok=True)
@@ -169,10 +169,12 @@ def check_derived():
     refused([*ids, "picked.manifest.json", "-o", "picked"], "--only picked.manifest.json and the manifest", ["picked.manifest.json"])
     refused([*ids, "picked-0.1", "--fractions", "0.1,0.2", "-o", "picked"], "--only picked-0.1 and the file", ["picked-0.1"])
     refused([*ids, "picked-0.1.manifest.json", "--fractions", "0.1", "-o", "picked"], "the manifest", ["picked-0.1.manifest.json"])
-    refused(["map", "--from", "shown.map-data", "-o", "shown.png"], "--from shown.map-data", ["shown.map-data"], 1)
-    refused(["map", "r", "--colour-file", "shown.gp", "--colour", "c", "-o", "shown.png"], "--colour-file shown.gp", ["shown.gp"], 1)
-    refused(["noise", "fit", "r", "--flips", "drawn.chart-data", "-o", "model", "--plot", "drawn.svg"], "--flips drawn.chart-data",
-            ["drawn.chart-data"], 1)
+    refused(["map", "--from", "shown.map-data", "--script", "-o", "shown.png"], "--from shown.map-data", ["shown.map-data"], 1)
+    refused(["map", "r", "--colour-file", "shown.gp", "--colour", "c", "--script", "-o", "shown.png"], "--colour-file shown.gp", ["shown.gp"], 1)
+    refused(["noise", "fit", "r", "--flips", "drawn.gp", "-o", "model", "--plot", "drawn.svg", "--script"], "--flips drawn.gp",
+            ["drawn.gp"], 1)
+    refused(["groups", "r", "--forgetting", "--script", "-o", "drawn.gp", "--plot", "drawn.svg"], "-o drawn.gp and the script",
+            ["drawn.gp"], 1)
     refused(["upsample", "balanced.manifest.json", *CORPUS.split(), "-o", "balanced"], "the manifest", ["balanced.manifest.json"])
     refused(["aflite", "--features", "X.npy", "--labels", "kept.manifest.json", "-o", "kept"], "the manifest", ["kept.manifest.json"])
     refused(["aflite", "--features", "X.npy", "--labels", "y", "-o", "kept", "--log", "kept.manifest.json"], "the manifest", [])

@@ -195,12 +195,36 @@ has_option(const struct command *command, const char *name, size_t length)
 	return false;
 }
 
+static bool
+is_own(const struct command *command, const struct option_spec *option)
+{
+	const struct option_spec *const tables[] = {command->base, command->options};
+
+	for (size_t t = 0; t < 2; t++)
+		for (const struct option_spec *own = tables[t]; own && own->name; own++)
+			if (own == option)
+				return true;
+	return false;
+}
+
+/* What a shared option names is an option of some command that takes it. */
+static bool
+is_found(const struct command *command, const struct option_spec *option, const char *name, size_t length)
+{
+	bool found = has_option(command, name, length);
+
+	for (size_t c = 0; command_table[c] && !found && !is_own(command, option); c++)
+		found = has_option(command_table[c], name, length) &&
+		        has_option(command_table[c], option->name, strlen(option->name));
+	return found;
+}
+
 static void
-check_names(const struct command *command, const char *words)
+check_names(const struct command *command, const struct option_spec *option, const char *words)
 {
 	for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
-		if (!has_option(command, words, strcspn(words, " ")))
-			fail_msg("%s: no option '%s'", command->name, words);
+		if (!is_found(command, option, words, strcspn(words, " ")))
+			fail_msg("%s --%s: no option '%s'", command->name, option->name, words);
 }
 
 static void
@@ -219,8 +243,8 @@ check_spec(const struct command *command, const struct option_spec *option)
 		fail_msg("%s --%s: bounds", command->name, option->name);
 	if ((option->range != RANGE_ANY) != (option->from < option->to))
 		fail_msg("%s --%s: range", command->name, option->name);
-	check_names(command, option->needs);
-	check_names(command, option->excludes);
+	check_names(command, option, option->needs);
+	check_names(command, option, option->excludes);
 }
 
 static void

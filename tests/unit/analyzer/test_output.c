@@ -96,6 +96,79 @@ test_keeps_links(void **state)
 	unlink("target");
 }
 
+/* A file that is replaced keeps its mode; until it is finished, nobody else may open the new one. */
+static void
+test_keeps_modes(void **state)
+{
+	static const mode_t modes[] = {0600, 0640, 0444, 0};
+	mode_t mask = umask(027);
+	struct output output;
+	struct stat status;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		assert_int_equal(output_open(&output, "file", NULL), 0);
+		assert_int_equal(fstat(output.fd, &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+		assert_int_equal(output_finish(&output, NULL), 0);
+		assert_int_equal(stat("file", &status), 0);
+		assert_int_equal(status.st_mode & 0777, i == 0 ? 0640 : modes[i - 1]);
+		assert_int_equal(chmod("file", modes[i]), 0);
+	}
+	umask(mask);
+	unlink("file");
+}
+
+static char calls[16]; /* 'f': a file was written to the disk, 'd': a folder, 'r': something renamed */
+
+static void
+note(char call)
+{
+	size_t length = strlen(calls);
+
+	if (length + 1 < sizeof(calls))
+		calls[length] = call;
+}
+
+int __real_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_fsync(int fd);
+int __wrap_rename(const char *from, const char *to);
+
+int
+__wrap_fsync(int fd)
+{
+	struct stat status;
+
+	note(fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) ? 'd' : 'f');
+	return __real_fsync(fd);
+}
+
+int
+__wrap_rename(const char *from, const char *to)
+{
+	note('r');
+	return __real_rename(from, to);
+}
+
+/* The content is on the disk before the name, and the name when the command is done. */
+static void
+test_reaches_the_disk(void **state)
+{
+	struct output output;
+
+	(void)state;
+	memset(calls, 0, sizeof(calls));
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	output_text(&output, "x");
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_string_equal(calls, "frd");
+	assert_int_equal(output_open(&output, "/dev/null", NULL), 0);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_string_equal(calls, "frd");
+	unlink("file");
+}
+
 static void
 test_failures(void **state)
 {
@@ -191,6 +264,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_appears_when_finished),
 	        cmocka_unit_test(test_keeps_links),
+	        cmocka_unit_test(test_keeps_modes),
+	        cmocka_unit_test(test_reaches_the_disk),
 	        cmocka_unit_test(test_failures),
 	        cmocka_unit_test(test_texts),
 	        cmocka_unit_test(test_npy),
