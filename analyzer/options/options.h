@@ -61,7 +61,7 @@ struct option_spec {
 	int (*take)(void *request, char *text);
 
 	/* Names of other options, with spaces between them. */
-	const char *needs;    /* one of these must be given too, of those that the command has; none: nothing is needed */
+	const char *needs; /* one of these must be given too, of those that the command has; none: nothing is needed */
 	const char *excludes; /* none of these may be; its own name: it is given once at most */
 
 	const char *actions; /* those that take it; NULL: all */
