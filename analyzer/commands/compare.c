@@ -27,8 +27,8 @@
 
 #define ROW_BYTES 100 /* what matching and ranking take for each example of a run */
 
-enum show { SHOW_CORRELATIONS, SHOW_REGIONS, SHOW_SELECTIONS, SHOW_EARLY };
-static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping", NULL};
+static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
+                                         NULL}; /* enum compare_table */
 
 enum { AVERAGE_CSV, AVERAGE_JSONL, AVERAGE_NPY };
 static const char *const average_formats[] = {"csv", "jsonl", "npy", NULL};
@@ -72,7 +72,7 @@ check(void *context, struct portolan_error *error)
 	struct compare *compare = context;
 	struct common_options *common = &compare->common;
 
-	compare->early = compare->early || compare->show == SHOW_EARLY;
+	compare->early = compare->early || compare->show == COMPARE_EPOCHS;
 	if (compare->plot && !compare->early)
 		return options_wrong(common, "--plot draws what --early-stopping finds: ask for that too");
 	if (common->operand_count == 1 && !compare->early)
@@ -86,20 +86,20 @@ check(void *context, struct portolan_error *error)
 	    picture_init(&compare->picture, PICTURE_CHART, "--plot", compare->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (compare->show < 0)
-		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
+		compare->show = compare->early ? COMPARE_EPOCHS : COMPARE_CORRELATIONS;
 	if (!option_given(common, "by"))
 		selection_rule_parse(compare->rule_text, &compare->rule);
 	if (!option_given(common, "fraction")) /* the top third */
 		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
 	return compare->average ? format_choose(common, average_formats, &compare->format)
-	                        : format_choose_json(common, "csv");
+	                        : format_choose_rows(common, &compare->format);
 }
 
 /* Whether the pairs are looked at: not for early stopping alone. */
 static bool
 wants_pairs(const struct compare *compare)
 {
-	return compare->common.operand_count > 1 && (compare->common.json || compare->show != SHOW_EARLY);
+	return compare->common.operand_count > 1 && (compare->common.json || compare->show != COMPARE_EPOCHS);
 }
 
 static int
@@ -184,16 +184,17 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 static int
 write_result(const struct compare *compare, const struct compare_result *result, struct portolan_error *error)
 {
-	static void (*const writers[])(struct output *, const struct compare_result *) = {
-	        compare_write_correlations, compare_write_regions, compare_write_selections, compare_write_epochs};
+	const char *path = compare->common.output;
 	struct output output;
-	int code = output_open(&output, compare->common.output, error);
+	int code;
 
+	if (!compare->common.json)
+		return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result,
+		                     error);
+	code = output_open(&output, path, error);
 	if (code < 0)
 		return code;
-	if (!compare->common.json)
-		writers[compare->show](&output, result);
-	else if (report_write(&output, compare_json(result)) < 0)
+	if (report_write(&output, compare_json(result)) < 0)
 		output_fail(&output);
 	return output_finish(&output, error);
 }

@@ -33,10 +33,12 @@ kind_of(const char *format)
 	return strcmp(format, "cartography") == 0 ? "jsonl" : strcmp(format, "aum") == 0 ? "csv" : format;
 }
 
-int
-format_choose(const struct common_options *request, const char *const *names, int *format)
+/* Of `path`, which `option` ("-o") gave. */
+static int
+choose(const struct common_options *request, const char *option, const char *path, const char *const *names,
+       int *format)
 {
-	const char *ending = format_of_ending(request->output);
+	const char *ending = format_of_ending(path);
 	char all[256] = "";
 
 	if (!ending) {
@@ -44,12 +46,12 @@ format_choose(const struct common_options *request, const char *const *names, in
 		return 0;
 	}
 	if (*format >= 0) {
-		const char *option = option_given(request, "format") ? "--format" : "--json";
+		const char *other = option_given(request, "format") ? "--format" : "--json";
 
 		if (strcmp(kind_of(names[*format]), ending) == 0)
 			return 0;
-		return options_wrong(request, "-o %s is %s by its name, and %s by %s: leave out %s, or change the name",
-		                     request->output, ending, names[*format], option, option);
+		return options_wrong(request, "%s %s is %s by its name, and %s by %s: leave out %s, or change the name",
+		                     option, path, ending, names[*format], other, other);
 	}
 	for (int f = 0; names[f]; f++) {
 		size_t used = strlen(all);
@@ -60,7 +62,13 @@ format_choose(const struct common_options *request, const char *const *names, in
 		}
 		snprintf(all + used, sizeof(all) - used, "%s%s", f ? ", " : "", names[f]);
 	}
-	return options_wrong(request, "-o %s: cannot write %s; there are: %s", request->output, ending, all);
+	return options_wrong(request, "%s %s: cannot write %s; there are: %s", option, path, ending, all);
+}
+
+int
+format_choose(const struct common_options *request, const char *const *names, int *format)
+{
+	return choose(request, "-o", request->output, names, format);
 }
 
 int
@@ -71,4 +79,23 @@ format_choose_json(struct common_options *request, const char *name)
 
 	request->json = format == 1;
 	return status;
+}
+
+int
+format_choose_rows(struct common_options *request, int *format)
+{
+	int status;
+
+	*format = request->json ? ROWS_JSON : -1;
+	status = format_choose(request, rows_format_names, format);
+	request->json = *format == ROWS_JSON;
+	return status;
+}
+
+int
+format_of_table(const struct common_options *request, const char *option, const char *path, enum rows_format otherwise,
+                int *format)
+{
+	*format = format_of_ending(path) ? -1 : (int)otherwise;
+	return path ? choose(request, option, path, rows_format_names, format) : 0;
 }

@@ -194,12 +194,15 @@ def check_derived():
         assert "same file" not in run(*words).stderr, words
 
 
+TABLE = "csv tsv jsonl npy json"
+
+
 def check_formats():
     """The ending decides; what cannot be written is refused, with the list; an unknown ending takes the default."""
     commands = {
         "metrics r": ("csv", "csv jsonl npy"), "select r --by ambiguous": ("ids", "csv jsonl npy"),
         "select r --by ambiguous --with-measures": ("csv", "csv jsonl"), "compare r s --average": ("csv", "csv jsonl npy"),
-        "runs": ("csv", "csv json"), "compare r s": ("csv", "csv json"), "groups r --forgetting": ("csv", "csv json"),
+        "runs": ("csv", "csv json"), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", "csv json"),
         "check r": ("text", "json"), "noise mixture two": ("csv", "csv jsonl"),
     }
     for line, (default, endings) in commands.items():
@@ -220,6 +223,8 @@ def check_formats():
             assert done.returncode in (0, 3), (line, path, done)
             if ending == "npy":
                 assert len(np.load(path)) > 0, path
+            elif ending == "tsv":
+                assert read(path).decode() == plain.replace(",", "\t"), path
             elif ending == "csv":
                 assert read(path).decode() == plain or default == "ids" and read(path).startswith(b"id\n"), path
             else:
