@@ -185,18 +185,10 @@ static int
 write_result(const struct compare *compare, const struct compare_result *result, struct portolan_error *error)
 {
 	const char *path = compare->common.output;
-	struct output output;
-	int code;
 
-	if (!compare->common.json)
-		return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result,
-		                     error);
-	code = output_open(&output, path, error);
-	if (code < 0)
-		return code;
-	if (report_write(&output, compare_json(result)) < 0)
-		output_fail(&output);
-	return output_finish(&output, error);
+	if (compare->common.json)
+		return report_print(path, compare_json(result), error);
+	return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result, error);
 }
 
 /* An exit status. */

@@ -56,7 +56,7 @@ check(void *context, struct portolan_error *error)
 		selection_rule_parse(groups->rule_text, &groups->rule);
 	if (!option_given(common, "fraction"))
 		groups->fraction = NAN;
-	return format_choose_json(common, "csv");
+	return format_choose_rows(common, &groups->format);
 }
 
 static int

@@ -5,7 +5,6 @@
 #include "groups/columns.h"
 #include "groups/forgetting.h"
 #include "plot/picture.h"
-#include "output/output.h"
 #include "selection/selection.h"
 
 #include <jansson.h>
@@ -17,6 +16,7 @@ struct groups {
 	const char *rule_text;
 	double fraction, level; /* fraction NaN: not given */
 	uint64_t count, seed, replicates;
+	int format; /* of the table; see common.json */
 	bool forgetting;
 	const char *plot;
 	struct picture picture;
@@ -32,10 +32,11 @@ int groups_summarise(struct groups *groups, struct portolan_error *error);
 int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
 
 /* groups_report.c: what is printed. The JSON are new references; NULL: out of memory. */
-void groups_report_csv(struct output *output, const struct dynamics *dynamics, const struct summary_row *rows,
-                       size_t count);
-void groups_report_histogram_csv(struct output *output, const struct forgetting *forgetting);
-json_t *groups_report_json(const struct dynamics *dynamics, const struct summary_row *rows, size_t count);
+int groups_report_table(const struct groups *groups, const struct summary_row *list, size_t count,
+                        struct portolan_error *error);
+int groups_report_histogram(const struct groups *groups, const struct forgetting *forgetting,
+                            struct portolan_error *error);
+json_t *groups_report_json(const struct dynamics *dynamics, const struct summary_row *list, size_t count);
 json_t *groups_report_histogram_json(const struct dynamics *dynamics, const struct forgetting *forgetting);
 
 #endif

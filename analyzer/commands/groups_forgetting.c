@@ -19,10 +19,8 @@ say_forgettable(const struct forgetting *forgetting)
 int
 groups_count_forgetting(const struct groups *groups, struct portolan_error *error)
 {
-	const struct common_options *common = &groups->common;
 	const struct dynamics *dynamics = &groups->dynamics;
 	struct forgetting forgetting;
-	struct output output;
 	int code = forgetting_count(dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS),
 	                            dynamics_measure(dynamics, MEASURE_NEVER_LEARNED), dynamics->order, dynamics->count,
 	                            &forgetting, error);
@@ -31,16 +29,11 @@ groups_count_forgetting(const struct groups *groups, struct portolan_error *erro
 		return code;
 	if (groups->plot)
 		code = forgetting_chart(dynamics->info->name, &forgetting, &groups->picture, error);
-	if (code >= 0)
-		code = output_open(&output, common->output, error);
-	if (code >= 0) {
-		if (!common->json)
-			groups_report_histogram_csv(&output, &forgetting);
-		else if (report_write(&output, groups_report_histogram_json(dynamics, &forgetting)) < 0)
-			output_fail(&output);
-		code = output_finish(&output, error);
-	}
-	if (code >= 0 && !common->json)
+	if (code >= 0 && groups->common.json)
+		code = report_print(groups->common.output, groups_report_histogram_json(dynamics, &forgetting), error);
+	else if (code >= 0)
+		code = groups_report_histogram(groups, &forgetting, error);
+	if (code >= 0 && !groups->common.json)
 		say_forgettable(&forgetting);
 	forgetting_free(&forgetting);
 	return code;

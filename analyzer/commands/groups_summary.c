@@ -53,26 +53,6 @@ report_json(const struct groups *groups, const struct columns *columns, const st
 	        "seed", (json_int_t)groups->seed, "rows", groups_report_json(&groups->dynamics, rows, count));
 }
 
-static int
-write_summary(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count,
-              struct portolan_error *error)
-{
-	const struct common_options *common = &groups->common;
-	struct output output;
-	int code = output_open(&output, common->output, error);
-
-	if (code < 0)
-		return code;
-	if (!common->json)
-		groups_report_csv(&output, &groups->dynamics, rows, count);
-	else if (report_write(&output, report_json(groups, columns, rows, count)) < 0)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
-	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
-	return code;
-}
-
 /* Says what the file lacks, and what of it was not used; answers STATUS_INCOMPLETE under --strict if examples lack. */
 static int
 report_columns(const struct groups *groups, const struct columns *columns)
@@ -126,7 +106,9 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 
 	if (code < 0)
 		return code;
-	code = write_summary(groups, columns, rows, count, error);
+	code = groups->common.json
+	               ? report_print(groups->common.output, report_json(groups, columns, rows, count), error)
+	               : groups_report_table(groups, rows, count, error);
 	free(rows);
 	return code;
 }

@@ -43,3 +43,18 @@ report_write(struct output *output, json_t *report)
 	free(text);
 	return 0;
 }
+
+int
+report_print(const char *path, json_t *report, struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, path, error);
+
+	if (code < 0) {
+		json_decref(report);
+		return code;
+	}
+	if (report_write(&output, report) < 0)
+		output_fail(&output);
+	return output_finish(&output, error);
+}

@@ -17,4 +17,7 @@ json_t *report_text(const char *text);
  * are the output's. */
 int report_write(struct output *output, json_t *report);
 
+/* Writes it to the file, or standard output for NULL, and takes its reference. */
+int report_print(const char *path, json_t *report, struct portolan_error *error);
+
 #endif

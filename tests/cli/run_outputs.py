@@ -202,7 +202,7 @@ def check_formats():
     commands = {
         "metrics r": ("csv", "csv jsonl npy"), "select r --by ambiguous": ("ids", "csv jsonl npy"),
         "select r --by ambiguous --with-measures": ("csv", "csv jsonl"), "compare r s --average": ("csv", "csv jsonl npy"),
-        "runs": ("csv", "csv json"), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", "csv json"),
+        "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
         "check r": ("text", "json"), "noise mixture two": ("csv", "csv jsonl"),
     }
     for line, (default, endings) in commands.items():
