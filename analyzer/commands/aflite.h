@@ -14,6 +14,7 @@ struct aflite_request {
 	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold;
 	int heuristic, ties;
+	int log_format, scores_format; /* enum rows_format */
 	uint64_t seed;
 	uint64_t max_memory; /* 0: what is free */
 	bool without_manifest;

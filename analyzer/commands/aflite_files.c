@@ -4,56 +4,22 @@
 #include "aflite/checkpoint.h"
 #include "selection/manifest.h"
 
+#include <portolan/error.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One file of the request; `write` fills it. */
+/* Of report_kept() and the like, whose list it frees. */
 static int
-write_file(const struct aflite *aflite, const char *path,
-           void (*write)(struct output *output, const struct aflite *aflite), struct portolan_error *error)
+write_list(const struct aflite *aflite, const char *path, uint32_t *examples, struct portolan_error *error)
 {
-	struct output output;
-	int code = path ? output_open(&output, path, error) : 0;
+	int code = examples ? report_ids(path, &aflite->names, examples, filter_left(&aflite->filter), error)
+	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the examples of %s",
+	                                path ? path : "standard output");
 
-	if (!path || code < 0)
-		return code;
-	write(&output, aflite);
-	return output_finish(&output, error);
-}
-
-static void
-write_log(struct output *output, const struct aflite *aflite)
-{
-	report_log(output, &aflite->filter);
-}
-
-static void
-write_scores(struct output *output, const struct aflite *aflite)
-{
-	report_scores(output, &aflite->filter, &aflite->names, &aflite->input.labels);
-}
-
-static void
-write_list(struct output *output, const struct aflite *aflite, uint32_t *examples)
-{
-	if (examples)
-		report_ids(output, &aflite->names, examples, filter_left(&aflite->filter));
-	else
-		output_fail(output);
 	free(examples);
-}
-
-static void
-write_kept(struct output *output, const struct aflite *aflite)
-{
-	write_list(output, aflite, report_kept(&aflite->filter));
-}
-
-static void
-write_baseline(struct output *output, const struct aflite *aflite)
-{
-	write_list(output, aflite, report_baseline(&aflite->filter));
+	return code;
 }
 
 static json_t *
@@ -112,16 +78,19 @@ aflite_write(const struct aflite *aflite, struct portolan_error *error)
 	const struct aflite_request *request = aflite->request;
 	const char *kept = request->common.output;
 	bool with_manifest = !request->without_manifest && manifest_is_possible(kept);
-	int code = write_file(aflite, request->log, write_log, error);
+	int code = 0;
 
-	if (code >= 0)
-		code = write_file(aflite, request->scores, write_scores, error);
-	if (code >= 0)
-		code = write_file(aflite, request->baseline, write_baseline, error);
+	if (request->log)
+		code = report_log(request->log, (enum rows_format)request->log_format, &aflite->filter, error);
+	if (code >= 0 && request->scores)
+		code = report_scores(request->scores, (enum rows_format)request->scores_format, &aflite->filter,
+		                     &aflite->names, &aflite->input.labels, error);
+	if (code >= 0 && request->baseline)
+		code = write_list(aflite, request->baseline, report_baseline(&aflite->filter), error);
 	if (code >= 0 && request->plot)
 		code = report_chart(&aflite->filter, &request->picture, error);
 	if (code >= 0)
-		code = write_file(aflite, kept ? kept : "-", write_kept, error);
+		code = write_list(aflite, kept, report_kept(&aflite->filter), error);
 	if (code >= 0 && with_manifest)
 		code = write_manifest(aflite, kept, error);
 	if (code >= 0 && request->checkpoint)

@@ -1,6 +1,7 @@
 /* aflite_options.c: the words of portolan aflite; sizes that were not said depend on the data, so they come later. */
 #include "aflite.h"
 
+#include "options/format.h"
 #include "plot/chart.h"
 #include "program/parallel.h"
 #include "selection/manifest.h"
@@ -46,9 +47,9 @@ const struct option_spec aflite_option_table[] = {
          .help = "Seed of the training sets and of what else is drawn. Default: 0."},
         {"checkpoint", "DIR", OPTION_FOLDER, TO(checkpoint),
          .help = "Keep the state after each phase in this directory, and go on from there if there is one. It is removed at the end."},
-        {"scores", "FILE.csv", OPTION_OUTPUT, TO(scores),
-         .help = "Write every example's phase of removal, p, margin and number of predictions."},
-        {"log", "FILE.csv", OPTION_OUTPUT, TO(log), .help = "Write a line for each phase."},
+        {"scores", "FILE", OPTION_OUTPUT, TO(scores),
+         .help = "Write every example's phase of removal, p, margin and number of predictions: CSV, or what FILE ends with."},
+        {"log", "FILE", OPTION_OUTPUT, TO(log), .help = "Write a line for each phase: CSV, or what FILE ends with."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .help = "Draw the phases: FILE.png, .svg or .pdf."},
         {"max-memory", "SIZE", OPTION_SIZE, TO(max_memory), .least = 1,
          .help = "Refuse to begin when it would take more: 2G, 512M. Default: what the system says is available."},
@@ -62,6 +63,7 @@ aflite_check(void *context, struct portolan_error *error)
 {
 	struct aflite_request *request = context;
 	const struct common_options *common = &request->common;
+	int status;
 
 	if (!request->input.labels && !request->input.run)
 		return options_wrong(common, "which labels? one of --labels FILE and --run RUN");
@@ -73,6 +75,11 @@ aflite_check(void *context, struct portolan_error *error)
 	if (request->plot &&
 	    picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
+	status = format_of_table(common, "--log", request->log, ROWS_CSV, &request->log_format);
+	if (status == 0)
+		status = format_of_table(common, "--scores", request->scores, ROWS_CSV, &request->scores_format);
+	if (status != 0)
+		return status;
 	return request->without_manifest ? 0 : manifest_claim(common->output, error);
 }
 

@@ -16,7 +16,7 @@ enum action { PLAN, FIT, APPLY, MIXTURE };
 static const char *const action_names[] = {"plan", "fit", "apply", "mixture", NULL};
 static int (*const actions[])(const struct noise_request *, struct portolan_error *) = {
         noise_action_plan, noise_action_fit, noise_action_apply, noise_action_mixture};
-static const char *const format_names[] = {"csv", "jsonl", NULL}, *const measure_names[] = {"confidence", "aum", NULL};
+static const char *const measure_names[] = {"confidence", "aum", NULL};
 
 static int
 take_cuts(void *context, char *text)
@@ -53,7 +53,7 @@ check(void *context, struct portolan_error *error)
 		return PORTOLAN_E_INVALID;
 	if (common->action == PLAN)
 		return manifest_claim(common->output, error);
-	return common->action == FIT ? 0 : format_choose(common, format_names, &request->format);
+	return common->action == FIT ? 0 : format_choose(common, rows_format_names, &request->format);
 }
 
 static int
@@ -86,10 +86,10 @@ static const struct option_spec noise_options[] = {
          .actions = "apply mixture", .help = "apply, mixture: print the first N suspects. Default: all."},
         {"threshold", "S", OPTION_REAL, TO(size.threshold), .range = RANGE_FROM_TO, .to = 1, .excludes = "fraction",
          .actions = "apply mixture", .help = "apply, mixture: print those with a score of S or more."},
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names, .actions = "apply mixture",
-         .help = "apply, mixture: csv or jsonl. Default: what FILE ends with, else csv."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names, .actions = "apply mixture",
+         .help = "apply, mixture: csv, tsv, jsonl, npy or json. Default: what FILE ends with, else csv."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .actions = "fit mixture",
-         .help = "fit, mixture: draw the densities: FILE.png, FILE.svg or FILE.pdf; script and data are left beside."},
+         .help = "fit, mixture: draw the densities: FILE.png, FILE.svg or FILE.pdf."},
         {0},
 };
 

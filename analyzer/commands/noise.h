@@ -16,7 +16,7 @@ struct noise_request {
 	const char *run;
 	uint64_t seed;
 	struct suspects_size size;
-	int format; /* 0: CSV, 1: JSON lines */
+	int format; /* enum rows_format */
 	int by_aum; /* 0, or 1 */
 	bool has_cuts;
 	struct region_cuts cuts;

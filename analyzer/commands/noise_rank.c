@@ -57,18 +57,14 @@ finish(const struct noise_request *request, const struct scored *scored, enum me
 {
 	const struct common_options *common = &request->common;
 	struct suspects suspects;
-	struct output output;
 	int code = suspects_rank(&scored->dynamics, scored->scores, dynamics_measure(&scored->dynamics, measure),
 	                         &request->size, &suspects, error);
 	bool left_out;
 
 	if (code < 0)
 		return code;
-	code = output_open(&output, common->output, error);
-	if (code >= 0) {
-		suspects_write(&output, &scored->dynamics, scored->scores, &suspects, request->format == 1);
-		code = output_finish(&output, error);
-	}
+	code = suspects_write(&suspects, &scored->dynamics, scored->scores, common->output,
+	                      (enum rows_format)request->format, error);
 	left_out = suspects.scored < scored->dynamics.count;
 	if (code >= 0) {
 		message_note("%s of %s examples have a score above 0.5", NUMBER_GROUPED(suspects.above_half),

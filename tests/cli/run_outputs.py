@@ -203,7 +203,7 @@ def check_formats():
         "metrics r": ("csv", "csv jsonl npy"), "select r --by ambiguous": ("ids", "csv jsonl npy"),
         "select r --by ambiguous --with-measures": ("csv", "csv jsonl"), "compare r s --average": ("csv", "csv jsonl npy"),
         "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
-        "check r": ("text", "json"), "noise mixture two": ("csv", "csv jsonl"),
+        "check r": ("text", "json"), "noise mixture two": ("csv", TABLE),
     }
     for line, (default, endings) in commands.items():
         words = line.split()
