@@ -5,8 +5,7 @@
 #include "labels.h"
 
 #include "files/categories.h"
-#include "files/id_list.h"
-#include "files/npy_read.h"
+#include "files/list.h"
 
 #include <portolan/error.h>
 
@@ -15,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 static int
@@ -42,13 +40,8 @@ labels_free(struct labels *labels)
 int
 labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error)
 {
-	char buffer[256], *copy = length < sizeof(buffer) ? buffer : malloc(length + 1);
 	int32_t number = -1;
 
-	if (copy) {
-		memcpy(copy, text, length);
-		copy[length] = '\0';
-	}
 	if (labels->count == labels->room) {
 		size_t room = labels->room ? 2 * labels->room : 4096;
 		uint32_t *grown = realloc(labels->values, room * sizeof(*grown));
@@ -58,10 +51,8 @@ labels_add(struct labels *labels, const char *text, size_t length, struct portol
 	}
 	if (!labels->index)
 		labels->index = calloc(1, sizeof(*labels->index));
-	if (copy && labels->index && labels->count < labels->room)
-		number = categories_find(labels->index, &labels->found, copy);
-	if (copy != buffer)
-		free(copy);
+	if (labels->index && labels->count < labels->room)
+		number = categories_find(labels->index, &labels->found, text, length);
 	if (number < 0)
 		return out_of_memory(error);
 	labels->values[labels->count++] = (uint32_t)number;
@@ -142,7 +133,8 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 		      are_numbers(labels->names, classes) ? compare_numbers : compare_names);
 	}
 	for (size_t c = 0; c < classes; c++) {
-		int32_t number = categories_find(labels->index, &labels->found, labels->names[c]);
+		int32_t number =
+		        categories_find(labels->index, &labels->found, labels->names[c], strlen(labels->names[c]));
 
 		order[number] = (uint32_t)c;
 		labels->digest = XXH3_64bits_withSeed(labels->names[c], strlen(labels->names[c]) + 1, labels->digest);
@@ -157,62 +149,40 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 	return 0;
 }
 
-static int
-take_id(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
-{
-	(void)place;
-	return labels_add(context, id, length, error);
-}
-
-/* Whole numbers of 1 to 8 bytes, with or without sign, and truth values. */
-static int
-read_numbers(struct labels *labels, const struct npy_array *array, struct portolan_error *error)
-{
-	const struct npy_header *header = &array->header;
-	int code = 0;
-
-	for (uint64_t row = 0; code >= 0 && row < header->count; row++) {
-		uint64_t value = 0;
-		unsigned spare = (unsigned)(64 - 8 * header->item_size);
-		char text[32];
-
-		memcpy(&value, array->data + row * header->item_size,
-		       header->item_size); /* little-endian, as this machine */
-		if (header->kind == 'i')
-			snprintf(text, sizeof(text), "%" PRId64, (int64_t)(value << spare) >> spare);
-		else
-			snprintf(text, sizeof(text), "%" PRIu64, value);
-		code = labels_add(labels, text, strlen(text), error);
-	}
-	return code;
-}
-
-static int
-read_array(struct labels *labels, const char *path, struct portolan_error *error)
-{
-	struct npy_array array;
+struct list {
+	struct labels *labels;
+	const char *path;
 	const char *unit;
-	int code = npy_open(&array, path, error);
+};
 
-	if (code < 0)
-		return code;
-	if (array.header.dimensions != 1)
-		code = error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%s: the NumPy header's shape has %zu dimensions, and must have one: a label for each row",
-		        path, array.header.dimensions);
-	else if (array.header.kind == 'f')
-		code = error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%s: the NumPy header's descr is one of floats, and labels are whole numbers or texts: save "
-		        "y.astype('i8')",
-		        path);
-	else if (strchr("iub", array.header.kind) && array.header.item_size <= 8)
-		code = read_numbers(labels, &array, error);
-	else
-		code = id_list_read(path, &unit, take_id, labels, error);
-	npy_close(&array);
-	return code;
+static int
+take_label(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
+{
+	const struct list *list = context;
+
+	if (memchr(label, '\0', length))
+		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu has a NUL character", list->path,
+		                 list->unit, (unsigned long long)place);
+	return labels_add(list->labels, label, length, error);
+}
+
+static int
+add_field(struct labels *labels, const struct fields_reader *reader, struct portolan_error *error)
+{
+	const char *path = reader->fields->file->path, *name = reader->fields->names[0].text;
+	const struct field *field = &reader->found[0];
+
+	if (field->kind == FIELD_OTHER)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: line %llu: field '%s' is neither text, number nor truth value", path,
+		                 fields_line(reader), name);
+	if (!field->at || field->length == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s', or it is empty", path,
+		                 fields_line(reader), name);
+	if (memchr(field->at, '\0', field->length))
+		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field '%s' has a NUL character", path,
+		                 fields_line(reader), name);
+	return labels_add(labels, field->at, field->length, error);
 }
 
 static int
@@ -220,69 +190,31 @@ read_field(struct labels *labels, const char *option, const char *path, const ch
            struct portolan_error *error)
 {
 	struct user_file file;
-	struct user_record record = {0};
-	size_t column = 0;
-	int code;
+	struct fields fields;
+	struct fields_reader reader = {0};
+	int code = user_file_open(&file, option, path, error);
 
-	code = user_file_open(&file, option, path, error);
-
-	if (code >= 0 && file.format != RECORDS_JSONL)
-		code = user_file_column(&file, field_option, field, &column, error);
-	while (code >= 0 && (code = user_file_next(&file, &record, error)) > 0) {
-		enum records_json_kind kind = RECORDS_JSON_NONE;
-		long length = file.format == RECORDS_JSONL
-		                      ? records_json_value(&record.record, field, &kind, record.text)
-		                      : records_field(file.format, &record.record, column, record.text);
-
-		if (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE) {
-			record.text[0] = kind == RECORDS_JSON_TRUE ? '1' : '0'; /* as NumPy's are read */
-			length = 1;
-		}
-		if (length == -2)
-			code = user_file_malformed(&file, &record, error);
-		else if (kind == RECORDS_JSON_OTHER)
-			code = error_set(error, PORTOLAN_E_INVALID,
-			                 "%s: line %llu: field '%s' is neither text, number nor truth value", path,
-			                 (unsigned long long)record.line, field);
-		else if (length <= 0)
-			code = error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s', or it is empty",
-			                 path, (unsigned long long)record.line, field);
-		else
-			code = labels_add(labels, record.text, (size_t)length, error);
-	}
-	user_record_end(&record);
+	if (code < 0)
+		return code;
+	code = fields_init(&fields, &file, &field, &field_option, 1, error);
+	fields_begin(&reader, &fields, user_file_whole(&file));
+	while (code >= 0 && (code = fields_next(&reader, error)) > 0)
+		code = add_field(labels, &reader, error);
+	fields_end(&reader);
 	user_file_close(&file);
 	return code;
-}
-
-/* A pipe can be read once, so what it brings is text. */
-static int
-read_list(struct labels *labels, const char *path, struct portolan_error *error)
-{
-	struct content content;
-	struct stat status;
-	const char *unit;
-	bool is_array = false;
-	int code;
-
-	if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-		code = content_open(&content, path, error);
-		if (code < 0)
-			return code;
-		is_array = content.size >= 6 && memcmp(content.bytes, "\x93NUMPY", 6) == 0;
-		content_close(&content);
-	}
-	return is_array ? read_array(labels, path, error) : id_list_read(path, &unit, take_id, labels, error);
 }
 
 int
 labels_read(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
             struct portolan_error *error)
 {
+	struct list list = {.labels = labels, .path = path};
 	int code;
 
 	*labels = (struct labels){0};
-	code = field ? read_field(labels, option, path, field_option, field, error) : read_list(labels, path, error);
+	code = field ? read_field(labels, option, path, field_option, field, error)
+	             : list_read(path, LIST_LABELS, &list.unit, take_label, &list, error);
 	if (code >= 0)
 		code = labels_finish(labels, error);
 	if (code < 0)

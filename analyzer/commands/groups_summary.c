@@ -45,13 +45,14 @@ choose(struct groups *groups, struct portolan_error *error)
 static json_t *
 report_json(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
 {
-	return json_pack(
-	        "{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run", groups->dynamics.info->name,
-	        "by", groups->rule_text, "examples", (json_int_t)groups->dynamics.count, "selected",
-	        (json_int_t)groups->selected_count, "attributes", "file", report_text(groups->columns.path), "records",
-	        (json_int_t)columns->records, "unknown", (json_int_t)columns->unknown, "examples_without",
-	        (json_int_t)columns->unmatched, "replicates", (json_int_t)groups->replicates, "level", groups->level,
-	        "seed", (json_int_t)groups->seed, "rows", groups_report_json(&groups->dynamics, rows, count));
+	return json_pack("{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run",
+	                 groups->dynamics.info->name, "by", groups->rule_text, "examples",
+	                 (json_int_t)groups->dynamics.count, "selected", (json_int_t)groups->selected_count,
+	                 "attributes", "file", report_text(groups->columns.path), "records",
+	                 (json_int_t)columns->attributes.records, "unknown", (json_int_t)columns->attributes.unknown,
+	                 "examples_without", (json_int_t)columns->attributes.unmatched, "replicates",
+	                 (json_int_t)groups->replicates, "level", groups->level, "seed", (json_int_t)groups->seed,
+	                 "rows", groups_report_json(&groups->dynamics, rows, count));
 }
 
 static int
@@ -84,14 +85,15 @@ report_columns(const struct groups *groups, const struct columns *columns)
 	if (columns->passed_over[0])
 		message_warning("%s: passed over for having more than %d different values: %s; --columns has them all",
 		                path, COLUMNS_CATEGORIES_MAX, columns->passed_over);
-	if (columns->unknown) {
-		number_print_grouped(columns->unknown, some);
-		number_print_grouped(columns->records, all);
+	join_warn(&columns->attributes.oddities, path, groups->columns.id_field);
+	if (columns->attributes.unknown) {
+		number_print_grouped(columns->attributes.unknown, some);
+		number_print_grouped(columns->attributes.records, all);
 		message_warning("%s: %s of %s records belong to no example of the run", path, some, all);
 	}
-	if (columns->unmatched == 0)
+	if (columns->attributes.unmatched == 0)
 		return STATUS_DONE;
-	number_print_grouped(columns->unmatched, some);
+	number_print_grouped(columns->attributes.unmatched, some);
 	number_print_grouped(groups->dynamics.count, all);
 	message_warning("not in %s: %s of the run's %s examples; they are left out", path, some, all);
 	return groups->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;

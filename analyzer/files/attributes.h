@@ -1,16 +1,15 @@
 /*
  * attributes.h: columns of a user's file (JSONL, CSV, TSV) beside a run's examples: numbers or categories, by id.
  *
- * A column whose every value is a number is one of numbers; JSON's true and false are 1 and 0. Otherwise its values are
- * categories, by their text. Empty fields, null and fields that a record lacks are missing. An example that stands in
- * the file twice, a line that is not well-formed, and a value that is an object or an array are errors, which name the
- * file, the line and the field.
+ * A column whose every value is a number, with or without blanks around it, is one of numbers; JSON's true and false
+ * are 1 and 0. Otherwise its values are categories, by their text. Empty and blank fields, null and fields that a
+ * record lacks are missing. An example that stands in the file twice, a line that is not well-formed, and a value that
+ * is an object or an array are errors, which name the file, the line and the field.
  */
 #ifndef ATTRIBUTES_H
 #define ATTRIBUTES_H
 
-#include "dynamics/ids.h"
-#include "user_file.h"
+#include "join.h"
 
 enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_CATEGORY };
 
@@ -29,12 +28,12 @@ struct attribute {
 struct attributes {
 	struct attribute *list; /* in the order asked for */
 	size_t count;
-	size_t rows;        /* positions */
-	uint64_t *lines;    /* by position: of the file, from 1, where the example's record begins; 0: it has none */
-	uint64_t records;   /* in the file */
-	uint64_t unknown;   /* of these, with an id that is none of the examples', or without */
-	uint64_t unmatched; /* positions that no record belongs to */
-	char odd[64];       /* the first id of the file that is no whole number, where the run's ids are; else empty */
+	size_t rows;         /* positions */
+	const char **places; /* by position: where in the file the example's record begins; NULL: it has none */
+	uint64_t records;    /* in the file */
+	uint64_t unknown;    /* of these, with an id that is none of the examples', or without */
+	uint64_t unmatched;  /* positions that no record belongs to */
+	struct join_oddities oddities;
 };
 
 struct attributes_request {

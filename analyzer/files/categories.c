@@ -40,17 +40,20 @@ grow_names(struct attribute *attribute, struct categories *names)
 }
 
 int32_t
-categories_find(struct categories *names, struct attribute *attribute, const char *text)
+categories_find(struct categories *names, struct attribute *attribute, const char *text, size_t length)
 {
 	size_t slot;
 
 	if (attribute->name_count == names->room && grow_names(attribute, names) < 0)
 		return -1;
-	slot = hash_text(text, strlen(text)) & names->mask;
-	for (; names->slots[slot]; slot = (slot + 1) & names->mask)
-		if (strcmp(attribute->names[names->slots[slot] - 1], text) == 0)
+	slot = hash_text(text, length) & names->mask;
+	for (; names->slots[slot]; slot = (slot + 1) & names->mask) {
+		const char *there = attribute->names[names->slots[slot] - 1];
+
+		if (strlen(there) == length && memcmp(there, text, length) == 0)
 			return (int32_t)names->slots[slot] - 1;
-	attribute->names[attribute->name_count] = strdup(text);
+	}
+	attribute->names[attribute->name_count] = strndup(text, length);
 	if (!attribute->names[attribute->name_count])
 		return -1;
 	names->slots[slot] = (uint32_t)++attribute->name_count;

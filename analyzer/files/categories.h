@@ -9,9 +9,9 @@ struct categories {
 	size_t mask, room;
 };
 
-/* The number of the category with this text, which is added to the attribute's names where it is new; −1: out of
- * memory. */
-int32_t categories_find(struct categories *categories, struct attribute *attribute, const char *text);
+/* The number of the category with this text (without NUL), which is added to the attribute's names where it is new; −1:
+ * out of memory. */
+int32_t categories_find(struct categories *categories, struct attribute *attribute, const char *text, size_t length);
 void categories_free(struct categories *categories); /* the names are the attribute's, and stay */
 
 #endif
