@@ -6,6 +6,7 @@
  */
 #include "commands.h"
 
+#include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
 #include "program/options.h"
@@ -142,10 +143,16 @@ static bool
 show_json(struct watch *watch)
 {
 	json_t *object = frame_json(&watch->view, &watch->moment);
-	bool shown = object && json_dumpf(object, stdout, JSON_COMPACT) == 0;
+	struct output output;
+	bool shown = output_open(&output, NULL, NULL) >= 0;
 
+	if (shown) {
+		report_print(&output, object, 0);
+		output_bytes(&output, "\n", 1);
+		shown = output_finish(&output, NULL) >= 0;
+	}
 	json_decref(object);
-	return shown && putchar('\n') != EOF && fflush(stdout) == 0;
+	return shown;
 }
 
 static bool
