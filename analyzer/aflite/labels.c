@@ -4,7 +4,7 @@
  */
 #include "labels.h"
 
-#include "files/categories.h"
+#include "files/fields.h"
 #include "files/list.h"
 
 #include <portolan/error.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 static int
 out_of_memory(struct portolan_error *error)
@@ -25,12 +24,7 @@ out_of_memory(struct portolan_error *error)
 void
 labels_free(struct labels *labels)
 {
-	for (size_t i = 0; i < labels->found.name_count; i++)
-		free(labels->found.names[i]);
-	free(labels->found.names);
-	if (labels->index)
-		categories_free(labels->index);
-	free(labels->index);
+	names_free(&labels->found);
 	free(labels->values);
 	free(labels->names);
 	free(labels->examples);
@@ -40,7 +34,7 @@ labels_free(struct labels *labels)
 int
 labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error)
 {
-	int32_t number = -1;
+	uint32_t number = names_add(&labels->found, text, length, names_hash(text, length));
 
 	if (labels->count == labels->room) {
 		size_t room = labels->room ? 2 * labels->room : 4096;
@@ -49,13 +43,9 @@ labels_add(struct labels *labels, const char *text, size_t length, struct portol
 		labels->values = grown ? grown : labels->values;
 		labels->room = grown ? room : labels->room;
 	}
-	if (!labels->index)
-		labels->index = calloc(1, sizeof(*labels->index));
-	if (labels->index && labels->count < labels->room)
-		number = categories_find(labels->index, &labels->found, text, length);
-	if (number < 0)
+	if (number == NAMES_NONE || labels->count == labels->room)
 		return out_of_memory(error);
-	labels->values[labels->count++] = (uint32_t)number;
+	labels->values[labels->count++] = number;
 	return 0;
 }
 
@@ -72,7 +62,7 @@ parse_integer(const char *text, intmax_t *value)
 static int
 compare_names(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int
@@ -80,13 +70,13 @@ compare_numbers(const void *a, const void *b)
 {
 	intmax_t x = 0, y = 0;
 
-	parse_integer(*(char *const *)a, &x);
-	parse_integer(*(char *const *)b, &y);
+	parse_integer(*(const char *const *)a, &x);
+	parse_integer(*(const char *const *)b, &y);
 	return x < y ? -1 : x > y ? 1 : compare_names(a, b);
 }
 
 static bool
-are_numbers(char *const *names, size_t count)
+are_numbers(const char *const *names, size_t count)
 {
 	intmax_t value;
 
@@ -118,7 +108,7 @@ labels_gap(const struct labels *labels)
 int
 labels_finish(struct labels *labels, struct portolan_error *error)
 {
-	size_t classes = labels->found.name_count;
+	size_t classes = labels->found.count, length;
 	uint32_t *order = malloc((classes + 1) * sizeof(*order));
 
 	labels->names = malloc((classes + 1) * sizeof(*labels->names));
@@ -127,17 +117,17 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 		free(order);
 		return out_of_memory(error);
 	}
-	if (classes > 0) {
-		memcpy(labels->names, labels->found.names, classes * sizeof(*labels->names));
+	for (size_t c = 0; c < classes; c++)
+		labels->names[c] = names_text(&labels->found, (uint32_t)c, &length);
+	if (classes > 0)
 		qsort(labels->names, classes, sizeof(*labels->names),
 		      are_numbers(labels->names, classes) ? compare_numbers : compare_names);
-	}
 	for (size_t c = 0; c < classes; c++) {
-		int32_t number =
-		        categories_find(labels->index, &labels->found, labels->names[c], strlen(labels->names[c]));
+		const char *name = labels->names[c];
+		uint32_t number = names_find(&labels->found, name, strlen(name), names_hash(name, strlen(name)));
 
 		order[number] = (uint32_t)c;
-		labels->digest = XXH3_64bits_withSeed(labels->names[c], strlen(labels->names[c]) + 1, labels->digest);
+		labels->digest = XXH3_64bits_withSeed(name, strlen(name) + 1, labels->digest);
 	}
 	for (size_t i = 0; i < labels->count; i++) {
 		labels->values[i] = order[labels->values[i]];

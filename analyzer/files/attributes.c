@@ -5,7 +5,6 @@
  * value is none, and then read once more. The file is in memory, so that costs no second reading of it.
  */
 #include "attributes.h"
-#include "categories.h"
 
 #include "program/number.h"
 
@@ -25,7 +24,6 @@ struct reading {
 	struct attributes *attributes;
 	struct fields fields; /* the columns, then the id */
 	struct fields_reader reader;
-	struct categories *names;      /* by column */
 	const struct ids_index *index; /* NULL: every record is an example */
 	struct ids *ids;               /* of every record; else NULL */
 	bool again;                    /* a column turned out to hold categories */
@@ -37,9 +35,7 @@ attributes_free(struct attributes *attributes)
 	for (size_t a = 0; a < attributes->count; a++) {
 		struct attribute *attribute = &attributes->list[a];
 
-		for (size_t i = 0; i < attribute->name_count; i++)
-			free(attribute->names[i]);
-		free(attribute->names);
+		names_free(&attribute->names);
 		free(attribute->numbers);
 		free(attribute->categories);
 		free(attribute->name);
@@ -108,10 +104,12 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(text, &attribute->numbers[position]))
 		make_category(reading, attribute, value);
 	if (attribute->kind == ATTRIBUTE_CATEGORY && attribute->categories) {
-		attribute->categories[position] =
-		        categories_find(&reading->names[column], attribute, value->at, value->length);
-		if (attribute->categories[position] < 0)
+		uint32_t name =
+		        names_add(&attribute->names, value->at, value->length, names_hash(value->at, value->length));
+
+		if (name >= INT32_MAX)
 			return no_memory(reading->file, error);
+		attribute->categories[position] = (int32_t)name;
 	}
 	return 0;
 }
@@ -296,15 +294,11 @@ read_all(struct reading *reading, size_t rows, struct portolan_error *error)
 	reading->file = reading->request->file;
 	reading->attributes->rows = rows;
 	reading->attributes->list = calloc(count + 1, sizeof(struct attribute));
-	reading->names = calloc(count + 1, sizeof(*reading->names));
 	reading->attributes->places = malloc((rows + 1) * sizeof(*reading->attributes->places));
-	if (reading->attributes->list && reading->names && reading->attributes->places)
+	if (reading->attributes->list && reading->attributes->places)
 		code = read_columns(reading, error);
 	else
 		code = no_memory(reading->file, error);
-	for (size_t a = 0; reading->names && a < count; a++)
-		categories_free(&reading->names[a]);
-	free(reading->names);
 	fields_end(&reading->reader);
 	if (code < 0)
 		attributes_free(reading->attributes);

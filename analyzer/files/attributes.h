@@ -10,6 +10,7 @@
 #define ATTRIBUTES_H
 
 #include "join.h"
+#include "names.h"
 
 enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_CATEGORY };
 
@@ -18,11 +19,10 @@ struct attribute {
 	enum attribute_kind kind;
 	double *numbers;     /* ATTRIBUTE_NUMBER, by position; NaN: missing */
 	int32_t *categories; /* ATTRIBUTE_CATEGORY, by position; −1: missing */
-	char **names;        /* of the categories, by first appearance in the file */
-	size_t name_count;
-	uint64_t missing;   /* positions without a value */
-	uint64_t text_line; /* of a category: the first line whose value is no number, */
-	char text[48];      /* and that value, cut */
+	struct names names;  /* of the categories, by first appearance in the file */
+	uint64_t missing;    /* positions without a value */
+	uint64_t text_line;  /* of a category: the first line whose value is no number, */
+	char text[48];       /* and that value, cut */
 };
 
 struct attributes {

@@ -135,14 +135,14 @@ take_attributes(struct columns *columns, size_t plain, bool by_name)
 	for (size_t a = 0; a < plain; a++) {
 		const struct attribute *attribute = &columns->attributes.list[a];
 
-		if (!by_name && attribute->kind == ATTRIBUTE_CATEGORY && attribute->name_count > COLUMNS_CATEGORIES_MAX)
+		if (!by_name && attribute->kind == ATTRIBUTE_CATEGORY &&
+		    attribute->names.count > COLUMNS_CATEGORIES_MAX)
 			pass_over(columns, attribute->name);
 		else
 			columns->list[columns->count++] = (struct summary_column){.name = attribute->name,
 			                                                          .numbers = attribute->numbers,
 			                                                          .categories = attribute->categories,
-			                                                          .names = attribute->names,
-			                                                          .name_count = attribute->name_count};
+			                                                          .names = &attribute->names};
 	}
 }
 
@@ -164,7 +164,10 @@ make_column(struct columns *columns, size_t rows)
 static const char *
 text_at(const struct attribute *attribute, size_t position)
 {
-	return attribute->categories[position] < 0 ? NULL : attribute->names[attribute->categories[position]];
+	int32_t name = attribute->categories[position];
+	size_t length;
+
+	return name < 0 ? NULL : names_text(&attribute->names, (uint32_t)name, &length);
 }
 
 static bool

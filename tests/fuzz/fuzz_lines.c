@@ -193,11 +193,15 @@ check_attributes(const struct attributes *attributes, size_t rows)
 		require((attribute->numbers != NULL) == (attribute->kind == ATTRIBUTE_NUMBER));
 		for (size_t i = 0; i < rows; i++) {
 			missing += attribute->numbers ? isnan(attribute->numbers[i]) : attribute->categories[i] < 0;
-			require(attribute->numbers || attribute->categories[i] < (int32_t)attribute->name_count);
+			require(attribute->numbers || attribute->categories[i] < (int32_t)attribute->names.count);
 		}
 		require(missing == attribute->missing && missing >= attributes->unmatched);
-		for (size_t i = 0; i < attribute->name_count; i++)
-			touch(attribute->names[i], strlen(attribute->names[i]));
+		for (uint32_t i = 0; i < attribute->names.count; i++) {
+			size_t length;
+			const char *name = names_text(&attribute->names, i, &length);
+
+			require(strlen(name) == length);
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ test_kinds(void **state)
 {
 	struct attributes attributes;
 	const struct attribute *score, *kind;
+	size_t length;
 
 	(void)state;
 	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\n7,a,1.5\n11,b,x\n5,7,-2e1\n8,z,3\n9,\"a\",\n,q,1\n",
@@ -55,9 +56,9 @@ test_kinds(void **state)
 	assert_int_equal(score->missing, 1);
 	assert_int_equal(kind->kind, ATTRIBUTE_CATEGORY);
 	assert_null(kind->numbers);
-	assert_int_equal(kind->name_count, 2);
-	assert_string_equal(kind->names[0], "a");
-	assert_string_equal(kind->names[1], "7");
+	assert_int_equal(kind->names.count, 2);
+	assert_string_equal(names_text(&kind->names, 0, &length), "a");
+	assert_string_equal(names_text(&kind->names, 1, &length), "7");
 	assert_int_equal(kind->categories[0], 0);
 	assert_int_equal(kind->categories[1], 1);
 	assert_int_equal(kind->categories[2], 0);
@@ -73,6 +74,7 @@ static void
 test_blanks(void **state)
 {
 	struct attributes attributes;
+	size_t length;
 
 	(void)state;
 	assert_int_equal(
@@ -81,8 +83,8 @@ test_blanks(void **state)
 	assert_true(attributes.list[0].numbers[2] == 1.5 && attributes.list[0].numbers[1] == -2);
 	assert_true(isnan(attributes.list[0].numbers[0]));
 	assert_int_equal(attributes.list[0].missing, 1);
-	assert_string_equal(attributes.list[1].names[0], " a");
-	assert_int_equal(attributes.list[1].name_count, 2);
+	assert_string_equal(names_text(&attributes.list[1].names, 0, &length), " a");
+	assert_int_equal(attributes.list[1].names.count, 2);
 	attributes_free(&attributes);
 }
 
@@ -201,8 +203,8 @@ test_table(void **state)
 	assert_int_equal(ids.rows, 3);
 	assert_memory_equal(ids_text(&ids, 2, &length), "x", 1);
 	assert_int_equal(attributes.list[1].kind, ATTRIBUTE_CATEGORY);
-	assert_int_equal(attributes.list[1].name_count, 3);
-	assert_string_equal(attributes.list[1].names[2], "c");
+	assert_int_equal(attributes.list[1].names.count, 3);
+	assert_string_equal(names_text(&attributes.list[1].names, 2, &length), "c");
 	assert_true(attributes.list[0].numbers[1] == 3 && isnan(attributes.list[0].numbers[2]));
 	attributes_free(&attributes);
 	ids_free(&ids);
@@ -226,7 +228,7 @@ test_many_categories(void **state)
 	for (int i = 0; i < 400; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d,k%d,1\n", i, i % 200);
 	assert_int_equal(read_table(RECORDS_CSV, text, &attributes, &ids, NULL), 0);
-	assert_int_equal(attributes.list[1].name_count, 200);
+	assert_int_equal(attributes.list[1].names.count, 200);
 	for (int i = 0; i < 400; i++)
 		assert_int_equal(attributes.list[1].categories[i], i % 200);
 	attributes_free(&attributes);
