@@ -159,19 +159,15 @@ take_label(void *context, uint64_t place, const char *label, size_t length, stru
 static int
 add_field(struct labels *labels, const struct fields_reader *reader, struct portolan_error *error)
 {
-	const char *path = reader->fields->file->path, *name = reader->fields->names[0].text;
+	const char *name = reader->fields->names[0].text;
 	const struct field *field = &reader->found[0];
 
 	if (field->kind == FIELD_OTHER)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: field '%s' is neither text, number nor truth value", path,
-		                 fields_line(reader), name);
+		return fields_wrong(reader, error, ": field '%s' is neither text, number nor truth value", name);
 	if (!field->at || field->length == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s', or it is empty", path,
-		                 fields_line(reader), name);
+		return fields_wrong(reader, error, " has no field '%s', or it is empty", name);
 	if (memchr(field->at, '\0', field->length))
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field '%s' has a NUL character", path,
-		                 fields_line(reader), name);
+		return fields_wrong(reader, error, ": field '%s' has a NUL character", name);
 	return labels_add(labels, field->at, field->length, error);
 }
 

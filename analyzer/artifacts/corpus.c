@@ -208,8 +208,7 @@ int
 corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const char *what,
                     struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: the field '%s' %s", reader->corpus->file.path,
-	                 fields_line(&reader->fields), field, what);
+	return fields_wrong(&reader->fields, error, ": the field '%s' %s", field, what);
 }
 
 /* A text, a number, and of labels and ids true and false as well. */
@@ -220,8 +219,7 @@ check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struc
 	enum field_kind kind = reader->fields.found[field].kind;
 
 	if (!reader->fields.found[field].at)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s'",
-		                 reader->corpus->file.path, fields_line(&reader->fields), name);
+		return fields_wrong(&reader->fields, error, " has no field '%s'", name);
 	if (kind == FIELD_OTHER || (is_text && kind == FIELD_TRUTH))
 		return corpus_reader_wrong(reader, name, is_text ? "is no text" : "is neither text nor number", error);
 	return 0;

@@ -51,13 +51,6 @@ no_memory(const struct user_file *file, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the columns of %s", file->path);
 }
 
-static int
-refuse_value(const struct reading *reading, size_t field, const char *what, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field %s: %s", reading->file->path,
-	                 fields_line(&reading->reader), reading->fields.names[field].text, what);
-}
-
 /* Whether the record's field, or id, can be used. */
 static int
 check_field(const struct reading *reading, size_t field, struct portolan_error *error)
@@ -65,9 +58,11 @@ check_field(const struct reading *reading, size_t field, struct portolan_error *
 	const struct field *found = &reading->reader.found[field];
 
 	if (found->kind == FIELD_OTHER)
-		return refuse_value(reading, field, "neither a number nor text", error);
+		return fields_wrong(&reading->reader, error, ": field %s: neither a number nor text",
+		                    reading->fields.names[field].text);
 	if (found->at && memchr(found->at, '\0', found->length))
-		return refuse_value(reading, field, "a NUL character", error);
+		return fields_wrong(&reading->reader, error, ": field %s: a NUL character",
+		                    reading->fields.names[field].text);
 	return 0;
 }
 
@@ -142,7 +137,8 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 		return code;
 	if (reading->ids) {
 		if (!join_is_id(field))
-			return refuse_value(reading, id, "no id", error);
+			return fields_wrong(&reading->reader, error, ": field %s: no id",
+			                    reading->fields.names[id].text);
 		code = append_id(reading, field, error);
 		*position = (int64_t)attributes->records;
 	} else {
@@ -152,11 +148,9 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 		return code;
 	place = &attributes->places[*position];
 	if (*place)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: field %s: '%.*s' stands in line %llu already", reading->file->path,
-		                 fields_line(&reading->reader), reading->request->id_field,
-		                 (int)(field->length < 64 ? field->length : 64), field->at,
-		                 (unsigned long long)user_file_line(reading->file, *place));
+		return fields_wrong(&reading->reader, error, ": field %s: '%.*s' stands in line %llu already",
+		                    reading->request->id_field, fields_shown(field), field->at,
+		                    (unsigned long long)user_file_line(reading->file, *place));
 	*place = reading->reader.part.record.at;
 	return 0;
 }

@@ -41,10 +41,29 @@ fields_end(struct fields_reader *reader)
 	*reader = (struct fields_reader){0};
 }
 
-unsigned long long
+uint64_t
 fields_line(const struct fields_reader *reader)
 {
 	return user_file_line(reader->fields->file, reader->part.record.at);
+}
+
+int
+fields_wrong(const struct fields_reader *reader, struct portolan_error *error, const char *format, ...)
+{
+	char what[sizeof(error->message)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu%s", reader->fields->file->path,
+	                 (unsigned long long)fields_line(reader), what);
+}
+
+int
+fields_shown(const struct field *field)
+{
+	return field->length < 64 ? (int)field->length : 64;
 }
 
 bool
@@ -84,8 +103,7 @@ refuse_malformed(const struct fields_reader *reader, struct portolan_error *erro
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", file->path,
 		                 file->path);
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu is not well-formed %s", file->path,
-	                 fields_line(reader), json ? "JSON (one object a line)" : "CSV");
+	return fields_wrong(reader, error, " is not well-formed %s", json ? "JSON (one object a line)" : "CSV");
 }
 
 /* A record being read. Copies stand one behind the other: as parts of the record they are no longer than it is. */

@@ -49,7 +49,13 @@ int fields_next(struct fields_reader *reader, struct portolan_error *error);
 void fields_end(struct fields_reader *reader); /* may be called twice */
 
 /* The line on which the record begins, from 1; takes a look at all of the file before it. */
-unsigned long long fields_line(const struct fields_reader *reader);
+uint64_t fields_line(const struct fields_reader *reader);
+
+/* The error "FILE: line N…", and what `format` says of the record; PORTOLAN_E_INVALID. */
+__attribute__((format(printf, 3, 4))) int fields_wrong(const struct fields_reader *reader, struct portolan_error *error,
+                                                       const char *format, ...);
+/* A field as an argument for "%.*s", cut: fields_shown(field), field->at. */
+int fields_shown(const struct field *field);
 
 /* CSV and TSV: the record has more fields than the header, or fewer; empty lines are let pass. */
 bool fields_is_ragged(const struct fields_reader *reader);

@@ -53,8 +53,7 @@ join_find(const struct ids_index *index, const struct fields_reader *reader, siz
 	position = ids_index_find(index, field->at, field->length);
 	if (position < 0 && index->ids->kind == STORE_ID_INT && !oddities->odd[0] &&
 	    !number_parse_whole(field->at, field->length, &number))
-		snprintf(oddities->odd, sizeof(oddities->odd), "%.*s", (int)(field->length < 60 ? field->length : 60),
-		         field->at);
+		snprintf(oddities->odd, sizeof(oddities->odd), "%.*s", fields_shown(field), field->at);
 	return position;
 }
 

@@ -59,19 +59,6 @@ struct reading {
 	size_t room;
 };
 
-static unsigned long long
-line_of(const struct reading *reading)
-{
-	return fields_line(&reading->reader);
-}
-
-/* A field as an argument for "%.*s": cut. */
-static int
-shown(const struct field *field)
-{
-	return field->length < 64 ? (int)field->length : 64;
-}
-
 static int
 read_label(const struct reading *reading, size_t number, int32_t *label, struct portolan_error *error)
 {
@@ -79,8 +66,8 @@ read_label(const struct reading *reading, size_t number, int32_t *label, struct 
 	uint64_t value;
 
 	if (!number_parse_u64(field->at, field->length, &value) || value > INT32_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field %s: '%.*s' is not a class number",
-		                 reading->file.path, line_of(reading), names[number], shown(field), field->at);
+		return fields_wrong(&reading->reader, error, ": field %s: '%.*s' is not a class number", names[number],
+		                    fields_shown(field), field->at);
 	*label = (int32_t)value;
 	return 0;
 }
@@ -95,13 +82,12 @@ check_label(const struct reading *reading, const struct flip *flip, struct porto
 
 	if (known < 0 || known == expected)
 		return 0;
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "%s: line %llu: field %s: %d is not the label that '%.*s' has in run '%s', which is %d%s",
-	                 reading->file.path, line_of(reading), reading->recorded == FLIPS_NEW ? "new" : "old", expected,
-	                 shown(id), id->at, reading->dynamics->info->name, known,
-	                 reading->recorded == FLIPS_NEW && known == flip->old_label
-	                         ? ": was it trained with the flipped labels?"
-	                         : "");
+	return fields_wrong(
+	        &reading->reader, error, ": field %s: %d is not the label that '%.*s' has in run '%s', which is %d%s",
+	        reading->recorded == FLIPS_NEW ? "new" : "old", expected, fields_shown(id), id->at,
+	        reading->dynamics->info->name, known,
+	        reading->recorded == FLIPS_NEW && known == flip->old_label ? ": was it trained with the flipped labels?"
+	                                                                   : "");
 }
 
 static int
@@ -131,18 +117,15 @@ read_flip(struct reading *reading, struct flips *flips, struct portolan_error *e
 	int64_t position;
 
 	if (fields_is_ragged(&reading->reader))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: not three fields (id, old, new) separated by tabs", reading->file.path,
-		                 line_of(reading));
+		return fields_wrong(&reading->reader, error, ": not three fields (id, old, new) separated by tabs");
 	if (memchr(record->at, '\0', record->length))
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has a NUL byte", reading->file.path,
-		                 line_of(reading));
+		return fields_wrong(&reading->reader, error, " has a NUL byte");
 	if (read_label(reading, OLD, &flip.old_label, error) < 0 ||
 	    read_label(reading, NEW, &flip.new_label, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (flip.old_label == flip.new_label)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field new: %d is the old label as well",
-		                 reading->file.path, line_of(reading), flip.new_label);
+		return fields_wrong(&reading->reader, error, ": field new: %d is the old label as well",
+		                    flip.new_label);
 	position = ids_index_find(&reading->index, id->at, id->length);
 	if (position < 0) {
 		flips->unknown++;
@@ -150,10 +133,9 @@ read_flip(struct reading *reading, struct flips *flips, struct portolan_error *e
 	}
 	place = &reading->places[position];
 	if (*place)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: field id: '%.*s' stands in line %llu already", reading->file.path,
-		                 line_of(reading), shown(id), id->at,
-		                 (unsigned long long)user_file_line(&reading->file, *place));
+		return fields_wrong(&reading->reader, error, ": field id: '%.*s' stands in line %llu already",
+		                    fields_shown(id), id->at,
+		                    (unsigned long long)user_file_line(&reading->file, *place));
 	*place = record->at;
 	flip.row = reading->dynamics->order[position];
 	if (check_label(reading, &flip, error) < 0)

@@ -58,70 +58,43 @@ print_real(struct output *output, double value)
 static void print_value(struct output *output, const json_t *value, size_t indent, size_t level);
 
 static void
-print_array(struct output *output, const json_t *array, size_t indent, size_t level)
+print_members(struct output *output, const json_t *value, size_t indent, size_t level)
 {
-	size_t count = json_array_size(array);
+	json_t *object = json_is_object(value) ? (json_t *)value : NULL; /* whose iterators do not change it */
+	size_t count = object ? json_object_size(object) : json_array_size(value);
+	void *at = json_object_iter(object);
 
-	output_bytes(output, "[", 1);
+	output_text(output, object ? "{" : "[");
 	for (size_t i = 0; i < count; i++) {
-		output_bytes(output, ",", i > 0);
+		output_text(output, i > 0 ? "," : "");
 		begin_line(output, indent, level + 1);
-		print_value(output, json_array_get(array, i), indent, level + 1);
+		if (object) {
+			text_json(output, json_object_iter_key(at), strlen(json_object_iter_key(at)));
+			output_text(output, indent ? ": " : ":");
+		}
+		print_value(output, object ? json_object_iter_value(at) : json_array_get(value, i), indent, level + 1);
+		at = object ? json_object_iter_next(object, at) : NULL;
 	}
 	if (count > 0)
 		begin_line(output, indent, level);
-	output_bytes(output, "]", 1);
-}
-
-static void
-print_object(struct output *output, const json_t *object, size_t indent, size_t level)
-{
-	json_t *members = (json_t *)object; /* which jansson goes through without changing it */
-	void *first = json_object_iter(members);
-
-	output_bytes(output, "{", 1);
-	for (void *at = first; at; at = json_object_iter_next(members, at)) {
-		const char *key = json_object_iter_key(at);
-
-		output_bytes(output, ",", at != first);
-		begin_line(output, indent, level + 1);
-		text_json(output, key, strlen(key));
-		output_bytes(output, ": ", indent ? 2 : 1);
-		print_value(output, json_object_iter_value(at), indent, level + 1);
-	}
-	if (first)
-		begin_line(output, indent, level);
-	output_bytes(output, "}", 1);
+	output_text(output, object ? "}" : "]");
 }
 
 static void
 print_value(struct output *output, const json_t *value, size_t indent, size_t level)
 {
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		print_object(output, value, indent, level);
-		break;
-	case JSON_ARRAY:
-		print_array(output, value, indent, level);
-		break;
-	case JSON_STRING:
-		text_json(output, json_string_value(value), json_string_length(value));
-		break;
-	case JSON_INTEGER:
-		output_printf(output, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-		break;
-	case JSON_REAL:
+	if (json_is_object(value) || json_is_array(value)) {
+		print_members(output, value, indent, level);
+	} else if (json_is_real(value)) {
 		print_real(output, json_real_value(value));
-		break;
-	case JSON_TRUE:
-		output_text(output, "true");
-		break;
-	case JSON_FALSE:
-		output_text(output, "false");
-		break;
-	case JSON_NULL:
-		output_text(output, "null");
-		break;
+	} else {
+		char *text = json_dumps(value, JSON_ENCODE_ANY);
+
+		if (text)
+			output_text(output, text);
+		else
+			output_fail(output);
+		free(text);
 	}
 }
 
