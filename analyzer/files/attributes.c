@@ -85,15 +85,14 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 	struct attribute *attribute = &reading->attributes->list[column];
 	const struct field *value = &reading->reader.found[column];
 	struct field trimmed = records_trim(*value);
-	char text[NUMBER_LENGTH_MAX + 1] = "";
+	size_t length = trimmed.length <= NUMBER_LENGTH_MAX ? trimmed.length : 0;
+	char text[NUMBER_LENGTH_MAX + 1];
 	int code = check_field(reading, column, error);
 
 	if (code < 0 || !value->at || trimmed.length == 0)
 		return code;
-	if (trimmed.length < sizeof(text)) {
-		memcpy(text, trimmed.at, trimmed.length);
-		text[trimmed.length] = '\0';
-	}
+	memcpy(text, trimmed.at, length);
+	text[length] = '\0';
 	if (strcasecmp(text, "nan") == 0)
 		return 0;
 	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(text, &attribute->numbers[position]))

@@ -29,7 +29,7 @@ struct attributes {
 	struct attribute *list; /* in the order asked for */
 	size_t count;
 	size_t rows;         /* positions */
-	const char **places; /* by position: where in the file the example's record begins; NULL: it has none */
+	const char **places; /* by position: where in the open file the example's record begins; NULL: none */
 	uint64_t records;    /* in the file */
 	uint64_t unknown;    /* of these, with an id that is none of the examples', or without */
 	uint64_t unmatched;  /* positions that no record belongs to */
