@@ -14,7 +14,7 @@
 
 #include "user_file.h"
 
-#define FIELDS_MAX 72
+#define FIELDS_MAX 72 /* of a record, read at once */
 
 struct fields {
 	const struct user_file *file;

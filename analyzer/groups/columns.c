@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(COLUMNS_MAX + 3 <= FIELDS_MAX, "all columns, a pair of texts and the id are read at once");
+
 void
 columns_free(struct columns *columns)
 {
