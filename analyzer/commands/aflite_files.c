@@ -2,6 +2,7 @@
 #include "aflite.h"
 
 #include "aflite/checkpoint.h"
+#include "output/report.h"
 #include "selection/manifest.h"
 
 #include <portolan/error.h>
@@ -32,8 +33,9 @@ describe_classes(const struct aflite *aflite)
 	for (size_t i = 0; kept && i < aflite->filter.total; i++)
 		kept[labels->values[i]] += aflite->filter.scores.removed[i] == 0;
 	for (size_t c = 0; kept && c < labels->class_count; c++)
-		json_array_append_new(classes, json_pack("{s:s, s:I, s:I}", "label", labels->names[c], "examples",
-		                                         (json_int_t)labels->examples[c], "kept", (json_int_t)kept[c]));
+		json_array_append_new(classes,
+		                      json_pack("{s:o, s:I, s:I}", "label", report_text(labels->names[c]), "examples",
+		                                (json_int_t)labels->examples[c], "kept", (json_int_t)kept[c]));
 	free(kept);
 	return classes;
 }
@@ -57,14 +59,14 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	failed |= json_object_set_new(manifest, "classes", describe_classes(aflite)) < 0;
 	failed |= json_object_set_new(
 	                  manifest, "parameters",
-	                  json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}", "features",
-	                            request->input.features, "features_digest", digest, "labels", request->input.labels,
-	                            "label_field", request->input.label_field, "groups", request->input.groups,
-	                            "target_size", (json_int_t)options->target, "partitions",
-	                            (json_int_t)options->partitions, "train_size", (json_int_t)options->train, "slice",
-	                            (json_int_t)options->slice, "threshold", options->threshold, "heuristic",
-	                            slice_heuristic_names[options->heuristic], "ties", slice_ties_names[options->ties],
-	                            "seed", (json_int_t)options->seed)) < 0;
+	                  json_pack("{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}", "features",
+	                            report_text(request->input.features), "features_digest", digest, "labels",
+	                            report_text(request->input.labels), "label_field", report_text(request->input.label_field),
+	                            "groups", report_text(request->input.groups), "target_size", (json_int_t)options->target,
+	                            "partitions", (json_int_t)options->partitions, "train_size",
+	                            (json_int_t)options->train, "slice", (json_int_t)options->slice, "threshold",
+	                            options->threshold, "heuristic", slice_heuristic_names[options->heuristic], "ties",
+	                            slice_ties_names[options->ties], "seed", (json_int_t)options->seed)) < 0;
 	if (failed) {
 		json_decref(manifest);
 		manifest = NULL;

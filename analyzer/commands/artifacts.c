@@ -182,7 +182,7 @@ const struct command artifacts_command = {
                 "Texts are cut at white space first. "
                 "Records without any token are counted as records, and warned about. "
                 "A text that is not UTF-8, a field that is missing, and a label that is empty are errors, which name file, line and field.\n\n"
-                "Labels may be texts, numbers, true and false. Their columns are in ascending order.\n\n"
+                "Labels may be texts, numbers, true and false, which are 1 and 0. Their columns are in ascending order.\n\n"
                 "With --run, the table ends with majority_n, majority_accuracy, minority_n and minority_accuracy: of the records that hold the token and are examples of the run, those whose label is the token's label, and the others; accuracy is that of the run's last epoch (see --epochs). "
                 "Then follow the means of confidence, variability, correctness, forgetting_events and, where recorded, aum and el2n for both. "
                 "A model that leans on a token does better on the first than on the second.",

@@ -187,7 +187,7 @@ write_result(const struct compare *compare, const struct compare_result *result,
 	const char *path = compare->common.output;
 
 	if (compare->common.json)
-		return report_print(path, compare_json(result), error);
+		return report_print(path, compare_json(result), 2, error);
 	return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result, error);
 }
 

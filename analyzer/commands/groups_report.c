@@ -12,7 +12,9 @@ label_of(const struct dynamics *dynamics, const struct summary_row *row)
 static const char *
 value_of(const struct summary_row *row)
 {
-	return row->column->numbers ? NULL : row->column->names[row->category];
+	size_t length;
+
+	return row->column->numbers ? NULL : names_text(row->column->names, (uint32_t)row->category, &length);
 }
 
 static const struct rows_column columns[] = {{"attribute", ROWS_TEXT},

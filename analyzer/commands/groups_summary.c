@@ -44,13 +44,14 @@ choose(struct groups *groups, struct portolan_error *error)
 static json_t *
 report_json(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
 {
-	return json_pack(
-	        "{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run", groups->dynamics.info->name,
-	        "by", groups->rule_text, "examples", (json_int_t)groups->dynamics.count, "selected",
-	        (json_int_t)groups->selected_count, "attributes", "file", report_text(groups->columns.path), "records",
-	        (json_int_t)columns->records, "unknown", (json_int_t)columns->unknown, "examples_without",
-	        (json_int_t)columns->unmatched, "replicates", (json_int_t)groups->replicates, "level", groups->level,
-	        "seed", (json_int_t)groups->seed, "rows", groups_report_json(&groups->dynamics, rows, count));
+	return json_pack("{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run",
+	                 groups->dynamics.info->name, "by", groups->rule_text, "examples",
+	                 (json_int_t)groups->dynamics.count, "selected", (json_int_t)groups->selected_count,
+	                 "attributes", "file", report_text(groups->columns.path), "records",
+	                 (json_int_t)columns->attributes.records, "unknown", (json_int_t)columns->attributes.unknown,
+	                 "examples_without", (json_int_t)columns->attributes.unmatched, "replicates",
+	                 (json_int_t)groups->replicates, "level", groups->level, "seed", (json_int_t)groups->seed,
+	                 "rows", groups_report_json(&groups->dynamics, rows, count));
 }
 
 /* Says what the file lacks, and what of it was not used; answers STATUS_INCOMPLETE under --strict if examples lack. */
@@ -62,13 +63,15 @@ report_columns(const struct groups *groups, const struct columns *columns)
 	if (columns->passed_over[0])
 		message_warning("%s: passed over for having more than %d different values: %s; --columns has them all",
 		                path, COLUMNS_CATEGORIES_MAX, columns->passed_over);
-	if (columns->unknown)
+	join_warn(&columns->attributes.oddities, path, groups->columns.id_field);
+	if (columns->attributes.unknown)
 		message_warning("%s: %s of %s records belong to no example of the run", path,
-		                NUMBER_GROUPED(columns->unknown), NUMBER_GROUPED(columns->records));
-	if (columns->unmatched == 0)
+		                NUMBER_GROUPED(columns->attributes.unknown),
+		                NUMBER_GROUPED(columns->attributes.records));
+	if (columns->attributes.unmatched == 0)
 		return STATUS_DONE;
 	message_warning("not in %s: %s of the run's %s examples; they are left out", path,
-	                NUMBER_GROUPED(columns->unmatched), NUMBER_GROUPED(groups->dynamics.count));
+	                NUMBER_GROUPED(columns->attributes.unmatched), NUMBER_GROUPED(groups->dynamics.count));
 	return groups->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
@@ -107,7 +110,7 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 	if (code < 0)
 		return code;
 	code = groups->common.json
-	               ? report_print(groups->common.output, report_json(groups, columns, rows, count), error)
+	               ? report_print(groups->common.output, report_json(groups, columns, rows, count), 2, error)
 	               : groups_report_table(groups, rows, count, error);
 	free(rows);
 	return code;

@@ -170,14 +170,14 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
            struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, NULL, error);
+	int code;
 
+	if (request->common.json)
+		return report_print(NULL, fit_json(request, fit, unknown), 2, error);
+	code = output_open(&output, NULL, error);
 	if (code < 0)
 		return code;
-	if (!request->common.json)
-		write_text(&output, request, fit);
-	else if (report_write(&output, fit_json(request, fit, unknown)) < 0)
-		output_fail(&output);
+	write_text(&output, request, fit);
 	return output_finish(&output, error);
 }
 

@@ -139,7 +139,7 @@ write_json(struct store *store, const char *path, struct store_run_info *runs, s
 		}
 	}
 	if (code >= 0)
-		return report_print(path, list, error);
+		return report_print(path, list, 2, error);
 	json_decref(list);
 	return code;
 }

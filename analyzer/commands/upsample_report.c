@@ -146,15 +146,16 @@ upsample_request_json(const struct upsample *upsample)
 	json_t *texts = json_array();
 
 	for (size_t i = 0; i < request->text_count; i++)
-		json_array_append_new(texts, json_string(request->texts[i]));
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:s?, s:s?, s:I, s:i, s:b, s:f, s:I, s:I, s:s, s:I, s:I}",
-	                 "data", request->path, "text", texts, "label", request->label, "top",
+		json_array_append_new(texts, report_text(request->texts[i]));
+	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:I, s:i, s:b, s:f, s:I, s:I, s:s, s:I, s:I}",
+	                 "data", report_text(request->path), "text", texts, "label", report_text(request->label), "top",
 	                 (json_int_t)upsample->token_count, "min_count", (json_int_t)ranking->min_count, "max_count",
 	                 (json_int_t)ranking->max_count, "prior", ranking->share ? "share" : "uniform", "stop_words",
-	                 request->stop_words, "tokens", request->tokens, "min_length", (json_int_t)request->min_length,
-	                 "ngrams", (int)request->ngrams, "per_field", request->per_field, "step", upsample->step,
-	                 "iterations", (json_int_t)upsample->iterations, "patience", (json_int_t)upsample->patience,
-	                 "pick", upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
+	                 report_text(request->stop_words), "tokens", report_text(request->tokens), "min_length",
+	                 (json_int_t)request->min_length, "ngrams", (int)request->ngrams, "per_field",
+	                 request->per_field, "step", upsample->step, "iterations", (json_int_t)upsample->iterations,
+	                 "patience", (json_int_t)upsample->patience, "pick",
+	                 upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
 	                 (json_int_t)upsample->max_multiplicity, "seed", (json_int_t)upsample->seed);
 }
 
@@ -248,12 +249,14 @@ int
 upsample_report(const struct upsample *upsample, struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, NULL, error);
+	int code;
 
+	if (upsample->corpus_options.common.json)
+		return report_print(NULL, upsample_report_json(upsample), 2, error);
+	code = output_open(&output, NULL, error);
 	if (code < 0)
 		return code;
-	if (upsample->corpus_options.common.json ? report_write(&output, upsample_report_json(upsample)) < 0
-	                                         : !write_text(upsample, &output))
+	if (!write_text(upsample, &output))
 		output_fail(&output);
 	return output_finish(&output, error);
 }

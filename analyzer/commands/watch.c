@@ -4,6 +4,7 @@
  * Signals are blocked and waited for with the time between two looks: so no handler runs, and Ctrl-C is an ordinary
  * way to end. A look that takes long is followed by a longer wait: looking takes a tenth of the time at most.
  */
+#include "output/report.h"
 #include "program/message.h"
 #include "options/options.h"
 #include "watch/terminal.h"
@@ -139,10 +140,8 @@ static bool
 show_json(struct watch *watch)
 {
 	json_t *object = frame_json(&watch->view, &watch->moment);
-	bool shown = object && json_dumpf(object, stdout, JSON_COMPACT) == 0;
 
-	json_decref(object);
-	return shown && putchar('\n') != EOF && fflush(stdout) == 0;
+	return report_print(NULL, object, 0, NULL) >= 0;
 }
 
 static bool

@@ -4,12 +4,13 @@ Each function takes the program, runs in the folder of run_cli.py's store, and a
 """
 
 import json
-import json
 import os
 import re
 import signal
 import subprocess
 import time
+
+import numpy as np
 
 
 def environment(**more):
@@ -178,16 +179,32 @@ def latin_names(portolan):
     os.mkdir(b"caf\xe9")
     with open("pairs.csv", "rb") as file, open(b"caf\xe9/p.csv", "wb") as copy:
         copy.write(file.read())
+    with open(b"x\xe9.npy", "wb") as file:
+        np.save(file, np.arange(80.0).reshape(40, 2) % 7)
+    with open(b"\xe9.txt", "wb") as file:
+        file.write(20 * b"\xe9\n\xe8\n")
+    with open(b"\xe9.csv", "wb") as file:
+        file.write(b"id,t\xe9,l\xe9\n" + 2 * b"0,a b,1\n1,a,0\n2,a c,1\n")
+    with open("colours.csv", "wb") as file:
+        file.write(b"id,\xe9\n0,1.5\n1,2.5\n")
     problems = []
     calls = [([b"select", b"small", b"--by", b"random", b"-o", b"caf\xe9/\xe9.txt"], b"caf\xe9/\xe9.txt.manifest.json",
               lambda report: report["output"]["file"], "\u00e9.txt"),
              ([b"groups", b"small", b"--attributes", b"caf\xe9/p.csv", b"--id-field", b"id", b"--json", b"-o", b"groups.json"],
-              b"groups.json", lambda report: report["attributes"]["file"], "caf\u00e9/p.csv")]
+              b"groups.json", lambda report: report["attributes"]["file"], "caf\u00e9/p.csv"),
+             ([b"aflite", b"--features", b"x\xe9.npy", b"--labels", b"\xe9.txt", b"--partitions", b"2", b"--train-size", b"20", b"-o", b"kept"],
+              b"kept.manifest.json", lambda report: (report["parameters"]["features"], [c["label"] for c in report["classes"]]),
+              ("x\u00e9.npy", ["\u00e8", "\u00e9"])),
+             ([b"upsample", b"\xe9.csv", b"--text", b"t\xe9", b"--label", b"l\xe9", b"--min-count", b"1", b"-o", b"more.csv"],
+              b"more.csv.manifest.json", lambda report: (report["request"]["data"], report["request"]["text"], report["request"]["label"]),
+              ("\u00e9.csv", ["t\u00e9"], "l\u00e9")),
+             ([b"map", b"small", b"--colour-file", b"colours.csv", b"--id-field", b"id", b"--colour", b"\xe9", b"--json", b"-o", b"e.svg"],
+              None, lambda report: report["colour"]["measure"], "\u00e9")]
     for words, path, name_in, want in calls:
         done = subprocess.run([portolan.encode(), *words], capture_output=True, env=environment())
-        got = name_in(json.loads(read(path))) if done.returncode == 0 else done.stderr
+        got = name_in(json.loads(read(path) if path else done.stdout)) if done.returncode == 0 else done.stderr
         if got != want:
-            problems.append(f"path that is not UTF-8: {words}: {got!r}")
+            problems.append(f"text that is not UTF-8: {words}: {got!r}")
     return problems
 
 

@@ -269,6 +269,7 @@ def refused():
     np.save("short_y.npy", y[:-1])
     np.save("float_y.npy", y.astype("f4"))
     np.save("same_y.npy", np.zeros(200, int))
+    np.save("ids_y.npy", np.arange(200))
     np.save("gap_y.npy", y * 2)
     np.save("bool_y.npy", y.astype(bool))
     np.save("matrix_y.npy", y.reshape(100, 2))
@@ -290,6 +291,7 @@ def refused():
         (y_of("short_y.npy"), "short_y.npy has 199 labels, and data_X.npy has 200 rows"),
         (y_of("float_y.npy"), "save y.astype('i8')"),
         (y_of("same_y.npy"), "all examples have the same label"),
+        (y_of("ids_y.npy"), "ids_y.npy: all 200 labels are different"),
         (y_of("matrix_y.npy"), "must have one: a label for each row"),
         (y_of("missing.txt"), "cannot read missing.txt"),
         (y_of("y.jsonl", "--label-field", "gold"), "y.jsonl: line 200 has no field 'gold'"),
@@ -345,9 +347,9 @@ def refused():
     np.save("far.npy", far)
     done = aflite(*X_of("far"), "--log", "/dev/null", "--scores", "/dev/null", "-o", "kept.txt")
     assert "far.npy: 1 of 5 columns are constant, the first of them 4 (from 0)" in done.stderr, done.stderr
-    np.save("ids_y.npy", np.arange(200))
+    np.save("ids_y.npy", np.maximum(np.arange(200), 1))
     done = aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt")
-    assert "200 labels for 200 examples: are they ids?" in done.stderr, done.stderr
+    assert "199 labels for 200 examples: are they ids?" in done.stderr, done.stderr
     np.save("ids_y.npy", np.arange(200) // 2 * 2)
     assert "are they ids?" not in aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt").stderr
     aflite(*data, "--slice", 2**32 - 1, "--max-memory", "1M", "-o", "kept.txt")  # no slice is larger than what there is

@@ -282,6 +282,8 @@ def check_formats():
     write("a.jsonl", b'{"t": "x", "l": true}\n\n{"t": "x", "l": true}\n{"l": false, "t": "X"}')
     portolan("upsample", "a.jsonl", *options, "-o", "b.jsonl")
     assert repeats_of("a.jsonl", "b.jsonl") == b'\n{"l": false, "t": "X"}\n'
+    statistics = portolan("artifacts", "a.jsonl", *options[:6], "--stop-words", "none", "-o", "-").stdout.decode().split("\n")
+    assert statistics[0].split("\t")[-2:] == ["0", "1"], statistics  # true is 1 for every command
     done = portolan("upsample", "-", *options, "-o", "-", input=b't,l\nx,1\nx,1\nx,2\n')
     assert done.stdout == b't,l\nx,1\nx,1\nx,2\nx,2\n' and not os.path.exists("-"), done
     write("a.tsv", b"l\tt\n1\tx\n2\tx\n2\ty\n")

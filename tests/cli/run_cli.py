@@ -41,6 +41,7 @@ CASES = {
     "help-aflite": "help aflite",
     "groups-numbers": "groups small --attributes agree.csv --id-field id --by ambiguous --count 3 --replicates 200",
     "groups-json": "groups strings --attributes pairs.jsonl --id-field guid --by confidence:asc --count 1 --json --replicates 0",
+    "groups-blanks": "groups small --attributes blanks.csv --id-field id --by hard-to-learn --replicates 0",
     "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",
     "groups-columns": "groups small --attributes pairs.csv --id-field id --columns source,length --level 0.5 --seed 3",
     "groups-latin": "groups small --attributes latin.csv --id-field id --by region:hard-to-learn --json --replicates 0",
@@ -396,6 +397,7 @@ CASES = {
     "select-join-far-field": "select small --by hard-to-learn --join lines.tsv --id-field example",
     "select-join-measures-there-csv": "select small --by hard-to-learn --join there.csv --id-field id --with-measures",
     "select-join-measures-there-jsonl": "select small --by hard-to-learn --join there.jsonl --id-field id --with-measures",
+    "select-join-without-id": "select small --by hard-to-learn --join no-id.jsonl --id-field id",
     "select-join-measures-short": "select small --by hard-to-learn --join short.tsv --id-field id --with-measures",
     "select-join-measures-long": "select small --by hard-to-learn --join long.csv --id-field id --with-measures",
     "run-with-dash": "metrics -- -dash",
@@ -551,6 +553,8 @@ def write_files():
     os.mkdir("folder.png")
     with open("agree.csv", "w") as file:
         file.write("id,agreement,label\n0,0.25,a\n1,1,b\n2,,\n4,0.5,a\n77,1,b\n")
+    with open("blanks.csv", "w") as file:
+        file.write("id, agreement , label\n0, 0.25, a\n1,\t1 , b\n2, , b\n4,0.5\n, 1, a\n")
     with open("agree.jsonl", "w") as file:
         file.write('{"id": 0, "agreement": true}\n\n{"id": 1, "agreement": false}\n{"id": 2, "agreement": null}\n{"id": 5}\n'
                    '{"id": 3, "agreement": "0.5"}\n')

@@ -3,6 +3,7 @@
 
 #include "output/npy.h"
 #include "output/output.h"
+#include "output/report.h"
 #include "output/text.h"
 
 #include <dirent.h>
@@ -212,6 +213,33 @@ write_texts(struct output *output)
 }
 
 static void
+write_report(struct output *output)
+{
+	json_t *report = json_pack("{s:[f, f, f, f], s:{s:o, s:o}, s:[], s:{}, s:I, s:b, s:n}", "reals", 0.1, 1.0,
+	                           -2.0 / 3, 1e300, "texts", "valid", report_text("\xc3\xa9\""), "Latin-1",
+	                           report_text("\xe9"), "none", "nothing", "whole", (json_int_t)-7, "flag", 1, "null");
+
+	report_write(output, json_incref(report), 0);
+	report_write(output, json_incref(json_object_get(report, "texts")), 1);
+	json_decref(report);
+}
+
+/* Numbers with the fewest digits that read back, text of any bytes as UTF-8. */
+static void
+test_report(void **state)
+{
+	static const char expected[] =
+	        "{\"reals\":[0.1,1.0,-0.6666666666666666,1e+300],\"texts\":{\"valid\":\"\xc3\xa9\\\"\",\"Latin-1\":"
+	        "\"\xc3\xa9\"},\"none\":[],\"nothing\":{},\"whole\":-7,\"flag\":true,\"null\":null}\n"
+	        "{\n \"valid\": \"\xc3\xa9\\\"\",\n \"Latin-1\": \"\xc3\xa9\"\n}\n";
+	char text[400];
+
+	(void)state;
+	assert_int_equal(written(write_report, text, sizeof(text)), sizeof(expected) - 1);
+	assert_memory_equal(text, expected, sizeof(expected) - 1);
+}
+
+static void
 test_texts(void **state)
 {
 	static const char expected[] = "plain\"a,\"\"b\"\"\"\"x\ny\"\"q\\\"\\\\\\u000a\\u0001é\"0.257";
@@ -268,6 +296,7 @@ main(void)
 	        cmocka_unit_test(test_reaches_the_disk),
 	        cmocka_unit_test(test_failures),
 	        cmocka_unit_test(test_texts),
+	        cmocka_unit_test(test_report),
 	        cmocka_unit_test(test_npy),
 	};
 

@@ -49,10 +49,11 @@ names_may_have(const struct names *names, const char *text, size_t length)
 /* NAMES_NONE: not there. */
 uint32_t names_find(const struct names *names, const char *text, size_t length, uint64_t hash);
 
+/* NUL-terminated, and where it is until another is added. */
 static inline const char *
 names_text(const struct names *names, uint32_t name, size_t *length)
 {
-	*length = (size_t)(names->offsets[name + 1] - names->offsets[name]);
+	*length = (size_t)(names->offsets[name + 1] - names->offsets[name]) - 1;
 	return names->text + names->offsets[name];
 }
 

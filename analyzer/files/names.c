@@ -48,7 +48,7 @@ grow_slots(struct names *names)
 		while (grown[at].name != 0)
 			at = (at + 1) & names->mask;
 		grown[at] = (struct names_slot){(uint32_t)(names->hashes[name] >> 32), name + 1, names->offsets[name],
-		                                names->offsets[name + 1] - names->offsets[name]};
+		                                names->offsets[name + 1] - names->offsets[name] - 1};
 	}
 	return true;
 }
@@ -108,11 +108,12 @@ names_add(struct names *names, const char *text, size_t length, uint64_t hash)
 		slot = find_slot(names, text, length, hash);
 	}
 	memcpy(names->text + end, text, length);
+	names->text[end + length] = '\0';
 	if (length > 0)
 		names->lengths[(unsigned char)text[0]] |= UINT64_C(1) << length % 64;
 	names->hashes[names->count] = hash;
 	*slot = (struct names_slot){(uint32_t)(hash >> 32), ++names->count, end, length};
-	names->offsets[names->count] = end + length;
+	names->offsets[names->count] = end + length + 1;
 	return names->count - 1;
 }
 

@@ -1,51 +1,52 @@
-/* id_list.c: every id as text, whatever it was written as: then one way of finding it is enough. */
-#include "id_list.h"
+/* list.c: see list.h. */
+#include "list.h"
 
 #include "npy_read.h"
 #include "program/number.h"
+#include "records.h"
 
 #include <portolan/error.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct reading {
 	const char *path;
-	int (*visit)(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error);
+	enum list_kind kind;
+	int (*visit)(void *context, uint64_t place, const char *value, size_t length, struct portolan_error *error);
 	void *context;
 };
 
 static int
 read_lines(const struct reading *reading, const struct content *content, struct portolan_error *error)
 {
-	const char *at = content->bytes, *end = at + content->size;
+	size_t at = content->size >= 3 && memcmp(content->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	int code = 0;
 
-	if (content->size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-		at += 3;
-	for (uint64_t line = 1; at < end && code >= 0; line++) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t length = (size_t)((newline ? newline : end) - at);
+	for (uint64_t line = 1; at < content->size && code >= 0; line++) {
+		struct record record = records_next(RECORDS_TSV, content->bytes + at, content->size - at);
 
-		if (length > 0 && at[length - 1] == '\r')
-			length--;
-		if (length > 0)
-			code = reading->visit(reading->context, line, at, length, error);
-		at = newline ? newline + 1 : end;
+		if (record.length > 0)
+			code = reading->visit(reading->context, line, record.at, record.length, error);
+		at += record.next;
 	}
 	return code;
 }
 
-/* A whole number of 1 to 8 bytes as text; 0: it is negative. */
+/* A whole number of 1 to 8 bytes as text; 0: it is negative, which no id is. */
 static size_t
-print_integer(const uint8_t *at, const struct npy_header *header, char text[NUMBER_ROOM])
+print_integer(const struct reading *reading, const struct npy_header *header, const uint8_t *at, char text[NUMBER_ROOM])
 {
+	unsigned spare = (unsigned)(64 - 8 * header->item_size);
 	uint64_t value = 0;
 
 	memcpy(&value, at, header->item_size); /* little-endian, as this machine is */
-	if (header->kind == 'i' && value >> (8 * header->item_size - 1) & 1)
-		return 0;
-	return number_print_u64(value, text);
+	if (header->kind != 'i' || !(value >> (63 - spare) & 1))
+		return number_print_u64(value, text);
+	return reading->kind == LIST_IDS
+	               ? 0
+	               : (size_t)snprintf(text, NUMBER_ROOM, "%" PRId64, (int64_t)(value << spare) >> spare);
 }
 
 /* UTF-32 as UTF-8, without the zeros at the end; false: not Unicode. */
@@ -90,12 +91,39 @@ read_row(const struct reading *reading, const struct npy_array *array, uint64_t 
 		return error_set(error, PORTOLAN_E_INVALID, "%s: row %llu (from 0) is not Unicode", reading->path,
 		                 (unsigned long long)row);
 	if (header->kind != 'U') {
-		length = print_integer(at, header, text);
+		length = print_integer(reading, header, at, text);
 		if (length == 0)
 			return error_set(error, PORTOLAN_E_INVALID, "%s: row %llu (from 0) is negative: no id is",
 			                 reading->path, (unsigned long long)row);
 	}
 	return reading->visit(reading->context, row, text, length, error);
+}
+
+static int
+check_array(const struct reading *reading, const struct npy_header *header, struct portolan_error *error)
+{
+	bool labels = reading->kind == LIST_LABELS;
+	bool numbers = strchr(labels ? "iub" : "iu", header->kind) && header->item_size <= 8;
+
+	if (header->dimensions != 1)
+		return labels ? error_set(error, PORTOLAN_E_INVALID,
+		                          "%s: the NumPy header's shape has %zu dimensions, and must have one: a label "
+		                          "for each row",
+		                          reading->path, header->dimensions)
+		              : error_set(error, PORTOLAN_E_INVALID,
+		                          "%s: the NumPy header's shape has not one dimension, as ids have",
+		                          reading->path);
+	if (labels && header->kind == 'f')
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%s: the NumPy header's descr is one of floats, and labels are whole numbers or texts: "
+		        "save y.astype('i8')",
+		        reading->path);
+	if (!numbers && header->kind != 'S' && header->kind != 'U')
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: the NumPy header's descr is neither of whole numbers nor of strings, as %s are",
+		                 reading->path, labels ? "labels" : "ids");
+	return 0;
 }
 
 static int
@@ -108,16 +136,8 @@ read_array(const struct reading *reading, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	text = malloc(array.header.item_size + NUMBER_ROOM);
-	if (!text)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for an id");
-	else if (array.header.dimensions != 1)
-		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: the NumPy header's shape has not one dimension, as ids have", reading->path);
-	else if (!strchr("iuSU", array.header.kind) ||
-	         (array.header.kind != 'S' && array.header.kind != 'U' && array.header.item_size > 8))
-		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: the NumPy header's descr is neither of whole numbers nor of strings, as ids are",
-		                 reading->path);
+	code = text ? check_array(reading, &array.header, error)
+	            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a value of %s", reading->path);
 	for (uint64_t row = 0; code >= 0 && row < array.header.count; row++)
 		code = read_row(reading, &array, row, text, error);
 	free(text);
@@ -126,11 +146,11 @@ read_array(const struct reading *reading, struct portolan_error *error)
 }
 
 int
-id_list_read(const char *path, const char **unit,
-             int (*visit)(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error),
-             void *context, struct portolan_error *error)
+list_read(const char *path, enum list_kind kind, const char **unit,
+          int (*visit)(void *context, uint64_t place, const char *value, size_t length, struct portolan_error *error),
+          void *context, struct portolan_error *error)
 {
-	struct reading reading = {path, visit, context};
+	struct reading reading = {path, kind, visit, context};
 	struct content content;
 	bool is_array;
 	int code = content_open(&content, path, error);
