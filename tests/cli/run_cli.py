@@ -157,6 +157,7 @@ CASES = {
     "metrics-in-progress": "metrics progress",
     "metrics-nothing-yet": "metrics nothing",
     "metrics-first-epoch": "metrics scratch --format cartography",
+    "select-count-too-large": "select small --by hard-to-learn --count 50",
     "metrics-first-epoch-left-out": "metrics scratch --format cartography --epochs 1:",
     "metrics-to-file": "metrics small -o out.jsonl FILE>out.jsonl",
     "metrics-no-folder": "metrics small -o no/such/out.csv",
