@@ -277,11 +277,18 @@ static int
 report_gaps(const struct compare *compare, const struct compare_result *result)
 {
 	struct aggregate_report report = {.shared = UINT64_MAX};
+	struct dynamics_request ranked = {0};
 	bool apart = false;
 	int status;
 
-	for (size_t r = 0; r < compare->loaded; r++)
+	if (compare->show == SHOW_REGIONS)
+		ranked.measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	if (compare->show == SHOW_SELECTIONS)
+		selection_rule_request(&compare->rule, &ranked);
+	for (size_t r = 0; r < compare->loaded; r++) {
+		verdict_report_variability(&compare->runs[r], ranked.measures);
 		aggregate_note_run(&report, &compare->runs[r]);
+	}
 	status = aggregate_report_gaps(&report, compare->options.common.strict);
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];

@@ -40,10 +40,8 @@ compare_average(const struct options *options, int format, struct portolan_error
 	if (status < 0)
 		return status;
 	status = write_table(options, format, &dynamics, error);
-	if (status >= 0) {
-		dynamics_report_first_epoch(&dynamics);
+	if (status >= 0)
 		status = aggregate_report_gaps(&report, options->common.strict);
-	}
 	dynamics_free(&dynamics);
 	return status;
 }

@@ -117,10 +117,8 @@ run(const struct command *command, int argc, char **argv)
 			                 "run '%s' was recorded without the signal that aum needs: log logits", name);
 		else
 			code = write_metrics(&dynamics, &request, options.common.output, &error);
-		if (code >= 0) {
-			dynamics_report_first_epoch(&dynamics);
-			code = dynamics_report_gaps(&dynamics, options.common.strict);
-		}
+		if (code >= 0)
+			code = verdict_report(&dynamics, options.common.strict);
 		dynamics_free(&dynamics);
 	}
 	if (code < 0) {

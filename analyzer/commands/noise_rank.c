@@ -86,7 +86,7 @@ finish(const struct noise_request *request, const struct scored *scored, enum me
 		number_print_grouped(scored->dynamics.count - suspects.scored, some);
 		if (left_out)
 			message_warning("left out, as no margin was recorded for them: %s examples", some);
-		code = dynamics_report_gaps(&scored->dynamics, common->strict);
+		code = verdict_report(&scored->dynamics, common->strict);
 	}
 	suspects_free(&suspects);
 	return code == STATUS_DONE && left_out && common->strict ? STATUS_INCOMPLETE : code;

@@ -239,6 +239,7 @@ static void
 describe(struct dynamics *dynamics, const struct common_options *common, const struct dynamics_request *request)
 {
 	dynamics->info = store_snapshot_info(dynamics->snapshot);
+	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
 	dynamics->epoch_count = store_snapshot_epochs(dynamics->snapshot, &dynamics->epochs);
 	dynamics->range_given = common->epochs_given;
 	dynamics->epoch_from = common->epoch_from;

@@ -11,6 +11,7 @@
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
 
+#include "check/verdict.h"
 #include "ids.h"
 #include "measures.h"
 #include "program/options.h"
@@ -37,6 +38,7 @@ struct dynamics {
 	bool store_borrowed; /* another's: see dynamics_load_beside() */
 	struct store_snapshot *snapshot;
 	const struct store_run_info *info;
+	struct verdict verdict;
 	const uint32_t *epochs; /* with observations, in the range; ascending */
 	size_t epoch_count;
 	struct ids ids;
@@ -109,12 +111,5 @@ const double *dynamics_measure(const struct dynamics *dynamics, enum measure mea
 
 /* The class name of example `index`, or NULL. */
 const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
-
-/* Warns of what is incomplete (still recording, examples or epochs missing); answers STATUS_INCOMPLETE under `strict`
- * if anything was, else STATUS_DONE. */
-int dynamics_report_gaps(const struct dynamics *dynamics, bool strict);
-
-/* Warns when variability mostly shows the first epoch, unless the user chose the epochs. */
-void dynamics_report_first_epoch(const struct dynamics *dynamics);
 
 #endif

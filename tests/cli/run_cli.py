@@ -157,6 +157,8 @@ CASES = {
     "metrics-in-progress": "metrics progress",
     "metrics-nothing-yet": "metrics nothing",
     "metrics-first-epoch": "metrics scratch --format cartography",
+    "select-first-epoch": "select scratch --by ambiguous --fraction 0.5",
+    "select-one-epoch": "select small --by ambiguous --epochs 0:1",
     "select-count-too-large": "select small --by hard-to-learn --count 50",
     "metrics-first-epoch-left-out": "metrics scratch --format cartography --epochs 1:",
     "metrics-to-file": "metrics small -o out.jsonl FILE>out.jsonl",
