@@ -54,6 +54,7 @@ struct dynamics {
 	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
 	uint32_t epoch_from, epoch_to;           /* the range asked for */
 	bool range_given, with_gold;
+	bool range_chosen; /* by dynamics_choose_epochs() */
 	unsigned threads;    /* to work with */
 	uint64_t max_memory; /* bytes; 0: without limit */
 	uint64_t row_bytes;  /* the request's */
@@ -103,6 +104,12 @@ int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first
 
 int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
+
+/* For --epochs auto: sets common->epoch_from behind the leading epochs of the run, of the store that `dynamics` has
+ * open, which dominate its variance, and says so on stderr. Reads the run once, and once more for each epoch that is
+ * left out. */
+int dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *common, const char *run,
+                           struct portolan_error *error);
 
 /* NULL: not asked for, or the run has no signals for it. */
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);

@@ -27,7 +27,9 @@ static const struct {
 	struct command_option option;
 } common_table[] = {
         {COMMON_EPOCHS,
-         {"epochs", KEY_EPOCHS, "A:B", "Use epochs A to B−1, counted from 0; either side may be empty. Default: all."}},
+         {"epochs", KEY_EPOCHS, "A:B",
+          "Use epochs A to B−1, counted from 0; either side may be empty. auto: without the first ones, as long as "
+          "most of the variance is the difference between the first and the later ones. Default: all."}},
         {COMMON_OUTPUT,
          {"output", 'o', "FILE", "Write to FILE instead of standard output. It appears when it is complete."}},
         {COMMON_JSON, {"json", KEY_JSON, NULL, "Print the report as JSON."}},
@@ -135,13 +137,16 @@ set_epochs(struct options *options, const char *text)
 	const char *colon = strchr(text, ':');
 	struct common_options *common = &options->common;
 
+	common->epochs_given = true;
+	common->epochs_auto = strcmp(text, "auto") == 0;
+	if (common->epochs_auto)
+		return 0;
 	if (!colon || !parse_epoch(text, (size_t)(colon - text), 0, &common->epoch_from) ||
 	    !parse_epoch(colon + 1, strlen(colon + 1), UINT32_MAX, &common->epoch_to))
 		return options_wrong(options->command, "--epochs %s: say A:B, for epochs A to B-1; one epoch is A:A+1",
 		                     text);
 	if (common->epoch_from >= common->epoch_to)
 		return options_wrong(options->command, "--epochs %s is empty: the end is not included", text);
-	common->epochs_given = true;
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct common_options {
 	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
 	bool epochs_given, json, strict;
+	bool epochs_auto;    /* from the epoch that dynamics_open() finds; epochs_given is set as well */
 	unsigned threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
 };

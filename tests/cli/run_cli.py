@@ -158,6 +158,7 @@ CASES = {
     "metrics-nothing-yet": "metrics nothing",
     "metrics-first-epoch": "metrics scratch --format cartography",
     "select-first-epoch": "select scratch --by ambiguous --fraction 0.5",
+    "select-first-epoch-auto": "select scratch --by ambiguous --fraction 0.5 --epochs auto -o auto.txt FILE>auto.txt.manifest.json",
     "select-one-epoch": "select small --by ambiguous --epochs 0:1",
     "select-count-too-large": "select small --by hard-to-learn --count 50",
     "metrics-first-epoch-left-out": "metrics scratch --format cartography --epochs 1:",

@@ -145,6 +145,28 @@ class Tests:
                       ["compare", "late", "clean", "--average"], ["select", "late", "--by", "ambiguous", "--epochs", "1:"]):
             self.expect(str(words), "of the variance" in self.call(*words).stderr, False)
 
+    def automatic(self):
+        """--epochs auto leaves out what the warning is about, says so, and the manifest keeps it."""
+        for run, first in (("late", 2), ("late-once", 1), ("clean", 0)):
+            last = 2 if run == "clean" else 7
+            for words in (["metrics", run], ["select", run, "--by", "ambiguous", "--fraction", "0.5", "-o", f"{run}.txt"],
+                          ["map", run, "-o", "map.svg"]):
+                auto = self.call(*words, "--epochs", "auto")
+                self.expect(f"{words}", auto.stderr,
+                            f"portolan: run '{run}': --epochs auto takes epochs {first} to {last} of 0 to {last}\n")
+                if words[0] == "metrics":
+                    self.expect(f"{words}", auto.stdout, self.call(*words, "--epochs", f"{first}:").stdout)
+            manifest = json.load(open(f"{run}.txt.manifest.json"))
+            self.expect(f"manifest of {run}", manifest["epochs"], list(range(first, last + 1)))
+            self.expect(f"manifest of {run}", [manifest["parameters"].get(key) for key in ("epochs_from", "epochs_to", "epochs_auto")],
+                        [first, None, True])
+        self.call("select", "clean", "--by", "ambiguous", "--epochs", "1:", "-o", "given.txt")
+        self.expect("given", "epochs_auto" in json.load(open("given.txt.manifest.json"))["parameters"], False)
+        self.call("metrics", "clean", "--epochs", "automatic", status=2)
+        self.expect("later option", self.call("metrics", "late", "--epochs", "auto", "--epochs", "1:").stderr, "")
+        said = self.call("select", "late", "--with", "late-once", "--by", "ambiguous", "--epochs", "auto").stderr
+        self.expect("two runs", said.count("--epochs auto takes"), 2)
+
     def counts(self):
         """--count beyond what there is."""
         said = f"{N} selected instead of 301: there are no more"
@@ -167,6 +189,7 @@ def main():
         tests.commands()
         tests.variability()
         tests.first_epoch()
+        tests.automatic()
         tests.counts()
         os.chdir("/")
     print("\n".join(tests.problems) or "all as it should be")
