@@ -36,7 +36,9 @@ const struct verdict_text verdict_texts[VERDICT_KINDS] = {
         [VERDICT_NOT_ARRIVED] = {"not-arrived", "portolan import takes spool files"},
         [VERDICT_SHARED_IDS] = {"shared-ids", "log each example's own id, such as its row in the dataset, not its "
                                               "place in the batch"},
-        [VERDICT_ONE_EPOCH_NUMBER] = {"one-epoch-number", "log each epoch under a number of its own, from 0 on"},
+        [VERDICT_ONE_EPOCH_NUMBER] =
+                {"one-epoch-number",
+                 "log each epoch under a number of its own, from 0 on, and each example under its own id"},
         [VERDICT_CHANGED_LABELS] = {"changed-labels", "log an id that stays with its example"},
         [VERDICT_CLASSES] = {"classes", "record each model as a run of its own"},
 };
