@@ -182,7 +182,7 @@ artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error 
 		code = write_by_epoch(artifacts, error);
 	if (code < 0)
 		return code;
-	gaps = dynamics_report_gaps(&artifacts->dynamics, strict);
+	gaps = verdict_report(&artifacts->dynamics, strict);
 	if (artifacts->sides.unmatched == 0)
 		return gaps;
 	message_warning("%s: records that hold one of the tokens, and are no examples of run '%s': %s",

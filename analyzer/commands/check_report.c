@@ -12,7 +12,7 @@ check_verdict(const struct completeness *result)
 {
 	if (result->damaged)
 		return "damaged";
-	return result->problem_count ? "incomplete" : "complete";
+	return result->findings.count ? "incomplete" : "complete";
 }
 
 /* The i-th number of a line, grouped. */
@@ -84,14 +84,17 @@ void
 check_report_text(struct output *output, const struct completeness *result)
 {
 	const struct store_run_info *info = &result->info;
+	char line[FINDING_ROOM];
 
 	output_printf(output, "%s: %s\n", info->name, check_verdict(result));
 	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
 		output_printf(output, "  damaged: %s\n", result->damage[i] ? result->damage[i] : "");
 	if (result->damaged > COMPLETENESS_LINES)
 		output_printf(output, "  damaged: %s more\n", NUMBER_GROUPED(result->damaged - COMPLETENESS_LINES));
-	for (size_t i = 0; i < result->problem_count; i++)
-		output_printf(output, "  incomplete: %s\n", result->problems[i]);
+	for (size_t i = 0; i < result->findings.count; i++) {
+		verdict_print(&result->findings.found[i], line);
+		output_printf(output, "  incomplete: %s\n", line);
+	}
 	output_printf(output, "  records       %s read, %s damaged\n", NUMBER_GROUPED(result->records),
 	              NUMBER_GROUPED(result->damaged));
 	if (info->declared)
@@ -115,13 +118,32 @@ check_report_store(struct output *output, const struct store_counters *counters)
 }
 
 static json_t *
-lines_json(char *const *lines, uint64_t count)
+damage_json(const struct completeness *result)
 {
 	json_t *list = json_array();
 
-	for (uint64_t i = 0; i < count; i++)
-		json_array_append_new(list, json_string(lines[i] ? lines[i] : ""));
+	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
+		json_array_append_new(list, json_string(result->damage[i] ? result->damage[i] : ""));
 	return list;
+}
+
+/* The findings as lines, and by their kinds. */
+static json_t *
+findings_json(const struct findings *findings)
+{
+	json_t *lines = json_array(), *list = json_array();
+	char line[FINDING_ROOM];
+
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->found[i];
+
+		verdict_print(finding, line);
+		json_array_append_new(lines, json_string(line));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s?}", "kind", verdict_texts[finding->kind].name,
+		                                      "problem", finding->problem, "remedy",
+		                                      verdict_texts[finding->kind].remedy));
+	}
+	return json_pack("{s:o, s:o}", "problems", lines, "findings", list);
 }
 
 static json_t *
@@ -148,11 +170,10 @@ json_t *
 check_report_json(const struct completeness *result)
 {
 	const struct store_run_info *info = &result->info;
-	uint64_t lines = result->damaged < COMPLETENESS_LINES ? result->damaged : COMPLETENESS_LINES;
-	json_t *run = json_pack("{s:s, s:s, s:o, s:I, s:I, s:o}", "run", info->name, "verdict", check_verdict(result),
-	                        "problems", lines_json(result->problems, result->problem_count), "records",
-	                        (json_int_t)result->records, "damaged", (json_int_t)result->damaged, "damage",
-	                        lines_json(result->damage, lines));
+	json_t *run = json_pack("{s:s, s:s}", "run", info->name, "verdict", check_verdict(result));
+	json_t *found = findings_json(&result->findings);
+	json_t *damage = json_pack("{s:I, s:I, s:o}", "records", (json_int_t)result->records, "damaged",
+	                           (json_int_t)result->damaged, "damage", damage_json(result));
 	json_t *counts =
 	        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state",
 	                  info->state == STORE_RECORDING ? "recording" : "closed", "declared",
@@ -166,10 +187,14 @@ check_report_json(const struct completeness *result)
 	                  counters_client_json(&result->clients), "not_arrived", (json_int_t)result->not_arrived,
 	                  "counters", counters_json(&result->counters), "epochs", epochs_json(result));
 
-	if (run && counts && rest) {
+	if (run && found && damage && counts && rest) {
+		json_object_update(run, found);
+		json_object_update(run, damage);
 		json_object_update(run, counts);
 		json_object_update(run, rest);
 	}
+	json_decref(found);
+	json_decref(damage);
 	json_decref(counts);
 	json_decref(rest);
 	return run;

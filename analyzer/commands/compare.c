@@ -196,11 +196,18 @@ static int
 report_gaps(const struct compare *compare, const struct compare_result *result)
 {
 	struct aggregate_report report = {.shared = UINT64_MAX};
+	struct dynamics_request ranked = {0};
 	bool apart = false;
 	int status;
 
-	for (size_t r = 0; r < compare->loaded; r++)
+	if (compare->show == COMPARE_REGIONS)
+		ranked.measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	if (compare->show == COMPARE_SELECTIONS)
+		selection_rule_request(&compare->rule, &ranked);
+	for (size_t r = 0; r < compare->loaded; r++) {
+		verdict_report_variability(&compare->runs[r], ranked.measures);
 		aggregate_note_run(&report, &compare->runs[r]);
+	}
 	status = aggregate_report_gaps(&report, compare->common.strict);
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
@@ -279,10 +286,8 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 	if (status < 0)
 		return status;
 	status = write_average(compare, &dynamics, error);
-	if (status >= 0) {
-		dynamics_report_first_epoch(&dynamics);
+	if (status >= 0)
 		status = aggregate_report_gaps(&report, common->strict);
-	}
 	dynamics_free(&dynamics);
 	return status;
 }

@@ -78,8 +78,8 @@ run(void *context, struct portolan_error *error)
 		return code;
 	code = groups->forgetting ? groups_count_forgetting(groups, error) : groups_summarise(groups, error);
 	if (code >= 0) {
-		dynamics_report_first_epoch(&groups->dynamics);
-		gaps = dynamics_report_gaps(&groups->dynamics, groups->common.strict);
+		verdict_report_variability(&groups->dynamics, request.measures);
+		gaps = verdict_report(&groups->dynamics, groups->common.strict);
 		code = code ? code : gaps;
 	}
 	free(groups->selected);

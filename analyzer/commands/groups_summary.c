@@ -30,6 +30,9 @@ choose(struct groups *groups, struct portolan_error *error)
 	else if (!selection_rule_is_set(&groups->rule))
 		size = selection_size(1.0 / 3, size);
 	groups->selected_count = size < count ? size : count;
+	if (code >= 0 && groups->count > groups->selected_count)
+		message_warning("%zu selected instead of %llu: there are no more to choose from",
+		                groups->selected_count, (unsigned long long)groups->count);
 	for (size_t i = 0; code >= 0 && i < groups->selected_count; i++)
 		chosen[ranked[i]] = true;
 	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {

@@ -97,6 +97,19 @@ check(void *context, struct portolan_error *error)
 	return 0;
 }
 
+/* Variability, if it is drawn. */
+static uint32_t
+drawn_measures(const struct map_source_request *source)
+{
+	const char *names[] = {source->x, source->y, source->colour_file || !source->colour ? "" : source->colour};
+	uint32_t measures = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(names[i], measure_infos[MEASURE_VARIABILITY].name) == 0)
+			measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	return measures;
+}
+
 /* What is incomplete is said of every run; the gravest status. */
 static int
 warn(const struct map_drawing *drawing)
@@ -109,8 +122,8 @@ warn(const struct map_drawing *drawing)
 		int its = STATUS_DONE;
 
 		if (source->is_run) {
-			dynamics_report_first_epoch(&source->dynamics);
-			its = dynamics_report_gaps(&source->dynamics, request->common->strict);
+			verdict_report_variability(&source->dynamics, drawn_measures(&request->source));
+			its = verdict_report(&source->dynamics, request->common->strict);
 		}
 		if (source->colour_unknown > 0)
 			message_warning("%s: records of no example of %s: %s", request->source.colour_file,

@@ -84,10 +84,8 @@ run(void *context, struct portolan_error *error)
 		                 "run '%s' was recorded without the signal that aum needs: log logits", name);
 	else
 		code = write_metrics(&dynamics, &export, common->output, error);
-	if (code >= 0) {
-		dynamics_report_first_epoch(&dynamics);
-		code = dynamics_report_gaps(&dynamics, common->strict);
-	}
+	if (code >= 0)
+		code = verdict_report(&dynamics, common->strict);
 	dynamics_free(&dynamics);
 	return code;
 }

@@ -92,8 +92,8 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 		flips_free(&flips);
 	}
 	if (code >= 0) {
-		dynamics_report_first_epoch(&dynamics);
-		code = dynamics_report_gaps(&dynamics, common->strict);
+		verdict_report_variability(&dynamics, wanted.measures);
+		code = verdict_report(&dynamics, common->strict);
 	}
 	dynamics_free(&dynamics);
 	return code;
@@ -231,7 +231,7 @@ fit_run(const struct noise_request *request, const struct dynamics *dynamics, co
 		return code;
 	if (fit.model.logistic.weight >= 0)
 		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
-	code = dynamics_report_gaps(dynamics, common->strict);
+	code = verdict_report(dynamics, common->strict);
 	return flips->unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
 }
 

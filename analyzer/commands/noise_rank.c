@@ -72,7 +72,7 @@ finish(const struct noise_request *request, const struct scored *scored, enum me
 		if (left_out)
 			message_warning("left out, as no margin was recorded for them: %s examples",
 			                NUMBER_GROUPED(scored->dynamics.count - suspects.scored));
-		code = dynamics_report_gaps(&scored->dynamics, common->strict);
+		code = verdict_report(&scored->dynamics, common->strict);
 	}
 	suspects_free(&suspects);
 	return code == STATUS_DONE && left_out && common->strict ? STATUS_INCOMPLETE : code;

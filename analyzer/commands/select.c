@@ -117,11 +117,13 @@ run(void *context, struct portolan_error *error)
 	        .row_bytes = row_bytes(request),
 	};
 	const struct common_options *common = &request->common;
+	struct dynamics_request ranked = {0};
 	struct aggregate_report report;
 	struct dynamics dynamics = {0};
 	int status, gaps;
 
 	selection_plan_request(&request->plan, &wanted);
+	selection_plan_request(&request->plan, &ranked);
 	if (request->run_count == 1) {
 		status = select_from_one(request, &dynamics, &wanted, error);
 	} else {
@@ -130,9 +132,9 @@ run(void *context, struct portolan_error *error)
 		status = status < 0 ? status : select_held(request, &dynamics, error);
 	}
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
-		dynamics_report_first_epoch(&dynamics);
+		verdict_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
-		                              : dynamics_report_gaps(&dynamics, common->strict);
+		                              : verdict_report(&dynamics, common->strict);
 		status = status ? status : gaps;
 	}
 	dynamics_free(&dynamics);

@@ -150,9 +150,14 @@ select_write_manifest(const struct select_request *request, const struct selecti
 void
 select_warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
 {
+	const char *why = count == asked        ? "there are no more examples to choose from"
+	                  : plan->mix_count > 0 ? "the rules rank no more"
+	                                        : "the rule ranks no more";
+
+	if (plan->count > asked && plan->classes != SELECTION_CLASSES_EACH)
+		asked = (size_t)plan->count;
 	if (plan->has_size && count < asked)
-		message_warning("%zu selected instead of %zu: %s no more", count, asked,
-		                plan->mix_count > 0 ? "the rules rank" : "the rule ranks");
+		message_warning("%zu selected instead of %zu: %s", count, asked, why);
 }
 
 struct select_output_options

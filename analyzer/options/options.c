@@ -31,7 +31,8 @@ static const struct {
 } shared[] = {
         {COMMON_EPOCHS,
          {"epochs", "A:B", OPTION_EPOCHS,
-          .help = "Use epochs A to B−1, counted from 0; either side may be empty. Default: all."}},
+          .help = "Use epochs A to B−1, counted from 0; either side may be empty. auto: without the first ones, as long as "
+                  "most of the variance is the difference between the first and the later ones. Default: all."}},
         {COMMON_OUTPUT,
          {"output", "FILE", OPTION_OUTPUT, TO(output), 'o',
           .help = "Write to FILE instead of standard output. It appears when it is complete."}},

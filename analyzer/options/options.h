@@ -32,7 +32,7 @@ enum option_kind {
 	OPTION_REAL,   /* double, within range */
 	OPTION_SIZE,   /* uint64_t: bytes, at least `least`; given as 512M, 2G */
 	OPTION_CHOICE, /* int: which of the choices */
-	OPTION_EPOCHS, /* common_options.epoch_from, epoch_to and epochs_given */
+	OPTION_EPOCHS, /* common_options.epoch_from, epoch_to, epochs_given and epochs_auto */
 	OPTION_HELP,   /* shows the help, and ends */
 };
 
@@ -76,6 +76,7 @@ struct common_options {
 	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
 	bool epochs_given, json, strict, quiet, script;
+	bool epochs_auto; /* from the epoch that dynamics_open() finds; epochs_given is set as well */
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
 	int action;          /* which of the command's, if it has any */

@@ -72,12 +72,18 @@ take_epochs(struct common_options *request, const char *text)
 {
 	const char *colon = strchr(text, ':');
 
+	request->epochs_given = true;
+	request->epochs_auto = strcmp(text, "auto") == 0;
+	if (request->epochs_auto) {
+		request->epoch_from = 0;
+		request->epoch_to = UINT32_MAX;
+		return 0;
+	}
 	if (!colon || !parse_epoch(text, (size_t)(colon - text), 0, &request->epoch_from) ||
 	    !parse_epoch(colon + 1, strlen(colon + 1), UINT32_MAX, &request->epoch_to))
 		return options_wrong(request, "--epochs %s: say A:B, for epochs A to B-1; one epoch is A:A+1", text);
 	if (request->epoch_from >= request->epoch_to)
 		return options_wrong(request, "--epochs %s is empty: the end is not included", text);
-	request->epochs_given = true;
 	return 0;
 }
 

@@ -165,6 +165,8 @@ manifest_add_range(json_t *parameters, const struct dynamics *dynamics)
 		json_object_set_new(parameters, "epochs_from", json_integer(dynamics->epoch_from));
 	if (dynamics->range_given && dynamics->epoch_to != UINT32_MAX)
 		json_object_set_new(parameters, "epochs_to", json_integer(dynamics->epoch_to));
+	if (dynamics->range_chosen)
+		json_object_set_new(parameters, "epochs_auto", json_true());
 }
 
 /* Of the file as it lies there: XXH128 as its tools print it. */
