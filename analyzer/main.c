@@ -1,6 +1,6 @@
 /* main.c: the program portolan: finds the command and runs it. */
 #include "program/command.h"
-#include "program/help.h"
+#include "options/help.h"
 #include "program/message.h"
 
 #include <portolan/portolan.h>
@@ -62,5 +62,5 @@ main(int argc, char **argv)
 		return finish_stdout();
 	}
 	command = command_find(name);
-	return command ? command->run(command, argc - 1, argv + 1) : wrong_command(name);
+	return command ? command_run(command, argc, argv) : wrong_command(name);
 }

@@ -133,6 +133,11 @@ input_open(struct input *input, const struct input_request *request, struct port
 		                                "no example of run '%s' has a row in %s and a gold label", request->run,
 		                                request->features)
 		                    : error_set(error, PORTOLAN_E_INVALID, "%s has no rows", request->features);
+	if (code >= 0 && input->count > 2 && input->labels.class_count == input->count)
+		code = error_set(error, PORTOLAN_E_INVALID,
+		                 "%s%s: all %zu labels are different, as ids are: a class needs more than one example",
+		                 request->run ? "run " : "", request->run ? request->run : request->labels,
+		                 input->count);
 	if (code >= 0 && request->groups)
 		code = read_groups(input, request, error);
 	if (code >= 0) {

@@ -4,9 +4,8 @@
  */
 #include "labels.h"
 
-#include "files/categories.h"
-#include "files/id_list.h"
-#include "files/npy_read.h"
+#include "files/fields.h"
+#include "files/list.h"
 
 #include <portolan/error.h>
 
@@ -15,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <xxhash.h>
 
 static int
 out_of_memory(struct portolan_error *error)
@@ -27,12 +24,7 @@ out_of_memory(struct portolan_error *error)
 void
 labels_free(struct labels *labels)
 {
-	for (size_t i = 0; i < labels->found.name_count; i++)
-		free(labels->found.names[i]);
-	free(labels->found.names);
-	if (labels->index)
-		categories_free(labels->index);
-	free(labels->index);
+	names_free(&labels->found);
 	free(labels->values);
 	free(labels->names);
 	free(labels->examples);
@@ -42,13 +34,8 @@ labels_free(struct labels *labels)
 int
 labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error)
 {
-	char buffer[256], *copy = length < sizeof(buffer) ? buffer : malloc(length + 1);
-	int32_t number = -1;
+	uint32_t number = names_add(&labels->found, text, length, names_hash(text, length));
 
-	if (copy) {
-		memcpy(copy, text, length);
-		copy[length] = '\0';
-	}
 	if (labels->count == labels->room) {
 		size_t room = labels->room ? 2 * labels->room : 4096;
 		uint32_t *grown = realloc(labels->values, room * sizeof(*grown));
@@ -56,15 +43,9 @@ labels_add(struct labels *labels, const char *text, size_t length, struct portol
 		labels->values = grown ? grown : labels->values;
 		labels->room = grown ? room : labels->room;
 	}
-	if (!labels->index)
-		labels->index = calloc(1, sizeof(*labels->index));
-	if (copy && labels->index && labels->count < labels->room)
-		number = categories_find(labels->index, &labels->found, copy);
-	if (copy != buffer)
-		free(copy);
-	if (number < 0)
+	if (number == NAMES_NONE || labels->count == labels->room)
 		return out_of_memory(error);
-	labels->values[labels->count++] = (uint32_t)number;
+	labels->values[labels->count++] = number;
 	return 0;
 }
 
@@ -81,7 +62,7 @@ parse_integer(const char *text, intmax_t *value)
 static int
 compare_names(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int
@@ -89,13 +70,13 @@ compare_numbers(const void *a, const void *b)
 {
 	intmax_t x = 0, y = 0;
 
-	parse_integer(*(char *const *)a, &x);
-	parse_integer(*(char *const *)b, &y);
+	parse_integer(*(const char *const *)a, &x);
+	parse_integer(*(const char *const *)b, &y);
 	return x < y ? -1 : x > y ? 1 : compare_names(a, b);
 }
 
 static bool
-are_numbers(char *const *names, size_t count)
+are_numbers(const char *const *names, size_t count)
 {
 	intmax_t value;
 
@@ -127,7 +108,7 @@ labels_gap(const struct labels *labels)
 int
 labels_finish(struct labels *labels, struct portolan_error *error)
 {
-	size_t classes = labels->found.name_count;
+	size_t classes = labels->found.count, length;
 	uint32_t *order = malloc((classes + 1) * sizeof(*order));
 
 	labels->names = malloc((classes + 1) * sizeof(*labels->names));
@@ -136,16 +117,17 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 		free(order);
 		return out_of_memory(error);
 	}
-	if (classes > 0) {
-		memcpy(labels->names, labels->found.names, classes * sizeof(*labels->names));
+	for (size_t c = 0; c < classes; c++)
+		labels->names[c] = names_text(&labels->found, (uint32_t)c, &length);
+	if (classes > 0)
 		qsort(labels->names, classes, sizeof(*labels->names),
 		      are_numbers(labels->names, classes) ? compare_numbers : compare_names);
-	}
 	for (size_t c = 0; c < classes; c++) {
-		int32_t number = categories_find(labels->index, &labels->found, labels->names[c]);
+		const char *name = labels->names[c];
+		uint32_t number = names_find(&labels->found, name, strlen(name), names_hash(name, strlen(name)));
 
 		order[number] = (uint32_t)c;
-		labels->digest = XXH3_64bits_withSeed(labels->names[c], strlen(labels->names[c]) + 1, labels->digest);
+		labels->digest = XXH3_64bits_withSeed(name, strlen(name) + 1, labels->digest);
 	}
 	for (size_t i = 0; i < labels->count; i++) {
 		labels->values[i] = order[labels->values[i]];
@@ -157,62 +139,36 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 	return 0;
 }
 
-static int
-take_id(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
-{
-	(void)place;
-	return labels_add(context, id, length, error);
-}
-
-/* Whole numbers of 1 to 8 bytes, with or without sign, and truth values. */
-static int
-read_numbers(struct labels *labels, const struct npy_array *array, struct portolan_error *error)
-{
-	const struct npy_header *header = &array->header;
-	int code = 0;
-
-	for (uint64_t row = 0; code >= 0 && row < header->count; row++) {
-		uint64_t value = 0;
-		unsigned spare = (unsigned)(64 - 8 * header->item_size);
-		char text[32];
-
-		memcpy(&value, array->data + row * header->item_size,
-		       header->item_size); /* little-endian, as this machine */
-		if (header->kind == 'i')
-			snprintf(text, sizeof(text), "%" PRId64, (int64_t)(value << spare) >> spare);
-		else
-			snprintf(text, sizeof(text), "%" PRIu64, value);
-		code = labels_add(labels, text, strlen(text), error);
-	}
-	return code;
-}
-
-static int
-read_array(struct labels *labels, const char *path, struct portolan_error *error)
-{
-	struct npy_array array;
+struct list {
+	struct labels *labels;
+	const char *path;
 	const char *unit;
-	int code = npy_open(&array, path, error);
+};
 
-	if (code < 0)
-		return code;
-	if (array.header.dimensions != 1)
-		code = error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%s: the NumPy header's shape has %zu dimensions, and must have one: a label for each row",
-		        path, array.header.dimensions);
-	else if (array.header.kind == 'f')
-		code = error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%s: the NumPy header's descr is one of floats, and labels are whole numbers or texts: save "
-		        "y.astype('i8')",
-		        path);
-	else if (strchr("iub", array.header.kind) && array.header.item_size <= 8)
-		code = read_numbers(labels, &array, error);
-	else
-		code = id_list_read(path, &unit, take_id, labels, error);
-	npy_close(&array);
-	return code;
+static int
+take_label(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
+{
+	const struct list *list = context;
+
+	if (memchr(label, '\0', length))
+		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu has a NUL character", list->path,
+		                 list->unit, (unsigned long long)place);
+	return labels_add(list->labels, label, length, error);
+}
+
+static int
+add_field(struct labels *labels, const struct fields_reader *reader, struct portolan_error *error)
+{
+	const char *name = reader->fields->names[0].text;
+	const struct field *field = &reader->found[0];
+
+	if (field->kind == FIELD_OTHER)
+		return fields_wrong(reader, error, ": field '%s' is neither text, number nor truth value", name);
+	if (!field->at || field->length == 0)
+		return fields_wrong(reader, error, " has no field '%s', or it is empty", name);
+	if (memchr(field->at, '\0', field->length))
+		return fields_wrong(reader, error, ": field '%s' has a NUL character", name);
+	return labels_add(labels, field->at, field->length, error);
 }
 
 static int
@@ -220,69 +176,31 @@ read_field(struct labels *labels, const char *option, const char *path, const ch
            struct portolan_error *error)
 {
 	struct user_file file;
-	struct user_record record = {0};
-	size_t column = 0;
-	int code;
+	struct fields fields;
+	struct fields_reader reader = {0};
+	int code = user_file_open(&file, option, path, error);
 
-	code = user_file_open(&file, option, path, error);
-
-	if (code >= 0 && file.format != RECORDS_JSONL)
-		code = user_file_column(&file, field_option, field, &column, error);
-	while (code >= 0 && (code = user_file_next(&file, &record, error)) > 0) {
-		enum records_json_kind kind = RECORDS_JSON_NONE;
-		long length = file.format == RECORDS_JSONL
-		                      ? records_json_value(&record.record, field, &kind, record.text)
-		                      : records_field(file.format, &record.record, column, record.text);
-
-		if (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE) {
-			record.text[0] = kind == RECORDS_JSON_TRUE ? '1' : '0'; /* as NumPy's are read */
-			length = 1;
-		}
-		if (length == -2)
-			code = user_file_malformed(&file, &record, error);
-		else if (kind == RECORDS_JSON_OTHER)
-			code = error_set(error, PORTOLAN_E_INVALID,
-			                 "%s: line %llu: field '%s' is neither text, number nor truth value", path,
-			                 (unsigned long long)record.line, field);
-		else if (length <= 0)
-			code = error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s', or it is empty",
-			                 path, (unsigned long long)record.line, field);
-		else
-			code = labels_add(labels, record.text, (size_t)length, error);
-	}
-	user_record_end(&record);
+	if (code < 0)
+		return code;
+	code = fields_init(&fields, &file, &field, &field_option, 1, error);
+	fields_begin(&reader, &fields, user_file_whole(&file));
+	while (code >= 0 && (code = fields_next(&reader, error)) > 0)
+		code = add_field(labels, &reader, error);
+	fields_end(&reader);
 	user_file_close(&file);
 	return code;
-}
-
-/* A pipe can be read once, so what it brings is text. */
-static int
-read_list(struct labels *labels, const char *path, struct portolan_error *error)
-{
-	struct content content;
-	struct stat status;
-	const char *unit;
-	bool is_array = false;
-	int code;
-
-	if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-		code = content_open(&content, path, error);
-		if (code < 0)
-			return code;
-		is_array = content.size >= 6 && memcmp(content.bytes, "\x93NUMPY", 6) == 0;
-		content_close(&content);
-	}
-	return is_array ? read_array(labels, path, error) : id_list_read(path, &unit, take_id, labels, error);
 }
 
 int
 labels_read(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
             struct portolan_error *error)
 {
+	struct list list = {.labels = labels, .path = path};
 	int code;
 
 	*labels = (struct labels){0};
-	code = field ? read_field(labels, option, path, field_option, field, error) : read_list(labels, path, error);
+	code = field ? read_field(labels, option, path, field_option, field, error)
+	             : list_read(path, LIST_LABELS, &list.unit, take_label, &list, error);
 	if (code >= 0)
 		code = labels_finish(labels, error);
 	if (code < 0)

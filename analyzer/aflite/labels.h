@@ -5,18 +5,19 @@
 #ifndef AFLITE_LABELS_H
 #define AFLITE_LABELS_H
 
-#include "files/attributes.h"
+#include "files/names.h"
+
+#include <portolan/portolan.h>
 
 struct labels {
 	uint32_t *values; /* by row: below class_count */
 	size_t count, class_count;
-	char **names;       /* ascending: as numbers where all of them are, else bytewise */
+	const char **names; /* ascending: as numbers where all of them are, else bytewise */
 	uint64_t *examples; /* by class */
 	uint64_t digest;    /* of values and names */
 	/* private */
 	size_t room;
-	struct attribute found; /* by first appearance */
-	struct categories *index;
+	struct names found; /* by first appearance */
 };
 
 /* field NULL: `path` is an array or text. `option` and `field_option` name what gave them, for messages.

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void
 write_plain(struct output *output, const char *text, size_t length)
@@ -19,73 +18,94 @@ write_plain(struct output *output, const char *text, size_t length)
 	output_bytes(output, text, length);
 }
 
-static void
-write_name(struct output *output, const struct report_names *names, uint32_t example, bool csv)
+int
+report_ids(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
+           struct portolan_error *error)
 {
-	if (names->dynamics)
-		table_write_id(output, names->dynamics, names->examples[example], csv ? text_csv : write_plain);
-	else
-		text_integer(output, example);
-}
+	struct output output;
+	int code = output_open(&output, path, error);
 
-void
-report_ids(struct output *output, const struct report_names *names, const uint32_t *examples, size_t count)
-{
+	if (code < 0)
+		return code;
 	for (size_t i = 0; i < count; i++) {
-		write_name(output, names, examples[i], false);
-		output_bytes(output, "\n", 1);
+		if (names->dynamics)
+			table_write_id(&output, names->dynamics, names->examples[examples[i]], write_plain);
+		else
+			text_integer(&output, examples[i]);
+		output_bytes(&output, "\n", 1);
 	}
+	return output_finish(&output, error);
 }
 
-void
-report_log(struct output *output, const struct filter *filter)
+int
+report_log(const char *path, enum rows_format format, const struct filter *filter, struct portolan_error *error)
 {
-	output_text(output, "phase,examples,train_size,mean_p,accuracy,qualified,removed,lowest_p,tied,tied_removed,"
-	                    "never_predicted,class_missing,not_converged,evaluations\n");
+	static const struct rows_column columns[] = {
+	        {"phase", ROWS_WHOLE},         {"examples", ROWS_WHOLE},        {"train_size", ROWS_WHOLE},
+	        {"mean_p", ROWS_REAL},         {"accuracy", ROWS_REAL},         {"qualified", ROWS_WHOLE},
+	        {"removed", ROWS_WHOLE},       {"lowest_p", ROWS_REAL},         {"tied", ROWS_WHOLE},
+	        {"tied_removed", ROWS_WHOLE},  {"never_predicted", ROWS_WHOLE}, {"class_missing", ROWS_WHOLE},
+	        {"not_converged", ROWS_WHOLE}, {"evaluations", ROWS_WHOLE}};
+	struct rows rows;
+	int code = rows_open(&rows, path, format, columns, sizeof(columns) / sizeof(columns[0]), error);
+
+	if (code < 0)
+		return code;
 	for (size_t phase = 0; phase < filter->phases; phase++) {
 		const struct filter_log *log = &filter->log[phase];
 
-		text_integer(output, phase + 1);
-		text_next_integer(output, log->left);
-		text_next_integer(output, log->trained);
-		text_next_number(output, log->mean_p);
-		text_next_number(output, log->accuracy);
-		text_next_integer(output, log->qualified);
-		text_next_integer(output, log->removed);
-		text_next_number(output, log->lowest);
-		text_next_integer(output, log->tied);
-		text_next_integer(output, log->tied_removed);
-		text_next_integer(output, log->unpredicted);
-		text_next_integer(output, log->lacking);
-		text_next_integer(output, log->unfinished);
-		text_next_integer(output, log->evaluations);
-		output_bytes(output, "\n", 1);
+		rows_whole(&rows, phase + 1);
+		rows_whole(&rows, log->left);
+		rows_whole(&rows, log->trained);
+		rows_real(&rows, log->mean_p);
+		rows_real(&rows, log->accuracy);
+		rows_whole(&rows, log->qualified);
+		rows_whole(&rows, log->removed);
+		rows_real(&rows, log->lowest);
+		rows_whole(&rows, log->tied);
+		rows_whole(&rows, log->tied_removed);
+		rows_whole(&rows, log->unpredicted);
+		rows_whole(&rows, log->lacking);
+		rows_whole(&rows, log->unfinished);
+		rows_whole(&rows, log->evaluations);
 	}
+	return rows_close(&rows, error);
 }
 
-void
-report_scores(struct output *output, const struct filter *filter, const struct report_names *names,
-              const struct labels *labels)
+int
+report_scores(const char *path, enum rows_format format, const struct filter *filter, const struct report_names *names,
+              const struct labels *labels, struct portolan_error *error)
 {
+	const struct rows_column columns[] = {names->dynamics ? table_id_column(names->dynamics, "id")
+	                                                      : (struct rows_column){"row", ROWS_WHOLE},
+	                                      {"label", ROWS_TEXT},
+	                                      {"phase_removed", ROWS_WHOLE},
+	                                      {"p", ROWS_REAL},
+	                                      {"margin", ROWS_REAL},
+	                                      {"predictions", ROWS_WHOLE}};
 	const struct filter_scores *scores = &filter->scores;
+	struct rows rows;
+	int code = rows_open(&rows, path, format, columns, sizeof(columns) / sizeof(columns[0]), error);
 
-	output_text(output, names->dynamics ? "id" : "row");
-	output_text(output, ",label,phase_removed,p,margin,predictions\n");
+	if (code < 0)
+		return code;
 	for (uint32_t example = 0; example < filter->total; example++) {
-		const char *label = labels->names[labels->values[example]];
 		uint32_t made = scores->made[example];
 
-		write_name(output, names, example, true);
-		output_bytes(output, ",", 1);
-		text_csv(output, label, strlen(label));
-		output_bytes(output, ",", 1);
+		if (names->dynamics)
+			table_add_id(&rows, names->dynamics, names->examples[example]);
+		else
+			rows_whole(&rows, example);
+		rows_text(&rows, labels->names[labels->values[example]]);
 		if (scores->removed[example])
-			text_integer(output, scores->removed[example]);
-		text_next_number(output, made ? scores->correct[example] / (double)made : NAN);
-		text_next_number(output, made ? scores->margins[example] : NAN);
-		text_next_integer(output, made);
-		output_bytes(output, "\n", 1);
+			rows_whole(&rows, scores->removed[example]);
+		else
+			rows_empty(&rows);
+		rows_real(&rows, made ? scores->correct[example] / (double)made : NAN);
+		rows_real(&rows, made ? scores->margins[example] : NAN);
+		rows_whole(&rows, made);
 	}
+	return rows_close(&rows, error);
 }
 
 uint32_t *

@@ -4,7 +4,7 @@
 
 #include "filter.h"
 #include "labels.h"
-#include "output/output.h"
+#include "output/rows.h"
 
 struct picture;
 
@@ -15,15 +15,15 @@ struct report_names {
 };
 
 /* One per line. */
-void report_ids(struct output *output, const struct report_names *names, const uint32_t *examples, size_t count);
+int report_ids(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
+               struct portolan_error *error);
 
-/* phase,examples,train_size,mean_p,accuracy,qualified,removed,lowest_p,tied,tied_removed,never_predicted,class_missing,
- * not_converged,evaluations */
-void report_log(struct output *output, const struct filter *filter);
+/* Of each phase. */
+int report_log(const char *path, enum rows_format format, const struct filter *filter, struct portolan_error *error);
 
-/* row (or id),label,phase_removed,p,margin,predictions: of the last phase that scored the example */
-void report_scores(struct output *output, const struct filter *filter, const struct report_names *names,
-                   const struct labels *labels);
+/* Of each example: as the last phase that scored it has it. */
+int report_scores(const char *path, enum rows_format format, const struct filter *filter,
+                  const struct report_names *names, const struct labels *labels, struct portolan_error *error);
 
 /* As many as are kept, drawn from all, ascending; the caller's to free(). NULL: out of memory. */
 uint32_t *report_baseline(const struct filter *filter);

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const slice_heuristic_names[3] = {"slice", "greedy", "sample"};
-const char *const slice_ties_names[3] = {"margin", "hash", "index"};
+const char *const slice_heuristic_names[] = {"slice", "greedy", "sample", NULL};
+const char *const slice_ties_names[] = {"margin", "hash", "index", NULL};
 
 struct taking {
 	const struct slice_request *request;

@@ -15,8 +15,8 @@ enum slice_heuristic {
 };
 enum slice_ties { SLICE_TIES_MARGIN, SLICE_TIES_HASH, SLICE_TIES_INDEX };
 
-extern const char *const slice_heuristic_names[3];
-extern const char *const slice_ties_names[3];
+extern const char *const slice_heuristic_names[];
+extern const char *const slice_ties_names[];
 
 struct slice_request {
 	const uint32_t *made, *correct; /* by row: predictions, and right ones; p = correct / made */

@@ -1,6 +1,7 @@
 /* corpus.c: see corpus.h. */
 #include "corpus.h"
 
+#include "files/list.h"
 #include "stop_words.h"
 
 #include <portolan/error.h>
@@ -29,19 +30,26 @@ no_memory(struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a list of words");
 }
 
-/* Adds the words of a line of a list as the tokenizer has them: each by itself, or all of them as one n-gram. */
+struct list {
+	const char *path, *unit;
+	struct names *names;
+	struct tokenizer tokenizer;
+	bool whole; /* a line is one n-gram */
+};
+
+/* Adds the words of a line as the tokenizer has them: each by itself, or all of them as one n-gram. */
 static int
-add_line(struct names *names, struct tokenizer *tokenizer, const char *line, size_t length, bool whole)
+add_words(struct list *list, const char *line, size_t length)
 {
 	char joined[TOKEN_HISTORY];
 	size_t used = 0;
 	struct token token;
 	int code;
 
-	tokenizer_begin(tokenizer, line, length, "");
-	while ((code = tokenizer_next(tokenizer, &token)) > 0) {
-		if (!whole) {
-			if (names_add(names, token.text, token.length, token.hash) == NAMES_NONE)
+	tokenizer_begin(&list->tokenizer, line, length, "");
+	while ((code = tokenizer_next(&list->tokenizer, &token)) > 0) {
+		if (!list->whole) {
+			if (names_add(list->names, token.text, token.length, token.hash) == NAMES_NONE)
 				return TOKENIZER_MEMORY;
 			continue;
 		}
@@ -54,37 +62,34 @@ add_line(struct names *names, struct tokenizer *tokenizer, const char *line, siz
 	}
 	if (code < 0 || used == 0)
 		return code;
-	return names_add(names, joined, used, names_hash(joined, used)) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
+	return names_add(list->names, joined, used, names_hash(joined, used)) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
+}
+
+static int
+take_line(void *context, uint64_t place, const char *line, size_t length, struct portolan_error *error)
+{
+	struct list *list = context;
+	int code = add_words(list, line, length);
+
+	if (code == TOKENIZER_NOT_UTF8)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: %s %llu is not UTF-8", list->path, list->unit,
+		                 (unsigned long long)place);
+	return code < 0 ? no_memory(error) : 0;
 }
 
 static int
 read_list(struct names *names, const char *path, bool whole, struct portolan_error *error)
 {
 	static const struct token_rules rules = {.ngrams = 1, .min_length = 1};
-	struct tokenizer tokenizer;
-	struct content content;
-	uint64_t line = 0;
-	int code = content_open(&content, path, error);
+	struct list list = {.path = path, .names = names, .whole = whole};
+	int code;
 
+	tokenizer_init(&list.tokenizer, &rules);
+	code = list_read(path, LIST_LABELS, &list.unit, take_line, &list, error);
+	tokenizer_free(&list.tokenizer);
 	if (code < 0)
 		return code;
-	tokenizer_init(&tokenizer, &rules);
-	for (size_t at = 0; at < content.size && code >= 0; line++) {
-		struct record record = records_next(RECORDS_TSV, content.bytes + at, content.size - at);
-
-		code = add_line(names, &tokenizer, record.at, record.length, whole);
-		at += record.next;
-	}
-	tokenizer_free(&tokenizer);
-	content_close(&content);
-	if (code == TOKENIZER_NOT_UTF8)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu is not UTF-8", path,
-		                 (unsigned long long)line);
-	if (code < 0)
-		return no_memory(error);
-	if (names->count == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s has no words", path);
-	return 0;
+	return names->count ? 0 : error_set(error, PORTOLAN_E_INVALID, "%s has no words", path);
 }
 
 static int
@@ -180,69 +185,62 @@ void
 corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus, const struct token_rules *rules)
 {
 	reader->corpus = corpus;
-	reader->room = (struct fields_room){0};
+	reader->fields = (struct fields_reader){0};
 	tokenizer_init(&reader->tokenizer, rules);
 }
 
 void
 corpus_reader_free(struct corpus_reader *reader)
 {
-	fields_room_free(&reader->room);
+	fields_end(&reader->fields);
 	tokenizer_free(&reader->tokenizer);
 }
 
 void
 corpus_reader_begin(struct corpus_reader *reader, size_t part)
 {
-	reader->part = user_file_part(&reader->corpus->file, &reader->corpus->parts, part);
+	const struct corpus *corpus = reader->corpus;
+
+	fields_begin(&reader->fields, &corpus->fields, user_file_part(&corpus->file, &corpus->parts, part));
 }
 
 int
 corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const char *what,
                     struct portolan_error *error)
 {
-	const struct user_file *file = &reader->corpus->file;
-
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: the field '%s' %s", file->path,
-	                 (unsigned long long)user_file_line(file, reader->record.at), field, what);
+	return fields_wrong(&reader->fields, error, ": the field '%s' %s", field, what);
 }
 
 /* A text, a number, and of labels and ids true and false as well. */
 static int
 check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struct portolan_error *error)
 {
-	const struct fields *fields = &reader->corpus->fields;
-	enum records_json_kind kind = reader->fields[field].kind;
+	const char *name = reader->corpus->fields.names[field].text;
+	enum field_kind kind = reader->fields.found[field].kind;
 
-	if (!reader->fields[field].at)
-		return fields_missing(fields, &reader->record, field, error);
-	if (kind == RECORDS_JSON_OTHER || (is_text && (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE)))
-		return corpus_reader_wrong(reader, fields->names[field].text,
-		                           is_text ? "is no text" : "is neither text nor number", error);
+	if (!reader->fields.found[field].at)
+		return fields_wrong(&reader->fields, error, " has no field '%s'", name);
+	if (kind == FIELD_OTHER || (is_text && kind == FIELD_TRUTH))
+		return corpus_reader_wrong(reader, name, is_text ? "is no text" : "is neither text nor number", error);
 	return 0;
 }
 
 static int
-take_label(struct corpus_reader *reader, struct portolan_error *error)
+check_label(const struct corpus_reader *reader, struct portolan_error *error)
 {
-	const struct corpus *corpus = reader->corpus;
-	const struct field *label = &reader->fields[corpus->request.text_count];
+	const struct field *label = reader->label;
+	const char *wrong = NULL;
 
-	reader->label = label->at;
-	reader->label_length = label->length;
 	if (label->length == 0)
-		return corpus_reader_wrong(reader, corpus->request.label, "is empty: every record needs a label",
-		                           error);
-	if (label->length > LABEL_MAX)
-		return corpus_reader_wrong(reader, corpus->request.label, "is too long for a label (over 1,000 bytes)",
-		                           error);
-	for (size_t i = 0; i < label->length; i++)
+		wrong = "is empty: every record needs a label";
+	else if (label->length > LABEL_MAX)
+		wrong = "is too long for a label (over 1,000 bytes)";
+	else if (u8_check((const uint8_t *)label->at, label->length))
+		wrong = "is not UTF-8";
+	for (size_t i = 0; i < label->length && !wrong; i++)
 		if ((unsigned char)label->at[i] < ' ')
-			return corpus_reader_wrong(reader, corpus->request.label,
-			                           "holds a tab, a line end or another control character", error);
-	if (u8_check((const uint8_t *)label->at, label->length))
-		return corpus_reader_wrong(reader, corpus->request.label, "is not UTF-8", error);
-	return 0;
+			wrong = "holds a tab, a line end or another control character";
+	return wrong ? corpus_reader_wrong(reader, reader->corpus->request.label, wrong, error) : 0;
 }
 
 int
@@ -250,23 +248,20 @@ corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error)
 {
 	const struct corpus *corpus = reader->corpus;
 	size_t texts = corpus->request.text_count;
-	int code = user_part_next(&reader->part, error);
+	int code = fields_next(&reader->fields, error);
 
 	if (code <= 0)
 		return code;
-	reader->record = reader->part.record;
-	code = fields_take(&corpus->fields, &reader->record, &reader->room, reader->fields, error);
+	reader->record = &reader->fields.part.record;
+	reader->label = &reader->fields.found[texts];
+	reader->id = corpus->request.id ? &reader->fields.found[texts + 1] : NULL;
 	for (size_t i = 0; i < corpus->fields.count && code >= 0; i++)
 		code = check_kind(reader, i, i < texts, error);
 	if (code >= 0)
-		code = take_label(reader, error);
-	if (code < 0)
-		return code;
-	reader->id = corpus->request.id ? reader->fields[texts + 1].at : NULL;
-	reader->id_length = corpus->request.id ? reader->fields[texts + 1].length : 0;
+		code = check_label(reader, error);
 	reader->next_text = 0;
 	tokenizer_begin(&reader->tokenizer, "", 0, "");
-	return 1;
+	return code < 0 ? code : 1;
 }
 
 int
@@ -280,7 +275,7 @@ corpus_reader_token(struct corpus_reader *reader, struct token *token, struct po
 
 		if (text == corpus->request.text_count)
 			return 0;
-		tokenizer_begin(&reader->tokenizer, reader->fields[text].at, reader->fields[text].length,
+		tokenizer_begin(&reader->tokenizer, reader->fields.found[text].at, reader->fields.found[text].length,
 		                corpus->prefixes[text]);
 		reader->next_text++;
 	}

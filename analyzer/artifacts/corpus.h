@@ -22,7 +22,7 @@ struct corpus_request {
 	const char
 	        *tokens; /* a file of the tokens to look at, one a line, which are kept whatever they are; NULL: all */
 	size_t min_length;
-	unsigned ngrams;
+	uint64_t ngrams;
 	bool per_field; /* tokens of different fields differ: field:token */
 	unsigned threads;
 	size_t keep; /* bytes that may be taken so as not to read the file twice; 0: none */
@@ -44,13 +44,10 @@ void corpus_close(struct corpus *corpus); /* may be called twice */
 /* A thread's record, while it goes through a part. */
 struct corpus_reader {
 	const struct corpus *corpus;
-	struct record record;
-	const char *label, *id; /* NULL: no id asked for */
-	size_t label_length, id_length;
+	struct fields_reader fields; /* texts, label, id */
+	const struct record *record;
+	const struct field *label, *id; /* id NULL: not asked for */
 	/* private */
-	struct user_part part;
-	struct field fields[FIELDS_MAX];
-	struct fields_room room;
 	struct tokenizer tokenizer;
 	size_t next_text; /* the field whose tokens come next */
 };

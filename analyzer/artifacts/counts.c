@@ -84,9 +84,9 @@ static int
 take_label(struct table *table, uint32_t *label, struct portolan_error *error)
 {
 	const struct corpus_reader *reader = &table->reader;
-	uint64_t hash = names_hash(reader->label, reader->label_length);
+	uint64_t hash = names_hash(reader->label->at, reader->label->length);
 
-	*label = names_add(&table->labels, reader->label, reader->label_length, hash);
+	*label = names_add(&table->labels, reader->label->at, reader->label->length, hash);
 	if (*label == NAMES_NONE || (table->labels.count > table->label_room && !make_room(table)))
 		return no_memory(error);
 	if (table->labels.count > CORPUS_LABELS_MAX)
@@ -100,7 +100,7 @@ take_label(struct table *table, uint32_t *label, struct portolan_error *error)
 static void
 keep_record(struct table *table, struct kept *kept, uint32_t label)
 {
-	const struct record *record = &table->reader.record;
+	const struct record *record = table->reader.record;
 	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
 
 	if (table->kept && !kept_add_record(kept, table->kept, at, record->next, label))
@@ -144,8 +144,8 @@ count_record(struct table *table, uint32_t weight, struct kept *kept, struct por
 		cells[1 + label] += weight;
 		keep_token(table, kept, row);
 	}
-	if (empty && (table->empty++ == 0 || table->reader.record.at < table->first_empty))
-		table->first_empty = table->reader.record.at;
+	if (empty && (table->empty++ == 0 || table->reader.record->at < table->first_empty))
+		table->first_empty = table->reader.record->at;
 	return code;
 }
 

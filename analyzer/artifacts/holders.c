@@ -110,8 +110,8 @@ take_place(const struct search *search, const struct corpus_reader *reader, uint
            struct portolan_error *error)
 {
 	const struct token_counts *counts = search->request->counts;
-	uint32_t label = names_find(&counts->labels, reader->label, reader->label_length,
-	                            names_hash(reader->label, reader->label_length));
+	uint32_t label = names_find(&counts->labels, reader->label->at, reader->label->length,
+	                            names_hash(reader->label->at, reader->label->length));
 
 	if (label == NAMES_NONE)
 		return error_set(error, PORTOLAN_E_INVALID, "%s was changed while it was being read",
@@ -138,14 +138,14 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 	code = take_place(search, reader, &key[0], error);
 	if (code < 0)
 		return code;
-	if (reader->record.next > UINT32_MAX)
+	if (reader->record->next > UINT32_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu is over 4 GB long",
 		                 reader->corpus->file.path,
-		                 (unsigned long long)user_file_line(&reader->corpus->file, reader->record.at));
+		                 (unsigned long long)user_file_line(&reader->corpus->file, reader->record->at));
 	if (index)
-		example = ids_index_find(index, reader->id, reader->id_length);
-	found->list[found->count++] = (struct holder){.at = (uint64_t)(reader->record.at - reader->corpus->file.text),
-	                                              .size = (uint32_t)reader->record.next,
+		example = ids_index_find(index, reader->id->at, reader->id->length);
+	found->list[found->count++] = (struct holder){.at = (uint64_t)(reader->record->at - reader->corpus->file.text),
+	                                              .size = (uint32_t)reader->record->next,
 	                                              .record = record,
 	                                              .group = (uint32_t)count + 1,
 	                                              .example = example < 0 ? UINT32_MAX : (uint32_t)example};

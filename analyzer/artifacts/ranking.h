@@ -3,6 +3,7 @@
 #define RANKING_H
 
 #include "counts.h"
+#include "plot/picture.h"
 #include "token_statistics.h"
 
 struct ranked_token {
@@ -25,5 +26,11 @@ struct ranking_request {
 int ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking,
                  struct portolan_error *error);
 void ranking_free(struct ranking *ranking); /* may be called twice */
+
+/* Tokens as points: p* and z* against n (Gardner et al. 2021, Figure 1). The names of the first `named` tokens that are
+ * significant stand beside their points; the line of significance is that at 0.01 after Bonferroni, of all tokens
+ * ranked and labels. `picture` was picture_check()ed. */
+int ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
+                  const struct picture *picture, struct portolan_error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* ranking_chart.c: see ranking_chart.h. Of very many tokens the first are drawn, and a sample of the others: more
+/* ranking_chart.c: see ranking.h. Of very many tokens the first are drawn, and a sample of the others: more
  * points show nothing more. */
-#include "ranking_chart.h"
+#include "ranking.h"
 
 #include "plot/chart.h"
 #include "program/number.h"

@@ -15,7 +15,7 @@
 #ifndef TOKENIZER_H
 #define TOKENIZER_H
 
-#include "names.h"
+#include "files/names.h"
 
 #define TOKEN_MAX 256u
 #define NGRAMS_MAX 5u

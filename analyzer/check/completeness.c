@@ -5,26 +5,28 @@
  */
 #include "completeness.h"
 
-#include "completeness_problems.h"
 #include "dynamics/ids.h"
 #include "program/progress.h"
 
 #include <portolan/error.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CLASSES_ROWS 100 /* predictions that are enough to tell the number of classes from */
+#define CLASSES_NEAR 0.9
+#define CLASSES_MOST 1e6 /* an entropy need not be one */
 
 void
 completeness_free(struct completeness *result)
 {
 	for (uint64_t i = 0; result->damage && i < result->damaged && i < COMPLETENESS_LINES; i++)
 		free(result->damage[i]);
-	for (size_t i = 0; i < result->problem_count; i++)
-		free(result->problems[i]);
 	free(result->damage);
-	free(result->problems);
 	free(result->epochs);
 	free(result->sessions);
+	free(result->classes);
 	*result = (struct completeness){0};
 }
 
@@ -90,11 +92,27 @@ state_for(const struct completeness *result, uint32_t session, uint32_t epoch)
 	return of->live ? EPOCH_OPEN : EPOCH_INTERRUPTED;
 }
 
+static void
+note_classes(struct completeness_classes *classes, const struct store_values *predicted,
+             const struct store_values *entropy, uint32_t row)
+{
+	int32_t class = ((const int32_t *)predicted->values)[row];
+	float nats = ((const float *)entropy->values)[row];
+
+	if (!(predicted->present[row / 64] & entropy->present[row / 64] & UINT64_C(1) << row % 64))
+		return;
+	classes->rows++;
+	classes->predicted = class > classes->predicted ? class : classes->predicted;
+	classes->entropy = nats > classes->entropy ? nats : classes->entropy;
+}
+
 /* Counts the observations of an epoch within a block, and looks at who made them. */
 static void
 count_epoch(struct completeness *result, const struct store_block *block, size_t e)
 {
 	const struct store_values *seen = store_block_values(block, e, STORE_SESSION);
+	const struct store_values *predicted = store_block_values(block, e, STORE_PREDICTED);
+	const struct store_values *entropy = store_block_values(block, e, STORE_ENTROPY);
 	struct completeness_epoch *epoch = &result->epochs[e];
 	uint32_t last = UINT32_MAX;
 
@@ -104,6 +122,8 @@ count_epoch(struct completeness *result, const struct store_block *block, size_t
 			uint32_t session = ((const uint32_t *)seen->values)[row];
 
 			epoch->observed++;
+			if (predicted->values && entropy->values && session < result->session_count)
+				note_classes(&result->classes[session], predicted, entropy, row);
 			if (session == last)
 				continue;
 			last = session;
@@ -220,14 +240,50 @@ find_missing(struct completeness *result)
 	}
 }
 
+/*
+ * The store does not have the number of classes, but predictions bound it from below: by the highest class, and as k
+ * classes have an entropy of ln k at most. Where a session with enough rows comes near ln k with exactly the k classes
+ * that it predicted, k is taken for the number; a session that needs more then has another.
+ */
+static void
+compare_classes(struct completeness *result)
+{
+	uint64_t known = UINT64_MAX, most = 0, named = result->info.label_count, predicted = 0;
+
+	for (size_t s = 0; s < result->session_count; s++) {
+		const struct completeness_classes *classes = &result->classes[s];
+		double by_entropy = fmin(exp((double)classes->entropy), CLASSES_MOST);
+		uint64_t least = classes->rows ? (uint64_t)classes->predicted + 1 : 0;
+
+		predicted = least > predicted ? least : predicted;
+		if (classes->rows >= CLASSES_ROWS && by_entropy < (double)least + 0.01 &&
+		    by_entropy > CLASSES_NEAR * (double)least && least < known)
+			known = least;
+		if (by_entropy > (double)least + 0.01)
+			least = (uint64_t)ceil(by_entropy - 0.01);
+		most = classes->rows && least > most ? least : most;
+	}
+	result->verdict.are_named = named > 0 && predicted > named;
+	result->verdict.classes = result->verdict.are_named ? named : known;
+	result->verdict.more_classes = result->verdict.are_named ? predicted : most > known ? most : 0;
+}
+
 /* A snapshot by name, which must still be of the same run. */
 static int
 count_observations(struct store *store, struct completeness *result, struct portolan_error *error)
 {
-	const struct store_snapshot_options options = {
-	        .occupied = true, .epoch_to = UINT32_MAX, .columns = STORE_COLUMN_BIT(STORE_SESSION)};
+	const struct store_snapshot_options options = {.occupied = true,
+	                                               .epoch_to = UINT32_MAX,
+	                                               .columns = STORE_COLUMN_BIT(STORE_SESSION) |
+	                                                          STORE_COLUMN_BIT(STORE_PREDICTED) |
+	                                                          STORE_COLUMN_BIT(STORE_ENTROPY)};
 	struct count count = {.result = result};
-	int code = store_snapshot_open(store, result->info.name, &options, &count.snapshot, error);
+	int code;
+
+	result->classes = calloc(result->session_count + 1, sizeof(*result->classes));
+	if (!result->classes)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu sessions", result->session_count);
+	code = store_snapshot_open(store, result->info.name, &options, &count.snapshot, error);
 
 	if (code >= 0 && store_snapshot_info(count.snapshot)->number != result->info.number)
 		code = error_set(error, STORE_E_NO_RUN, "run '%s' was overwritten during the check; check again",
@@ -291,11 +347,8 @@ completeness_check(struct store *store, uint32_t run, const char *name, struct c
 	*result = (struct completeness){.info.number = run};
 	snprintf(result->info.name, sizeof(result->info.name), "%s", name);
 	result->damage = calloc(COMPLETENESS_LINES, sizeof(*result->damage));
-	result->problems = calloc(COMPLETENESS_PROBLEMS, sizeof(*result->problems));
-	if (!result->damage || !result->problems) {
-		completeness_free(result);
+	if (!result->damage)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory checking run '%s'", name);
-	}
 	code = find(result, verify(store, result, error), error);
 	if (code >= 0)
 		code = find(result, store_counters(store, run, &result->counters, error), error);
@@ -309,6 +362,9 @@ completeness_check(struct store *store, uint32_t run, const char *name, struct c
 		return code;
 	}
 	completeness_sum_sessions(result);
-	completeness_find_problems(result);
+	result->verdict = verdict_make(&result->info, &result->counters, result->sessions, result->session_count);
+	if (!result->damaged)
+		compare_classes(result);
+	verdict_find_incomplete(result, &result->findings);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #ifndef COMPLETENESS_H
 #define COMPLETENESS_H
 
-#include <portolan/store.h>
+#include "verdict.h"
 
 enum epoch_state { EPOCH_ENDED, EPOCH_OPEN, EPOCH_INTERRUPTED };
 
@@ -18,9 +18,16 @@ struct completeness_epoch {
 	uint64_t observed, missing; /* examples */
 };
 
+/* What a session predicted. */
+struct completeness_classes {
+	uint64_t rows;
+	int32_t predicted; /* the highest class */
+	float entropy;     /* the largest, in nats */
+};
+
 struct completeness {
-	struct store_run_info info; /* damaged: name and number at least */
-	uint64_t expected; /* examples */
+	struct store_run_info info;        /* damaged: name and number at least */
+	uint64_t expected;                 /* examples */
 	struct completeness_epoch *epochs; /* with observations, ascending */
 	size_t epoch_count;
 	uint64_t skipped_epochs; /* between the first and the last, with no observation at all */
@@ -34,14 +41,14 @@ struct completeness {
 	uint64_t records;            /* verified */
 	char **damage;               /* one line for each damaged record, the first COMPLETENESS_LINES of them */
 	uint64_t damaged;
-	char **problems; /* one line for each way in which the run is incomplete */
-	size_t problem_count;
+	struct completeness_classes *classes; /* by session */
+	struct verdict verdict;
+	struct findings findings; /* each way in which the run is incomplete */
 };
 #define COMPLETENESS_LINES 100
-#define COMPLETENESS_PROBLEMS 16
 
-/* Checks one run; progress bars on a terminal. Whatever is wrong with the run is in the result; an error is what kept it from
- * being checked. On success the result is the caller's to completeness_free(). */
+/* Checks one run; progress bars on a terminal. Whatever is wrong with the run is in the result; an error is what kept
+ * it from being checked. On success the result is the caller's to completeness_free(). */
 int completeness_check(struct store *store, uint32_t run, const char *name, struct completeness *result,
                        struct portolan_error *error);
 void completeness_free(struct completeness *result);

@@ -1,7 +1,7 @@
 /* counters.c: see counters.h. */
 #include "counters.h"
 
-#include "completeness_problems.h"
+#include "verdict.h"
 
 uint64_t
 counters_quantile(const struct store_latency *latency, double share)
@@ -37,7 +37,7 @@ counters_json(const struct store_counters *counters)
 	json_t *refused = json_object();
 
 	for (unsigned r = 0; r < STORE_REFUSALS; r++)
-		json_object_set_new(refused, completeness_refusals[r], json_integer((json_int_t)counters->refused[r]));
+		json_object_set_new(refused, verdict_refusals[r], json_integer((json_int_t)counters->refused[r]));
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "frames",
 	                 (json_int_t)counters->frames, "bytes", (json_int_t)counters->bytes, "received",
 	                 (json_int_t)counters->received, "repeated", (json_int_t)counters->repeated, "skipped",

@@ -4,8 +4,6 @@
  * Files that can be refused (a picture's ending, a folder that is not there) are looked at before the work; the
  * examples that are kept are written last, after which the checkpoint is no longer needed.
  */
-#include "commands.h"
-
 #include "aflite.h"
 #include "aflite/checkpoint.h"
 #include "aflite/status.h"
@@ -18,8 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Bytes that programs can get without driving others out; 0: the system does not say. */
 static uint64_t
@@ -37,6 +33,18 @@ available_memory(void)
 	return kilobytes * 1024;
 }
 
+/* "10 KiB", "512 MiB". */
+#define MEMORY_ROOM 32
+static const char *
+print_memory(double bytes, char text[MEMORY_ROOM])
+{
+	if (bytes < 0x1p20)
+		snprintf(text, MEMORY_ROOM, "%.0f KiB", ceil(bytes / 0x1p10));
+	else
+		snprintf(text, MEMORY_ROOM, "%.0f MiB", ceil(bytes / 0x1p20));
+	return text;
+}
+
 static int
 check_memory(const struct aflite *aflite, const struct filter_options *options, struct portolan_error *error)
 {
@@ -44,18 +52,18 @@ check_memory(const struct aflite *aflite, const struct filter_options *options, 
 	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
 	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
 	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : available_memory();
-	char examples[NUMBER_ROOM];
+	char takes[MEMORY_ROOM], there[MEMORY_ROOM];
 
+	print_memory((double)needed, takes);
 	if (most > 0 && needed > most)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
-		        "it would take %.0f MiB of memory, and %s %.0f MiB: say fewer --partitions, or fewer features",
-		        ceil((double)needed / 0x1p20), aflite->request->max_memory ? "--max-memory is" : "there are",
-		        floor((double)most / 0x1p20));
-	number_print_grouped(input->count, examples);
-	message_note("aflite: %s examples, %llu features, %zu classes; takes about %.0f MiB of memory", examples,
-	             (unsigned long long)input->source.array->header.shape[1], input->labels.class_count,
-	             ceil((double)needed / 0x1p20));
+		        "it would take %s of memory, and %s %s: give it so much, or say fewer --partitions, or fewer features",
+		        takes, aflite->request->max_memory ? "--max-memory is" : "there are",
+		        print_memory((double)most, there));
+	message_note("aflite: %s examples, %llu features, %zu classes; takes about %s of memory",
+	             NUMBER_GROUPED(input->count), (unsigned long long)input->source.array->header.shape[1],
+	             input->labels.class_count, takes);
 	return 0;
 }
 
@@ -68,14 +76,14 @@ report_input(const struct aflite *aflite)
 
 	if (input->without_row > 0)
 		message_warning("%zu examples of run '%s' have no row in %s and take no part", input->without_row,
-		                aflite->request->run, aflite->request->features);
+		                aflite->request->input.run, aflite->request->input.features);
 	if (input->without_label > 0)
 		message_warning("%zu examples of run '%s' have no gold label and take no part", input->without_label,
-		                aflite->request->run);
+		                aflite->request->input.run);
 	if (input->source.constant_columns > 0)
 		message_warning(
 		        "%s: %zu of %llu columns are constant, the first of them %zu (from 0): they say nothing",
-		        aflite->request->features, input->source.constant_columns,
+		        aflite->request->input.features, input->source.constant_columns,
 		        (unsigned long long)input->source.array->header.shape[1], input->source.first_constant);
 	if (input->labels.class_count > input->count / 2)
 		message_warning("%zu labels for %zu examples: are they ids? So many classes take long",
@@ -89,15 +97,7 @@ static int
 open_all(struct aflite *aflite, struct portolan_error *error)
 {
 	const struct aflite_request *request = aflite->request;
-	struct input_request wanted = {.common = &request->options.common,
-	                               .features = request->features,
-	                               .labels = request->labels,
-	                               .label_field = request->label_field,
-	                               .groups = request->groups,
-	                               .group_field = request->group_field,
-	                               .run = request->run,
-	                               .feature_ids = request->feature_ids,
-	                               .kernels = kernels_best()};
+	struct input_request wanted = request->input;
 	struct filter_options options;
 	struct filter_data data;
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
@@ -107,6 +107,8 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	options = aflite_filter_options(request, 0);
+	wanted.common = &request->common;
+	wanted.kernels = options.kernels;
 	wanted.threads = options.threads;
 	code = input_open(&aflite->input, &wanted, error);
 	if (code < 0)
@@ -168,25 +170,20 @@ report_result(const struct aflite *aflite)
 	const struct filter *filter = &aflite->filter;
 	const struct filter_log *first = &filter->log[0], *last = &filter->log[filter->phases - 1];
 	uint64_t unfinished = 0, lacking = 0, sets = filter->phases * filter->options.partitions;
-	char kept[NUMBER_ROOM], all[NUMBER_ROOM], tied[NUMBER_ROOM];
 
 	for (size_t phase = 0; phase < filter->phases; phase++) {
 		unfinished += filter->log[phase].unfinished;
 		lacking += filter->log[phase].lacking;
 	}
-	number_print_grouped(filter_left(filter), kept);
-	number_print_grouped(filter->total, all);
-	message_note("aflite: kept %s of %s examples after %zu %s: %s", kept, all, filter->phases,
-	             filter->phases == 1 ? "phase" : "phases",
+	message_note("aflite: kept %s of %s examples after %zu %s: %s", NUMBER_GROUPED(filter_left(filter)),
+	             NUMBER_GROUPED(filter->total), filter->phases, filter->phases == 1 ? "phase" : "phases",
 	             filter_left(filter) <= filter->options.target ? "so many were asked for"
 	                                                           : "fewer than a slice were predictable enough");
 	message_note("aflite: held-out accuracy %.3f in the first phase, %.3f in the last", first->accuracy,
 	             last->accuracy);
-	if (last->tied > last->tied_removed) {
-		number_print_grouped(last->tied, tied);
-		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them", tied,
-		             slice_ties_names[filter->options.ties]);
-	}
+	if (last->tied > last->tied_removed)
+		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
+		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);
 	if (last->unpredicted > 0)
 		message_warning(
 		        "%llu examples were never predicted in the last phase and are kept: say more --partitions",
@@ -200,53 +197,32 @@ report_result(const struct aflite *aflite)
 	if (unfinished > 0)
 		message_warning("%llu of %llu classifiers did not converge: scale the features",
 		                (unsigned long long)unfinished, (unsigned long long)sets);
-	return unfinished > 0 && aflite->request->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
+	return unfinished > 0 && aflite->request->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
 static int
-filter_examples(const struct aflite_request *request)
+run(void *context, struct portolan_error *error)
 {
-	struct aflite aflite = {.request = request};
-	struct portolan_error error;
-	int status = STATUS_FAILED, code = open_all(&aflite, &error);
+	struct aflite aflite = {.request = context};
+	int code = open_all(&aflite, error);
 
 	if (code >= 0)
-		code = run_phases(&aflite, &error);
+		code = run_phases(&aflite, error);
 	if (code >= 0)
-		code = aflite_write(&aflite, &error);
+		code = aflite_write(&aflite, error);
 	if (code >= 0)
-		status = report_result(&aflite);
-	else
-		message_error("%s", error.message);
+		code = report_result(&aflite);
 	free(aflite.parameters);
 	filter_free(&aflite.filter);
 	input_close(&aflite.input);
-	return status;
+	return code;
 }
 
-static int
-run(const struct command *command, int argc, char **argv)
-{
-	struct aflite_request request = {.target = SIZE_MAX,
-	                                 .partitions = SIZE_MAX,
-	                                 .train = SIZE_MAX,
-	                                 .slice = SIZE_MAX,
-	                                 .threshold = 0.75,
-	                                 .heuristic = SLICE_BEST,
-	                                 .ties = SLICE_TIES_MARGIN};
-	int key, status;
-
-	options_begin(&request.options, command, argc, argv);
-	while ((key = options_next(&request.options)) > 0) {
-		status = aflite_take_option(&request, command, key, request.options.argument);
-		if (status != 0)
-			return status;
-	}
-	if (key != OPTIONS_END)
-		return request.options.status;
-	status = aflite_check_options(&request, command);
-	return status != 0 ? status : filter_examples(&request);
-}
+static const struct aflite_request defaults = {
+        .threshold = 0.75,
+        .heuristic = SLICE_BEST,
+        .ties = SLICE_TIES_MARGIN,
+};
 
 const struct command aflite_command = {
         .name = "aflite",
@@ -256,38 +232,27 @@ const struct command aflite_command = {
                 "the rows that are left of a dataset, by features of a model that was trained on another part of it\n"
                 "portolan aflite --features X.npy --labels y.npy -o kept.txt\n"
                 "with the paper's sizes for SNLI, a log, a chart and a random subset as large\n"
-                "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 "
-                "--log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
+                "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
                 "what can be killed and goes on where it was\n"
                 "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
                 "with the gold labels and the ids of a run\n"
                 "portolan aflite --features X.npy --run snli/seed1 -o kept.txt\n"
                 "and what the run measured of those that are kept\n"
                 "portolan select snli/seed1 --by confidence:asc --only kept.txt --with-measures --format csv\n",
-        .help = "Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020). In each phase M linear classifiers "
-                "are "
-                "trained on random sets of T examples and predict the others; an example's p is the share of these "
-                "predictions that is right. The K with the highest p, if it reaches the threshold, are removed, until "
-                "N are "
-                "left or fewer than K qualify. What is kept is what a linear classifier on these features cannot get "
-                "by "
-                "patterns that other examples share.\n\n"
-                "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression "
-                "with its defaults, converged), fitted all together. Features should come from a model that was "
-                "fine-tuned on "
-                "another part of the data (the paper: a tenth, which is then left out).\n\n"
-                "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. "
-                "margin orders "
-                "them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far "
-                "better than with chance (hash), which is the published way.\n\n"
-                "Prints the row numbers that are kept, from 0, ascending (with --run: ids). The log has for each phase "
-                "the "
-                "examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's "
-                "bias, Eq. 5), "
-                "how many were removed, and how many shared the p at the cut. The result does not depend on the number "
-                "of "
-                "threads; a checkpoint that is taken up gives the same result, to the byte.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS,
+        .help = "Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020). "
+                "In each phase M linear classifiers are trained on random sets of T examples and predict the others; an example's p is the share of these predictions that is right. "
+                "The K with the highest p, if it reaches the threshold, are removed, until N are left or fewer than K qualify. "
+                "What is kept is what a linear classifier on these features cannot get by patterns that other examples share.\n\n"
+                "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression with its defaults, converged), fitted all together. "
+                "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which is then left out).\n\n"
+                "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
+                "Prints the row numbers that are kept, from 0, ascending (with --run: ids). "
+                "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
+                "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
         .options = aflite_option_table,
+        .request_size = sizeof(struct aflite_request),
+        .defaults = &defaults,
+        .check = aflite_check,
         .run = run,
 };

@@ -5,16 +5,16 @@
 #include "aflite/input.h"
 #include "aflite/report.h"
 #include "plot/picture.h"
-#include "program/options.h"
+#include "options/options.h"
 
 struct aflite_request {
-	struct options options;
-	const char *features, *labels, *label_field, *run, *feature_ids, *groups, *group_field;
+	struct common_options common;
+	struct input_request input; /* its common, kernels and threads are set when it is opened */
 	const char *baseline, *checkpoint, *scores, *log, *plot;
-	/* SIZE_MAX: not given */
-	size_t target, partitions, train, slice;
+	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold;
 	int heuristic, ties;
+	int log_format, scores_format; /* enum rows_format */
 	uint64_t seed;
 	uint64_t max_memory; /* 0: what is free */
 	bool without_manifest;
@@ -32,11 +32,10 @@ struct aflite {
 /* Writes every file that was asked for, and removes the checkpoint. */
 int aflite_write(const struct aflite *aflite, struct portolan_error *error);
 
-extern const struct command_option aflite_option_table[];
+extern const struct option_spec aflite_option_table[];
 
-/* Both: 0, or what options_wrong() answers. */
-int aflite_take_option(struct aflite_request *request, const struct command *command, int key, const char *text);
-int aflite_check_options(struct aflite_request *request, const struct command *command);
+/* command.check: options that do not go together. */
+int aflite_check(void *request, struct portolan_error *error);
 
 /* Sizes for so many examples. */
 struct filter_options aflite_filter_options(const struct aflite_request *request, size_t examples);

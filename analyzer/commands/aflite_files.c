@@ -2,58 +2,25 @@
 #include "aflite.h"
 
 #include "aflite/checkpoint.h"
+#include "output/report.h"
 #include "selection/manifest.h"
+
+#include <portolan/error.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One file of the request; `write` fills it. */
+/* Of report_kept() and the like, whose list it frees. */
 static int
-write_file(const struct aflite *aflite, const char *path,
-           void (*write)(struct output *output, const struct aflite *aflite), struct portolan_error *error)
+write_list(const struct aflite *aflite, const char *path, uint32_t *examples, struct portolan_error *error)
 {
-	struct output output;
-	int code = path ? output_open(&output, path, error) : 0;
+	int code = examples ? report_ids(path, &aflite->names, examples, filter_left(&aflite->filter), error)
+	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the examples of %s",
+	                                path ? path : "standard output");
 
-	if (!path || code < 0)
-		return code;
-	write(&output, aflite);
-	return output_finish(&output, error);
-}
-
-static void
-write_log(struct output *output, const struct aflite *aflite)
-{
-	report_log(output, &aflite->filter);
-}
-
-static void
-write_scores(struct output *output, const struct aflite *aflite)
-{
-	report_scores(output, &aflite->filter, &aflite->names, &aflite->input.labels);
-}
-
-static void
-write_list(struct output *output, const struct aflite *aflite, uint32_t *examples)
-{
-	if (examples)
-		report_ids(output, &aflite->names, examples, filter_left(&aflite->filter));
-	else
-		output_fail(output);
 	free(examples);
-}
-
-static void
-write_kept(struct output *output, const struct aflite *aflite)
-{
-	write_list(output, aflite, report_kept(&aflite->filter));
-}
-
-static void
-write_baseline(struct output *output, const struct aflite *aflite)
-{
-	write_list(output, aflite, report_baseline(&aflite->filter));
+	return code;
 }
 
 static json_t *
@@ -66,8 +33,9 @@ describe_classes(const struct aflite *aflite)
 	for (size_t i = 0; kept && i < aflite->filter.total; i++)
 		kept[labels->values[i]] += aflite->filter.scores.removed[i] == 0;
 	for (size_t c = 0; kept && c < labels->class_count; c++)
-		json_array_append_new(classes, json_pack("{s:s, s:I, s:I}", "label", labels->names[c], "examples",
-		                                         (json_int_t)labels->examples[c], "kept", (json_int_t)kept[c]));
+		json_array_append_new(classes,
+		                      json_pack("{s:o, s:I, s:I}", "label", report_text(labels->names[c]), "examples",
+		                                (json_int_t)labels->examples[c], "kept", (json_int_t)kept[c]));
 	free(kept);
 	return classes;
 }
@@ -79,7 +47,7 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	const struct filter *filter = &aflite->filter;
 	const struct filter_options *options = &filter->options;
 	json_t *manifest = aflite->input.has_run
-	                           ? manifest_new("aflite", &aflite->input.dynamics, request->options.common.store)
+	                           ? manifest_new("aflite", &aflite->input.dynamics, request->common.store)
 	                           : manifest_new_without_run("aflite");
 	char digest[17];
 	int failed = !manifest;
@@ -89,16 +57,16 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	failed |= json_object_set_new(manifest, "kept", json_integer((json_int_t)filter_left(filter))) < 0;
 	failed |= json_object_set_new(manifest, "phases", json_integer((json_int_t)filter->phases)) < 0;
 	failed |= json_object_set_new(manifest, "classes", describe_classes(aflite)) < 0;
-	failed |=
-	        json_object_set_new(manifest, "parameters",
-	                            json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}",
-	                                      "features", request->features, "features_digest", digest, "labels",
-	                                      request->labels, "label_field", request->label_field, "groups",
-	                                      request->groups, "target_size", (json_int_t)options->target, "partitions",
-	                                      (json_int_t)options->partitions, "train_size", (json_int_t)options->train,
-	                                      "slice", (json_int_t)options->slice, "threshold", options->threshold,
-	                                      "heuristic", slice_heuristic_names[options->heuristic], "ties",
-	                                      slice_ties_names[options->ties], "seed", (json_int_t)options->seed)) < 0;
+	failed |= json_object_set_new(
+	                  manifest, "parameters",
+	                  json_pack("{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}", "features",
+	                            report_text(request->input.features), "features_digest", digest, "labels",
+	                            report_text(request->input.labels), "label_field", report_text(request->input.label_field),
+	                            "groups", report_text(request->input.groups), "target_size", (json_int_t)options->target,
+	                            "partitions", (json_int_t)options->partitions, "train_size",
+	                            (json_int_t)options->train, "slice", (json_int_t)options->slice, "threshold",
+	                            options->threshold, "heuristic", slice_heuristic_names[options->heuristic], "ties",
+	                            slice_ties_names[options->ties], "seed", (json_int_t)options->seed)) < 0;
 	if (failed) {
 		json_decref(manifest);
 		manifest = NULL;
@@ -110,18 +78,21 @@ int
 aflite_write(const struct aflite *aflite, struct portolan_error *error)
 {
 	const struct aflite_request *request = aflite->request;
-	const char *kept = request->options.common.output;
+	const char *kept = request->common.output;
 	bool with_manifest = !request->without_manifest && manifest_is_possible(kept);
-	int code = write_file(aflite, request->log, write_log, error);
+	int code = 0;
 
-	if (code >= 0)
-		code = write_file(aflite, request->scores, write_scores, error);
-	if (code >= 0)
-		code = write_file(aflite, request->baseline, write_baseline, error);
+	if (request->log)
+		code = report_log(request->log, (enum rows_format)request->log_format, &aflite->filter, error);
+	if (code >= 0 && request->scores)
+		code = report_scores(request->scores, (enum rows_format)request->scores_format, &aflite->filter,
+		                     &aflite->names, &aflite->input.labels, error);
+	if (code >= 0 && request->baseline)
+		code = write_list(aflite, request->baseline, report_baseline(&aflite->filter), error);
 	if (code >= 0 && request->plot)
 		code = report_chart(&aflite->filter, &request->picture, error);
 	if (code >= 0)
-		code = write_file(aflite, kept ? kept : "-", write_kept, error);
+		code = write_list(aflite, kept, report_kept(&aflite->filter), error);
 	if (code >= 0 && with_manifest)
 		code = write_manifest(aflite, kept, error);
 	if (code >= 0 && request->checkpoint)

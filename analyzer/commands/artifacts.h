@@ -8,7 +8,6 @@
 #include "plot/picture.h"
 
 struct artifacts {
-	struct options options;
 	struct corpus_options corpus_options;
 	const char *plot, *run, *by_epoch, *plot_epochs;
 	struct picture picture, epochs_picture;

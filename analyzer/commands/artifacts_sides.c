@@ -152,8 +152,7 @@ find_records(struct artifacts *artifacts, struct portolan_error *error)
 	if (code >= 0 && holders.count > 0 && artifacts->sides.unmatched == holders.count)
 		code = error_set(
 		        error, PORTOLAN_E_INVALID,
-		        "%s: no record that holds one of the tokens has the id of an example of run '%s' in its "
-		        "field '%s' (see --id-field)",
+		        "%s: no record that holds one of the tokens has the id of an example of run '%s' in its field '%s' (see --id-field)",
 		        artifacts->corpus.file.path, artifacts->run, artifacts->corpus_options.request.id);
 	holders_free(&holders);
 	return code;
@@ -167,7 +166,8 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
 	                    MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N),
 	        .gold = true};
-	int code = dynamics_load(&artifacts->dynamics, &artifacts->options.common, artifacts->run, &request, error);
+	int code =
+	        dynamics_load(&artifacts->dynamics, &artifacts->corpus_options.common, artifacts->run, &request, error);
 
 	return code < 0 ? code : find_records(artifacts, error);
 }
@@ -175,20 +175,18 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 int
 artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error)
 {
-	bool strict = artifacts->options.common.strict;
-	char unmatched[NUMBER_ROOM];
+	bool strict = artifacts->corpus_options.common.strict;
 	int code = artifacts->plot_epochs ? draw_epochs(artifacts, error) : 0, gaps;
 
 	if (code >= 0 && artifacts->by_epoch)
 		code = write_by_epoch(artifacts, error);
 	if (code < 0)
 		return code;
-	gaps = dynamics_report_gaps(&artifacts->dynamics, strict);
+	gaps = verdict_report(&artifacts->dynamics, strict);
 	if (artifacts->sides.unmatched == 0)
 		return gaps;
-	number_print_grouped(artifacts->sides.unmatched, unmatched);
 	message_warning("%s: records that hold one of the tokens, and are no examples of run '%s': %s",
-	                artifacts->corpus.file.path, artifacts->run, unmatched);
+	                artifacts->corpus.file.path, artifacts->run, NUMBER_GROUPED(artifacts->sides.unmatched));
 	return strict ? STATUS_INCOMPLETE : gaps;
 }
 

@@ -1,6 +1,4 @@
 /* backup.c: portolan backup: a copy of the store; portoland makes it. */
-#include "commands.h"
-
 #include "program/handover.h"
 
 const struct command backup_command = {
@@ -12,11 +10,12 @@ const struct command backup_command = {
                     "is it sound?\n"
                     "portolan check --store /backup/portolan-store\n",
         .help = "Copies the store, as its last commit left it, to DIR, which must not exist, or be an empty directory. "
-                "The copy "
-                "is a store: every command reads it, and a collector can go on with it. Recording goes on meanwhile. "
-                "DIR appears "
-                "when it is complete. Sessions that are live count as live in the copy until a collector opens it.\n\n"
+                "The copy is a store: every command reads it, and a collector can go on with it. "
+                "Recording goes on meanwhile. "
+                "DIR appears when it is complete. "
+                "Sessions that are live count as live in the copy until a collector opens it.\n\n"
                 "To restore, stop the collector and put the copy in the store's place. Handed over to portoland.",
         .common = COMMON_STORE,
-        .run = handover_to_collector,
+        .operand = "directory",
+        .hand_over = handover_to_collector,
 };

@@ -4,11 +4,9 @@
  * The work is done in a process of its own: LMDB trusts its pages, so that reading a file damaged there may end with a
  * signal, which is an answer too.
  */
-#include "commands.h"
-
 #include "check/counters.h"
 #include "program/message.h"
-#include "program/options.h"
+#include "options/format.h"
 #include "output/report.h"
 #include "check_report.h"
 
@@ -38,7 +36,7 @@ report(struct check *check, const struct completeness *result)
 
 	if (result->damaged)
 		check->status = STATUS_FAILED;
-	else if (result->problem_count && check->status == STATUS_DONE)
+	else if (result->findings.count && check->status == STATUS_DONE)
 		check->status = STATUS_INCOMPLETE;
 	if (!check->common->json) {
 		check_report_text(&check->output, result);
@@ -83,8 +81,7 @@ finish_report(struct check *check, struct portolan_error *error)
 		whole = json_pack("{s:O, s:{s:o}}", "runs", check->list, "store", "counters", counters_json(&counters));
 	if (whole)
 		json_object_set_new(whole, "long_reader", check_reader_json(&reader));
-	if (report_write(&check->output, whole) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
+	report_write(&check->output, whole, 2);
 	return 0;
 }
 
@@ -173,29 +170,25 @@ await(pid_t child, const struct common_options *common)
 }
 
 static int
-run(const struct command *command, int argc, char **argv)
+check_request(void *context, struct portolan_error *error)
 {
-	struct options options;
-	const char *name;
-	pid_t child;
+	(void)error;
+	return format_choose_json(context, "text");
+}
 
-	options_begin(&options, command, argc, argv);
-	if (options_next(&options) != OPTIONS_END)
-		return options.status;
-	if (options.operand_count > 1)
-		return options_wrong(command, "one run at a time, or, without a name, all: '%s' is one too many",
-		                     options.operands[1]);
-	name = options.operand_count ? options.operands[0] : NULL;
-	child = fork();
-	if (child < 0) {
-		message_error("cannot start the check: %s", strerror(errno));
-		return STATUS_FAILED;
-	}
+static int
+run(void *context, struct portolan_error *error)
+{
+	const struct common_options *common = context;
+	pid_t child = fork();
+
+	if (child < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start the check: %s", strerror(errno));
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		_exit(check_here(&options.common, name));
+		_exit(check_here(common, common->operand_count ? common->operands[0] : NULL));
 	}
-	return await(child, &options.common);
+	return await(child, common);
 }
 
 const struct command check_command = {
@@ -206,23 +199,20 @@ const struct command check_command = {
                     "portolan check snli/seed1\n"
                     "every run, before the store is archived\n"
                     "portolan check --json -o check.json\n",
-        .help = "Reads every record of RUN (without one: of every run) and compares it with its checksum; counts what "
-                "was "
-                "observed per epoch, and what is missing; and reports what collection counted: observations received, "
-                "repeated, "
-                "replaced, refused and why; sessions, and what their clients say they left out, dropped or spooled; "
-                "commits and "
-                "how long they took. A run may be recorded meanwhile. A process that has read one state of the store "
-                "for so "
-                "long that 256 MiB cannot be used again, so that the file grows, is named.\n\n"
-                "An epoch is ended, open (a live session has not ended it), or never ended: it holds observations of a "
-                "client that "
-                "neither ended it nor closed. Missing are examples not observed in an epoch: declared ones, or, where "
-                "none were "
-                "declared, those seen in other epochs. Epochs that are open miss nothing yet.\n\n"
-                "Exit status: 0 complete; 3 incomplete: still being recorded, or anything missing, refused, dropped, "
-                "or not "
-                "arrived; 1 damaged: the records are named, restore them from a backup.",
+        .help = "Reads every record of RUN (without one: of every run) and compares it with its checksum; counts what was observed per epoch, and what is missing; and reports what collection counted: observations received, repeated, replaced, refused and why; sessions, and what their clients say they left out, dropped or spooled; commits and how long they took. "
+                "A run may be recorded meanwhile. "
+                "A process that has read one state of the store for so long that 256 MiB cannot be used again, so that the file grows, is named.\n\n"
+                "An epoch is ended, open (a live session has not ended it), or never ended: it holds observations of a client that neither ended it nor closed. "
+                "Missing are examples not observed in an epoch: declared ones, or, where none were declared, those seen in other epochs. "
+                "Epochs that are open miss nothing yet.\n\n"
+                "What was recorded wrongly is found as well: ids or epoch numbers that do not tell observations apart (half of them or more were replaced, beyond what each session may log again), gold labels that changed, and sessions with different numbers of classes, as far as predictions show it. "
+                "The commands that use the run warn of the first two. "
+                "With --json each finding has a kind, a problem and a remedy.\n\n"
+                "Exit status: 0 complete; 3 incomplete: still being recorded, anything missing, refused, dropped, not arrived, or recorded wrongly; 1 damaged: the records are named, restore them from a backup.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON,
+        .operand = "run",
+        .most = 1,
+        .request_size = sizeof(struct common_options),
+        .check = check_request,
         .run = run,
 };

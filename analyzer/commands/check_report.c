@@ -12,53 +12,38 @@ check_verdict(const struct completeness *result)
 {
 	if (result->damaged)
 		return "damaged";
-	return result->problem_count ? "incomplete" : "complete";
+	return result->findings.count ? "incomplete" : "complete";
 }
-
-struct numbers {
-	char text[10][NUMBER_ROOM];
-};
 
 /* The i-th number of a line, grouped. */
-static const char *
-show(struct numbers *numbers, unsigned i, uint64_t value)
-{
-	number_print_grouped(value, numbers->text[i]);
-	return numbers->text[i];
-}
-
 static void
 write_latency(struct output *output, const struct store_latency *latency)
 {
-	struct numbers n;
-
 	if (latency->count == 0)
 		return;
 	output_printf(output, "  commits       %s; µs each: mean %s, half below %s, 99%% below %s, longest %s\n",
-	              show(&n, 0, latency->count), show(&n, 1, latency->sum / latency->count),
-	              show(&n, 2, counters_quantile(latency, 0.5)), show(&n, 3, counters_quantile(latency, 0.99)),
-	              show(&n, 4, latency->max));
+	              NUMBER_GROUPED(latency->count), NUMBER_GROUPED(latency->sum / latency->count),
+	              NUMBER_GROUPED(counters_quantile(latency, 0.5)), NUMBER_GROUPED(counters_quantile(latency, 0.99)),
+	              NUMBER_GROUPED(latency->max));
 }
 
 static void
 write_counters(struct output *output, const struct store_counters *counters)
 {
-	struct numbers n;
-
 	if (counters->frames == 0)
 		return;
-	output_printf(output,
-	              "  received      %s observations, of which repeated %s, skipped %s; %s frames, %s bytes\n",
-	              show(&n, 0, counters->received), show(&n, 1, counters->repeated), show(&n, 2, counters->skipped),
-	              show(&n, 3, counters->frames), show(&n, 4, counters->bytes));
+	output_printf(
+	        output, "  received      %s observations, of which repeated %s, skipped %s; %s frames, %s bytes\n",
+	        NUMBER_GROUPED(counters->received), NUMBER_GROUPED(counters->repeated),
+	        NUMBER_GROUPED(counters->skipped), NUMBER_GROUPED(counters->frames), NUMBER_GROUPED(counters->bytes));
 	if (counters->gaps || counters->malformed || counters->failures)
 		output_printf(output, "  trouble       gaps %s, malformed frames %s, failed commits %s\n",
-		              show(&n, 0, counters->gaps), show(&n, 1, counters->malformed),
-		              show(&n, 2, counters->failures));
+		              NUMBER_GROUPED(counters->gaps), NUMBER_GROUPED(counters->malformed),
+		              NUMBER_GROUPED(counters->failures));
 	if (counters->dropped)
 		output_printf(output,
 		              "  dropped       %s frames beyond the credit of their session; clients send them again\n",
-		              show(&n, 0, counters->dropped));
+		              NUMBER_GROUPED(counters->dropped));
 	write_latency(output, &counters->commits);
 }
 
@@ -66,17 +51,16 @@ static void
 write_clients(struct output *output, const struct completeness *result)
 {
 	const struct store_client *clients = &result->clients;
-	struct numbers n;
 
 	output_printf(output, "  sessions      %s: live %s, closed %s, never closed %s\n",
-	              show(&n, 0, result->session_count), show(&n, 1, result->live), show(&n, 2, result->closed),
-	              show(&n, 3, result->lost));
+	              NUMBER_GROUPED(result->session_count), NUMBER_GROUPED(result->live),
+	              NUMBER_GROUPED(result->closed), NUMBER_GROUPED(result->lost));
 	if (clients->told)
 		output_printf(output,
 		              "  clients say   logged %s, left out %s, dropped %s, spooled %s, calls that waited %s\n",
-		              show(&n, 0, clients->logged), show(&n, 1, clients->refused),
-		              show(&n, 2, clients->dropped), show(&n, 3, clients->spooled),
-		              show(&n, 4, clients->waits));
+		              NUMBER_GROUPED(clients->logged), NUMBER_GROUPED(clients->refused),
+		              NUMBER_GROUPED(clients->dropped), NUMBER_GROUPED(clients->spooled),
+		              NUMBER_GROUPED(clients->waits));
 }
 
 static void
@@ -87,12 +71,12 @@ write_epochs(struct output *output, const struct completeness *result)
 	output_text(output, "  epoch      observed       missing        in log  state\n");
 	for (size_t e = 0; e < result->epoch_count; e++) {
 		const struct completeness_epoch *epoch = &result->epochs[e];
-		struct numbers n;
 
-		output_printf(
-		        output, "  %5u %13s %13s %13s  %s%s\n", epoch->stored.epoch, show(&n, 0, epoch->observed),
-		        show(&n, 1, epoch->missing), show(&n, 2, epoch->stored.waiting), state_names[epoch->state],
-		        epoch->stored.folds > 1 || (epoch->stored.folds && epoch->stored.waiting) ? ", patched" : "");
+		output_printf(output, "  %5u %13s %13s %13s  %s%s\n", epoch->stored.epoch,
+		              NUMBER_GROUPED(epoch->observed), NUMBER_GROUPED(epoch->missing),
+		              NUMBER_GROUPED(epoch->stored.waiting), state_names[epoch->state],
+		              epoch->stored.folds > 1 || (epoch->stored.folds && epoch->stored.waiting) ? ", patched"
+		                                                                                        : "");
 	}
 }
 
@@ -100,25 +84,27 @@ void
 check_report_text(struct output *output, const struct completeness *result)
 {
 	const struct store_run_info *info = &result->info;
-	struct numbers n;
+	char line[FINDING_ROOM];
 
 	output_printf(output, "%s: %s\n", info->name, check_verdict(result));
 	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
 		output_printf(output, "  damaged: %s\n", result->damage[i] ? result->damage[i] : "");
 	if (result->damaged > COMPLETENESS_LINES)
-		output_printf(output, "  damaged: %s more\n", show(&n, 0, result->damaged - COMPLETENESS_LINES));
-	for (size_t i = 0; i < result->problem_count; i++)
-		output_printf(output, "  incomplete: %s\n", result->problems[i]);
-	output_printf(output, "  records       %s read, %s damaged\n", show(&n, 0, result->records),
-	              show(&n, 1, result->damaged));
+		output_printf(output, "  damaged: %s more\n", NUMBER_GROUPED(result->damaged - COMPLETENESS_LINES));
+	for (size_t i = 0; i < result->findings.count; i++) {
+		verdict_print(&result->findings.found[i], line);
+		output_printf(output, "  incomplete: %s\n", line);
+	}
+	output_printf(output, "  records       %s read, %s damaged\n", NUMBER_GROUPED(result->records),
+	              NUMBER_GROUPED(result->damaged));
 	if (info->declared)
-		output_printf(output, "  examples      %s declared, %s observed\n", show(&n, 0, info->declared),
-		              show(&n, 1, info->examples));
+		output_printf(output, "  examples      %s declared, %s observed\n", NUMBER_GROUPED(info->declared),
+		              NUMBER_GROUPED(info->examples));
 	else
-		output_printf(output, "  examples      %s observed, none declared\n", show(&n, 0, info->examples));
+		output_printf(output, "  examples      %s observed, none declared\n", NUMBER_GROUPED(info->examples));
 	output_printf(output, "  observations  %s, replaced %s, refused %s; gold labels changed %s\n",
-	              show(&n, 0, info->observations), show(&n, 1, info->replaced), show(&n, 2, info->refused),
-	              show(&n, 3, info->changed_labels));
+	              NUMBER_GROUPED(info->observations), NUMBER_GROUPED(info->replaced), NUMBER_GROUPED(info->refused),
+	              NUMBER_GROUPED(info->changed_labels));
 	write_clients(output, result);
 	write_counters(output, &result->counters);
 	write_epochs(output, result);
@@ -134,14 +120,12 @@ check_report_store(struct output *output, const struct store_counters *counters)
 void
 check_report_reader(struct output *output, const struct store_long_reader *reader)
 {
-	struct numbers n;
-
 	if (reader->process)
 		output_printf(
 		        output,
 		        "the file grows: process %ld reads a state of the store that is %s transactions old, and %s "
 		        "bytes cannot be used again until it has finished\n",
-		        reader->process, show(&n, 0, reader->behind), show(&n, 1, reader->bytes));
+		        reader->process, NUMBER_GROUPED(reader->behind), NUMBER_GROUPED(reader->bytes));
 }
 
 json_t *
@@ -154,13 +138,32 @@ check_reader_json(const struct store_long_reader *reader)
 }
 
 static json_t *
-lines_json(char *const *lines, uint64_t count)
+damage_json(const struct completeness *result)
 {
 	json_t *list = json_array();
 
-	for (uint64_t i = 0; i < count; i++)
-		json_array_append_new(list, json_string(lines[i] ? lines[i] : ""));
+	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
+		json_array_append_new(list, json_string(result->damage[i] ? result->damage[i] : ""));
 	return list;
+}
+
+/* The findings as lines, and by their kinds. */
+static json_t *
+findings_json(const struct findings *findings)
+{
+	json_t *lines = json_array(), *list = json_array();
+	char line[FINDING_ROOM];
+
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->found[i];
+
+		verdict_print(finding, line);
+		json_array_append_new(lines, json_string(line));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s?}", "kind", verdict_texts[finding->kind].name,
+		                                      "problem", finding->problem, "remedy",
+		                                      verdict_texts[finding->kind].remedy));
+	}
+	return json_pack("{s:o, s:o}", "problems", lines, "findings", list);
 }
 
 static json_t *
@@ -187,11 +190,10 @@ json_t *
 check_report_json(const struct completeness *result)
 {
 	const struct store_run_info *info = &result->info;
-	uint64_t lines = result->damaged < COMPLETENESS_LINES ? result->damaged : COMPLETENESS_LINES;
-	json_t *run = json_pack("{s:s, s:s, s:o, s:I, s:I, s:o}", "run", info->name, "verdict", check_verdict(result),
-	                        "problems", lines_json(result->problems, result->problem_count), "records",
-	                        (json_int_t)result->records, "damaged", (json_int_t)result->damaged, "damage",
-	                        lines_json(result->damage, lines));
+	json_t *run = json_pack("{s:s, s:s}", "run", info->name, "verdict", check_verdict(result));
+	json_t *found = findings_json(&result->findings);
+	json_t *damage = json_pack("{s:I, s:I, s:o}", "records", (json_int_t)result->records, "damaged",
+	                           (json_int_t)result->damaged, "damage", damage_json(result));
 	json_t *counts =
 	        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "state",
 	                  info->state == STORE_RECORDING ? "recording" : "closed", "declared",
@@ -205,10 +207,14 @@ check_report_json(const struct completeness *result)
 	                  counters_client_json(&result->clients), "not_arrived", (json_int_t)result->not_arrived,
 	                  "counters", counters_json(&result->counters), "epochs", epochs_json(result));
 
-	if (run && counts && rest) {
+	if (run && found && damage && counts && rest) {
+		json_object_update(run, found);
+		json_object_update(run, damage);
 		json_object_update(run, counts);
 		json_object_update(run, rest);
 	}
+	json_decref(found);
+	json_decref(damage);
 	json_decref(counts);
 	json_decref(rest);
 	return run;

@@ -5,13 +5,9 @@
  * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
  * (--average), only two are held at a time.
  */
-#include "commands.h"
-
-#include "compare_average.h"
 #include "compare_report.h"
 
 #include "output/report.h"
-#include "compare/early_chart.h"
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
 #include "dynamics/aggregate.h"
@@ -19,38 +15,30 @@
 #include "plot/picture.h"
 #include "program/message.h"
 #include "program/number.h"
-#include "program/options.h"
+#include "options/format.h"
+#include "output/table.h"
+#include "rule_options.h"
 #include "selection/region_list.h"
 
 #include <portolan/error.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ROW_BYTES 100 /* what matching and ranking take for each example of a run */
 
-enum {
-	KEY_FORMAT = 'f',
-	KEY_SHOW = OPTION_KEY,
-	KEY_BY,
-	KEY_FRACTION,
-	KEY_SEED,
-	KEY_REGIONS,
-	KEY_EARLY,
-	KEY_PLOT,
-	KEY_AVERAGE
-};
+static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
+                                         NULL}; /* enum compare_table */
 
-enum show { SHOW_CORRELATIONS, SHOW_REGIONS, SHOW_SELECTIONS, SHOW_EARLY, SHOWS };
-static const char *const show_names[SHOWS] = {"correlations", "regions", "selection", "early-stopping"};
+enum { AVERAGE_CSV, AVERAGE_JSONL, AVERAGE_NPY };
+static const char *const average_formats[] = {"csv", "jsonl", "npy", NULL};
 
 struct compare {
-	struct options options;
+	struct common_options common;
 	int show, format; /* −1: not given */
 	struct selection_rule rule;
 	const char *rule_text;
-	double fraction; /* NaN: not given */
+	double fraction;
 	uint64_t seed;
 	struct region_cuts cuts;
 	bool has_cuts, early, average;
@@ -61,116 +49,71 @@ struct compare {
 };
 
 static int
-take_cuts(struct compare *compare, const struct command *command, const char *text)
+take_cuts(void *context, char *text)
 {
-	compare->has_cuts = regions_parse_cuts(text, &compare->cuts);
-	return compare->has_cuts
-	               ? 0
-	               : options_wrong(command, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence",
-	                               text);
+	struct compare *compare = context;
+
+	compare->has_cuts = true;
+	return rule_parse_cuts(&compare->common, text, &compare->cuts);
 }
 
 static int
-take_rule(struct compare *compare, const struct command *command, const char *text)
+take_rule(void *context, char *text)
 {
+	struct compare *compare = context;
+
 	compare->rule_text = text;
-	if (selection_rule_parse(text, &compare->rule))
-		return compare->rule.kind != SELECT_K_CENTER
-		               ? 0
-		               : options_wrong(command,
-		                               "--by k-center: only portolan select takes the features it needs");
-	options_choice(command, "rule", text, selection_names, SELECTION_NAMES);
-	return STATUS_USAGE;
-}
-
-/* Takes one option; its status when it is wrong, else 0. */
-static int
-take_option(struct compare *compare, const struct command *command, int key, const char *text)
-{
-	switch (key) {
-	case KEY_SHOW:
-		compare->show = options_choice(command, "table", text, show_names, SHOWS);
-		compare->early = compare->early || compare->show == SHOW_EARLY;
-		return compare->show < 0 ? STATUS_USAGE : 0;
-	case KEY_FORMAT:
-		compare->format =
-		        options_choice(command, "format", text, compare_average_formats, COMPARE_AVERAGE_FORMATS);
-		return compare->format < 0 ? STATUS_USAGE : 0;
-	case KEY_BY:
-		return take_rule(compare, command, text);
-	case KEY_FRACTION:
-		if (!number_parse(text, &compare->fraction) || !(compare->fraction > 0 && compare->fraction <= 1))
-			return options_wrong(command, "--fraction %s: a number above 0, up to 1", text);
-		return 0;
-	case KEY_SEED:
-		if (!number_parse_u64(text, strlen(text), &compare->seed))
-			return options_wrong(command, "--seed %s: a whole number", text);
-		return 0;
-	case KEY_REGIONS:
-		return take_cuts(compare, command, text);
-	case KEY_EARLY:
-		compare->early = true;
-		return 0;
-	case KEY_PLOT:
-		compare->plot = text;
-		return 0;
-	default:
-		compare->average = true;
-		return 0;
-	}
+	return rule_parse_plain(&compare->common, text, &compare->rule);
 }
 
 static int
-check_options(struct compare *compare, const struct command *command)
+check(void *context, struct portolan_error *error)
 {
-	const struct options *options = &compare->options;
-	struct portolan_error error;
+	struct compare *compare = context;
+	struct common_options *common = &compare->common;
 
-	if (options->operand_count == 0)
-		return options_wrong(command, "which runs? portolan compare RUN RUN");
-	if (compare->average && (compare->early || compare->show >= 0 || options->common.json))
-		return options_wrong(command, "--average prints a table of examples: it goes with --format alone");
-	if (compare->format >= 0 && !compare->average)
-		return options_wrong(command, "--format is for --average; the comparison is CSV, or --json");
+	compare->early = compare->early || compare->show == COMPARE_EPOCHS;
 	if (compare->plot && !compare->early)
-		return options_wrong(command, "--plot draws what --early-stopping finds: ask for that too");
-	if (options->operand_count == 1 && !compare->early)
-		return options_wrong(command, "'%s' with which other run? Or, of one run alone: --early-stopping",
-		                     options->operands[0]);
-	for (int r = 0; r < options->operand_count; r++)
+		return options_wrong(common, "--plot draws what --early-stopping finds: ask for that too");
+	if (common->operand_count == 1 && !compare->early)
+		return options_wrong(common, "'%s' with which other run? Or, of one run alone: --early-stopping",
+		                     common->operands[0]);
+	for (int r = 0; r < common->operand_count; r++)
 		for (int s = 0; s < r; s++)
-			if (strcmp(options->operands[r], options->operands[s]) == 0)
-				return options_wrong(command, "run '%s' is named twice", options->operands[r]);
-	if (options->operand_count > AGGREGATE_RUNS_MAX)
-		return options_wrong(command, "at most %d runs at a time", AGGREGATE_RUNS_MAX);
-	if (compare->plot && picture_init(&compare->picture, "--plot", compare->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(command, "%s", error.message);
+			if (strcmp(common->operands[r], common->operands[s]) == 0)
+				return options_wrong(common, "run '%s' is named twice", common->operands[r]);
+	if (compare->plot &&
+	    picture_init(&compare->picture, PICTURE_CHART, "--plot", compare->plot, common->script, error) < 0)
+		return PORTOLAN_E_INVALID;
 	if (compare->show < 0)
-		compare->show = compare->early ? SHOW_EARLY : SHOW_CORRELATIONS;
-	if (isnan(compare->fraction)) /* the top third */
+		compare->show = compare->early ? COMPARE_EPOCHS : COMPARE_CORRELATIONS;
+	if (!option_given(common, "by"))
+		selection_rule_parse(compare->rule_text, &compare->rule);
+	if (!option_given(common, "fraction")) /* the top third */
 		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
-	return 0;
+	return compare->average ? format_choose(common, average_formats, &compare->format)
+	                        : format_choose_rows(common, &compare->format);
 }
 
 /* Whether the pairs are looked at: not for early stopping alone. */
 static bool
 wants_pairs(const struct compare *compare)
 {
-	return compare->options.operand_count > 1 && (compare->options.common.json || compare->show != SHOW_EARLY);
+	return compare->common.operand_count > 1 && (compare->common.json || compare->show != COMPARE_EPOCHS);
 }
 
 static int
 load_runs(struct compare *compare, struct portolan_error *error)
 {
-	size_t count = wants_pairs(compare) ? (size_t)compare->options.operand_count : 1;
+	size_t count = wants_pairs(compare) ? (size_t)compare->common.operand_count : 1;
 	struct dynamics_request request = {
 	        .measures = wants_pairs(compare) ? MEASURE_ALL
 	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = wants_pairs(compare),
 	        .row_bytes = ROW_BYTES,
 	};
-	const struct common_options *common = &compare->options.common;
-	char **names = compare->options.operands;
+	const struct common_options *common = &compare->common;
+	char **names = compare->common.operands;
 
 	compare->runs = calloc(count, sizeof(*compare->runs));
 	if (!compare->runs)
@@ -192,23 +135,6 @@ free_runs(struct compare *compare)
 	while (compare->loaded > 0) /* the store is the first one's */
 		dynamics_free(&compare->runs[--compare->loaded]);
 	free(compare->runs);
-}
-
-/* A rule by a user's own column can be judged only now. */
-static int
-check_rule(const struct compare *compare)
-{
-	const char *names[MEASURE_COUNT];
-
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		names[m] = measure_infos[m].name;
-	for (size_t r = 0; r < compare->loaded; r++) {
-		if (selection_rule_is_known(&compare->rule, &compare->runs[r]))
-			continue;
-		options_choice(compare->options.command, "measure", compare->rule.measure, names, MEASURE_COUNT);
-		return STATUS_USAGE;
-	}
-	return 0;
 }
 
 static int
@@ -258,18 +184,11 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 static int
 write_result(const struct compare *compare, const struct compare_result *result, struct portolan_error *error)
 {
-	static void (*const writers[SHOWS])(struct output *, const struct compare_result *) = {
-	        compare_write_correlations, compare_write_regions, compare_write_selections, compare_write_epochs};
-	struct output output;
-	int code = output_open(&output, compare->options.common.output, error);
+	const char *path = compare->common.output;
 
-	if (code < 0)
-		return code;
-	if (!compare->options.common.json)
-		writers[compare->show](&output, result);
-	else if (report_write(&output, compare_json(result)) < 0)
-		output_fail(&output);
-	return output_finish(&output, error);
+	if (compare->common.json)
+		return report_print(path, compare_json(result), 2, error);
+	return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result, error);
 }
 
 /* An exit status. */
@@ -277,25 +196,29 @@ static int
 report_gaps(const struct compare *compare, const struct compare_result *result)
 {
 	struct aggregate_report report = {.shared = UINT64_MAX};
+	struct dynamics_request ranked = {0};
 	bool apart = false;
 	int status;
 
-	for (size_t r = 0; r < compare->loaded; r++)
+	if (compare->show == COMPARE_REGIONS)
+		ranked.measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	if (compare->show == COMPARE_SELECTIONS)
+		selection_rule_request(&compare->rule, &ranked);
+	for (size_t r = 0; r < compare->loaded; r++) {
+		verdict_report_variability(&compare->runs[r], ranked.measures);
 		aggregate_note_run(&report, &compare->runs[r]);
-	status = aggregate_report_gaps(&report, compare->options.common.strict);
+	}
+	status = aggregate_report_gaps(&report, compare->common.strict);
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
-		char only_a[NUMBER_ROOM], only_b[NUMBER_ROOM];
 
 		if (pair->only_a + pair->only_b == 0)
 			continue;
-		number_print_grouped(pair->only_a, only_a);
-		number_print_grouped(pair->only_b, only_b);
-		message_warning("not compared: %s examples that only run '%s' has, %s that only run '%s' has", only_a,
-		                pair->run_a, only_b, pair->run_b);
+		message_warning("not compared: %s examples that only run '%s' has, %s that only run '%s' has",
+		                NUMBER_GROUPED(pair->only_a), pair->run_a, NUMBER_GROUPED(pair->only_b), pair->run_b);
 		apart = true;
 	}
-	return apart && compare->options.common.strict ? STATUS_INCOMPLETE : status;
+	return apart && compare->common.strict ? STATUS_INCOMPLETE : status;
 }
 
 /* An exit status, or a negative code. */
@@ -307,8 +230,8 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 
 	if (status >= 0)
 		status = load_runs(compare, error);
-	if (status >= 0 && wants_pairs(compare))
-		status = check_rule(compare);
+	for (size_t r = 0; r < compare->loaded && status == 0 && wants_pairs(compare); r++)
+		status = rule_check(&compare->common, &compare->rule, &compare->runs[r]);
 	if (status == 0 && wants_pairs(compare))
 		status = compare_pairs(compare, &result, error);
 	if (status == 0 && compare->early) {
@@ -329,50 +252,77 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 }
 
 static int
-run(const struct command *command, int argc, char **argv)
+write_average(const struct compare *compare, const struct dynamics *dynamics, struct portolan_error *error)
 {
-	struct compare compare = {.show = -1, .format = -1, .fraction = NAN, .rule_text = "ambiguous"};
-	struct portolan_error error;
-	int key, status;
+	struct output output;
+	int code = output_open(&output, compare->common.output, error);
 
-	selection_rule_parse(compare.rule_text, &compare.rule);
-	options_begin(&compare.options, command, argc, argv);
-	while ((key = options_next(&compare.options)) > 0) {
-		status = take_option(&compare, command, key, compare.options.argument);
-		if (status != 0)
-			return status;
+	if (code < 0)
+		return code;
+	if (compare->format == AVERAGE_NPY)
+		code = table_write_npy(&output, dynamics, dynamics->order, dynamics->count, error);
+	else if (compare->format == AVERAGE_JSONL)
+		table_write_jsonl(&output, dynamics, dynamics->order, dynamics->count);
+	else
+		table_write_csv(&output, dynamics, dynamics->order, dynamics->count);
+	if (code < 0) {
+		output_discard(&output);
+		return code;
 	}
-	if (key != OPTIONS_END)
-		return compare.options.status;
-	if (check_options(&compare, command) != 0)
-		return STATUS_USAGE;
-	status = compare.average ? compare_average(&compare.options, compare.format, &error)
-	                         : compare_runs(&compare, &error);
-	if (status < 0) {
-		message_error("%s", error.message);
-		return STATUS_FAILED;
-	}
-	return status;
+	return output_finish(&output, error);
 }
 
-static const struct command_option compare_options[] = {
-        {"show", KEY_SHOW, "TABLE",
-         "correlations, regions (how examples move between them), selection (how far the same examples are selected), "
-         "or "
-         "early-stopping. Default: correlations."},
-        {"by", KEY_BY, "RULE", "The rule of the selection, as for portolan select. Default: ambiguous."},
-        {"fraction", KEY_FRACTION, "F", "How much it selects. Default: a third; of forgettable and region: rules all."},
-        {"seed", KEY_SEED, "N", "Seed of the rule random. Default: 0."},
-        {"regions", KEY_REGIONS, "V,C",
-         "Ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. Default: each run's "
-         "own top third, and 0.5."},
-        {"early-stopping", KEY_EARLY, NULL,
-         "Of the first run: after each epoch, how alike confidence and variability are to those of all epochs."},
-        {"plot", KEY_PLOT, "FILE", "Draw that curve too: FILE.png, FILE.svg or FILE.pdf."},
-        {"average", KEY_AVERAGE, NULL, "Print the runs as one table of measures, one line per example that all have."},
-        {"format", KEY_FORMAT, "FORMAT", "Of --average: csv, jsonl or npy. Default: csv."},
+/* Several runs put together, as one table of measures: an exit status, or a negative code. */
+static int
+average_runs(const struct compare *compare, struct portolan_error *error)
+{
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .row_bytes = 8};
+	const struct common_options *common = &compare->common;
+	struct aggregate_report report;
+	struct dynamics dynamics;
+	int status = dynamics_load_aggregate(&dynamics, common, common->operands, (size_t)common->operand_count,
+	                                     &request, &report, error);
+
+	if (status < 0)
+		return status;
+	status = write_average(compare, &dynamics, error);
+	if (status >= 0)
+		status = aggregate_report_gaps(&report, common->strict);
+	dynamics_free(&dynamics);
+	return status;
+}
+static int
+run(void *context, struct portolan_error *error)
+{
+	struct compare *compare = context;
+
+	return compare->average ? average_runs(compare, error) : compare_runs(compare, error);
+}
+
+#define TO(member) .offset = offsetof(struct compare, member)
+static const struct option_spec compare_options[] = {
+        {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names,
+         .help = "correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
+                 "Default: correlations."},
+        {"by", "RULE", OPTION_TEXT, .take = take_rule,
+         .help = "The rule of the selection, as for portolan select. Default: ambiguous."},
+        {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
+         .help = "How much it selects. Default: a third; of forgettable and region: rules all."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .help = "Seed of the rule random. Default: 0."},
+        {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
+         .help = "Ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "
+                 "Default: each run's own top third, and 0.5."},
+        {"early-stopping", NULL, OPTION_FLAG, TO(early),
+         .help = "Of the first run: after each epoch, how alike confidence and variability are to those of all epochs."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .help = "Draw that curve too: FILE.png, FILE.svg or FILE.pdf."},
+        {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
+         .help = "Print the runs as one table of measures, one line per example that all have."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
+         .help = "Of --average: csv, jsonl or npy. Default: what FILE ends with, else csv."},
         {0},
 };
+
+static const struct compare defaults = {.show = -1, .format = -1, .rule_text = "ambiguous"};
 
 const struct command compare_command = {
         .name = "compare",
@@ -388,34 +338,24 @@ const struct command compare_command = {
                     "portolan compare snli/seed1 --early-stopping --plot early.svg\n"
                     "one table of all seeds\n"
                     "portolan compare snli/seed1 snli/seed2 snli/seed3 --average -o seeds.csv\n",
-        .help = "Matches the examples of the runs by id and prints, as CSV, measure,run_a,run_b,examples,pearson,"
-                "spearman for "
-                "every pair of runs and every measure that both have. Of three runs or more, lines without runs "
-                "follow: "
-                "the means "
-                "over the pairs for which the correlation is defined. examples counts those that have the measure in "
-                "both runs; "
-                "a correlation with something constant is not defined, and empty. Equal values share the mean of their "
-                "ranks.\n\n"
-                "With --show regions: run_a,run_b,from,to,examples. --show selection: "
-                "run_a,run_b,rule,examples,selected_a,"
-                "selected_b,both,overlap,jaccard,by_chance; overlap is the share of run_a's selection that is run_b's "
-                "too, "
-                "by_chance what it would be if the two had nothing to do with one another. The selection is made among "
-                "the "
-                "examples that both runs have.\n\n"
-                "With --early-stopping (Swayamdipta et al. 2020, Fig. 6): epoch,examples,confidence_pearson,"
-                "confidence_spearman,"
-                "variability_pearson,variability_spearman; one run is enough. --json has all of it, early stopping "
-                "where asked for.\n\n"
-                "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; "
-                "epochs "
-                "and "
-                "forgetting_events are sums, never_learned is 1 where no run learned the example. The gold label is "
-                "the "
-                "first run's.",
+        .help = "Matches the examples of the runs by id and prints, as CSV, measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
+                "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
+                "Equal values share the mean of their ranks.\n\n"
+                "With --show regions: run_a,run_b,from,to,examples. "
+                "--show selection: run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance; overlap is the share of run_a's selection that is run_b's too, by_chance what it would be if the two had nothing to do with one another. "
+                "The selection is made among the examples that both runs have.\n\n"
+                "With --early-stopping (Swayamdipta et al. 2020, Fig. 6): epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman; one run is enough. "
+                "--json has all of it, early stopping where asked for.\n\n"
+                "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums, never_learned is 1 where no run learned the example. "
+                "The gold label is the first run's.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = compare_options,
+        .operand = "run",
+        .least = 1,
+        .most = AGGREGATE_RUNS_MAX,
+        .request_size = sizeof(struct compare),
+        .defaults = &defaults,
+        .check = check,
         .run = run,
 };

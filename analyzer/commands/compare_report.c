@@ -1,19 +1,36 @@
-/* compare_report.c: see compare_report.h. What is not defined is empty in CSV, null in JSON. */
+/* compare_report.c: see compare_report.h. What is not defined is empty, and null in JSON. */
 #include "compare_report.h"
-
-#include "output/report.h"
-#include "output/text.h"
 
 #include <math.h>
 #include <string.h>
 
-static void
-write_runs(struct output *output, const struct compare_pair *pair)
-{
-	text_csv(output, pair->run_a, strlen(pair->run_a));
-	output_bytes(output, ",", 1);
-	text_csv(output, pair->run_b, strlen(pair->run_b));
-}
+#define COUNT(columns) (sizeof(columns) / sizeof((columns)[0]))
+
+static const struct rows_column correlation_columns[] = {{"measure", ROWS_TEXT}, {"run_a", ROWS_TEXT},
+                                                         {"run_b", ROWS_TEXT},   {"examples", ROWS_WHOLE},
+                                                         {"pearson", ROWS_REAL}, {"spearman", ROWS_REAL}};
+static const struct rows_column average_columns[] = {{"measure", ROWS_TEXT},
+                                                     {"pairs", ROWS_WHOLE},
+                                                     {"examples", ROWS_WHOLE},
+                                                     {"pearson", ROWS_REAL},
+                                                     {"spearman", ROWS_REAL}};
+static const struct rows_column region_columns[] = {
+        {"run_a", ROWS_TEXT}, {"run_b", ROWS_TEXT}, {"from", ROWS_TEXT}, {"to", ROWS_TEXT}, {"examples", ROWS_WHOLE}};
+static const struct rows_column pair_columns[] = {{"run_a", ROWS_TEXT},
+                                                  {"run_b", ROWS_TEXT},
+                                                  {"examples", ROWS_WHOLE},
+                                                  {"only_a", ROWS_WHOLE},
+                                                  {"only_b", ROWS_WHOLE}};
+static const struct rows_column selection_columns[] = {
+        {"run_a", ROWS_TEXT},       {"run_b", ROWS_TEXT},       {"rule", ROWS_TEXT},  {"examples", ROWS_WHOLE},
+        {"selected_a", ROWS_WHOLE}, {"selected_b", ROWS_WHOLE}, {"both", ROWS_WHOLE}, {"overlap", ROWS_REAL},
+        {"jaccard", ROWS_REAL},     {"by_chance", ROWS_REAL}};
+static const struct rows_column epoch_columns[] = {{"epoch", ROWS_WHOLE},
+                                                   {"examples", ROWS_WHOLE},
+                                                   {"confidence_pearson", ROWS_REAL},
+                                                   {"confidence_spearman", ROWS_REAL},
+                                                   {"variability_pearson", ROWS_REAL},
+                                                   {"variability_spearman", ROWS_REAL}};
 
 struct average {
 	const char *measure;
@@ -76,51 +93,81 @@ next_measure(const struct compare_result *result, size_t *pair, size_t *row)
 	return NULL;
 }
 
-void
-compare_write_correlations(struct output *output, const struct compare_result *result)
+static void
+add_correlations(struct rows *rows, const struct compare_result *result)
 {
-	size_t pair = 0, row = 0;
-	const char *measure;
-
-	output_text(output, "measure,run_a,run_b,examples,pearson,spearman\n");
 	for (size_t p = 0; p < result->pair_count; p++) {
 		for (size_t i = 0; i < result->pairs[p].correlation_count; i++) {
 			const struct pair_correlation *line = &result->pairs[p].correlations[i];
 
-			text_csv(output, line->measure, strlen(line->measure));
-			output_bytes(output, ",", 1);
-			write_runs(output, &result->pairs[p]);
-			text_next_integer(output, line->examples);
-			text_next_number(output, line->pearson);
-			text_next_number(output, line->spearman);
-			output_bytes(output, "\n", 1);
+			rows_text(rows, line->measure);
+			rows_text(rows, result->pairs[p].run_a);
+			rows_text(rows, result->pairs[p].run_b);
+			rows_whole(rows, line->examples);
+			rows_real(rows, line->pearson);
+			rows_real(rows, line->spearman);
 		}
-	}
-	while (result->pair_count > 1 && (measure = next_measure(result, &pair, &row)) != NULL) {
-		struct average average = average_of(result, measure);
-
-		text_csv(output, measure, strlen(measure));
-		output_text(output, ",,");
-		text_next_integer(output, average.examples);
-		text_next_number(output, average.pearson);
-		text_next_number(output, average.spearman);
-		output_bytes(output, "\n", 1);
 	}
 }
 
-void
-compare_write_regions(struct output *output, const struct compare_result *result)
+/* Among the correlations they have no runs. */
+static void
+add_averages(struct rows *rows, const struct compare_result *result)
 {
-	output_text(output, "run_a,run_b,from,to,examples\n");
+	size_t pair = 0, row = 0;
+	const char *measure;
+
+	while ((measure = next_measure(result, &pair, &row)) != NULL) {
+		struct average average = average_of(result, measure);
+
+		rows_text(rows, measure);
+		if (rows->columns == average_columns) {
+			rows_whole(rows, average.pairs);
+		} else {
+			rows_empty(rows);
+			rows_empty(rows);
+		}
+		rows_whole(rows, average.examples);
+		rows_real(rows, average.pearson);
+		rows_real(rows, average.spearman);
+	}
+}
+
+static void
+add_all_correlations(struct rows *rows, const struct compare_result *result)
+{
+	add_correlations(rows, result);
+	if (result->pair_count > 1)
+		add_averages(rows, result);
+}
+
+static void
+add_regions(struct rows *rows, const struct compare_result *result)
+{
 	for (size_t p = 0; p < result->pair_count; p++) {
 		for (unsigned from = 0; from < REGION_COUNT; from++) {
 			for (unsigned to = 0; to < REGION_COUNT; to++) {
-				write_runs(output, &result->pairs[p]);
-				output_printf(output, ",%s,%s", region_names[from], region_names[to]);
-				text_next_integer(output, result->pairs[p].moves[from][to]);
-				output_bytes(output, "\n", 1);
+				rows_text(rows, result->pairs[p].run_a);
+				rows_text(rows, result->pairs[p].run_b);
+				rows_text(rows, region_names[from]);
+				rows_text(rows, region_names[to]);
+				rows_whole(rows, result->pairs[p].moves[from][to]);
 			}
 		}
+	}
+}
+
+static void
+add_pairs(struct rows *rows, const struct compare_result *result)
+{
+	for (size_t p = 0; p < result->pair_count; p++) {
+		const struct compare_pair *pair = &result->pairs[p];
+
+		rows_text(rows, pair->run_a);
+		rows_text(rows, pair->run_b);
+		rows_whole(rows, pair->examples);
+		rows_whole(rows, pair->only_a);
+		rows_whole(rows, pair->only_b);
 	}
 }
 
@@ -146,80 +193,73 @@ share_by_chance(const struct compare_pair *pair)
 	return (double)pair->overlap.in_b / (double)pair->examples;
 }
 
-void
-compare_write_selections(struct output *output, const struct compare_result *result)
+static void
+add_selections(struct rows *rows, const struct compare_result *result)
 {
-	output_text(output, "run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance\n");
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
 
-		write_runs(output, pair);
-		output_bytes(output, ",", 1);
-		text_csv(output, result->rule, strlen(result->rule));
-		text_next_integer(output, pair->examples);
-		text_next_integer(output, pair->overlap.in_a);
-		text_next_integer(output, pair->overlap.in_b);
-		text_next_integer(output, pair->overlap.both);
-		text_next_number(output, overlap_share(pair));
-		text_next_number(output, jaccard(pair));
-		text_next_number(output, share_by_chance(pair));
-		output_bytes(output, "\n", 1);
+		rows_text(rows, pair->run_a);
+		rows_text(rows, pair->run_b);
+		rows_text(rows, result->rule);
+		rows_whole(rows, pair->examples);
+		rows_whole(rows, pair->overlap.in_a);
+		rows_whole(rows, pair->overlap.in_b);
+		rows_whole(rows, pair->overlap.both);
+		rows_real(rows, overlap_share(pair));
+		rows_real(rows, jaccard(pair));
+		rows_real(rows, share_by_chance(pair));
 	}
 }
 
-void
-compare_write_epochs(struct output *output, const struct compare_result *result)
+static void
+add_epochs(struct rows *rows, const struct compare_result *result)
 {
-	output_text(output, "epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,"
-	                    "variability_spearman\n");
 	for (size_t e = 0; e < result->epoch_count; e++) {
 		const struct early_epoch *row = &result->epochs[e];
 
-		text_integer(output, row->epoch);
-		text_next_integer(output, row->examples);
-		text_next_number(output, row->confidence_pearson);
-		text_next_number(output, row->confidence_spearman);
-		text_next_number(output, row->variability_pearson);
-		text_next_number(output, row->variability_spearman);
-		output_bytes(output, "\n", 1);
+		rows_whole(rows, row->epoch);
+		rows_whole(rows, row->examples);
+		rows_real(rows, row->confidence_pearson);
+		rows_real(rows, row->confidence_spearman);
+		rows_real(rows, row->variability_pearson);
+		rows_real(rows, row->variability_spearman);
 	}
 }
 
-static json_t *
-correlations_json(const struct compare_result *result)
+typedef void add_rows(struct rows *rows, const struct compare_result *result);
+
+int
+compare_write(const char *path, enum rows_format format, enum compare_table table, const struct compare_result *result,
+              struct portolan_error *error)
 {
-	json_t *list = json_array();
+	static const struct {
+		const struct rows_column *columns;
+		size_t count;
+		add_rows *add;
+	} tables[] = {
+	        [COMPARE_CORRELATIONS] = {correlation_columns, COUNT(correlation_columns), add_all_correlations},
+	        [COMPARE_REGIONS] = {region_columns, COUNT(region_columns), add_regions},
+	        [COMPARE_SELECTIONS] = {selection_columns, COUNT(selection_columns), add_selections},
+	        [COMPARE_EPOCHS] = {epoch_columns, COUNT(epoch_columns), add_epochs},
+	};
+	struct rows rows;
+	int code = rows_open(&rows, path, format, tables[table].columns, tables[table].count, error);
 
-	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct compare_pair *pair = &result->pairs[p];
-
-		for (size_t i = 0; i < pair->correlation_count; i++)
-			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "measure",
-			                                      pair->correlations[i].measure, "run_a", pair->run_a,
-			                                      "run_b", pair->run_b, "examples",
-			                                      (json_int_t)pair->correlations[i].examples, "pearson",
-			                                      report_number(pair->correlations[i].pearson), "spearman",
-			                                      report_number(pair->correlations[i].spearman)));
-	}
-	return list;
+	if (code < 0)
+		return code;
+	tables[table].add(&rows, result);
+	return rows_close(&rows, error);
 }
 
 static json_t *
-averages_json(const struct compare_result *result)
+list_json(const struct compare_result *result, const struct rows_column *columns, size_t count, add_rows *add)
 {
-	json_t *list = json_array();
-	size_t pair = 0, row = 0;
-	const char *measure;
+	struct rows rows;
 
-	while ((measure = next_measure(result, &pair, &row)) != NULL) {
-		struct average average = average_of(result, measure);
-
-		json_array_append_new(
-		        list, json_pack("{s:s, s:I, s:I, s:o, s:o}", "measure", measure, "pairs",
-		                        (json_int_t)average.pairs, "examples", (json_int_t)average.examples, "pearson",
-		                        report_number(average.pearson), "spearman", report_number(average.spearman)));
-	}
-	return list;
+	rows_begin_list(&rows, columns, count);
+	add(&rows, result);
+	return rows_end_list(&rows);
 }
 
 static json_t *
@@ -237,56 +277,30 @@ moves_json(const struct compare_pair *pair)
 	return moves;
 }
 
-static void
-pairs_json(const struct compare_result *result, json_t *pairs, json_t *regions, json_t *selections)
-{
-	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct compare_pair *pair = &result->pairs[p];
-
-		json_array_append_new(pairs, json_pack("{s:s, s:s, s:I, s:I, s:I}", "run_a", pair->run_a, "run_b",
-		                                       pair->run_b, "examples", (json_int_t)pair->examples, "only_a",
-		                                       (json_int_t)pair->only_a, "only_b", (json_int_t)pair->only_b));
-		json_array_append_new(regions, json_pack("{s:s, s:s, s:o}", "run_a", pair->run_a, "run_b", pair->run_b,
-		                                         "moves", moves_json(pair)));
-		json_array_append_new(
-		        selections,
-		        json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "run_a", pair->run_a, "run_b",
-		                  pair->run_b, "rule", result->rule, "examples", (json_int_t)pair->examples,
-		                  "selected_a", (json_int_t)pair->overlap.in_a, "selected_b",
-		                  (json_int_t)pair->overlap.in_b, "both", (json_int_t)pair->overlap.both, "overlap",
-		                  report_number(overlap_share(pair)), "jaccard", report_number(jaccard(pair)),
-		                  "by_chance", report_number(share_by_chance(pair))));
-	}
-}
-
 static json_t *
-epochs_json(const struct compare_result *result)
+regions_json(const struct compare_result *result)
 {
 	json_t *list = json_array();
 
-	for (size_t e = 0; e < result->epoch_count; e++) {
-		const struct early_epoch *row = &result->epochs[e];
-
-		json_array_append_new(list, json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "epoch", (json_int_t)row->epoch,
-		                                      "examples", (json_int_t)row->examples, "confidence_pearson",
-		                                      report_number(row->confidence_pearson), "confidence_spearman",
-		                                      report_number(row->confidence_spearman), "variability_pearson",
-		                                      report_number(row->variability_pearson), "variability_spearman",
-		                                      report_number(row->variability_spearman)));
-	}
-	return json_pack("{s:s, s:o}", "run", result->epochs_of, "epochs", list);
+	for (size_t p = 0; p < result->pair_count; p++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "run_a", result->pairs[p].run_a, "run_b",
+		                                      result->pairs[p].run_b, "moves", moves_json(&result->pairs[p])));
+	return list;
 }
 
 json_t *
 compare_json(const struct compare_result *result)
 {
-	json_t *pairs = json_array(), *regions = json_array(), *selections = json_array();
-	json_t *report;
+	json_t *report = json_pack("{s:o, s:o, s:o, s:o, s:o}", "pairs",
+	                           list_json(result, pair_columns, COUNT(pair_columns), add_pairs), "correlations",
+	                           list_json(result, correlation_columns, COUNT(correlation_columns), add_correlations),
+	                           "averages", list_json(result, average_columns, COUNT(average_columns), add_averages),
+	                           "regions", regions_json(result), "selections",
+	                           list_json(result, selection_columns, COUNT(selection_columns), add_selections));
 
-	pairs_json(result, pairs, regions, selections);
-	report = json_pack("{s:o, s:o, s:o, s:o, s:o}", "pairs", pairs, "correlations", correlations_json(result),
-	                   "averages", averages_json(result), "regions", regions, "selections", selections);
 	if (report && result->epochs)
-		json_object_set_new(report, "early_stopping", epochs_json(result));
+		json_object_set_new(report, "early_stopping",
+		                    json_pack("{s:s, s:o}", "run", result->epochs_of, "epochs",
+		                              list_json(result, epoch_columns, COUNT(epoch_columns), add_epochs)));
 	return report;
 }

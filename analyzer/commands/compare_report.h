@@ -4,7 +4,7 @@
 
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
-#include "output/output.h"
+#include "output/rows.h"
 
 #include <jansson.h>
 
@@ -26,15 +26,17 @@ struct compare_result {
 	const char *epochs_of;
 };
 
-/* measure,run_a,run_b,examples,pearson,spearman; with several pairs also the means over those where they are defined,
- * which have no runs and the number of examples of the pair that shares fewest. */
-void compare_write_correlations(struct output *output, const struct compare_result *result);
-/* run_a,run_b,from,to,examples */
-void compare_write_regions(struct output *output, const struct compare_result *result);
-/* run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance */
-void compare_write_selections(struct output *output, const struct compare_result *result);
-/* epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman */
-void compare_write_epochs(struct output *output, const struct compare_result *result);
+enum compare_table {
+	/* With several pairs also the means over those where they are defined, which have no runs and the number of
+	 * examples of the pair that shares fewest. */
+	COMPARE_CORRELATIONS,
+	COMPARE_REGIONS,
+	COMPARE_SELECTIONS,
+	COMPARE_EPOCHS,
+};
+
+int compare_write(const char *path, enum rows_format format, enum compare_table table,
+                  const struct compare_result *result, struct portolan_error *error);
 
 json_t *compare_json(const struct compare_result *result); /* NULL: no memory */
 

@@ -4,154 +4,78 @@
 #include "program/message.h"
 #include "program/number.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define MIN_COUNT 1000
-#define TOP_MAX 1000000
-
-struct corpus_options
-corpus_options_default(void)
-{
-	return (struct corpus_options){.request = {.min_length = 1, .ngrams = 1}, .ranking = {.min_count = MIN_COUNT}};
-}
-
-void
-corpus_options_free(struct corpus_options *options)
-{
-	free(options->texts);
-	options->texts = NULL;
-}
 
 /* A,B,C: different names. */
 static int
-take_texts(struct corpus_options *options, const struct command *command, const char *text)
+take_texts(void *context, char *text)
 {
+	struct corpus_options *options = context;
 	struct corpus_request *request = &options->request;
 
-	free(options->texts);
-	options->texts = strdup(text);
-	request->text_count = 0;
-	for (char *at = options->texts; at; request->text_count++) {
-		char *comma = strchr(at, ',');
-
-		if (comma)
-			*comma = '\0';
-		if (!*at || request->text_count == CORPUS_TEXTS_MAX)
-			return options_wrong(command, "--text %s: say A,B, at most %d fields", text, CORPUS_TEXTS_MAX);
-		for (size_t i = 0; i < request->text_count; i++)
-			if (strcmp(request->texts[i], at) == 0)
-				return options_wrong(command, "--text %s: %s stands there twice", text, at);
-		request->texts[request->text_count] = at;
-		at = comma ? comma + 1 : NULL;
-	}
+	request->text_count = options_split(text, CORPUS_TEXTS_MAX, request->texts);
+	if (request->text_count == 0)
+		return options_wrong(&options->common, "--text %s: say A,B, at most %d fields", text, CORPUS_TEXTS_MAX);
+	for (size_t i = 0; i < request->text_count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(request->texts[i], request->texts[k]) == 0)
+				return options_wrong(&options->common, "--text: %s stands there twice",
+				                     request->texts[i]);
 	return 0;
 }
 
-static int
-take_prior(struct corpus_options *options, const struct command *command, const char *text)
-{
-	static const char *const names[] = {"uniform", "share"};
-	int choice = options_choice(command, "prior", text, names, 2);
+static const char *const prior_names[] = {"uniform", "share", NULL};
 
-	options->ranking.share = choice == 1;
-	return choice < 0 ? STATUS_USAGE : 0;
-}
-
-static int
-take_ngrams(struct corpus_options *options, const struct command *command, const char *text)
-{
-	uint64_t ngrams;
-	int status = options_number(command, "--ngrams", text, 1, NGRAMS_MAX, &ngrams);
-
-	options->request.ngrams = status ? 1 : (unsigned)ngrams;
-	return status;
-}
-
-int
-corpus_options_take(struct corpus_options *options, const struct command *command, int key, const char *text)
-{
-	struct corpus_request *request = &options->request;
-
-	switch (key) {
-	case KEY_TEXT:
-		return take_texts(options, command, text);
-	case KEY_LABEL:
-		request->label = text;
-		return 0;
-	case KEY_MIN_COUNT:
-		return options_number(command, "--min-count", text, 0, UINT64_MAX, &options->ranking.min_count);
-	case KEY_MAX_COUNT:
-		return options_number(command, "--max-count", text, 0, UINT64_MAX, &options->ranking.max_count);
-	case KEY_TOP:
-		return options_number(command, "--top", text, 1, TOP_MAX, &options->top);
-	case KEY_PRIOR:
-		return take_prior(options, command, text);
-	case KEY_STOP_WORDS:
-		request->stop_words = text;
-		return 0;
-	case KEY_MIN_LENGTH:
-		return options_number(command, "--min-length", text, 1, TOKEN_MAX, &request->min_length);
-	case KEY_NGRAMS:
-		return take_ngrams(options, command, text);
-	case KEY_PER_FIELD:
-		request->per_field = true;
-		return 0;
-	default:
-		request->tokens = text;
-		return 0;
-	}
-}
+#define TO(member) .offset = offsetof(struct corpus_options, member)
+const struct option_spec corpus_option_table[] = {
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts,
+         .missing = "which fields hold the texts? --text FIELD[,FIELD]",
+         .help = "The fields of DATA that hold texts; a record's tokens are those of all of them."},
+        {"label", "FIELD", OPTION_TEXT, TO(request.label), .missing = "which field holds the label? --label FIELD",
+         .help = "The field that holds the label."},
+        {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count),
+         .help = "Leave out tokens that stand in fewer records. Default: 1000."},
+        {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count),
+         .help = "Leave out tokens that stand in more records. Default: 0, which is no limit."},
+        {"prior", "uniform|share", OPTION_CHOICE, TO(prior), .choices = prior_names,
+         .help = "What a token that says nothing is expected to show of each label: 1 / labels (uniform, the default), or the label's share of all records."},
+        {"stop-words", "none|FILE", OPTION_INPUT, TO(request.stop_words),
+         .help = "Words to leave out: none, or those of FILE. "
+                 "Default: English articles, pronouns, prepositions and the like; not no, not and never, which often give a label away."},
+        {"min-length", "N", OPTION_WHOLE, TO(request.min_length), .least = 1, .most = TOKEN_MAX,
+         .help = "Leave out words of fewer characters. Default: 1."},
+        {"ngrams", "N", OPTION_WHOLE, TO(request.ngrams), .least = 1, .most = NGRAMS_MAX,
+         .help = "Take as tokens also what up to N neighbouring words make, stop words left out before. Default: 1; up to 5."},
+        {"per-field", NULL, OPTION_FLAG, TO(request.per_field),
+         .help = "Tell a word of one field from the same of another: tokens are FIELD:WORD."},
+        {"tokens", "FILE", OPTION_INPUT, TO(request.tokens), .excludes = "per-field stop-words",
+         .help = "Look at these tokens only, one a line; stop words and short ones as well."},
+        {0},
+};
 
 int
-corpus_options_check(struct corpus_options *options, const struct options *given)
+corpus_options_check(struct corpus_options *options)
 {
-	const struct command *command = given->command;
+	const struct ranking_request *ranking = &options->ranking;
 
-	if (options_one_operand(given, "file") != 0)
-		return STATUS_USAGE;
-	if (!options->request.text_count)
-		return options_wrong(command, "which fields hold the texts? --text FIELD[,FIELD]");
-	if (!options->request.label)
-		return options_wrong(command, "which field holds the label? --label FIELD");
-	if (options->request.tokens && (options->request.per_field || options->request.stop_words))
-		return options_wrong(command, "--tokens says all: it goes without --per-field and --stop-words");
-	if (options->ranking.max_count && options->ranking.max_count < options->ranking.min_count)
-		return options_wrong(command, "--max-count %llu is below --min-count %llu",
-		                     (unsigned long long)options->ranking.max_count,
-		                     (unsigned long long)options->ranking.min_count);
-	options->request.path = given->operands[0];
-	options->request.threads = given->common.threads;
+	if (ranking->max_count && ranking->max_count < ranking->min_count)
+		return options_wrong(&options->common, "--max-count %llu is below --min-count %llu",
+		                     (unsigned long long)ranking->max_count, (unsigned long long)ranking->min_count);
+	options->ranking.share = options->prior == 1;
+	options->request.path = options->common.operands[0];
+	options->request.threads = (unsigned)options->common.threads;
 	return 0;
-}
-
-int
-corpus_options_check_output(const struct corpus_options *options, const struct command *command, const char *option,
-                            const char *output)
-{
-	struct stat data, other;
-
-	if (!output || strcmp(output, "-") == 0 || strcmp(options->request.path, "-") == 0 ||
-	    stat(options->request.path, &data) != 0 || stat(output, &other) != 0)
-		return 0;
-	if (!S_ISREG(data.st_mode) || data.st_dev != other.st_dev || data.st_ino != other.st_ino)
-		return 0;
-	return options_wrong(command, "%s %s is DATA itself, which would be lost: name another file", option, output);
 }
 
 static void
 warn_of_none(const struct corpus_options *options, const struct token_counts *counts, const struct ranking *ranking)
 {
-	char most[NUMBER_ROOM], least[NUMBER_ROOM];
-
-	number_print_grouped(ranking->most, most);
-	number_print_grouped(options->ranking.min_count, least);
 	if (counts->tokens.count == 0)
 		message_warning("%s: there are no tokens to look at", options->request.path);
 	else if (ranking->most < options->ranking.min_count)
 		message_warning("%s: no token stands in %s records, the most frequent in %s: see --min-count",
-		                options->request.path, least, most);
+		                options->request.path, NUMBER_GROUPED(options->ranking.min_count),
+		                NUMBER_GROUPED(ranking->most));
 	else
 		message_warning("%s: no token stands in so many records: see --min-count and --max-count",
 		                options->request.path);
@@ -159,16 +83,12 @@ warn_of_none(const struct corpus_options *options, const struct token_counts *co
 
 int
 corpus_options_report(const struct corpus_options *options, const struct token_counts *counts,
-                      const struct ranking *ranking, bool strict)
+                      const struct ranking *ranking)
 {
-	char empty[NUMBER_ROOM];
-
-	if (counts->empty > 0) {
-		number_print_grouped(counts->empty, empty);
+	if (counts->empty > 0)
 		message_warning("%s: records without any token: %s, the first on line %llu", options->request.path,
-		                empty, (unsigned long long)counts->empty_line);
-	}
+		                NUMBER_GROUPED(counts->empty), (unsigned long long)counts->empty_line);
 	if (ranking->count == 0)
 		warn_of_none(options, counts, ranking);
-	return strict && (counts->empty > 0 || ranking->count == 0) ? STATUS_INCOMPLETE : STATUS_DONE;
+	return options->common.strict && (counts->empty > 0 || ranking->count == 0) ? STATUS_INCOMPLETE : STATUS_DONE;
 }

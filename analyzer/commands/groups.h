@@ -3,20 +3,21 @@
 #define COMMANDS_GROUPS_H
 
 #include "groups/columns.h"
+#include "groups/forgetting.h"
 #include "plot/picture.h"
-#include "program/options.h"
 #include "selection/selection.h"
 
+#include <jansson.h>
+
 struct groups {
-	struct options options;
+	struct common_options common;
 	struct columns_request columns;
-	char *column_names, *text_names; /* the memory that the names in `columns` point into */
 	struct selection_rule rule;
 	const char *rule_text;
 	double fraction, level; /* fraction NaN: not given */
 	uint64_t count, seed, replicates;
+	int format; /* of the table; see common.json */
 	bool forgetting;
-	const char *of_selection; /* an option given that says nothing about --forgetting; NULL: none */
 	const char *plot;
 	struct picture picture;
 	/* what comes of it */
@@ -29,5 +30,13 @@ struct groups {
 /* Print one answer of the loaded run; STATUS_DONE, STATUS_INCOMPLETE, or a negative code. */
 int groups_summarise(struct groups *groups, struct portolan_error *error);
 int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
+
+/* groups_report.c: what is printed. The JSON are new references; NULL: out of memory. */
+int groups_report_table(const struct groups *groups, const struct summary_row *list, size_t count,
+                        struct portolan_error *error);
+int groups_report_histogram(const struct groups *groups, const struct forgetting *forgetting,
+                            struct portolan_error *error);
+json_t *groups_report_json(const struct dynamics *dynamics, const struct summary_row *list, size_t count);
+json_t *groups_report_histogram_json(const struct dynamics *dynamics, const struct forgetting *forgetting);
 
 #endif

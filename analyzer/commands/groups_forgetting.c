@@ -2,35 +2,25 @@
 #include "groups.h"
 
 #include "output/report.h"
-#include "groups/forgetting_chart.h"
-#include "groups_report.h"
 #include "program/message.h"
 #include "program/number.h"
-
-#include <portolan/error.h>
 
 static void
 say_forgettable(const struct forgetting *forgetting)
 {
-	char numbers[4][NUMBER_ROOM];
 	uint64_t forgettable = forgetting->forgotten + forgetting->never_learned;
 
-	number_print_grouped(forgettable, numbers[0]);
-	number_print_grouped(forgetting->examples, numbers[1]);
-	number_print_grouped(forgetting->forgotten, numbers[2]);
-	number_print_grouped(forgetting->never_learned, numbers[3]);
 	message_note("forgettable: %s of %s examples (%.1f%%): forgotten at least once %s, never learned %s",
-	             numbers[0], numbers[1], 100 * (double)forgettable / (double)forgetting->examples, numbers[2],
-	             numbers[3]);
+	             NUMBER_GROUPED(forgettable), NUMBER_GROUPED(forgetting->examples),
+	             100 * (double)forgettable / (double)forgetting->examples, NUMBER_GROUPED(forgetting->forgotten),
+	             NUMBER_GROUPED(forgetting->never_learned));
 }
 
 int
 groups_count_forgetting(const struct groups *groups, struct portolan_error *error)
 {
-	const struct common_options *common = &groups->options.common;
 	const struct dynamics *dynamics = &groups->dynamics;
 	struct forgetting forgetting;
-	struct output output;
 	int code = forgetting_count(dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS),
 	                            dynamics_measure(dynamics, MEASURE_NEVER_LEARNED), dynamics->order, dynamics->count,
 	                            &forgetting, error);
@@ -39,16 +29,11 @@ groups_count_forgetting(const struct groups *groups, struct portolan_error *erro
 		return code;
 	if (groups->plot)
 		code = forgetting_chart(dynamics->info->name, &forgetting, &groups->picture, error);
-	if (code >= 0)
-		code = output_open(&output, common->output, error);
-	if (code >= 0) {
-		if (!common->json)
-			groups_report_histogram_csv(&output, &forgetting);
-		else if (report_write(&output, groups_report_histogram_json(dynamics, &forgetting)) < 0)
-			output_fail(&output);
-		code = output_finish(&output, error);
-	}
-	if (code >= 0 && !common->json)
+	if (code >= 0 && groups->common.json)
+		code = report_print(groups->common.output, groups_report_histogram_json(dynamics, &forgetting), 2, error);
+	else if (code >= 0)
+		code = groups_report_histogram(groups, &forgetting, error);
+	if (code >= 0 && !groups->common.json)
 		say_forgettable(&forgetting);
 	forgetting_free(&forgetting);
 	return code;

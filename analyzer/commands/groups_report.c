@@ -1,12 +1,7 @@
-/* groups_report.c: rows as CSV and JSON. Empty, and null: not defined. */
-#include "groups_report.h"
+/* groups_report.c: what portolan groups prints. Empty, and null: not defined. */
+#include "groups.h"
 
-#include "output/report.h"
-#include "output/text.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "output/rows.h"
 
 static const char *
 label_of(const struct dynamics *dynamics, const struct summary_row *row)
@@ -17,92 +12,89 @@ label_of(const struct dynamics *dynamics, const struct summary_row *row)
 static const char *
 value_of(const struct summary_row *row)
 {
-	return row->column->numbers ? NULL : row->column->names[row->category];
+	size_t length;
+
+	return row->column->numbers ? NULL : names_text(row->column->names, (uint32_t)row->category, &length);
 }
+
+static const struct rows_column columns[] = {{"attribute", ROWS_TEXT},
+                                             {"value", ROWS_TEXT},
+                                             {"gold", ROWS_TEXT},
+                                             {"label", ROWS_TEXT},
+                                             {"examples", ROWS_WHOLE},
+                                             {"all", ROWS_REAL},
+                                             {"selected_examples", ROWS_WHOLE},
+                                             {"selected", ROWS_REAL},
+                                             {"difference", ROWS_REAL},
+                                             {"low", ROWS_REAL},
+                                             {"high", ROWS_REAL}};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 static void
-put_number(struct output *output, double value)
+add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summary_row *list, size_t count)
 {
-	output_bytes(output, ",", 1);
-	if (isfinite(value))
-		text_number(output, value);
-}
-
-static void
-put_text(struct output *output, const char *text)
-{
-	output_bytes(output, ",", 1);
-	if (text)
-		text_csv(output, text, strlen(text));
-}
-
-void
-groups_report_csv(struct output *output, const struct dynamics *dynamics, const struct summary_row *rows, size_t count)
-{
-	output_text(output, "attribute,value,gold,label,examples,all,selected_examples,selected,difference,low,high\n");
 	for (size_t i = 0; i < count; i++) {
-		const struct summary_row *row = &rows[i];
+		const struct summary_row *row = &list[i];
 
-		text_csv(output, row->column->name, strlen(row->column->name));
-		put_text(output, value_of(row));
-		output_bytes(output, ",", 1);
-		if (row->gold == SUMMARY_ALL)
-			output_text(output, "all");
-		else if (row->gold >= 0)
-			text_integer(output, (uint64_t)row->gold);
-		put_text(output, label_of(dynamics, row));
-		output_bytes(output, ",", 1);
-		text_integer(output, row->n);
-		put_number(output, row->all);
-		output_bytes(output, ",", 1);
-		text_integer(output, row->selected_n);
-		put_number(output, row->selected);
-		put_number(output, row->difference);
-		put_number(output, row->low);
-		put_number(output, row->high);
-		output_bytes(output, "\n", 1);
+		rows_text(rows, row->column->name);
+		rows_text(rows, value_of(row));
+		if (row->gold >= 0)
+			rows_whole(rows, (uint64_t)row->gold);
+		else
+			rows_text(rows, row->gold == SUMMARY_ALL ? "all" : NULL);
+		rows_text(rows, label_of(dynamics, row));
+		rows_whole(rows, row->n);
+		rows_real(rows, row->all);
+		rows_whole(rows, row->selected_n);
+		rows_real(rows, row->selected);
+		rows_real(rows, row->difference);
+		rows_real(rows, row->low);
+		rows_real(rows, row->high);
 	}
 }
 
-static json_t *
-gold_json(int32_t gold)
+int
+groups_report_table(const struct groups *groups, const struct summary_row *list, size_t count,
+                    struct portolan_error *error)
 {
-	return gold == SUMMARY_ALL ? json_string("all") : gold < 0 ? json_null() : json_integer(gold);
+	struct rows rows;
+	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, columns, COLUMNS, error);
+
+	if (code < 0)
+		return code;
+	add_rows(&rows, &groups->dynamics, list, count);
+	return rows_close(&rows, error);
 }
 
 json_t *
-groups_report_json(const struct dynamics *dynamics, const struct summary_row *rows, size_t count)
+groups_report_json(const struct dynamics *dynamics, const struct summary_row *list, size_t count)
 {
-	json_t *list = json_array();
+	struct rows rows;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct summary_row *row = &rows[i];
-
-		json_array_append_new(
-		        list, json_pack("{s:o, s:o, s:o, s:s?, s:I, s:o, s:I, s:o, s:o, s:o, s:o}", "attribute",
-		                        report_text(row->column->name), "value", report_text(value_of(row)), "gold",
-		                        gold_json(row->gold), "label", label_of(dynamics, row), "examples",
-		                        (json_int_t)row->n, "all", report_number(row->all), "selected_examples",
-		                        (json_int_t)row->selected_n, "selected", report_number(row->selected),
-		                        "difference", report_number(row->difference), "low", report_number(row->low),
-		                        "high", report_number(row->high)));
-	}
-	return list;
+	rows_begin_list(&rows, columns, COLUMNS);
+	add_rows(&rows, dynamics, list, count);
+	return rows_end_list(&rows);
 }
 
-void
-groups_report_histogram_csv(struct output *output, const struct forgetting *forgetting)
+int
+groups_report_histogram(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {
-	output_text(output, "forgetting_events,examples,share,never_learned\n");
+	static const struct rows_column bins[] = {{"forgetting_events", ROWS_WHOLE},
+	                                          {"examples", ROWS_WHOLE},
+	                                          {"share", ROWS_REAL},
+	                                          {"never_learned", ROWS_WHOLE}};
+	struct rows rows;
+	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, bins, 4, error);
+
+	if (code < 0)
+		return code;
 	for (size_t k = 0; k < forgetting->bins; k++) {
-		text_integer(output, k);
-		output_bytes(output, ",", 1);
-		text_integer(output, forgetting->histogram[k]);
-		put_number(output, (double)forgetting->histogram[k] / (double)forgetting->examples);
-		output_bytes(output, ",", 1);
-		text_integer(output, k == 0 ? forgetting->never_learned : 0);
-		output_bytes(output, "\n", 1);
+		rows_whole(&rows, k);
+		rows_whole(&rows, forgetting->histogram[k]);
+		rows_real(&rows, (double)forgetting->histogram[k] / (double)forgetting->examples);
+		rows_whole(&rows, k == 0 ? forgetting->never_learned : 0);
 	}
+	return rows_close(&rows, error);
 }
 
 json_t *

@@ -1,7 +1,6 @@
 /* groups_summary.c: portolan groups --attributes: the selection beside the whole. */
 #include "groups.h"
 
-#include "groups_report.h"
 #include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -31,6 +30,9 @@ choose(struct groups *groups, struct portolan_error *error)
 	else if (!selection_rule_is_set(&groups->rule))
 		size = selection_size(1.0 / 3, size);
 	groups->selected_count = size < count ? size : count;
+	if (code >= 0 && groups->count > groups->selected_count)
+		message_warning("%zu selected instead of %llu: there are no more to choose from",
+		                groups->selected_count, (unsigned long long)groups->count);
 	for (size_t i = 0; code >= 0 && i < groups->selected_count; i++)
 		chosen[ranked[i]] = true;
 	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {
@@ -45,56 +47,35 @@ choose(struct groups *groups, struct portolan_error *error)
 static json_t *
 report_json(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
 {
-	return json_pack(
-	        "{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run", groups->dynamics.info->name,
-	        "by", groups->rule_text, "examples", (json_int_t)groups->dynamics.count, "selected",
-	        (json_int_t)groups->selected_count, "attributes", "file", report_text(groups->columns.path), "records",
-	        (json_int_t)columns->records, "unknown", (json_int_t)columns->unknown, "examples_without",
-	        (json_int_t)columns->unmatched, "replicates", (json_int_t)groups->replicates, "level", groups->level,
-	        "seed", (json_int_t)groups->seed, "rows", groups_report_json(&groups->dynamics, rows, count));
-}
-
-static int
-write_summary(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count,
-              struct portolan_error *error)
-{
-	const struct common_options *common = &groups->options.common;
-	struct output output;
-	int code = output_open(&output, common->output, error);
-
-	if (code < 0)
-		return code;
-	if (!common->json)
-		groups_report_csv(&output, &groups->dynamics, rows, count);
-	else if (report_write(&output, report_json(groups, columns, rows, count)) < 0)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report");
-	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
-	return code;
+	return json_pack("{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run",
+	                 groups->dynamics.info->name, "by", groups->rule_text, "examples",
+	                 (json_int_t)groups->dynamics.count, "selected", (json_int_t)groups->selected_count,
+	                 "attributes", "file", report_text(groups->columns.path), "records",
+	                 (json_int_t)columns->attributes.records, "unknown", (json_int_t)columns->attributes.unknown,
+	                 "examples_without", (json_int_t)columns->attributes.unmatched, "replicates",
+	                 (json_int_t)groups->replicates, "level", groups->level, "seed", (json_int_t)groups->seed,
+	                 "rows", groups_report_json(&groups->dynamics, rows, count));
 }
 
 /* Says what the file lacks, and what of it was not used; answers STATUS_INCOMPLETE under --strict if examples lack. */
 static int
 report_columns(const struct groups *groups, const struct columns *columns)
 {
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
 	const char *path = groups->columns.path;
 
 	if (columns->passed_over[0])
 		message_warning("%s: passed over for having more than %d different values: %s; --columns has them all",
 		                path, COLUMNS_CATEGORIES_MAX, columns->passed_over);
-	if (columns->unknown) {
-		number_print_grouped(columns->unknown, some);
-		number_print_grouped(columns->records, all);
-		message_warning("%s: %s of %s records belong to no example of the run", path, some, all);
-	}
-	if (columns->unmatched == 0)
+	join_warn(&columns->attributes.oddities, path, groups->columns.id_field);
+	if (columns->attributes.unknown)
+		message_warning("%s: %s of %s records belong to no example of the run", path,
+		                NUMBER_GROUPED(columns->attributes.unknown),
+		                NUMBER_GROUPED(columns->attributes.records));
+	if (columns->attributes.unmatched == 0)
 		return STATUS_DONE;
-	number_print_grouped(columns->unmatched, some);
-	number_print_grouped(groups->dynamics.count, all);
-	message_warning("not in %s: %s of the run's %s examples; they are left out", path, some, all);
-	return groups->options.common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
+	message_warning("not in %s: %s of the run's %s examples; they are left out", path,
+	                NUMBER_GROUPED(columns->attributes.unmatched), NUMBER_GROUPED(groups->dynamics.count));
+	return groups->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
 /* Each thread gathers the values of a column for itself: as many as there is memory for. */
@@ -104,7 +85,7 @@ threads_for(const struct groups *groups)
 	const struct dynamics *dynamics = &groups->dynamics;
 	uint64_t each = (dynamics->count + 1) * (sizeof(double) + sizeof(int32_t));
 	uint64_t used = DYNAMICS_PROGRAM_BYTES + dynamics->beside + dynamics->count * dynamics->row_bytes, room = 0;
-	unsigned threads = parallel_threads(groups->options.common.threads);
+	unsigned threads = parallel_threads(groups->common.threads);
 
 	if (dynamics->max_memory > used)
 		room = (dynamics->max_memory - used) / each;
@@ -131,7 +112,9 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 
 	if (code < 0)
 		return code;
-	code = write_summary(groups, columns, rows, count, error);
+	code = groups->common.json
+	               ? report_print(groups->common.output, report_json(groups, columns, rows, count), 2, error)
+	               : groups_report_table(groups, rows, count, error);
 	free(rows);
 	return code;
 }

@@ -1,12 +1,11 @@
 /* import.c: portolan import: recorded files become a run; portoland does it. */
-#include "commands.h"
-
+#include "options/options.h"
 #include "program/handover.h"
 
-static const struct command_option options[] = {
-        {"run", OPTION_KEY, "NAME",
-         "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
-        {"overwrite", OPTION_KEY + 1, NULL, "Replace the run of that name, when all is imported."},
+static const struct option_spec options[] = {
+        {"run", "NAME", OPTION_TEXT,
+         .help = "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
+        {"overwrite", NULL, OPTION_FLAG, .help = "Replace the run of that name, when all is imported."},
         {0},
 };
 
@@ -18,10 +17,10 @@ const struct command import_command = {
                     "portolan import training_dynamics --run snli/published\n"
                     "what a run recorded while no collector could be reached\n"
                     "portolan import portolan-spool/5f0c7a41d2b96e83.spool\n",
-        .help = "Reads dynamics_epoch_N.jsonl files (guid, logits_epoch_N, gold) from DIR, in numeric order of N, or a "
-                "spool FILE "
-                "that a client left. Handed over to portoland, which writes stores; exit status 3: lines were refused.",
+        .help = "Reads dynamics_epoch_N.jsonl files (guid, logits_epoch_N, gold) from DIR, in numeric order of N, or a spool FILE that a client left. "
+                "Handed over to portoland, which writes stores; exit status 3: lines were refused.",
         .common = COMMON_STORE,
         .options = options,
-        .run = handover_to_collector,
+        .operand = "file",
+        .hand_over = handover_to_collector,
 };

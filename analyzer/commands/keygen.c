@@ -1,10 +1,10 @@
 /* keygen.c: portolan keygen: keys for a collector that other machines may reach; portoland makes them. */
-#include "commands.h"
-
+#include "options/options.h"
 #include "program/handover.h"
 
-static const struct command_option options[] = {
-        {"client", OPTION_KEY, "NAME", "Make keys for one more client of the collector whose keys are in DIR."},
+static const struct option_spec options[] = {
+        {"client", "NAME", OPTION_TEXT,
+         .help = "Make keys for one more client of the collector whose keys are in DIR."},
         {0},
 };
 
@@ -16,12 +16,12 @@ const struct command keygen_command = {
                     "portolan keygen keys\n"
                     "a key of its own for the machine gpu7\n"
                     "portolan keygen keys --client gpu7\n",
-        .help = "Makes DIR/server.key (secret, for portoland --keys DIR), DIR/server.pub, DIR/client.key (secret) and "
-                "DIR/clients/client.pub. A client gives a directory with client.key and server.pub as keys=.\n\n"
-                "With --client, makes DIR/NAME/ with client.key and server.pub, to be moved to where the client runs, "
-                "and DIR/clients/NAME.pub. The collector lets in whose public key is in DIR/clients, as it is at that "
-                "moment: removing the file shuts the client out from its next connection on.\n\n"
+        .help = "Makes DIR/server.key (secret, for portoland --keys DIR), DIR/server.pub, DIR/client.key (secret) and DIR/clients/client.pub. "
+                "A client gives a directory with client.key and server.pub as keys=.\n\n"
+                "With --client, makes DIR/NAME/ with client.key and server.pub, to be moved to where the client runs, and DIR/clients/NAME.pub. "
+                "The collector lets in whose public key is in DIR/clients, as it is at that moment: removing the file shuts the client out from its next connection on.\n\n"
                 "Nothing that exists is overwritten. Handed over to portoland.",
         .options = options,
-        .run = handover_to_collector,
+        .operand = "directory",
+        .hand_over = handover_to_collector,
 };

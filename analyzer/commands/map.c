@@ -4,198 +4,110 @@
  * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
  * a temporary name; only a whole picture gets the name asked for.
  */
-#include "commands.h"
-
 #include "map/drawing.h"
 #include "map_report.h"
 #include "program/message.h"
 #include "program/number.h"
-#include "program/options.h"
+#include "options/options.h"
 
-#include <portolan/error.h>
-
-#include <stdlib.h>
 #include <string.h>
-
-enum {
-	KEY_COMPACT = OPTION_KEY,
-	KEY_DENSITY,
-	KEY_SAMPLE,
-	KEY_SEED,
-	KEY_TITLE,
-	KEY_X,
-	KEY_Y,
-	KEY_COLOUR,
-	KEY_COLOUR_FILE,
-	KEY_ID_FIELD,
-	KEY_BESIDE,
-	KEY_SHIFT,
-	KEY_PATH,
-	KEY_FRAMES,
-	KEY_FROM,
-};
 
 #define DEFAULT_SAMPLE 25000
 
 struct map_line {
-	struct options options;
+	struct common_options common;
 	struct map_request request;
 	const char *beside, *shift;
-	char *path_text; /* the ids, cut at their commas; the caller's to free() */
 	const char *paths[MAP_PATHS_MAX];
 };
 
+/* "12,a7": a backslash before a comma makes it part of an id. Cuts the text up where it stands. */
 static int
-take_number(const struct command *command, const char *option, const char *text, uint64_t least, uint64_t *number)
+take_paths(void *context, char *text)
 {
-	if (!number_parse_u64(text, strlen(text), number) || *number < least)
-		return options_wrong(command, "%s %s: a whole number from %llu", option, text,
-		                     (unsigned long long)least);
-	return 0;
-}
+	struct map_line *line = context;
+	char *to = text;
 
-/* "12,a7": a backslash before a comma makes it part of an id. */
-static int
-take_paths(struct map_line *line, const struct command *command, const char *text)
-{
-	char *to;
-
-	free(line->path_text);
-	line->path_text = to = strdup(text);
 	line->request.path_count = 0;
-	if (!to)
-		return options_wrong(command, "--path: out of memory");
 	for (const char *at = text;; at++) {
 		char *begin = to;
+		bool is_last;
 
 		for (; *at && *at != ','; at++)
 			*to++ = at[0] == '\\' && (at[1] == ',' || at[1] == '\\') ? *++at : *at;
+		is_last = !*at;
+		if (to == begin)
+			return options_wrong(&line->common,
+			                     "--path: ids, with commas between them; one of these is empty");
 		*to++ = '\0';
-		if (!*begin)
-			return options_wrong(command, "--path %s: ids, with commas between them", text);
 		if (line->request.path_count == MAP_PATHS_MAX)
-			return options_wrong(command, "--path: at most %d ids", MAP_PATHS_MAX);
+			return options_wrong(&line->common, "--path: at most %d ids", MAP_PATHS_MAX);
 		line->paths[line->request.path_count++] = begin;
-		if (!*at)
+		if (is_last)
 			return 0;
 	}
 }
 
 static int
-take_option(struct map_line *line, const struct command *command, int key, const char *text)
+check_picture(struct map_line *line, struct portolan_error *error)
 {
 	struct map_request *request = &line->request;
-	const char **to = NULL;
-
-	switch (key) {
-	case KEY_COMPACT:
-		request->compact = true;
-		return 0;
-	case KEY_DENSITY:
-		request->density = true;
-		return 0;
-	case KEY_SAMPLE:
-		return take_number(command, "--sample", text, 1, &request->options.sample);
-	case KEY_SEED:
-		return take_number(command, "--seed", text, 0, &request->options.seed);
-	case KEY_PATH:
-		return take_paths(line, command, text);
-	case KEY_TITLE:
-		to = &request->title;
-		break;
-	case KEY_X:
-		to = &request->source.x;
-		break;
-	case KEY_Y:
-		to = &request->source.y;
-		break;
-	case KEY_COLOUR:
-		to = &request->source.colour;
-		break;
-	case KEY_COLOUR_FILE:
-		to = &request->source.colour_file;
-		break;
-	case KEY_ID_FIELD:
-		to = &request->source.id_field;
-		break;
-	case KEY_BESIDE:
-		to = &line->beside;
-		break;
-	case KEY_SHIFT:
-		to = &line->shift;
-		break;
-	case KEY_FRAMES:
-		to = &request->frames;
-		break;
-	default:
-		to = &request->from;
-		break;
-	}
-	*to = text;
-	return 0;
-}
-
-/* Options that say what kind of map is to be drawn. */
-static int
-check_kind(const struct map_line *line, const struct command *command, bool animated)
-{
-	const struct map_request *request = &line->request;
-	const char *kinds[5];
-	size_t count = 0;
-
-	if (line->beside)
-		kinds[count++] = "--beside";
-	if (line->shift)
-		kinds[count++] = "--shift";
-	if (request->path_count > 0)
-		kinds[count++] = "--path";
-	if (animated)
-		kinds[count++] = request->frames ? "--frames" : "an animation (.gif)";
-	if (count > 1)
-		return options_wrong(command, "%s and %s are two pictures: ask for one of them", kinds[0], kinds[1]);
-	if (request->from && (request->path_count > 0 || animated))
-		return options_wrong(command, "--from gives no epochs, which %s needs", kinds[0]);
-	if (request->source.colour && (line->shift || request->path_count > 0))
-		return options_wrong(command, "--colour: what %s draws has colours of its own", kinds[0]);
-	if (request->density && request->path_count > 0)
-		return options_wrong(command, "--path is drawn over points: leave out --density");
-	return 0;
-}
-
-static int
-check_options(struct map_line *line, const struct command *command)
-{
-	struct map_request *request = &line->request;
-	struct map_source_request *source = &request->source;
-	const char *output = request->common->output;
-	struct portolan_error error;
+	const char *output = line->common.output;
 	int code;
 
-	if (request->from && line->options.operand_count > 0)
-		return options_wrong(command, "--from FILE is drawn in place of a run: name one of them");
-	if (!request->from && options_one_operand(&line->options, "run") != 0)
-		return STATUS_USAGE;
-	if (!output && !request->frames)
-		return options_wrong(command, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation");
-	if (source->colour_file && !source->colour)
-		return options_wrong(command, "--colour-file needs --colour FIELD, the column to colour by");
-	if (source->id_field && !source->colour_file && !request->from)
-		return options_wrong(command, "--id-field is for --colour-file and --from");
-	if (request->from && request->common->epochs_given)
-		return options_wrong(command, "--epochs: the coordinates of --from are of no epochs");
-	code = check_kind(line, command, request->frames || (output && picture_is_animation(output)));
-	if (code != 0 || !output)
-		return code;
-	if (picture_is_animation(output))
-		code = picture_init_animation(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
-	else if (request->frames)
-		return options_wrong(command, "-o %s: with --frames, an animation: FILE.gif", output);
-	else
-		code = picture_init(&request->picture, "-o", output, MAP_DATA_ENDING, &error);
-	request->has_picture = true;
-	return code < 0 ? options_wrong(command, "%s%s", error.message,
-	                                code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "")
-	                : 0;
+	request->has_picture = output != NULL;
+	if (!output)
+		return 0;
+	code = picture_init(&request->picture, PICTURE_MAP, "-o", output, line->common.script, error);
+	if (code < 0)
+		return options_wrong(&line->common, "%s%s", error->message,
+		                     code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "");
+	if (request->frames && request->picture.format != PICTURE_GIF)
+		return options_wrong(&line->common, "-o %s: with --frames, an animation: FILE.gif", output);
+	return 0;
+}
+
+static int
+check(void *context, struct portolan_error *error)
+{
+	struct map_line *line = context;
+	const struct map_request *request = &line->request;
+	const struct common_options *common = &line->common;
+	int status;
+	bool animated;
+	const char *other = line->beside              ? "--beside"
+	                    : line->shift             ? "--shift"
+	                    : request->path_count > 0 ? "--path"
+	                                              : NULL;
+
+	if (request->from && common->operand_count > 0)
+		return options_wrong(common, "--from FILE is drawn in place of a run: name one of them");
+	if (!request->from && common->operand_count == 0)
+		return options_wrong(common, "which run? portolan map %s", common->command->operands);
+	if (!common->output && !request->frames)
+		return options_wrong(common, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation");
+	status = check_picture(line, error);
+	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	if (status != 0)
+		return status;
+	if (animated && other)
+		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
+	if (animated && request->from)
+		return options_wrong(common, "--from gives no epochs, which an animation needs");
+	return 0;
+}
+
+/* Variability, if it is drawn. */
+static uint32_t
+drawn_measures(const struct map_source_request *source)
+{
+	const char *names[] = {source->x, source->y, source->colour_file || !source->colour ? "" : source->colour};
+	uint32_t measures = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(names[i], measure_infos[MEASURE_VARIABILITY].name) == 0)
+			measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	return measures;
 }
 
 /* What is incomplete is said of every run; the gravest status. */
@@ -207,23 +119,19 @@ warn(const struct map_drawing *drawing)
 
 	for (size_t s = 0; s < drawing->source_count; s++) {
 		const struct map_source *source = &drawing->sources[s];
-		char number[NUMBER_ROOM];
 		int its = STATUS_DONE;
 
 		if (source->is_run) {
-			dynamics_report_first_epoch(&source->dynamics);
-			its = dynamics_report_gaps(&source->dynamics, request->common->strict);
+			verdict_report_variability(&source->dynamics, drawn_measures(&request->source));
+			its = verdict_report(&source->dynamics, request->common->strict);
 		}
-		if (source->colour_unknown > 0) {
-			number_print_grouped(source->colour_unknown, number);
+		if (source->colour_unknown > 0)
 			message_warning("%s: records of no example of %s: %s", request->source.colour_file,
-			                source->name, number);
-		}
-		if (source->colour_unmatched > 0) {
-			number_print_grouped(source->colour_unmatched, number);
-			message_warning("%s has no record for %s example%s of %s", request->source.colour_file, number,
+			                source->name, NUMBER_GROUPED(source->colour_unknown));
+		if (source->colour_unmatched > 0)
+			message_warning("%s has no record for %s example%s of %s", request->source.colour_file,
+			                NUMBER_GROUPED(source->colour_unmatched),
 			                source->colour_unmatched == 1 ? "" : "s", source->name);
-		}
 		status = its > status ? its : status;
 	}
 	return status;
@@ -255,10 +163,10 @@ complete(struct map_line *line)
 {
 	struct map_request *request = &line->request;
 	struct map_source_request *source = &request->source;
-
 	bool animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 
-	request->run = request->from ? NULL : line->options.operands[0];
+	request->common = &line->common;
+	request->run = request->from ? NULL : line->common.operands[0];
 	request->other = line->beside ? line->beside : line->shift;
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
@@ -271,120 +179,97 @@ complete(struct map_line *line)
 }
 
 static int
-run_line(struct map_line *line, const struct command *command)
+run(void *context, struct portolan_error *error)
 {
-	struct portolan_error error;
-	int key, status;
+	struct map_line *line = context;
 
-	while ((key = options_next(&line->options)) > 0) {
-		status = take_option(line, command, key, line->options.argument);
-		if (status != 0)
-			return status;
-	}
-	if (key != OPTIONS_END)
-		return line->options.status;
-	status = check_options(line, command);
-	if (status != 0)
-		return status;
 	complete(line);
-	status = draw(&line->request, &error);
-	if (status < 0) {
-		message_error("%s", error.message);
-		return STATUS_FAILED;
-	}
-	return status;
+	return draw(&line->request, error);
 }
 
-static int
-run(const struct command *command, int argc, char **argv)
-{
-	struct map_line line = {
-	        .request = {.options.sample = DEFAULT_SAMPLE, .source = {.x = "variability", .y = "confidence"}},
-	};
-	int status;
-
-	line.request.common = &line.options.common;
-	options_begin(&line.options, command, argc, argv);
-	status = run_line(&line, command);
-	free(line.path_text);
-	return status;
-}
-
-static const struct command_option options[] = {
-        {"x", KEY_X, "MEASURE",
-         "What goes to the right: a measure, or a column of the user's own. Default: variability."},
-        {"y", KEY_Y, "MEASURE", "What goes up. Default: confidence."},
-        {"colour", KEY_COLOUR, "MEASURE",
-         "Colour the points by this measure instead of correctness; with --density, each cell by its mean."},
-        {"color", KEY_COLOUR, "MEASURE", "The same."},
-        {"colour-file", KEY_COLOUR_FILE, "FILE",
-         "Take what --colour names from FILE: a field of JSONL, CSV or TSV, with a number for each example."},
-        {"id-field", KEY_ID_FIELD, "NAME",
-         "The field of the examples' ids in the files of --colour-file and --from. Default: guid, else id."},
-        {"density", KEY_DENSITY, NULL,
-         "Show how many examples lie where, as a heat map of all of them, instead of points."},
-        {"beside", KEY_BESIDE, "RUN", "Draw the map of another run beside it, with the same axes."},
-        {"shift", KEY_SHIFT, "RUN", "Draw the difference of two densities: another run's less this one's."},
-        {"path", KEY_PATH, "ID[,ID...]",
-         "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
-        {"frames", KEY_FRAMES, "DIR", "Write the map after each epoch to DIR, as epoch-000.png and so on."},
-        {"from", KEY_FROM, "FILE",
-         "Draw a file of coordinates (JSONL, CSV, TSV) instead of a run; - is standard input."},
-        {"compact", KEY_COMPACT, NULL, "The map alone, without the density panels."},
-        {"sample", KEY_SAMPLE, "N", "Show at most N points, drawn at random. Default: 25000."},
-        {"seed", KEY_SEED, "N", "Seed of that sample. Default: 0."},
-        {"title", KEY_TITLE, "T", "The title. Default: the run's name."},
+#define TO(member) .offset = offsetof(struct map_line, member)
+static const struct option_spec options[] = {
+        {"x", "MEASURE", OPTION_TEXT, TO(request.source.x),
+         .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
+        {"y", "MEASURE", OPTION_TEXT, TO(request.source.y), .help = "What goes up. Default: confidence."},
+        {"colour", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path",
+         .help = "Colour the points by this measure instead of correctness; with --density, each cell by its mean."},
+        {"color", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
+        {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color",
+         .help = "Take what --colour names from FILE: a field of JSONL, CSV or TSV, with a number for each example."},
+        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from",
+         .help = "The field of the examples' ids in the files of --colour-file and --from. Default: guid, else id."},
+        {"density", NULL, OPTION_FLAG, TO(request.density),
+         .help = "Show how many examples lie where, as a heat map of all of them, instead of points."},
+        {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames",
+         .help = "Draw the map of another run beside it, with the same axes."},
+        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames",
+         .help = "Draw the difference of two densities: another run's less this one's."},
+        {"path", "ID[,ID...]", OPTION_TEXT, .take = take_paths, .excludes = "frames from density",
+         .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
+        {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from",
+         .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
+        {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
+         .help = "Draw a file of coordinates (JSONL, CSV, TSV) instead of a run; - is standard input."},
+        {"compact", NULL, OPTION_FLAG, TO(request.compact), .help = "The map alone, without the density panels."},
+        {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
+         .help = "Show at most N points, drawn at random. Default: 25000."},
+        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .help = "Seed of that sample. Default: 0."},
+        {"title", "T", OPTION_TEXT, TO(request.title), .help = "The title. Default: the run's name."},
         {0},
+};
+
+static const struct map_line defaults = {
+        .request = {.options.sample = DEFAULT_SAMPLE, .source = {.x = "variability", .y = "confidence"}},
 };
 
 const struct command map_command = {
         .name = "map",
         .operands = "RUN -o FILE",
         .summary = "draw the data map of a run",
-        .examples = "the data map\n"
-                    "portolan map snli/seed1 -o data-map.png\n"
-                    "without the first epoch, for a model trained from scratch\n"
-                    "portolan map words/seed1 --epochs 1: -o data-map.svg\n"
-                    "for a paper's column\n"
-                    "portolan map snli/seed1 --compact --title 'SNLI, RoBERTa' -o data-map.pdf\n"
-                    "other measures: which are forgotten, and when were they learned?\n"
-                    "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
-                    "where annotators agree: the mean of a column of your own, by place\n"
-                    "portolan map snli/seed1 --density --colour-file snli.jsonl --id-field pairID --colour agreement "
-                    "-o agreement.png\n"
-                    "two runs side by side\n"
-                    "portolan map snli/seed1 --beside snli/seed2 -o seeds.png\n"
-                    "where the examples of one have gone in the other\n"
-                    "portolan map snli/seed1 --shift snli/flipped -o shift.png\n"
-                    "the way of three examples through training\n"
-                    "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
-                    "the map after each epoch, moving, and as single pictures\n"
-                    "portolan map snli/seed1 -o training.gif --frames frames\n"
-                    "coordinates that other tools wrote\n"
-                    "portolan map --from td_metrics.jsonl -o published.png\n"
-                    "draw it again after changing the script\n"
-                    "gnuplot data-map.gp\n",
-        .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with "
-                "histograms of the three beside it. FILE's ending says how: png, svg or pdf; gif for an animation, the "
-                "map after each epoch. The script and its data are left beside the picture as FILE.gp and "
-                "FILE.map-data (FILE without its ending); characters other than letters, digits and ._- become _ in "
-                "their names. --json prints what was drawn: examples, axes, regions, files.\n\n"
-                "The points are a sample, the histograms, cells and regions count every example. Points that lie on "
-                "whole numbers, or on steps of correctness, are spread around them, so that they do not hide one "
-                "another. Examples without a value on an axis are not drawn, and counted.\n\n"
-                "The labels stand near the middle of their regions: ambiguous is the third with the highest "
-                "variability; of the rest, easy-to-learn has confidence 0.5 or more. Where the axes are others there "
-                "are none.\n\n"
-                "Of the file of --from the columns variability, confidence and correctness are read, or those that "
-                "--x, --y and "
-                "--colour name. Correctness may be a count of epochs: the highest, or the column epochs, then says how "
-                "many "
-                "there were.\n\n"
-                "A run is read some times instead of being held, so memory does not grow with it, but with --sample; "
-                "--path and --colour-file hold it.\n\n"
+        .examples =
+                "the data map\n"
+                "portolan map snli/seed1 -o data-map.png\n"
+                "without the first epoch, for a model trained from scratch\n"
+                "portolan map words/seed1 --epochs 1: -o data-map.svg\n"
+                "for a paper's column\n"
+                "portolan map snli/seed1 --compact --title 'SNLI, RoBERTa' -o data-map.pdf\n"
+                "other measures: which are forgotten, and when were they learned?\n"
+                "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
+                "where annotators agree: the mean of a column of your own, by place\n"
+                "portolan map snli/seed1 --density --colour-file snli.jsonl --id-field pairID --colour agreement -o agreement.png\n"
+                "two runs side by side\n"
+                "portolan map snli/seed1 --beside snli/seed2 -o seeds.png\n"
+                "where the examples of one have gone in the other\n"
+                "portolan map snli/seed1 --shift snli/flipped -o shift.png\n"
+                "the way of three examples through training\n"
+                "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
+                "the map after each epoch, moving, and as single pictures\n"
+                "portolan map snli/seed1 -o training.gif --frames frames\n"
+                "coordinates that other tools wrote\n"
+                "portolan map --from td_metrics.jsonl -o published.png\n"
+                "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
+                "portolan map snli/seed1 -o data-map.png --script\n",
+        .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with histograms of the three beside it. "
+                "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch. "
+                "With --script the data are left too, as FILE.map-data; characters other than letters, digits and ._- become _ in the names of both. "
+                "--json prints what was drawn: examples, axes, regions, files.\n\n"
+                "The points are a sample, the histograms, cells and regions count every example. "
+                "Points that lie on whole numbers, or on steps of correctness, are spread around them, so that they do not hide one another. "
+                "Examples without a value on an axis are not drawn, and counted.\n\n"
+                "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
+                "Where the axes are others there are none.\n\n"
+                "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
+                "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were.\n\n"
+                "A run is read some times instead of being held, so memory does not grow with it, but with --sample; --path and --colour-file hold it.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+                  COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
+        .operand = "run",
+        .most = 1,
+        .request_size = sizeof(struct map_line),
+        .defaults = &defaults,
+        .check = check,
         .run = run,
 };

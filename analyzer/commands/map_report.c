@@ -7,11 +7,12 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static json_t *
 axis_as_json(const struct map_axis *axis)
 {
-	return json_pack("{s:s, s:f, s:f}", "measure", axis->name, "from", axis->from, "to", axis->to);
+	return json_pack("{s:o, s:f, s:f}", "measure", report_text(axis->name), "from", axis->from, "to", axis->to);
 }
 
 static json_t *
@@ -25,7 +26,7 @@ colour_as_json(const struct map_drawing *drawing)
 	if (source->input.colouring == MAP_PLAIN || (drawing->request->other && drawing->request->shift) ||
 	    (drawing->request->density && !drawing->request->source.colour))
 		return json_null();
-	colour = json_pack("{s:s}", "measure", source->input.colour.name);
+	colour = json_pack("{s:o}", "measure", report_text(source->input.colour.name));
 	if (source->input.colouring == MAP_BY_VALUE) {
 		json_object_set_new(colour, "from", report_number(map->axes.colour.low));
 		json_object_set_new(colour, "to", report_number(map->axes.colour.high));
@@ -94,16 +95,20 @@ files_as_json(const struct map_drawing *drawing)
 	const struct map_request *request = drawing->request;
 	json_t *files = json_array();
 
-	if (request->has_picture) {
+	if (request->has_picture)
 		json_array_append_new(files, report_text(request->picture.path));
+	if (request->has_picture && request->common->script) {
 		json_array_append_new(files, report_text(request->picture.script_path));
 		json_array_append_new(files, report_text(request->picture.data_path));
 	}
 	for (size_t m = 0; request->frames && m < drawing->map_count; m++) {
-		char name[MAP_FRAME_NAME_ROOM];
+		char name[MAP_FRAME_NAME_ROOM], *path;
 
 		map_frame_name(drawing, m, name);
-		json_array_append_new(files, json_pack("s++", request->frames, "/", name));
+		if (asprintf(&path, "%s/%s", request->frames, name) < 0)
+			break;
+		json_array_append_new(files, report_text(path));
+		free(path);
 	}
 	return files;
 }
@@ -114,7 +119,6 @@ map_report(const struct map_drawing *drawing, struct portolan_error *error)
 	json_t *root = json_pack("{s:o, s:o, s:o}", "x", axis_as_json(&drawing->axes.x), "y",
 	                         axis_as_json(&drawing->axes.y), "colour", colour_as_json(drawing));
 	json_t *maps = json_array(), *paths = json_array();
-	int code = 0;
 
 	for (size_t m = 0; m < drawing->map_count; m++)
 		json_array_append_new(maps, map_as_json(drawing, m));
@@ -125,9 +129,5 @@ map_report(const struct map_drawing *drawing, struct portolan_error *error)
 		json_object_set(root, "paths", paths);
 	json_decref(paths);
 	json_object_set_new(root, "files", files_as_json(drawing));
-	if (!root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF ||
-	    fflush(stdout) == EOF)
-		code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write the report to standard output");
-	json_decref(root);
-	return code;
+	return report_print(NULL, root, 2, error);
 }

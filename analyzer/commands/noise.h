@@ -5,18 +5,20 @@
 
 #include "noise/suspects.h"
 #include "plot/picture.h"
-#include "program/options.h"
+#include "options/options.h"
 #include "selection/regions.h"
 
 /* What ranking, fitting and drawing take for each example, in bytes. */
 #define NOISE_ROW_BYTES 64
 
 struct noise_request {
-	struct options options;
+	struct common_options common;
 	const char *run;
 	uint64_t seed;
 	struct suspects_size size;
-	bool jsonl, by_aum, has_cuts;
+	int format; /* enum rows_format */
+	int by_aum; /* 0, or 1 */
+	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *plot;
 	struct picture picture; /* of plot */

@@ -9,8 +9,6 @@
 #include "program/number.h"
 #include "selection/manifest.h"
 
-#include <portolan/error.h>
-
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static int
 write_plan_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
                     struct portolan_error *error)
 {
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	json_t *manifest = manifest_new("noise plan", dynamics, common->store);
 	uint32_t *rows = malloc((flips->count + 1) * sizeof(*rows));
 	int failed = !manifest || !rows;
@@ -61,7 +59,7 @@ static int
 write_plan(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
            struct portolan_error *error)
 {
-	const char *path = request->options.common.output;
+	const char *path = request->common.output;
 	bool with_manifest = manifest_is_possible(path);
 	struct output output;
 	int code = output_open(&output, path, error);
@@ -80,7 +78,7 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 	                                                    MEASURE_BIT(MEASURE_VARIABILITY),
 	                                        .gold = true,
 	                                        .row_bytes = NOISE_ROW_BYTES};
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	struct dynamics dynamics;
 	struct flips flips;
 	int code = dynamics_load(&dynamics, common, request->run, &wanted, error);
@@ -94,8 +92,8 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 		flips_free(&flips);
 	}
 	if (code >= 0) {
-		dynamics_report_first_epoch(&dynamics);
-		code = dynamics_report_gaps(&dynamics, common->strict);
+		verdict_report_variability(&dynamics, wanted.measures);
+		code = verdict_report(&dynamics, common->strict);
 	}
 	dynamics_free(&dynamics);
 	return code;
@@ -126,7 +124,7 @@ fit_json(const struct noise_request *request, const struct noise_fit *fit, uint6
 
 	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o}, s:o}",
 	                 "run", request->run, "flips_file", report_text(request->flips), "model",
-	                 report_text(request->options.common.output), "examples", (json_int_t)fit->examples, "flips",
+	                 report_text(request->common.output), "examples", (json_int_t)fit->examples, "flips",
 	                 (json_int_t)fit->flips, "unknown", (json_int_t)unknown, "weight", fit->model.logistic.weight,
 	                 "intercept", fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on,
 	                 "held_out", "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped,
@@ -135,33 +133,21 @@ fit_json(const struct noise_request *request, const struct noise_fit *fit, uint6
 	                 report_number(score->f1), "top", tops_json(fit));
 }
 
-struct numbers {
-	char text[4][NUMBER_ROOM];
-};
-
-static const char *
-show(struct numbers *numbers, unsigned i, uint64_t value)
-{
-	number_print_grouped(value, numbers->text[i]);
-	return numbers->text[i];
-}
-
 static void
 write_text(struct output *output, const struct noise_request *request, const struct noise_fit *fit)
 {
 	const struct noise_score *score = &fit->held_out;
 	const struct logistic *logistic = &fit->model.logistic;
-	struct numbers n;
 
 	output_printf(output, "%s: %s examples, %s of them with a flipped label\n", request->run,
-	              show(&n, 0, fit->examples), show(&n, 1, fit->flips));
+	              NUMBER_GROUPED(fit->examples), NUMBER_GROUPED(fit->flips));
 	output_printf(output, "  model      1 / (1 + exp(-(%.6g * confidence %+.6g)))", logistic->weight,
 	              logistic->intercept);
 	if (logistic->weight < 0)
 		output_printf(output, ": above 0.5 where confidence is below %.4f",
 		              -logistic->intercept / logistic->weight);
-	output_printf(output, "\n  trained    on %s examples, half of them flipped\n", show(&n, 0, fit->trained_on));
-	output_printf(output, "  held out   %s examples, half of them flipped: ", show(&n, 0, score->examples));
+	output_printf(output, "\n  trained    on %s examples, half of them flipped\n", NUMBER_GROUPED(fit->trained_on));
+	output_printf(output, "  held out   %s examples, half of them flipped: ", NUMBER_GROUPED(score->examples));
 	if (isfinite(score->precision))
 		output_printf(output, "precision %.4f, recall %.4f, F1 %.4f\n", score->precision, score->recall,
 		              score->f1);
@@ -170,13 +156,12 @@ write_text(struct output *output, const struct noise_request *request, const str
 	for (unsigned t = 0; t < NOISE_TOPS; t++) {
 		const struct noise_top *top = &fit->by_score[t];
 
-		output_printf(output,
-		              "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by "
-		              "confidence alone %s\n",
-		              100 * top->fraction, show(&n, 0, top->examples), show(&n, 1, top->flipped),
-		              top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
-		              100 * (double)top->flipped / (double)fit->flips,
-		              show(&n, 2, fit->by_confidence[t].flipped));
+		output_printf(
+		        output,
+		        "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by confidence alone %s\n",
+		        100 * top->fraction, NUMBER_GROUPED(top->examples), NUMBER_GROUPED(top->flipped),
+		        top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
+		        100 * (double)top->flipped / (double)fit->flips, NUMBER_GROUPED(fit->by_confidence[t].flipped));
 	}
 }
 
@@ -185,14 +170,14 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
            struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, NULL, error);
+	int code;
 
+	if (request->common.json)
+		return report_print(NULL, fit_json(request, fit, unknown), 2, error);
+	code = output_open(&output, NULL, error);
 	if (code < 0)
 		return code;
-	if (!request->options.common.json)
-		write_text(&output, request, fit);
-	else if (report_write(&output, fit_json(request, fit, unknown)) < 0)
-		output_fail(&output);
+	write_text(&output, request, fit);
 	return output_finish(&output, error);
 }
 
@@ -210,7 +195,7 @@ draw(const struct noise_request *request, const struct dynamics *dynamics, const
 
 	if (!request->before)
 		return densities_draw_flips(NULL, &after, &request->picture, error);
-	code = dynamics_load_beside(&original, dynamics, &request->options.common, request->before, &wanted, error);
+	code = dynamics_load_beside(&original, dynamics, &request->common, request->before, &wanted, error);
 	if (code < 0)
 		return code;
 	code = flips_read(request->flips, &original, FLIPS_OLD, &original_flips, error);
@@ -228,15 +213,13 @@ static int
 fit_run(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
         struct portolan_error *error)
 {
-	const struct common_options *common = &request->options.common;
-	char unknown[NUMBER_ROOM];
+	const struct common_options *common = &request->common;
 	struct noise_fit fit;
 	int code;
 
-	if (flips->unknown > 0) {
-		number_print_grouped(flips->unknown, unknown);
-		message_warning("%s: %s ids are not in run '%s'; left out", request->flips, unknown, request->run);
-	}
+	if (flips->unknown > 0)
+		message_warning("%s: %s ids are not in run '%s'; left out", request->flips,
+		                NUMBER_GROUPED(flips->unknown), request->run);
 	code = noise_fit(dynamics, flips, request->seed, &fit, error);
 	if (code >= 0 && request->plot)
 		code = draw(request, dynamics, flips, error);
@@ -248,7 +231,7 @@ fit_run(const struct noise_request *request, const struct dynamics *dynamics, co
 		return code;
 	if (fit.model.logistic.weight >= 0)
 		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
-	code = dynamics_report_gaps(dynamics, common->strict);
+	code = verdict_report(dynamics, common->strict);
 	return flips->unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
 }
 
@@ -262,7 +245,7 @@ noise_action_fit(const struct noise_request *request, struct portolan_error *err
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
 	if (code >= 0)
-		code = dynamics_load(&dynamics, &request->options.common, request->run, &wanted, error);
+		code = dynamics_load(&dynamics, &request->common, request->run, &wanted, error);
 	if (code < 0)
 		return code;
 	code = flips_read(request->flips, &dynamics, FLIPS_NEW, &flips, error);

@@ -34,7 +34,7 @@ scored_load(const struct noise_request *request, enum measure measure, struct sc
             struct portolan_error *error)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure), .row_bytes = NOISE_ROW_BYTES};
-	int code = dynamics_load(&scored->dynamics, &request->options.common, request->run, &wanted, error);
+	int code = dynamics_load(&scored->dynamics, &request->common, request->run, &wanted, error);
 
 	if (code < 0)
 		return code;
@@ -50,43 +50,29 @@ scored_load(const struct noise_request *request, enum measure measure, struct sc
 	return code;
 }
 
-static void
-say_how_many(const struct suspects *suspects)
-{
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-
-	number_print_grouped(suspects->above_half, some);
-	number_print_grouped(suspects->scored, all);
-	message_note("%s of %s examples have a score above 0.5", some, all);
-}
-
 /* Prints the suspects, and says what is incomplete. */
 static int
 finish(const struct noise_request *request, const struct scored *scored, enum measure measure,
        struct portolan_error *error)
 {
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
 	struct suspects suspects;
-	struct output output;
-	char some[NUMBER_ROOM];
 	int code = suspects_rank(&scored->dynamics, scored->scores, dynamics_measure(&scored->dynamics, measure),
 	                         &request->size, &suspects, error);
 	bool left_out;
 
 	if (code < 0)
 		return code;
-	code = output_open(&output, common->output, error);
-	if (code >= 0) {
-		suspects_write(&output, &scored->dynamics, scored->scores, &suspects, request->jsonl);
-		code = output_finish(&output, error);
-	}
+	code = suspects_write(&suspects, &scored->dynamics, scored->scores, common->output,
+	                      (enum rows_format)request->format, error);
 	left_out = suspects.scored < scored->dynamics.count;
 	if (code >= 0) {
-		say_how_many(&suspects);
-		number_print_grouped(scored->dynamics.count - suspects.scored, some);
+		message_note("%s of %s examples have a score above 0.5", NUMBER_GROUPED(suspects.above_half),
+		             NUMBER_GROUPED(suspects.scored));
 		if (left_out)
-			message_warning("left out, as no margin was recorded for them: %s examples", some);
-		code = dynamics_report_gaps(&scored->dynamics, common->strict);
+			message_warning("left out, as no margin was recorded for them: %s examples",
+			                NUMBER_GROUPED(scored->dynamics.count - suspects.scored));
+		code = verdict_report(&scored->dynamics, common->strict);
 	}
 	suspects_free(&suspects);
 	return code == STATUS_DONE && left_out && common->strict ? STATUS_INCOMPLETE : code;

@@ -1,17 +1,71 @@
-/* rm.c: portolan rm: removes a run; portoland does it. */
-#include "commands.h"
-
+/* rm.c: portolan rm: removes a run; portoland does it. On a terminal it asks first. */
+#include "options/options.h"
 #include "program/handover.h"
+#include "program/message.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct rm_request {
+	struct common_options common;
+	bool yes;
+};
+
+/* Asks, and waits for the answer. */
+static bool
+confirm(const char *run, const char *store)
+{
+	char answer[16];
+
+	message_note("remove run '%s', and all that was recorded of it, from %s? [y/N]", run, store);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	const struct rm_request *request = context;
+	const struct common_options *common = &request->common;
+	const char *run = common->operands[0], *words[7] = {NULL, "rm"};
+	int count = 2;
+
+	(void)error;
+	if (!request->yes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !confirm(run, common->store)) {
+		message_error("run '%s' was not removed", run);
+		return STATUS_FAILED;
+	}
+	if (option_given(common, "store")) {
+		words[count++] = "--store";
+		words[count++] = common->store;
+	}
+	if (run[0] == '-')
+		words[count++] = "--";
+	words[count++] = run;
+	return handover_become((char **)words);
+}
+
+static const struct option_spec options[] = {
+        {"yes", NULL, OPTION_FLAG, .offset = offsetof(struct rm_request, yes), .letter = 'y',
+         .help = "Do not ask. Without a terminal there is no question."},
+        {0},
+};
 
 const struct command rm_command = {
         .name = "rm",
         .operands = "RUN",
         .summary = "remove a run from the store",
         .examples = "remove one run\n"
-                    "portolan rm snli/seed1\n",
-        .help = "Removes the run and all that was recorded of it; its name is free at once. Handed over to portoland, "
-                "which "
-                "writes stores.",
+                    "portolan rm snli/seed1\n"
+                    "without being asked\n"
+                    "portolan rm snli/seed1 --yes\n",
+        .help = "Removes the run and all that was recorded of it; its name is free at once. "
+                "On a terminal it asks first. "
+                "Handed over to portoland, which writes stores.",
         .common = COMMON_STORE,
-        .run = handover_to_collector,
+        .options = options,
+        .operand = "run",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct rm_request),
+        .run = run,
 };

@@ -1,12 +1,10 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
-#include "commands.h"
-
 #include "check/completeness.h"
 #include "check/counters.h"
 #include "program/message.h"
-#include "program/options.h"
+#include "options/format.h"
 #include "output/report.h"
-#include "output/text.h"
+#include "output/rows.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>
@@ -15,6 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+struct runs_request {
+	struct common_options common;
+	int format; /* of the table; see common.json */
+};
 
 static const char *
 state_name(const struct store_run_info *run)
@@ -39,23 +42,38 @@ print_time(int64_t seconds, char text[32])
 		text[0] = '\0';
 }
 
-static void
-write_csv(struct output *output, const struct store_run_info *runs, size_t count)
+/* Of a damaged one only the name is known. */
+static int
+write_table(const struct runs_request *request, const struct store_run_info *runs, size_t count,
+            struct portolan_error *error)
 {
-	output_text(output, "name,examples,epochs,observations,state,mode,created\n");
+	static const struct rows_column columns[] = {
+	        {"name", ROWS_TEXT},  {"examples", ROWS_WHOLE}, {"epochs", ROWS_WHOLE}, {"observations", ROWS_WHOLE},
+	        {"state", ROWS_TEXT}, {"mode", ROWS_TEXT},      {"created", ROWS_TEXT}};
+	struct rows rows;
+	int code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns, 7, error);
+
+	if (code < 0)
+		return code;
 	for (size_t i = 0; i < count; i++) {
+		const struct store_run_info *run = &runs[i];
+		bool damaged = run->state == STORE_DAMAGED;
+		const uint64_t numbers[] = {run->examples, run->epochs, run->observations};
 		char created[32];
 
-		text_csv(output, runs[i].name, strlen(runs[i].name));
-		if (runs[i].state == STORE_DAMAGED) {
-			output_text(output, ",,,,damaged,,\n");
-			continue;
+		rows_text(&rows, run->name);
+		for (size_t n = 0; n < 3; n++) {
+			if (damaged)
+				rows_empty(&rows);
+			else
+				rows_whole(&rows, numbers[n]);
 		}
-		print_time(runs[i].created, created);
-		output_printf(output, ",%llu,%llu,%llu,%s,%s,%s\n", (unsigned long long)runs[i].examples,
-		              (unsigned long long)runs[i].epochs, (unsigned long long)runs[i].observations,
-		              state_name(&runs[i]), mode_name(&runs[i]), created);
+		print_time(run->created, created);
+		rows_text(&rows, state_name(run));
+		rows_text(&rows, damaged ? NULL : mode_name(run));
+		rows_text(&rows, damaged ? NULL : created);
 	}
+	return rows_close(&rows, error);
 }
 
 static json_t *
@@ -100,7 +118,7 @@ add_counters(struct store *store, uint32_t run, json_t *to, struct portolan_erro
 
 /* What is found out to be damaged on the way is marked so. */
 static int
-write_json(struct store *store, struct output *output, struct store_run_info *runs, size_t count,
+write_json(struct store *store, const char *path, struct store_run_info *runs, size_t count,
            struct portolan_error *error)
 {
 	json_t *list = json_array();
@@ -120,31 +138,9 @@ write_json(struct store *store, struct output *output, struct store_run_info *ru
 			code = json_array_set_new(list, json_array_size(list) - 1, run_as_json(&runs[i]));
 		}
 	}
-	if (code < 0) {
-		json_decref(list);
-		return code;
-	}
-	if (report_write(output, list) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory listing the runs");
-	return 0;
-}
-
-static int
-write_runs(struct store *store, const struct common_options *common, struct store_run_info *runs, size_t count,
-           struct portolan_error *error)
-{
-	struct output output;
-	int code = output_open(&output, common->output, error);
-
-	if (code < 0)
-		return code;
-	if (common->json)
-		code = write_json(store, &output, runs, count, error);
-	else
-		write_csv(&output, runs, count);
 	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
+		return report_print(path, list, 2, error);
+	json_decref(list);
 	return code;
 }
 
@@ -167,8 +163,9 @@ count_damaged(const struct store_run_info *runs, size_t count)
 
 /* How many of them are damaged. */
 static int
-list_runs(const struct common_options *common, struct portolan_error *error)
+list_runs(const struct runs_request *request, struct portolan_error *error)
 {
+	const struct common_options *common = &request->common;
 	struct store_run_info *runs;
 	struct store *store;
 	size_t count;
@@ -178,7 +175,8 @@ list_runs(const struct common_options *common, struct portolan_error *error)
 		return code;
 	code = store_runs(store, &runs, &count, error);
 	if (code >= 0) {
-		code = write_runs(store, common, runs, count, error);
+		code = common->json ? write_json(store, common->output, runs, count, error)
+		                    : write_table(request, runs, count, error);
 		if (code >= 0)
 			code = count_damaged(runs, count);
 		free(runs);
@@ -188,21 +186,20 @@ list_runs(const struct common_options *common, struct portolan_error *error)
 }
 
 static int
-run(const struct command *command, int argc, char **argv)
+check(void *context, struct portolan_error *error)
 {
-	struct portolan_error error;
-	struct options options;
-	int damaged;
+	struct runs_request *request = context;
 
-	options_begin(&options, command, argc, argv);
-	if (options_next(&options) != OPTIONS_END)
-		return options.status;
-	if (options.operand_count > 0)
-		return options_wrong(command, "takes no operand: '%s'", options.operands[0]);
-	damaged = list_runs(&options.common, &error);
-	if (damaged < 0)
-		message_error("%s", error.message);
-	return damaged == 0 ? STATUS_DONE : STATUS_FAILED;
+	(void)error;
+	return format_choose_rows(&request->common, &request->format);
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	int damaged = list_runs(context, error);
+
+	return damaged > 0 ? STATUS_FAILED : damaged;
 }
 
 const struct command runs_command = {
@@ -213,14 +210,10 @@ const struct command runs_command = {
                     "portolan runs | column -s, -t\n"
                     "as JSON, of another store\n"
                     "portolan runs --json --store /data/portolan-store\n",
-        .help = "Prints one line per run, as CSV: name,examples,epochs,observations,state,mode,created. state is "
-                "recording "
-                "(a session is live), closed, or damaged: its records cannot be read, the other columns are empty, "
-                "and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
-                "With --json also what was counted while it was recorded: observations received, repeated, replaced, "
-                "refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they "
-                "took, "
-                "and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).",
+        .help = "Prints one line per run, as CSV: name,examples,epochs,observations,state,mode,created. state is recording (a session is live), closed, or damaged: its records cannot be read, the other columns are empty, and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
+                "With --json also what was counted while it was recorded: observations received, repeated, replaced, refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they took, and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
+        .request_size = sizeof(struct runs_request),
+        .check = check,
         .run = run,
 };

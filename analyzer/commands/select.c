@@ -4,14 +4,11 @@
  * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. The file is
  * mapped, so that takes no memory for its text.
  */
-#include "commands.h"
-
 #include "files/join.h"
 #include "program/message.h"
 #include "program/parallel.h"
 #include "select_files.h"
 #include "select_options.h"
-#include "select_passes.h"
 #include "selection/passes.h"
 
 /* STATUS_INCOMPLETE where a list had ids that are not to be chosen from. */
@@ -22,18 +19,15 @@ report_lists(const struct select_request *request, const struct dynamics *dynami
 
 	for (size_t i = 0; i < request->list_count; i++) {
 		const struct pool_list *list = &request->lists[i];
-		char unknown[NUMBER_ROOM], all[NUMBER_ROOM];
 
 		if (list->unknown == 0)
 			continue;
-		number_print_grouped(list->unknown, unknown);
-		number_print_grouped(list->ids, all);
 		message_warning("not observed in run '%s': %s of the %s ids in %s, '%s' in %s %llu the first",
-		                dynamics->info->name, unknown, all, list->path, list->first, list->unit,
-		                (unsigned long long)list->first_place);
+		                dynamics->info->name, NUMBER_GROUPED(list->unknown), NUMBER_GROUPED(list->ids),
+		                list->path, list->first, list->unit, (unsigned long long)list->first_place);
 		status = STATUS_INCOMPLETE;
 	}
-	return request->options.common.strict ? status : STATUS_DONE;
+	return request->common.strict ? status : STATUS_DONE;
 }
 
 /* An exit status, or a negative code with `error` filled. */
@@ -57,7 +51,7 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 		        .cuts = request->has_cuts ? &request->cuts : NULL,
 		        .threshold = request->has_threshold ? &request->threshold : NULL,
 		        .features = request->features ? &features : NULL,
-		        .threads = parallel_threads(request->options.common.threads),
+		        .threads = parallel_threads(request->common.threads),
 		        .seed = request->seed,
 		};
 
@@ -100,7 +94,7 @@ static int
 select_from_one(struct select_request *request, struct dynamics *dynamics, const struct dynamics_request *wanted,
                 struct portolan_error *error)
 {
-	int status = dynamics_open(dynamics, &request->options.common, request->runs[0], wanted, error);
+	int status = dynamics_open(dynamics, &request->common, request->runs[0], wanted, error);
 
 	if (status < 0)
 		return status;
@@ -113,20 +107,23 @@ select_from_one(struct select_request *request, struct dynamics *dynamics, const
 }
 
 static int
-select_examples(struct select_request *request, struct portolan_error *error)
+run(void *context, struct portolan_error *error)
 {
+	struct select_request *request = context;
 	struct dynamics_request wanted = {
 	        .measures = request->with_measures ? MEASURE_ALL : 0,
 	        .user = request->with_measures,
 	        .gold = request->with_measures || select_has_manifest(request),
 	        .row_bytes = row_bytes(request),
 	};
-	const struct common_options *common = &request->options.common;
+	const struct common_options *common = &request->common;
+	struct dynamics_request ranked = {0};
 	struct aggregate_report report;
 	struct dynamics dynamics = {0};
 	int status, gaps;
 
 	selection_plan_request(&request->plan, &wanted);
+	selection_plan_request(&request->plan, &ranked);
 	if (request->run_count == 1) {
 		status = select_from_one(request, &dynamics, &wanted, error);
 	} else {
@@ -135,39 +132,20 @@ select_examples(struct select_request *request, struct portolan_error *error)
 		status = status < 0 ? status : select_held(request, &dynamics, error);
 	}
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
-		dynamics_report_first_epoch(&dynamics);
+		verdict_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
-		                              : dynamics_report_gaps(&dynamics, common->strict);
+		                              : verdict_report(&dynamics, common->strict);
 		status = status ? status : gaps;
 	}
 	dynamics_free(&dynamics);
 	return status;
 }
 
-static int
-run(const struct command *command, int argc, char **argv)
-{
-	struct select_request request = {.plan = {.fraction = 1, .top_share = 1}, .format = -1, .run_count = 1};
-	struct portolan_error error;
-	int key, status;
-
-	options_begin(&request.options, command, argc, argv);
-	while ((key = options_next(&request.options)) > 0) {
-		status = select_take_option(&request, command, key, request.options.argument);
-		if (status != 0)
-			return status;
-	}
-	if (key != OPTIONS_END)
-		return request.options.status;
-	if (options_one_operand(&request.options, "run") != 0 || select_check_options(&request, command) != 0)
-		return STATUS_USAGE;
-	status = select_examples(&request, &error);
-	if (status < 0) {
-		message_error("%s", error.message);
-		return STATUS_FAILED;
-	}
-	return status;
-}
+static const struct select_request defaults = {
+        .plan = {.fraction = 1, .top_share = 1},
+        .format = -1,
+        .run_count = 1,
+};
 
 const struct command select_command = {
         .name = "select",
@@ -189,36 +167,29 @@ const struct command select_command = {
                     "portolan select snli/seed1 --by random --fraction 0.25 --exclude ambiguous-0.5.txt\n"
                     "70% from the hard end, 30% from the easy end, classes as in the whole\n"
                     "portolan select snli/seed1 --by hard-to-learn --both-ends 0.7 --fraction 0.1 --stratified\n",
-        .help = "Prints what the rule ranks first, in rank order; ties go by ascending id. Examples that a measure is "
-                "not defined for come last. forgettable is the set with at least one forgetting event, or never "
-                "learned: "
-                "the never learned first, then by forgetting events; all of it unless a size is given. So are the "
-                "regions, each ranked as the rule of its name.\n\n"
-                "Baselines: high-confidence, low-variability, high-correctness and low-correctness (the measure so); "
-                "forgetting (everybody, the never learned first, then forgetting_events:desc); uncertainty "
-                "(entropy:desc); least-confidence (max_prob:asc, that is by 1 − max p); k-center (the lowest id, then "
-                "each time the example whose features are farthest from all chosen; Sener and Savarese 2018).\n\n"
-                "A selection has parts: --mix takes its fractions of the size, --both-ends shares the rest out, and "
-                "with --per-class or --stratified all this is done within each class. What one part has the next "
-                "passes over, so nobody is there twice, and a mix replaces what the rule ranks last. --stratified "
-                "shares the size out by largest remainders.\n\n"
-                "With --join, FILE's lines are printed unchanged, in rank order too, the header of CSV and TSV first; "
-                "with --with-measures each gets the measures as further columns (fields). A FILE that has one of these "
-                "already is refused, as its own would be ambiguous then: rename or remove it there. If ids are missing "
-                "from FILE, the exit status is 3. Integer ids may be written as other programs do: 4.0 and \" 4\" are "
-                "4.\n\n"
-                "npy is an array of the ids (uint64), or with --join of the lines' numbers (int64, from 0, the header "
-                "not counted).\n\n"
-                "The fractions of the paper (--fractions paper): 0.01, 0.05, 0.1, 0.1667, 0.25, 0.3319, 0.5 and 0.75, "
-                "as the code published with "
-                "Swayamdipta et al. 2020 has it, in files named by two decimals at most. Beside each output file "
-                "stands "
-                "FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date "
-                "($SOURCE_DATE_EPOCH, if it is set).\n\n"
-                "A run that --max-memory has no room for is read in passes: two or three, and more where much is "
-                "selected. --join, --only, --exclude, --with, k-center, and random where ids are not in order, need it "
-                "whole, and say how much that takes.",
+        .help = "Prints what the rule ranks first, in rank order; ties go by ascending id. "
+                "Examples that a measure is not defined for come last. forgettable is the set with at least one forgetting event, or never learned: the never learned first, then by forgetting events; all of it unless a size is given. "
+                "So are the regions, each ranked as the rule of its name.\n\n"
+                "Baselines: high-confidence, low-variability, high-correctness and low-correctness (the measure so); forgetting (everybody, the never learned first, then forgetting_events:desc); uncertainty (entropy:desc); least-confidence (max_prob:asc, that is by 1 − max p); k-center (the lowest id, then each time the example whose features are farthest from all chosen; Sener and Savarese 2018).\n\n"
+                "A selection has parts: --mix takes its fractions of the size, --both-ends shares the rest out, and with --per-class or --stratified all this is done within each class. "
+                "What one part has the next passes over, so nobody is there twice, and a mix replaces what the rule ranks last. "
+                "--stratified shares the size out by largest remainders.\n\n"
+                "With --join, FILE's lines are printed unchanged, in rank order too, the header of CSV and TSV first; with --with-measures each gets the measures as further columns (fields). "
+                "A FILE that has one of these already is refused, as its own would be ambiguous then: rename or remove it there. "
+                "If ids are missing from FILE, the exit status is 3. "
+                "Integer ids may be written as other programs do: 4.0 and \" 4\" are 4.\n\n"
+                "npy is an array of the ids (uint64), or with --join of the lines' numbers (int64, from 0, the header not counted).\n\n"
+                "The fractions of the paper (--fractions paper): 0.01, 0.05, 0.1, 0.1667, 0.25, 0.3319, 0.5 and 0.75, as the code published with Swayamdipta et al. 2020 has it, in files named by two decimals at most. "
+                "Beside each output file stands FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date ($SOURCE_DATE_EPOCH, if it is set).\n\n"
+                "A run that --max-memory has no room for is read in passes: two or three, and more where much is selected. "
+                "--join, --only, --exclude, --with, k-center, and random where ids are not in order, need it whole, and say how much that takes.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = select_option_table,
+        .operand = "run",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct select_request),
+        .defaults = &defaults,
+        .check = select_check,
         .run = run,
 };

@@ -2,6 +2,7 @@
 #include "select_files.h"
 
 #include "program/message.h"
+#include "output/claims.h"
 #include "output/report.h"
 
 #include <portolan/error.h>
@@ -14,7 +15,7 @@ bool
 select_has_manifest(const struct select_request *request)
 {
 	return !request->without_manifest &&
-	       (request->fraction_count > 0 || manifest_is_possible(request->options.common.output));
+	       (request->fraction_count > 0 || manifest_is_possible(request->common.output));
 }
 
 /* "subsets/hard.txt" and "0.1" make "subsets/hard-0.1.txt"; the caller's to free(). */
@@ -130,7 +131,7 @@ select_write_manifest(const struct select_request *request, const struct selecti
                       const struct dynamics *dynamics, size_t eligible, size_t chosen, json_t *classes,
                       const char *output, struct portolan_error *error)
 {
-	json_t *manifest = manifest_new("select", dynamics, request->options.common.store);
+	json_t *manifest = manifest_new("select", dynamics, request->common.store);
 	int failed = !manifest;
 
 	failed |= json_object_set_new(manifest, "eligible", json_integer((json_int_t)eligible)) < 0;
@@ -149,9 +150,14 @@ select_write_manifest(const struct select_request *request, const struct selecti
 void
 select_warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
 {
+	const char *why = count == asked        ? "there are no more examples to choose from"
+	                  : plan->mix_count > 0 ? "the rules rank no more"
+	                                        : "the rule ranks no more";
+
+	if (plan->count > asked && plan->classes != SELECTION_CLASSES_EACH)
+		asked = (size_t)plan->count;
 	if (plan->has_size && count < asked)
-		message_warning("%zu selected instead of %zu: %s no more", count, asked,
-		                plan->mix_count > 0 ? "the rules rank" : "the rule ranks");
+		message_warning("%zu selected instead of %zu: %s", count, asked, why);
 }
 
 struct select_output_options
@@ -206,9 +212,9 @@ select_each_file(const struct select_request *request,
 	int status = STATUS_DONE;
 
 	if (request->fraction_count == 0)
-		return write(context, request, &plan, request->options.common.output, error);
+		return write(context, request, &plan, request->common.output, error);
 	for (size_t i = 0; i < request->fraction_count; i++) {
-		char *name = name_file(request->options.common.output, request->fraction_names[i]);
+		char *name = name_file(request->common.output, request->fraction_names[i]);
 		int code;
 
 		if (!name)
@@ -221,6 +227,23 @@ select_each_file(const struct select_request *request,
 		status = code > status ? code : status;
 	}
 	return status;
+}
+
+static int
+claim_one(void *context, const struct select_request *request, const struct selection_plan *plan, const char *output,
+          struct portolan_error *error)
+{
+	int code = request->fraction_count > 0 ? claims_add_output("the file", output, error) : 0;
+
+	(void)context;
+	(void)plan;
+	return code >= 0 && select_has_manifest(request) ? manifest_claim(output, error) : code;
+}
+
+int
+select_claim_files(const struct select_request *request, struct portolan_error *error)
+{
+	return select_each_file(request, claim_one, NULL, error);
 }
 
 int

@@ -4,7 +4,7 @@
 
 #include "dynamics/aggregate.h"
 #include "program/number.h"
-#include "program/options.h"
+#include "options/options.h"
 #include "select_output.h"
 #include "selection/pool.h"
 #include "selection/selection_plan.h"
@@ -12,12 +12,12 @@
 #define SELECT_FRACTIONS_MAX 32
 
 struct select_request {
-	struct options options;
+	struct common_options common;
 	struct selection_plan plan;
 	uint64_t seed;
 	const char *rule; /* as it was given; NULL: not yet */
 	const char *mix_rules[SELECTION_MIXES_MAX];
-	bool has_threshold, has_cuts, with_measures, without_manifest;
+	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
 	double threshold;
 	struct region_cuts cuts;
 	size_t fraction_count; /* of --fractions; then one file each */
@@ -32,13 +32,10 @@ struct select_request {
 	size_t run_count;
 };
 
-extern const struct command_option select_option_table[];
+extern const struct option_spec select_option_table[];
 
-/* Takes one option; its status when it is wrong, which is said, else 0. */
-int select_take_option(struct select_request *request, const struct command *command, int key, const char *text);
-
-/* Options that do not go together; settles what follows from them. */
-int select_check_options(struct select_request *request, const struct command *command);
+/* command.check: options that do not go together; settles what follows from them. */
+int select_check(void *request, struct portolan_error *error);
 
 /* The rules can be judged only when the run's own columns are known. */
 int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);

@@ -2,6 +2,7 @@
 #include "select_output.h"
 
 #include "files/join.h"
+#include "options/format.h"
 #include "program/message.h"
 #include "output/npy.h"
 #include "program/number.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy"};
+const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy", NULL};
 
 static void
 write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
@@ -76,49 +77,65 @@ select_output_rows(struct output *output, const struct select_output_options *op
 		write_id_table(output, part, json, rows, count);
 }
 
-/* The columns that --with-measures adds; at most DYNAMICS_COLUMNS_MAX. */
-static size_t
-added_names(const struct dynamics *dynamics, const char *names[DYNAMICS_COLUMNS_MAX])
-{
-	for (size_t c = 0; c < dynamics->column_count; c++)
-		names[c] = dynamics->columns[c].name;
-	return dynamics->column_count;
-}
-
 static int
 refuse_column(const char *path, const char *what, const char *name, struct portolan_error *error)
 {
 	return error_set(
 	        error, PORTOLAN_E_INVALID,
-	        "%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out "
-	        "--with-measures",
+	        "%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out --with-measures",
 	        path, what, name);
+}
+
+/* The measure of this name that is added to every line; NULL: none. */
+static const char *
+find_added(const struct dynamics *dynamics, const struct field *name)
+{
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		if (name->length == strlen(dynamics->columns[c].name) &&
+		    memcmp(name->at, dynamics->columns[c].name, name->length) == 0)
+			return dynamics->columns[c].name;
+	return NULL;
 }
 
 static int
 check_header(const struct join *join, const char *path, const struct dynamics *dynamics, char *text,
              struct portolan_error *error)
 {
-	const char *names[DYNAMICS_COLUMNS_MAX];
-	size_t count = added_names(dynamics, names), fields = records_count_fields(join->format, &join->header);
+	const char *at = join->header.at, *end = at + join->header.length;
+	struct field field;
 
-	for (size_t f = 0; f < fields; f++) {
-		long length = records_field(join->format, &join->header, f, text);
+	while (at && records_take_field(join->format, &at, end, text, &field)) {
+		const char *name;
 
-		for (size_t i = 0; length >= 0 && i < count; i++)
-			if ((size_t)length == strlen(names[i]) && memcmp(text, names[i], (size_t)length) == 0)
-				return refuse_column(path, "column", names[i], error);
+		field = records_trim(field);
+		name = find_added(dynamics, &field);
+		if (name)
+			return refuse_column(path, "column", name, error);
 	}
 	return 0;
+}
+
+struct member_check {
+	const struct dynamics *dynamics;
+	const char *there; /* the first that a line has already */
+};
+
+static bool
+check_member(void *context, const struct field *key, const struct field *value)
+{
+	struct member_check *check = context;
+
+	(void)value;
+	if (!check->there)
+		check->there = find_added(check->dynamics, key);
+	return true;
 }
 
 static int
 check_line(const struct join *join, const struct join_match *match, const char *path, const struct dynamics *dynamics,
            char *text, struct portolan_error *error)
 {
-	const char *names[DYNAMICS_COLUMNS_MAX];
-	size_t count = added_names(dynamics, names);
-	long first;
+	struct member_check check = {.dynamics = dynamics};
 
 	if (join->format != RECORDS_JSONL) {
 		if (records_count_fields(join->format, &match->record) <=
@@ -128,8 +145,8 @@ check_line(const struct join *join, const struct join_match *match, const char *
 		                 "%s: record %llu has more fields than the header, so --with-measures cannot name them",
 		                 path, (unsigned long long)match->number + 1);
 	}
-	first = records_json_first_of(&match->record, names, count, text);
-	return first < 0 ? 0 : refuse_column(path, "field", names[first], error);
+	records_json_members(&match->record, text, check_member, &check);
+	return check.there ? refuse_column(path, "field", check.there, error) : 0;
 }
 
 /* Whether every line can take the measures, before anything is written: none has a field of that name already. */
@@ -240,25 +257,37 @@ write_selection(struct output *output, const struct select_output_options *optio
 	return 0;
 }
 
+/* The name of the output says what its lines are: those of the joined file. */
+static int
+check_ending(const struct select_output_options *options, const struct join *join, struct portolan_error *error)
+{
+	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
+	const char *ending = format_of_ending(options->path), *own = format_of_ending(options->join);
+
+	if (options->format != SELECT_LINES || !ending || strcmp(ending, names[join->format]) == 0 ||
+	    (own && strcmp(ending, own) == 0))
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "-o %s is %s by its name, and the lines of %s are %s: change the name", options->path, ending,
+	                 options->join, names[join->format]);
+}
+
 /* All of them are printed: a file may say more than one thing of an example. That is for its owner to know. */
 static void
 report_again(const struct join *join, const char *path)
 {
-	char again[NUMBER_ROOM];
-
 	if (join->again == 0)
 		return;
-	number_print_grouped(join->again, again);
-	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path, again,
-	                join->again == 1 ? " is" : "s are", (unsigned long long)join->first_again + 1,
-	                join->again == 1 ? "" : " the first");
+	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path,
+	                NUMBER_GROUPED(join->again), join->again == 1 ? " is" : "s are",
+	                (unsigned long long)join->first_again + 1, join->again == 1 ? "" : " the first");
 }
 
 static int
 report_missing(const struct join *join, const char *path, const struct dynamics *dynamics, const uint32_t *chosen,
                size_t count)
 {
-	char missing[NUMBER_ROOM], all[NUMBER_ROOM], digits[NUMBER_ROOM];
+	char digits[NUMBER_ROOM];
 	const char *first = digits;
 	uint32_t index;
 	size_t length;
@@ -266,15 +295,14 @@ report_missing(const struct join *join, const char *path, const struct dynamics 
 	if (join->missing == 0)
 		return STATUS_DONE;
 	index = chosen[join->first_missing];
-	number_print_grouped(join->missing, missing);
-	number_print_grouped(count, all);
 	if (dynamics->ids.kind == STORE_ID_INT)
 		length = number_print_u64(dynamics->ids.integers[index], digits);
 	else
 		first = ids_text(&dynamics->ids, index, &length);
-	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path, missing, all, (int)length,
-	                first, join->odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
-	                join->odd, join->odd[0] ? "'" : "");
+	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path,
+	                NUMBER_GROUPED(join->missing), NUMBER_GROUPED(count), (int)length, first,
+	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "", join->oddities.odd,
+	                join->oddities.odd[0] ? "'" : "");
 	return STATUS_INCOMPLETE;
 }
 
@@ -290,9 +318,11 @@ select_output(const struct select_output_options *options, const struct dynamics
 		code = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
 		if (code < 0)
 			return code;
-		if (options->with_measures)
+		code = check_ending(options, &join, error);
+		if (code >= 0 && options->with_measures)
 			code = check_lines(&join, options->join, dynamics, error);
 		if (code >= 0) {
+			join_warn(&join.oddities, options->join, options->id_field);
 			report_again(&join, options->join);
 			status = report_missing(&join, options->join, dynamics, chosen, count);
 		}

@@ -6,8 +6,7 @@
 #include "output/output.h"
 
 enum select_format { SELECT_IDS, SELECT_CSV, SELECT_JSONL, SELECT_NPY, SELECT_LINES };
-extern const char *const select_format_names[]; /* those a user can ask for: all but SELECT_LINES */
-#define SELECT_FORMATS 4
+extern const char *const select_format_names[]; /* those a user can ask for, then NULL: all but SELECT_LINES */
 
 struct select_output_options {
 	enum select_format format;

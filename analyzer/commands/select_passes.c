@@ -3,9 +3,8 @@
  *
  * The head of an npy file says how many there are: such a selection is made twice, and first only counted.
  */
-#include "select_passes.h"
-
 #include "select_files.h"
+
 #include "selection/passes.h"
 
 #include <portolan/error.h>

@@ -1,6 +1,4 @@
 /* upsample.c: portolan upsample: repeats the records that contradict what tokens give away. */
-#include "commands.h"
-
 #include "plot/chart.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -12,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATUS_STOPPED 1000 /* no exit status: the options have theirs */
 #define TOP 10
 #define STEP 0.2
 #define ITERATIONS 50
@@ -21,90 +18,28 @@
 #define NOT_GIVEN UINT64_MAX
 #define KEEP_SHARE 4 /* of --max-memory, for what would have to be read again */
 
-enum {
-	KEY_STEP = OPTION_KEY,
-	KEY_ITERATIONS,
-	KEY_PATIENCE,
-	KEY_PICK,
-	KEY_MAX_MULTIPLICITY,
-	KEY_SEED,
-	KEY_WEIGHTS,
-	KEY_PLOT,
-};
+static const char *const pick_names[] = {"conflict-free", "uniform", NULL};
+static const char *const weight_names[] = {"count", "share", NULL};
 
 static int
-take_choice(const struct command *command, int key, const char *text, struct upsample *upsample)
+check(void *context, struct portolan_error *error)
 {
-	static const char *const picks[] = {"conflict-free", "uniform"}, *const weights[] = {"count", "share"};
-	int choice = key == KEY_PICK ? options_choice(command, "pick", text, picks, 2)
-	                             : options_choice(command, "weight", text, weights, 2);
+	struct upsample *upsample = context;
+	struct common_options *common = &upsample->corpus_options.common;
 
-	if (choice < 0)
-		return STATUS_USAGE;
-	if (key == KEY_PICK)
-		upsample->pick = choice ? BALANCE_UNIFORM : BALANCE_CONFLICT_FREE;
-	else
-		upsample->weights = choice ? UPSAMPLE_SHARES : UPSAMPLE_COUNTS;
-	return 0;
-}
-
-/* Takes one option; its status when it is wrong, else 0. */
-static int
-take_option(struct upsample *upsample, const struct command *command, int key, const char *text)
-{
-	switch (key) {
-	case KEY_STEP:
-		if (!number_parse(text, &upsample->step) || !(upsample->step > 0 && upsample->step <= 1))
-			return options_wrong(command, "--step %s: a number above 0, up to 1", text);
-		return 0;
-	case KEY_ITERATIONS:
-		return options_number(command, "--iterations", text, 1, ITERATIONS_MAX, &upsample->iterations);
-	case KEY_PATIENCE:
-		return options_number(command, "--patience", text, 0, ITERATIONS_MAX, &upsample->patience);
-	case KEY_MAX_MULTIPLICITY:
-		return options_number(command, "--max-multiplicity", text, 1, UINT32_MAX, &upsample->max_multiplicity);
-	case KEY_SEED:
-		return options_number(command, "--seed", text, 0, INT64_MAX, &upsample->seed);
-	case KEY_PICK:
-	case KEY_WEIGHTS:
-		return take_choice(command, key, text, upsample);
-	case KEY_PLOT:
-		upsample->plot = text;
-		return 0;
-	default:
-		return corpus_options_take(&upsample->corpus_options, command, key, text);
-	}
-}
-
-static int
-check_options(struct upsample *upsample, const struct command *command)
-{
-	const char *output = upsample->options.common.output;
-	struct portolan_error error;
-	int status = corpus_options_check(&upsample->corpus_options, &upsample->options);
-
-	if (status != 0)
-		return status;
 	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and so is their end */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
-	upsample->corpus_options.request.keep = upsample->options.common.max_memory / KEEP_SHARE;
-	if (!output)
-		return options_wrong(command, "where to? -o FILE (the report goes to standard output)");
-	if (upsample->plot && strcmp(upsample->plot, output) == 0)
-		return options_wrong(command, "--plot and -o name the same file");
-	status = corpus_options_check_output(&upsample->corpus_options, command, "-o", output);
-	if (status == 0)
-		status = corpus_options_check_output(&upsample->corpus_options, command, "--plot", upsample->plot);
-	if (status != 0)
-		return status;
-	if (upsample->options.common.json && strcmp(output, "-") == 0)
-		return options_wrong(command, "--json and the data cannot both go to standard output: give -o a file");
-	if (upsample->corpus_options.top > HOLDERS_TOKENS_MAX)
-		return options_wrong(command, "--top %llu: at most %d",
-		                     (unsigned long long)upsample->corpus_options.top, HOLDERS_TOKENS_MAX);
-	if (upsample->plot && picture_init(&upsample->picture, "--plot", upsample->plot, CHART_DATA_ENDING, &error) < 0)
-		return options_wrong(command, "%s", error.message);
-	return 0;
+	upsample->corpus_options.request.keep = common->max_memory / KEEP_SHARE;
+	if (!common->output)
+		return options_wrong(common, "where to? -o FILE (the report goes to standard output)");
+	if (common->json && strcmp(common->output, "-") == 0)
+		return options_wrong(common, "--json and the data cannot both go to standard output: give -o a file");
+	if (upsample->plot &&
+	    picture_init(&upsample->picture, PICTURE_CHART, "--plot", upsample->plot, common->script, error) < 0)
+		return PORTOLAN_E_INVALID;
+	if (manifest_claim(common->output, error) < 0)
+		return PORTOLAN_E_INVALID;
+	return corpus_options_check(&upsample->corpus_options);
 }
 
 /* The labels' shares as they are now; or 1/C, which stays. */
@@ -159,7 +94,7 @@ write_manifest(const struct upsample *upsample, struct portolan_error *error)
 
 	json_object_set_new(manifest, "request", upsample_request_json(upsample));
 	json_object_set_new(manifest, "report", upsample_report_json(upsample));
-	return manifest_write(manifest, upsample->options.common.output, error);
+	return manifest_write(manifest, upsample->corpus_options.common.output, error);
 }
 
 static int
@@ -173,7 +108,7 @@ static int
 do_upsample(struct upsample *upsample, struct portolan_error *error)
 {
 	const struct corpus_options *options = &upsample->corpus_options;
-	bool manifest = manifest_is_possible(upsample->options.common.output);
+	bool manifest = manifest_is_possible(upsample->corpus_options.common.output);
 	int code = check_plot(upsample, error);
 
 	if (code >= 0)
@@ -192,7 +127,7 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 		code = upsample_write(upsample, error);
 	if (code >= 0 && manifest)
 		code = write_manifest(upsample, error);
-	if (code >= 0 && strcmp(upsample->options.common.output, "-") != 0)
+	if (code >= 0 && strcmp(upsample->corpus_options.common.output, "-") != 0)
 		code = upsample_report(upsample, error);
 	return code;
 }
@@ -202,18 +137,15 @@ static void
 warn_of_growth(const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
-	char added[NUMBER_ROOM], most_shown[NUMBER_ROOM];
 	uint64_t most = 0;
 
 	if (balance->added <= upsample->counts.records)
 		return;
 	for (size_t i = 0; i < upsample->holders.count; i++)
 		most = balance->repeats[i] > most ? balance->repeats[i] : most;
-	number_print_grouped(balance->added, added);
-	number_print_grouped(most + 1, most_shown);
-	message_warning("%s more than doubled, by %s repeats; a record stands up to %s times: a model may learn such "
-	                "records by heart; take fewer tokens (--top), or cap it (--max-multiplicity)",
-	                upsample->corpus.file.path, added, most_shown);
+	message_warning(
+	        "%s more than doubled, by %s repeats; a record stands up to %s times: a model may learn such records by heart; take fewer tokens (--top), or cap it (--max-multiplicity)",
+	        upsample->corpus.file.path, NUMBER_GROUPED(balance->added), NUMBER_GROUPED(most + 1));
 }
 
 /* What is said at the end, and the status. */
@@ -222,21 +154,17 @@ finish(const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 	const char *what = "the report says which tokens, and why (see also --iterations and --max-multiplicity)";
-	bool strict = upsample->options.common.strict;
-	int status = corpus_options_report(&upsample->corpus_options, &upsample->counts, &upsample->ranking, strict);
+	int status = corpus_options_report(&upsample->corpus_options, &upsample->counts, &upsample->ranking);
 
 	warn_of_growth(upsample);
 	if (balance->imbalance[balance->iterations] == 0)
 		return status;
 	if (balance->tried > balance->iterations)
-		what = "from there on the tokens pulled against each other, which was taken back: take fewer (--top), "
-		       "or see "
-		       "--pick and --patience";
+		what = "from there on the tokens pulled against each other, which was taken back: take fewer (--top), or see --pick and --patience";
 	else if (balance->imbalance[balance->iterations] > balance->imbalance[0])
-		what = "less so than before, as the tokens pull against each other: take fewer (--top), or see --pick, "
-		       "--patience and --max-multiplicity";
+		what = "less so than before, as the tokens pull against each other: take fewer (--top), or see --pick, --patience and --max-multiplicity";
 	message_warning("%s is not balanced: %s", upsample->corpus.file.path, what);
-	return strict ? STATUS_INCOMPLETE : status;
+	return upsample->corpus_options.common.strict ? STATUS_INCOMPLETE : status;
 }
 
 static void
@@ -248,102 +176,82 @@ release(struct upsample *upsample)
 	ranking_free(&upsample->ranking);
 	counts_free(&upsample->counts);
 	corpus_close(&upsample->corpus);
-	corpus_options_free(&upsample->corpus_options);
 }
 
 static int
-run(const struct command *command, int argc, char **argv)
+run(void *context, struct portolan_error *error)
 {
-	struct upsample upsample = {.corpus_options = corpus_options_default(),
-	                            .step = STEP,
-	                            .iterations = ITERATIONS,
-	                            .patience = NOT_GIVEN};
-	struct portolan_error error;
-	int key, code = 0;
+	struct upsample *upsample = context;
+	int code = do_upsample(upsample, error);
 
-	upsample.corpus_options.top = TOP;
-	options_begin(&upsample.options, command, argc, argv);
-	while (code == 0 && (key = options_next(&upsample.options)) > 0)
-		code = take_option(&upsample, command, key, upsample.options.argument);
-	if (code == 0)
-		code = key == OPTIONS_END ? check_options(&upsample, command) : STATUS_STOPPED;
-	if (code == 0) {
-		code = do_upsample(&upsample, &error);
-		if (code < 0) {
-			message_error("%s", error.message);
-			code = STATUS_FAILED;
-		} else {
-			code = finish(&upsample);
-		}
-	}
-	release(&upsample);
-	return code == STATUS_STOPPED ? upsample.options.status : code;
+	if (code >= 0)
+		code = finish(upsample);
+	release(upsample);
+	return code;
 }
 
-static const struct command_option options[] = {
-        CORPUS_OPTIONS_FIELDS,
-        {"top", KEY_TOP, "K", "Balance the K tokens that give the label away most, by z*. Default: 10."},
-        CORPUS_OPTIONS_TOKENS,
-        {"step", KEY_STEP, "F",
-         "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
-        {"iterations", KEY_ITERATIONS, "N", "Iterations at most. Default: 50."},
-        {"patience", KEY_PATIENCE, "N",
-         "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the "
-         "result of the lowest. 0: go on to the last iteration, and take its result. Default: 10; with --pick uniform "
-         "0, as in the paper."},
-        {"pick", KEY_PICK, "conflict-free|uniform",
-         "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
-        {"max-multiplicity", KEY_MAX_MULTIPLICITY, "M",
-         "A record stands in the result at most M times, itself included. Default: no limit."},
-        {"seed", KEY_SEED, "N", "For the draws. Default: 0."},
-        {"weights", KEY_WEIGHTS, "count|share",
-         "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share "
-         "of "
-         "the result, to sample with."},
-        {"plot", KEY_PLOT, "FILE",
-         "Draw the imbalance by iteration, and p* of the tokens before and after; .png, .svg or .pdf."},
+#define TO(member) .offset = offsetof(struct upsample, member)
+static const struct option_spec options[] = {
+        {"top", "K", OPTION_WHOLE, TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
+         .help = "Balance the K tokens that give the label away most, by z*. Default: 10."},
+        {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1,
+         .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
+        {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
+         .help = "Iterations at most. Default: 50."},
+        {"patience", "N", OPTION_WHOLE, TO(patience), .most = ITERATIONS_MAX,
+         .help = "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the result of the lowest. 0: go on to the last iteration, and take its result. "
+                 "Default: 10; with --pick uniform 0, as in the paper."},
+        {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names,
+         .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
+        {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
+         .help = "A record stands in the result at most M times, itself included. Default: no limit."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .help = "For the draws. Default: 0."},
+        {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
+         .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot),
+         .help = "Draw the imbalance by iteration, and p* of the tokens before and after; .png, .svg or .pdf."},
         {0},
+};
+
+static const struct upsample defaults = {
+        .corpus_options = {CORPUS_OPTIONS_DEFAULT, .top = TOP},
+        .weights = UPSAMPLE_RECORDS,
+        .step = STEP,
+        .iterations = ITERATIONS,
+        .patience = NOT_GIVEN,
 };
 
 const struct command upsample_command = {
         .name = "upsample",
         .operands = "DATA",
         .summary = "repeat the records that contradict such words",
-        .examples = "repeat records until the ten worst words say nothing about the label any more\n"
-                    "portolan upsample train.jsonl --text premise,hypothesis --label gold_label -o balanced.jsonl\n"
-                    "no record more than 20 times; how far does that lead?\n"
-                    "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --max-multiplicity 20 "
-                    "--plot "
-                    "balanced.svg -o balanced.jsonl\n"
-                    "leave the file alone, and write how often to draw each of its records\n"
-                    "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --weights count -o "
-                    "weights.txt\n",
-        .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them stands in "
-                "equally "
-                "many records of every label (Chen, No More Distractions, Algorithm 1). In each iteration, for each "
-                "token "
-                "and each label of which it has fewer records than of its most frequent one, a share (--step) of what "
-                "it lacks is drawn, with replacement, from the records of DATA that hold the token and have the label. "
-                "A "
-                "record may hold several of the tokens, and repeating it for one can set back another; unless told "
-                "otherwise, those that set back the fewest are drawn. The same seed draws the same records.\n\n"
-                "FILE gets DATA as it is, then the repeats, byte for byte, in the order of DATA; FILE.manifest.json "
-                "beside it says how it was made. The report goes to standard output: growth, how often records stand, "
-                "p* "
-                "and z* before and after, and what could not be balanced, and why: no record has token and label, "
-                "--max-multiplicity was reached, or the iterations were up. With -o - the data goes to standard "
-                "output, "
-                "and the report nowhere.\n\n"
-                "A record that contradicts one token may confirm another, and so repeats may do more harm than good, "
-                "the more so the more labels there are. When the imbalance, the sum of all that is lacking, has not "
-                "fallen below its lowest for 10 iterations (--patience), or has grown tenfold, what came after the "
-                "lowest is taken back, and said. --pick uniform is the paper's algorithm to the letter, "
-                "which may grow without end: give it a --patience.\n\n"
-                "Where few records contradict a token, each of these is repeated often, and its other words become "
-                "hints "
-                "in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
+        .examples =
+                "repeat records until the ten worst words say nothing about the label any more\n"
+                "portolan upsample train.jsonl --text premise,hypothesis --label gold_label -o balanced.jsonl\n"
+                "no record more than 20 times; how far does that lead?\n"
+                "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --max-multiplicity 20 --plot balanced.svg -o balanced.jsonl\n"
+                "leave the file alone, and write how often to draw each of its records\n"
+                "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --weights count -o weights.txt\n",
+        .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them stands in equally many records of every label (Chen, No More Distractions, Algorithm 1). "
+                "In each iteration, for each token and each label of which it has fewer records than of its most frequent one, a share (--step) of what it lacks is drawn, with replacement, from the records of DATA that hold the token and have the label. "
+                "A record may hold several of the tokens, and repeating it for one can set back another; unless told otherwise, those that set back the fewest are drawn. "
+                "The same seed draws the same records.\n\n"
+                "FILE gets DATA as it is, then the repeats, byte for byte, in the order of DATA; FILE.manifest.json beside it says how it was made. "
+                "The report goes to standard output: growth, how often records stand, p* and z* before and after, and what could not be balanced, and why: no record has token and label, --max-multiplicity was reached, or the iterations were up. "
+                "With -o - the data goes to standard output, and the report nowhere.\n\n"
+                "A record that contradicts one token may confirm another, and so repeats may do more harm than good, the more so the more labels there are. "
+                "When the imbalance, the sum of all that is lacking, has not fallen below its lowest for 10 iterations (--patience), or has grown tenfold, what came after the lowest is taken back, and said. "
+                "--pick uniform is the paper's algorithm to the letter, which may grow without end: give it a --patience.\n\n"
+                "Where few records contradict a token, each of these is repeated often, and its other words become hints in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
                 "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
-        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT,
+        .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
+        .base = corpus_option_table,
+        .operand = "file",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct upsample),
+        .defaults = &defaults,
+        .check = check,
         .run = run,
 };

@@ -8,10 +8,9 @@
 
 #include <jansson.h>
 
-enum upsample_weights { UPSAMPLE_RECORDS, UPSAMPLE_COUNTS, UPSAMPLE_SHARES };
+enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES }; /* as --weights numbers them */
 
 struct upsample {
-	struct options options;
 	struct corpus_options corpus_options;
 	enum upsample_weights weights;
 	double step;
@@ -29,7 +28,7 @@ struct upsample {
 	double *priors_after; /* of the labels, as the ranking's */
 };
 
-/* The up-sampled data, or the weights, as options.common.output says. */
+/* The up-sampled data, or the weights, as common.output says. */
 int upsample_write(const struct upsample *upsample, struct portolan_error *error);
 
 /* The report on standard output, as text or JSON. */

@@ -9,14 +9,14 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define POINTS 10000 /* of other tokens: more show nothing more */
 
 struct dots {
-	double *n, *p;
+	double n[POINTS], p[POINTS];
 	size_t count;
 };
+_Static_assert(HOLDERS_TOKENS_MAX <= POINTS, "there is room for all balanced tokens");
 
 struct curves {
 	double *steps, *imbalance; /* tried + 1 */
@@ -24,35 +24,6 @@ struct curves {
 	struct dots others[2], balanced[2]; /* before, after */
 	double n_min, n_max;
 };
-
-static bool
-allocate(struct curves *curves, const struct upsample *upsample)
-{
-	size_t steps = (size_t)upsample->balance.tried + 1, tokens = upsample->token_count + 1;
-	bool there;
-
-	curves->steps = calloc(2 * steps, sizeof(double));
-	curves->imbalance = curves->steps + steps;
-	there = curves->steps != NULL;
-	for (int after = 0; after < 2; after++) {
-		curves->others[after].n = calloc((size_t)2 * POINTS, sizeof(double));
-		curves->others[after].p = curves->others[after].n + POINTS;
-		curves->balanced[after].n = calloc(2 * tokens, sizeof(double));
-		curves->balanced[after].p = curves->balanced[after].n + tokens;
-		there = there && curves->others[after].n && curves->balanced[after].n;
-	}
-	return there;
-}
-
-static void
-release(struct curves *curves)
-{
-	free(curves->steps);
-	for (int after = 0; after < 2; after++) {
-		free(curves->others[after].n);
-		free(curves->balanced[after].n);
-	}
-}
 
 static void
 widen(struct curves *curves, double n)
@@ -159,7 +130,7 @@ static int
 draw(const struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
 	const struct balance *balance = &upsample->balance;
-	char caption[200], records[NUMBER_ROOM], added[NUMBER_ROOM];
+	char caption[200];
 	struct chart chart = {
 	        .title = upsample->corpus.file.path,
 	        .caption = caption,
@@ -185,9 +156,8 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	for (unsigned after = 0; after < 2; after++)
 		add_series(&chart.panels[1], after ? "balanced tokens after" : "balanced tokens before",
 		           &curves->balanced[after], after ? 0 : 1);
-	number_print_grouped(upsample->counts.records, records);
-	number_print_grouped(balance->added, added);
-	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%), %zu tokens balanced", records, added,
+	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%), %zu tokens balanced",
+	         NUMBER_GROUPED(upsample->counts.records), NUMBER_GROUPED(balance->added),
 	         100 * (double)balance->added / (double)upsample->counts.records, upsample->token_count);
 	return chart_draw(&chart, &upsample->picture, error);
 }
@@ -195,22 +165,23 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 int
 upsample_draw(const struct upsample *upsample, struct portolan_error *error)
 {
-	struct curves curves = {0};
-	size_t others = upsample->ranking.count - upsample->token_count;
+	size_t others = upsample->ranking.count - upsample->token_count, steps = (size_t)upsample->balance.tried + 1;
+	struct curves *curves;
 	int code;
 
 	if (upsample->token_count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: there are no tokens to draw: see --min-count",
 		                 upsample->corpus.file.path);
-	if (allocate(&curves, upsample)) {
-		fill(&curves, upsample);
-		add_others(&curves, 0, upsample->ranking.list + upsample->token_count, others);
-		code = add_after(&curves, upsample, error);
-		if (code >= 0)
-			code = draw(&curves, upsample, error);
-	} else {
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
-	}
-	release(&curves);
+	curves = calloc(1, sizeof(*curves) + 2 * steps * sizeof(double));
+	if (!curves)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	curves->steps = (double *)(curves + 1);
+	curves->imbalance = curves->steps + steps;
+	fill(curves, upsample);
+	add_others(curves, 0, upsample->ranking.list + upsample->token_count, others);
+	code = add_after(curves, upsample, error);
+	if (code >= 0)
+		code = draw(curves, upsample, error);
+	free(curves);
 	return code;
 }

@@ -58,7 +58,7 @@ int
 upsample_write(const struct upsample *upsample, struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, upsample->options.common.output, error);
+	int code = output_open(&output, upsample->corpus_options.common.output, error);
 
 	if (code < 0)
 		return code;

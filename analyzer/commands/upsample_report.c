@@ -4,8 +4,6 @@
 #include "output/report.h"
 #include "program/number.h"
 
-#include <portolan/error.h>
-
 #include <stdlib.h>
 
 #define LABELS_SHOWN 8 /* of those that could not be balanced */
@@ -148,34 +146,22 @@ upsample_request_json(const struct upsample *upsample)
 	json_t *texts = json_array();
 
 	for (size_t i = 0; i < request->text_count; i++)
-		json_array_append_new(texts, json_string(request->texts[i]));
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:s?, s:s?, s:I, s:i, s:b, s:f, s:I, s:I, s:s, s:I, s:I}",
-	                 "data", request->path, "text", texts, "label", request->label, "top",
+		json_array_append_new(texts, report_text(request->texts[i]));
+	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:I, s:i, s:b, s:f, s:I, s:I, s:s, s:I, s:I}",
+	                 "data", report_text(request->path), "text", texts, "label", report_text(request->label), "top",
 	                 (json_int_t)upsample->token_count, "min_count", (json_int_t)ranking->min_count, "max_count",
 	                 (json_int_t)ranking->max_count, "prior", ranking->share ? "share" : "uniform", "stop_words",
-	                 request->stop_words, "tokens", request->tokens, "min_length", (json_int_t)request->min_length,
-	                 "ngrams", (int)request->ngrams, "per_field", request->per_field, "step", upsample->step,
-	                 "iterations", (json_int_t)upsample->iterations, "patience", (json_int_t)upsample->patience,
-	                 "pick", upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
+	                 report_text(request->stop_words), "tokens", report_text(request->tokens), "min_length",
+	                 (json_int_t)request->min_length, "ngrams", (int)request->ngrams, "per_field",
+	                 request->per_field, "step", upsample->step, "iterations", (json_int_t)upsample->iterations,
+	                 "patience", (json_int_t)upsample->patience, "pick",
+	                 upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
 	                 (json_int_t)upsample->max_multiplicity, "seed", (json_int_t)upsample->seed);
-}
-
-struct numbers {
-	char text[4][NUMBER_ROOM];
-};
-
-static const char *
-show(struct numbers *numbers, unsigned i, uint64_t value)
-{
-	number_print_grouped(value, numbers->text[i]);
-	return numbers->text[i];
 }
 
 static void
 write_tokens(const struct upsample *upsample, struct output *output)
 {
-	struct numbers n;
-
 	output_printf(output, "\n%-24s %-16s %10s %7s %8s %14s %7s %8s\n", "token", "label", "n", "p*", "z*",
 	              "after: n", "p*", "z*");
 	for (size_t s = 0; s < upsample->token_count; s++) {
@@ -186,8 +172,8 @@ write_tokens(const struct upsample *upsample, struct output *output)
 		const char *label = counts_label(&upsample->counts, before.label, &label_length);
 
 		output_printf(output, "%-24.*s %-16.*s %10s %7.4f %8.2f %14s %7.4f %8.2f\n", (int)length, text,
-		              (int)label_length, label, show(&n, 0, before.n), before.p_star, before.z_star,
-		              show(&n, 1, after.n), after.p_star, after.z_star);
+		              (int)label_length, label, NUMBER_GROUPED(before.n), before.p_star, before.z_star,
+		              NUMBER_GROUPED(after.n), after.p_star, after.z_star);
 	}
 }
 
@@ -195,7 +181,6 @@ static void
 write_rest(const struct upsample *upsample, struct output *output)
 {
 	size_t labels = upsample->counts.label_count, shown = 0, open = 0;
-	struct numbers n;
 
 	for (size_t i = 0; i < upsample->token_count * labels; i++) {
 		enum balance_reason reason = upsample->balance.reasons[i];
@@ -207,7 +192,7 @@ write_rest(const struct upsample *upsample, struct output *output)
 		if (reason == BALANCE_DONE || shown++ >= LABELS_SHOWN)
 			continue;
 		output_printf(output, "not balanced: '%.*s' lacks %s of '%.*s': %s\n", (int)length, text,
-		              show(&n, 0, balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
+		              NUMBER_GROUPED(balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
 		              (int)label_length, label, reasons[reason]);
 	}
 	if (open > LABELS_SHOWN)
@@ -218,8 +203,6 @@ write_rest(const struct upsample *upsample, struct output *output)
 static void
 write_multiplicities(const uint64_t *histogram, size_t bins, struct output *output)
 {
-	struct numbers n;
-
 	output_text(output, "records that stand");
 	for (size_t from = 1, to; from < bins; from = to) {
 		uint64_t records = 0;
@@ -228,10 +211,10 @@ write_multiplicities(const uint64_t *histogram, size_t bins, struct output *outp
 		for (size_t m = from; m < to && m < bins; m++)
 			records += histogram[m];
 		if (records && to == from + 1)
-			output_printf(output, "%s %zu×: %s", from > 1 ? "," : "", from, show(&n, 0, records));
+			output_printf(output, "%s %zu×: %s", from > 1 ? "," : "", from, NUMBER_GROUPED(records));
 		else if (records)
 			output_printf(output, ", %zu–%zu×: %s", from, to < bins ? to - 1 : bins - 1,
-			              show(&n, 0, records));
+			              NUMBER_GROUPED(records));
 	}
 	output_text(output, "\n");
 }
@@ -241,18 +224,17 @@ write_text(const struct upsample *upsample, struct output *output)
 {
 	const struct balance *balance = &upsample->balance;
 	uint64_t records = upsample->counts.records, *histogram;
-	struct numbers n;
 	size_t bins;
 
 	histogram = make_histogram(upsample, &bins);
 	if (!histogram)
 		return false;
 	output_printf(output, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
-	              show(&n, 0, records), show(&n, 1, balance->added),
+	              NUMBER_GROUPED(records), NUMBER_GROUPED(balance->added),
 	              100 * (double)balance->added / (double)records);
 	output_printf(output, "imbalance of %zu token%s, sum of D: %s, after %u iterations %s\n", upsample->token_count,
-	              upsample->token_count == 1 ? "" : "s", show(&n, 0, balance->imbalance[0]), balance->iterations,
-	              show(&n, 1, balance->imbalance[balance->iterations]));
+	              upsample->token_count == 1 ? "" : "s", NUMBER_GROUPED(balance->imbalance[0]), balance->iterations,
+	              NUMBER_GROUPED(balance->imbalance[balance->iterations]));
 	if (balance->tried > balance->iterations)
 		output_printf(output, "taken back, as the sum rose: %u more iterations\n",
 		              balance->tried - balance->iterations);
@@ -267,12 +249,14 @@ int
 upsample_report(const struct upsample *upsample, struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, NULL, error);
+	int code;
 
+	if (upsample->corpus_options.common.json)
+		return report_print(NULL, upsample_report_json(upsample), 2, error);
+	code = output_open(&output, NULL, error);
 	if (code < 0)
 		return code;
-	if (upsample->options.common.json ? report_write(&output, upsample_report_json(upsample)) < 0
-	                                  : !write_text(upsample, &output))
+	if (!write_text(upsample, &output))
 		output_fail(&output);
 	return output_finish(&output, error);
 }

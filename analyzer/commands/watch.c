@@ -4,14 +4,10 @@
  * Signals are blocked and waited for with the time between two looks: so no handler runs, and Ctrl-C is an ordinary
  * way to end. A look that takes long is followed by a longer wait: looking takes a tenth of the time at most.
  */
-#include "commands.h"
-
+#include "output/report.h"
 #include "program/message.h"
-#include "program/number.h"
-#include "program/options.h"
+#include "options/options.h"
 #include "watch/terminal.h"
-
-#include <portolan/error.h>
 
 #include <errno.h>
 #include <math.h>
@@ -30,13 +26,15 @@
 enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
 
 struct watch {
+	struct common_options common;
+	double interval;
+	bool once;
+	/* and then */
 	struct live live;
 	struct live_view view;
 	struct frame_moment moment;
 	struct terminal terminal;
 	enum manner manner;
-	double interval;
-	bool once;
 	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
 	uint64_t accepted;      /* at the last look */
 	uint32_t number;        /* of the run; 0: none */
@@ -142,10 +140,8 @@ static bool
 show_json(struct watch *watch)
 {
 	json_t *object = frame_json(&watch->view, &watch->moment);
-	bool shown = object && json_dumpf(object, stdout, JSON_COMPACT) == 0;
 
-	json_decref(object);
-	return shown && putchar('\n') != EOF && fflush(stdout) == 0;
+	return report_print(NULL, object, 0, NULL) >= 0;
 }
 
 static bool
@@ -227,9 +223,8 @@ take_signal(struct watch *watch, int number)
 }
 
 static int
-watch_run(struct watch *watch)
+watch_run(struct watch *watch, struct portolan_error *error)
 {
-	struct portolan_error error = {0};
 	sigset_t signals, before;
 	bool going = true;
 
@@ -239,7 +234,7 @@ watch_run(struct watch *watch)
 	while (going) {
 		double began = now_s(), until;
 
-		going = look(watch, &error);
+		going = look(watch, error);
 		until = now_s() + fmax(watch->interval, SHARE * (now_s() - began));
 		for (int number = 0; going && now_s() < until;) {
 			number = wait_for(fmax(until - now_s(), 0));
@@ -253,43 +248,30 @@ watch_run(struct watch *watch)
 }
 
 static int
-run(const struct command *command, int argc, char **argv)
+run(void *context, struct portolan_error *error)
 {
-	struct watch watch = {.interval = INTERVAL_S};
-	struct options options;
-	int key;
+	struct watch *watch = context;
+	const struct common_options *common = &watch->common;
 
-	options_begin(&options, command, argc, argv);
-	while ((key = options_next(&options)) > 0) {
-		if (key == 'n') {
-			if (!number_parse(options.argument, &watch.interval) || watch.interval < INTERVAL_MIN_S ||
-			    watch.interval > INTERVAL_MAX_S)
-				return options_wrong(command, "--interval %s: seconds, from %g to %g", options.argument,
-				                     INTERVAL_MIN_S, INTERVAL_MAX_S);
-		} else {
-			watch.once = true;
-		}
-	}
-	if (key != OPTIONS_END)
-		return options.status;
-	if (options_one_operand(&options, "run") != 0)
-		return STATUS_USAGE;
-	watch.live =
-	        (struct live){.directory = options.common.store, .run = options.operands[0], .stopped = is_stopped};
-	watch.moment.directory = options.common.store;
-	watch.moment.run = options.operands[0];
-	if (options.common.json)
-		watch.manner = MANNER_JSON;
+	watch->live = (struct live){.directory = common->store, .run = common->operands[0], .stopped = is_stopped};
+	watch->moment.directory = common->store;
+	watch->moment.run = common->operands[0];
+	if (common->json)
+		watch->manner = MANNER_JSON;
 	else if (terminal_is_there())
-		watch.manner = MANNER_SCREEN;
-	return watch_run(&watch);
+		watch->manner = MANNER_SCREEN;
+	return watch_run(watch, error);
 }
 
-static const struct command_option options[] = {
-        {"interval", 'n', "SECONDS", "Look every so many seconds. Default: 2. What takes long is done less often."},
-        {"once", OPTION_KEY, NULL, "Look once, and end; there must be such a run."},
+#define TO(member) .offset = offsetof(struct watch, member)
+static const struct option_spec options[] = {
+        {"interval", "SECONDS", OPTION_REAL, TO(interval), 'n', .range = RANGE_FROM_TO, .from = INTERVAL_MIN_S,
+         .to = INTERVAL_MAX_S, .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
+        {"once", NULL, OPTION_FLAG, TO(once), .help = "Look once, and end; there must be such a run."},
         {0},
 };
+
+static const struct watch defaults = {.interval = INTERVAL_S};
 
 const struct command watch_command = {
         .name = "watch",
@@ -301,22 +283,19 @@ const struct command watch_command = {
                     "portolan watch snli/seed1 --json --interval 10 >> progress.jsonl\n"
                     "how far it is now\n"
                     "portolan watch snli/seed1 --once\n",
-        .help = "Shows how far the epoch is (examples observed, of those declared or seen in the fullest epoch "
-                "before), observations "
-                "per second, accuracy and mean confidence per epoch, examples forgotten and learned, a small data map "
-                "(a sample, where "
-                "there are many), and warnings: observations dropped, refused or replaced, sessions lost, no "
-                "collector, nothing new. "
-                "A store or run that does not exist yet is waited for. It ends when the run is closed, or with "
-                "Ctrl-C; both with exit status 0.\n\n"
-                "An example is forgotten where it was correct when last observed and is not now, learned where it is "
-                "correct for the "
-                "first time. Where output is not a terminal, a line is printed whenever there is news. With --json, "
-                "one object per "
-                "look, on a line of its own.\n\n"
-                "It reads snapshots of the store and cannot slow or stop collection; epochs that are complete are "
-                "read once.",
+        .help = "Shows how far the epoch is (examples observed, of those declared or seen in the fullest epoch before), observations per second, accuracy and mean confidence per epoch, examples forgotten and learned, a small data map (a sample, where there are many), and warnings: observations dropped, refused or replaced, sessions lost, no collector, nothing new. "
+                "A store or run that does not exist yet is waited for. "
+                "It ends when the run is closed, or with Ctrl-C; both with exit status 0.\n\n"
+                "An example is forgotten where it was correct when last observed and is not now, learned where it is correct for the first time. "
+                "Where output is not a terminal, a line is printed whenever there is news. "
+                "With --json, one object per look, on a line of its own.\n\n"
+                "It reads snapshots of the store and cannot slow or stop collection; epochs that are complete are read once.",
         .common = COMMON_STORE | COMMON_JSON,
         .options = options,
+        .operand = "run",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct watch),
+        .defaults = &defaults,
         .run = run,
 };

@@ -1,5 +1,7 @@
 /* early_chart.c: the correlations after each epoch as two curves; from 0 up, unless one is below. */
-#include "early_chart.h"
+#include "early_stopping.h"
+
+#include "plot/chart.h"
 
 #include <portolan/error.h>
 

@@ -6,6 +6,7 @@
 #define EARLY_STOPPING_H
 
 #include "dynamics/dynamics.h"
+#include "plot/picture.h"
 
 struct early_epoch {
 	uint32_t epoch;
@@ -18,5 +19,9 @@ struct early_epoch {
  * epoch, by several threads as far as --max-memory allows; memory does not grow with the number of epochs. Needs
  * confidence and variability. */
 int early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error);
+
+/* The curves as a picture, which was picture_check()ed. */
+int early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
+                struct portolan_error *error);
 
 #endif

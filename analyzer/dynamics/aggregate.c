@@ -110,6 +110,7 @@ aggregate_note_run(struct aggregate_report *report, const struct dynamics *run)
 	report->run[report->runs].examples = run->count;
 	report->run[report->runs].gaps = run->gaps;
 	report->run[report->runs].recording = run->info->state == STORE_RECORDING;
+	report->run[report->runs].verdict = run->verdict;
 	report->runs++;
 }
 
@@ -204,6 +205,7 @@ aggregate_report_gaps(const struct aggregate_report *report, bool strict)
 	bool incomplete = false;
 
 	for (size_t r = 0; r < report->runs; r++) {
+		incomplete = verdict_warn(&report->run[r].verdict, report->run[r].name) || incomplete;
 		number_print_grouped(report->run[r].examples, all);
 		if (report->run[r].recording)
 			message_warning("run '%s' is still being recorded; this is what is stored so far",

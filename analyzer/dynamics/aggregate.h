@@ -21,6 +21,7 @@ struct aggregate_report {
 		uint64_t examples; /* observed */
 		uint64_t gaps;     /* of these, without some of the run's epochs */
 		bool recording;
+		struct verdict verdict;
 	} run[AGGREGATE_RUNS_MAX];
 	uint64_t shared;       /* examples that all runs have */
 	uint64_t other_labels; /* gold labels that differ from the first run's, which stays */
@@ -47,7 +48,7 @@ int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_optio
 /* Adds a run to a report that begins as {0}, for who matches runs himself (shared: UINT64_MAX for no word on that). */
 void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);
 
-/* In place of dynamics_report_gaps(): warns of what is incomplete, run by run; STATUS_INCOMPLETE under `strict` if
+/* In place of verdict_report(): warns of what is incomplete, run by run; STATUS_INCOMPLETE under `strict` if
  * anything was. */
 int aggregate_report_gaps(const struct aggregate_report *report, bool strict);
 

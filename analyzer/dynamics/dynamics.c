@@ -239,6 +239,7 @@ static void
 describe(struct dynamics *dynamics, const struct common_options *common, const struct dynamics_request *request)
 {
 	dynamics->info = store_snapshot_info(dynamics->snapshot);
+	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
 	dynamics->epoch_count = store_snapshot_epochs(dynamics->snapshot, &dynamics->epochs);
 	dynamics->range_given = common->epochs_given;
 	dynamics->epoch_from = common->epoch_from;
@@ -257,16 +258,20 @@ static int
 open_run(struct dynamics *dynamics, const struct common_options *common, const char *run,
          const struct dynamics_request *request, struct portolan_error *error)
 {
+	struct common_options chosen = *common;
 	struct store_snapshot_options options = {
 	        .occupied = true,
-	        .epoch_from = common->epoch_from,
 	        .epoch_to = common->epoch_to,
 	        .columns = columns_needed(request, with_dependencies(request->measures)),
 	};
-	int code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
+	int code = common->epochs_auto ? dynamics_choose_epochs(dynamics, &chosen, run, error) : 0;
 
+	options.epoch_from = chosen.epoch_from;
+	if (code >= 0)
+		code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
 	if (code >= 0) {
-		describe(dynamics, common, request);
+		describe(dynamics, &chosen, request);
+		dynamics->range_chosen = common->epochs_auto;
 		if (dynamics->epoch_count == 0 || store_snapshot_blocks(dynamics->snapshot) == 0)
 			code = dynamics_no_observations(dynamics, error);
 	}

@@ -11,9 +11,10 @@
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
 
+#include "check/verdict.h"
 #include "ids.h"
 #include "measures.h"
-#include "program/options.h"
+#include "options/options.h"
 
 struct dynamics_column {
 	char name[272];  /* a measure's, or a user column's; the latter with mean_ before it if they are the same */
@@ -37,6 +38,7 @@ struct dynamics {
 	bool store_borrowed; /* another's: see dynamics_load_beside() */
 	struct store_snapshot *snapshot;
 	const struct store_run_info *info;
+	struct verdict verdict;
 	const uint32_t *epochs; /* with observations, in the range; ascending */
 	size_t epoch_count;
 	struct ids ids;
@@ -52,6 +54,7 @@ struct dynamics {
 	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
 	uint32_t epoch_from, epoch_to;           /* the range asked for */
 	bool range_given, with_gold;
+	bool range_chosen; /* by dynamics_choose_epochs() */
 	unsigned threads;    /* to work with */
 	uint64_t max_memory; /* bytes; 0: without limit */
 	uint64_t row_bytes;  /* the request's */
@@ -102,6 +105,12 @@ int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first
 int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
+/* For --epochs auto: sets common->epoch_from behind the leading epochs of the run, of the store that `dynamics` has
+ * open, which dominate its variance, and says so on stderr. Reads the run once, and once more for each epoch that is
+ * left out. */
+int dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *common, const char *run,
+                           struct portolan_error *error);
+
 /* NULL: not asked for, or the run has no signals for it. */
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
 struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
@@ -109,12 +118,5 @@ const double *dynamics_measure(const struct dynamics *dynamics, enum measure mea
 
 /* The class name of example `index`, or NULL. */
 const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
-
-/* Warns of what is incomplete (still recording, examples or epochs missing); answers STATUS_INCOMPLETE under `strict`
- * if anything was, else STATUS_DONE. */
-int dynamics_report_gaps(const struct dynamics *dynamics, bool strict);
-
-/* Warns when variability mostly shows the first epoch, unless the user chose the epochs. */
-void dynamics_report_first_epoch(const struct dynamics *dynamics);
 
 #endif

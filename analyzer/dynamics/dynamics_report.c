@@ -1,10 +1,8 @@
-/* dynamics_report.c: what a command says of a run whose data are incomplete, too much, or not what variability is
- * meant for. */
+/* dynamics_report.c: what a command says of a run that has no data for it, or more than --max-memory has room for. */
 #include "dynamics.h"
 
 #include "scan.h"
 
-#include "program/message.h"
 #include "program/number.h"
 #include "statistics/sort.h"
 
@@ -109,44 +107,4 @@ dynamics_refuse_memory(const struct dynamics *dynamics, uint64_t bytes, struct p
 	        error, PORTOLAN_E_INVALID,
 	        "run '%s' (%s examples) needs more memory for this than --max-memory allows: say --max-memory %lluM",
 	        dynamics->info->name, examples, (unsigned long long)((bytes + (1 << 20) - 1) >> 20));
-}
-
-int
-dynamics_report_gaps(const struct dynamics *dynamics, bool strict)
-{
-	const struct store_run_info *info = dynamics->info;
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-	bool incomplete = false;
-
-	if (info->state == STORE_RECORDING) {
-		message_warning("run '%s' is still being recorded; this is what is stored so far", info->name);
-		incomplete = true;
-	}
-	if (info->declared > dynamics->count) {
-		number_print_grouped(info->declared - dynamics->count, some);
-		number_print_grouped(info->declared, all);
-		message_warning("not observed in these epochs: %s of the %s declared examples", some, all);
-		incomplete = true;
-	}
-	if (dynamics->gaps > 0) {
-		number_print_grouped(dynamics->gaps, some);
-		number_print_grouped(dynamics->count, all);
-		message_warning("not observed in all %zu epochs: %s of %s examples; their measures use what was seen",
-		                dynamics->epoch_count, some, all);
-		incomplete = true;
-	}
-	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;
-}
-
-void
-dynamics_report_first_epoch(const struct dynamics *dynamics)
-{
-	const struct measures_first_epoch *sums = &dynamics->first_epoch;
-
-	if (dynamics->range_given || !measures_first_epoch_dominates(sums, dynamics->epoch_count))
-		return;
-	message_warning(
-	        "%.0f%% of the variance is the difference between epoch %u and the later ones, as when training from "
-	        "scratch: variability then shows what was learned late, not what is ambiguous; try --epochs %u:",
-	        100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
 }

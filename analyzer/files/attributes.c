@@ -5,7 +5,6 @@
  * value is none, and then read once more. The file is in memory, so that costs no second reading of it.
  */
 #include "attributes.h"
-#include "categories.h"
 
 #include "program/number.h"
 
@@ -17,12 +16,14 @@
 #include <string.h>
 #include <strings.h>
 
+#define NUMBER_LENGTH_MAX 400 /* what is longer is text */
+
 struct reading {
 	const struct attributes_request *request;
 	const struct user_file *file;
 	struct attributes *attributes;
-	size_t id_column, *columns;    /* of CSV and TSV */
-	struct categories *names;      /* by column */
+	struct fields fields; /* the columns, then the id */
+	struct fields_reader reader;
 	const struct ids_index *index; /* NULL: every record is an example */
 	struct ids *ids;               /* of every record; else NULL */
 	bool again;                    /* a column turned out to hold categories */
@@ -34,15 +35,13 @@ attributes_free(struct attributes *attributes)
 	for (size_t a = 0; a < attributes->count; a++) {
 		struct attribute *attribute = &attributes->list[a];
 
-		for (size_t i = 0; i < attribute->name_count; i++)
-			free(attribute->names[i]);
-		free(attribute->names);
+		names_free(&attribute->names);
 		free(attribute->numbers);
 		free(attribute->categories);
 		free(attribute->name);
 	}
 	free(attributes->list);
-	free(attributes->lines);
+	free(attributes->places);
 	*attributes = (struct attributes){0};
 }
 
@@ -52,121 +51,106 @@ no_memory(const struct user_file *file, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the columns of %s", file->path);
 }
 
+/* Whether the record's field, or id, can be used. */
 static int
-wrong_value(const struct reading *reading, const struct user_record *record, const char *field, const char *what,
-            struct portolan_error *error)
+check_field(const struct reading *reading, size_t field, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field %s: %s", reading->file->path,
-	                 (unsigned long long)record->line, field, what);
-}
+	const struct field *found = &reading->reader.found[field];
 
-/* A field as text in record->text, NUL-terminated, JSON's true and false as 1 and 0. *length −1: missing. */
-static int
-take_field(const struct reading *reading, struct user_record *record, const char *name, size_t column, long *length,
-           struct portolan_error *error)
-{
-	enum records_json_kind kind = RECORDS_JSON_NONE;
-
-	*length = reading->file->format == RECORDS_JSONL
-	                  ? records_json_value(&record->record, name, &kind, record->text)
-	                  : records_field(reading->file->format, &record->record, column, record->text);
-	if (*length == -2)
-		return user_file_malformed(reading->file, record, error);
-	if (kind == RECORDS_JSON_OTHER)
-		return wrong_value(reading, record, name, "neither a number nor text", error);
-	if (kind == RECORDS_JSON_TRUE || kind == RECORDS_JSON_FALSE) {
-		record->text[0] = kind == RECORDS_JSON_TRUE ? '1' : '0';
-		*length = 1;
-	}
-	if (*length >= 0)
-		record->text[*length] = '\0';
-	if (*length >= 0 && strlen(record->text) != (size_t)*length)
-		return wrong_value(reading, record, name, "a NUL character", error);
+	if (found->kind == FIELD_OTHER)
+		return fields_wrong(&reading->reader, error, ": field %s: neither a number nor text",
+		                    reading->fields.names[field].text);
+	if (found->at && memchr(found->at, '\0', found->length))
+		return fields_wrong(&reading->reader, error, ": field %s: a NUL character",
+		                    reading->fields.names[field].text);
 	return 0;
 }
 
 /* The value is no number: from now on the column is one of categories. */
 static void
-make_category(struct reading *reading, struct attribute *attribute, const struct user_record *record)
+make_category(struct reading *reading, struct attribute *attribute, const struct field *value)
 {
+	size_t length = value->length < sizeof(attribute->text) ? value->length : sizeof(attribute->text) - 1;
+
 	attribute->kind = ATTRIBUTE_CATEGORY;
-	attribute->text_line = record->line;
-	snprintf(attribute->text, sizeof(attribute->text), "%s", record->text);
+	attribute->text_line = fields_line(&reading->reader);
+	memcpy(attribute->text, value->at, length);
+	attribute->text[length] = '\0';
 	reading->again = true;
 }
 
 static int
-take_value(struct reading *reading, size_t column, struct user_record *record, size_t position,
-           struct portolan_error *error)
+take_value(struct reading *reading, size_t column, size_t position, struct portolan_error *error)
 {
 	struct attribute *attribute = &reading->attributes->list[column];
-	long length;
-	int code = take_field(reading, record, attribute->name, reading->columns[column], &length, error);
+	const struct field *value = &reading->reader.found[column];
+	struct field trimmed = records_trim(*value);
+	size_t length = trimmed.length <= NUMBER_LENGTH_MAX ? trimmed.length : 0;
+	char text[NUMBER_LENGTH_MAX + 1];
+	int code = check_field(reading, column, error);
 
-	if (code < 0 || length <= 0 || strcasecmp(record->text, "nan") == 0)
+	if (code < 0 || !value->at || trimmed.length == 0)
 		return code;
-	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(record->text, &attribute->numbers[position]))
-		make_category(reading, attribute, record);
+	memcpy(text, trimmed.at, length);
+	text[length] = '\0';
+	if (strcasecmp(text, "nan") == 0)
+		return 0;
+	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(text, &attribute->numbers[position]))
+		make_category(reading, attribute, value);
 	if (attribute->kind == ATTRIBUTE_CATEGORY && attribute->categories) {
-		attribute->categories[position] = categories_find(&reading->names[column], attribute, record->text);
-		if (attribute->categories[position] < 0)
+		uint32_t name =
+		        names_add(&attribute->names, value->at, value->length, names_hash(value->at, value->length));
+
+		if (name >= INT32_MAX)
 			return no_memory(reading->file, error);
+		attribute->categories[position] = (int32_t)name;
 	}
 	return 0;
 }
 
 /* Adds the record's id to those of the file. 1: it is the first that is no whole number. */
 static int
-append_id(struct reading *reading, const struct user_record *record, size_t length, struct portolan_error *error)
+append_id(struct reading *reading, const struct field *id, struct portolan_error *error)
 {
-	uint32_t offsets[2] = {0, (uint32_t)length};
+	uint32_t offsets[2] = {0, (uint32_t)id->length};
 	uint64_t number = 0;
-	struct store_ids one = {.rows = 1, .integers = &number, .text = record->text, .offsets = offsets};
+	struct store_ids one = {.rows = 1, .integers = &number, .text = id->at, .offsets = offsets};
 
-	if (reading->ids->kind == STORE_ID_INT && !number_parse_whole(record->text, length, &number))
+	if (reading->ids->kind == STORE_ID_INT && !number_parse_whole(id->at, id->length, &number))
 		return 1;
 	return ids_append(reading->ids, reading->ids->kind, &one, error);
 }
 
-static void
-note_odd_id(struct reading *reading, const char *text, size_t length)
-{
-	char *odd = reading->attributes->odd;
-	uint64_t number;
-
-	if (reading->index->ids->kind == STORE_ID_INT && !odd[0] && !number_parse_whole(text, length, &number))
-		snprintf(odd, sizeof(reading->attributes->odd), "%.60s", text);
-}
-
 /* The record's position, or −1: it has no example. 1: the ids must be read as strings. */
 static int
-take_position(struct reading *reading, struct user_record *record, int64_t *position, struct portolan_error *error)
+take_position(struct reading *reading, int64_t *position, struct portolan_error *error)
 {
-	const char *id_field = reading->request->id_field;
-	long length;
-	int code = take_field(reading, record, id_field, reading->id_column, &length, error);
+	struct attributes *attributes = reading->attributes;
+	size_t id = attributes->count;
+	const struct field *field = &reading->reader.found[id];
+	const char **place;
+	int code = check_field(reading, id, error);
 
 	*position = -1;
 	if (code < 0)
 		return code;
 	if (reading->ids) {
-		if (length <= 0)
-			return wrong_value(reading, record, id_field, "no id", error);
-		code = append_id(reading, record, (size_t)length, error);
-		*position = (int64_t)reading->attributes->records;
-	} else if (length >= 0) {
-		*position = ids_index_find(reading->index, record->text, (size_t)length);
-		if (*position < 0)
-			note_odd_id(reading, record->text, (size_t)length);
+		if (!join_is_id(field))
+			return fields_wrong(&reading->reader, error, ": field %s: no id",
+			                    reading->fields.names[id].text);
+		code = append_id(reading, field, error);
+		*position = (int64_t)attributes->records;
+	} else {
+		*position = join_find(reading->index, &reading->reader, id, &attributes->oddities);
 	}
 	if (code != 0 || *position < 0)
 		return code;
-	if (reading->attributes->lines[*position] > 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: field %s: '%.64s' stands in line %llu already", reading->file->path,
-		                 (unsigned long long)record->line, id_field, record->text,
-		                 (unsigned long long)reading->attributes->lines[*position]);
-	reading->attributes->lines[*position] = record->line;
+	place = &attributes->places[*position];
+	if (*place)
+		return fields_wrong(&reading->reader, error, ": field %s: '%.*s' stands in line %llu already",
+		                    reading->request->id_field, fields_shown(field), field->at,
+		                    (unsigned long long)user_file_line(reading->file, *place));
+	*place = reading->reader.part.record.at;
 	return 0;
 }
 
@@ -175,21 +159,20 @@ static int
 read_records(struct reading *reading, struct portolan_error *error)
 {
 	struct attributes *attributes = reading->attributes;
-	struct user_record record = {0};
 	int code;
 
-	while ((code = user_file_next(reading->file, &record, error)) > 0) {
+	fields_begin(&reading->reader, &reading->fields, user_file_whole(reading->file));
+	while ((code = fields_next(&reading->reader, error)) > 0) {
 		int64_t position;
 
-		code = take_position(reading, &record, &position, error);
+		code = take_position(reading, &position, error);
 		for (size_t a = 0; a < attributes->count && code == 0 && position >= 0; a++)
-			code = take_value(reading, a, &record, (size_t)position, error);
+			code = take_value(reading, a, (size_t)position, error);
 		if (code != 0)
 			break;
 		attributes->records++;
 		attributes->unknown += position < 0;
 	}
-	user_record_end(&record);
 	return code != 0 ? code : reading->again;
 }
 
@@ -200,8 +183,9 @@ begin_pass(struct reading *reading, struct portolan_error *error)
 	struct attributes *attributes = reading->attributes;
 
 	attributes->records = attributes->unknown = 0;
+	attributes->oddities = (struct join_oddities){0};
 	reading->again = false;
-	memset(reading->attributes->lines, 0, (attributes->rows + 1) * sizeof(uint64_t));
+	memset(attributes->places, 0, (attributes->rows + 1) * sizeof(*attributes->places));
 	for (size_t a = 0; a < attributes->count; a++) {
 		struct attribute *attribute = &attributes->list[a];
 		bool numbers = attribute->kind == ATTRIBUTE_NUMBER;
@@ -232,7 +216,7 @@ count_missing(struct reading *reading, struct portolan_error *error)
 	struct attributes *attributes = reading->attributes;
 
 	for (size_t i = 0; i < attributes->rows; i++)
-		attributes->unmatched += reading->attributes->lines[i] == 0;
+		attributes->unmatched += !attributes->places[i];
 	for (size_t a = 0; a < attributes->count; a++) {
 		struct attribute *attribute = &attributes->list[a];
 
@@ -246,19 +230,22 @@ count_missing(struct reading *reading, struct portolan_error *error)
 	return 0;
 }
 
+/* The id comes last among the fields, and first where one is missing. */
 static int
-find_columns(struct reading *reading, struct portolan_error *error)
+find_fields(struct reading *reading, struct portolan_error *error)
 {
 	const struct attributes_request *request = reading->request;
-	int code = 0;
+	const char *names[FIELDS_MAX], *options[FIELDS_MAX];
+	size_t column;
 
-	if (reading->file->format == RECORDS_JSONL)
-		return 0;
-	code = user_file_column(reading->file, "--id-field", request->id_field, &reading->id_column, error);
-	for (size_t a = 0; a < request->count && code >= 0; a++)
-		code = user_file_column(reading->file, request->options[a], request->names[a], &reading->columns[a],
-		                        error);
-	return code;
+	if (reading->file->format != RECORDS_JSONL &&
+	    user_file_column(reading->file, "--id-field", request->id_field, &column, error) < 0)
+		return PORTOLAN_E_INVALID;
+	memcpy(names, request->names, request->count * sizeof(*names));
+	memcpy(options, request->options, request->count * sizeof(*options));
+	names[request->count] = request->id_field;
+	options[request->count] = "--id-field";
+	return fields_init(&reading->fields, reading->file, names, options, request->count + 1, error);
 }
 
 static int
@@ -273,7 +260,7 @@ read_columns(struct reading *reading, struct portolan_error *error)
 		if (!attributes->list[attributes->count].name)
 			return no_memory(reading->file, error);
 	}
-	if (find_columns(reading, error) < 0)
+	if (find_fields(reading, error) < 0)
 		return PORTOLAN_E_INVALID;
 	while (code == 1) {
 		enum store_id_kind kind = reading->ids ? reading->ids->kind : STORE_ID_NONE;
@@ -300,17 +287,12 @@ read_all(struct reading *reading, size_t rows, struct portolan_error *error)
 	reading->file = reading->request->file;
 	reading->attributes->rows = rows;
 	reading->attributes->list = calloc(count + 1, sizeof(struct attribute));
-	reading->columns = calloc(count + 1, sizeof(*reading->columns));
-	reading->names = calloc(count + 1, sizeof(*reading->names));
-	reading->attributes->lines = malloc((rows + 1) * sizeof(uint64_t));
-	if (reading->attributes->list && reading->columns && reading->names && reading->attributes->lines)
+	reading->attributes->places = malloc((rows + 1) * sizeof(*reading->attributes->places));
+	if (reading->attributes->list && reading->attributes->places)
 		code = read_columns(reading, error);
 	else
 		code = no_memory(reading->file, error);
-	for (size_t a = 0; reading->names && a < count; a++)
-		categories_free(&reading->names[a]);
-	free(reading->columns);
-	free(reading->names);
+	fields_end(&reading->reader);
 	if (code < 0)
 		attributes_free(reading->attributes);
 	return code;
@@ -336,16 +318,21 @@ attributes_read(struct attributes *attributes, const struct attributes_request *
 static int
 count_records(const struct user_file *file, size_t *count, struct portolan_error *error)
 {
-	struct user_record record = {0};
+	struct user_part part = user_file_whole(file);
 	int code;
 
 	*count = 0;
-	while ((code = user_file_next(file, &record, error)) > 0)
+	while ((code = user_part_next(&part, error)) > 0)
 		++*count;
-	user_record_end(&record);
 	if (code == 0 && *count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s has no examples", file->path);
 	return code;
+}
+
+static unsigned long long
+line_of(const struct reading *reading, uint32_t position)
+{
+	return user_file_line(reading->file, reading->attributes->places[position]);
 }
 
 /* No id stands in the file twice. */
@@ -364,9 +351,8 @@ check_ids(const struct reading *reading, struct portolan_error *error)
 		if (ids_are_equal(ids, order[i - 1], order[i]))
 			code = error_set(error, PORTOLAN_E_INVALID,
 			                 "%s: line %llu: field %s: this id stands in line %llu already",
-			                 reading->file->path, (unsigned long long)reading->attributes->lines[order[i]],
-			                 reading->request->id_field,
-			                 (unsigned long long)reading->attributes->lines[order[i - 1]]);
+			                 reading->file->path, line_of(reading, order[i]), reading->request->id_field,
+			                 line_of(reading, order[i - 1]));
 	free(order);
 	return code;
 }

@@ -1,16 +1,16 @@
 /*
  * attributes.h: columns of a user's file (JSONL, CSV, TSV) beside a run's examples: numbers or categories, by id.
  *
- * A column whose every value is a number is one of numbers; JSON's true and false are 1 and 0. Otherwise its values are
- * categories, by their text. Empty fields, null and fields that a record lacks are missing. An example that stands in
- * the file twice, a line that is not well-formed, and a value that is an object or an array are errors, which name the
- * file, the line and the field.
+ * A column whose every value is a number, with or without blanks around it, is one of numbers; JSON's true and false
+ * are 1 and 0. Otherwise its values are categories, by their text. Empty and blank fields, null and fields that a
+ * record lacks are missing. An example that stands in the file twice, a line that is not well-formed, and a value that
+ * is an object or an array are errors, which name the file, the line and the field.
  */
 #ifndef ATTRIBUTES_H
 #define ATTRIBUTES_H
 
-#include "dynamics/ids.h"
-#include "user_file.h"
+#include "join.h"
+#include "names.h"
 
 enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_CATEGORY };
 
@@ -19,22 +19,21 @@ struct attribute {
 	enum attribute_kind kind;
 	double *numbers;     /* ATTRIBUTE_NUMBER, by position; NaN: missing */
 	int32_t *categories; /* ATTRIBUTE_CATEGORY, by position; −1: missing */
-	char **names;        /* of the categories, by first appearance in the file */
-	size_t name_count;
-	uint64_t missing;   /* positions without a value */
-	uint64_t text_line; /* of a category: the first line whose value is no number, */
-	char text[48];      /* and that value, cut */
+	struct names names;  /* of the categories, by first appearance in the file */
+	uint64_t missing;    /* positions without a value */
+	uint64_t text_line;  /* of a category: the first line whose value is no number, */
+	char text[48];       /* and that value, cut */
 };
 
 struct attributes {
 	struct attribute *list; /* in the order asked for */
 	size_t count;
-	size_t rows;        /* positions */
-	uint64_t *lines;    /* by position: of the file, from 1, where the example's record begins; 0: it has none */
-	uint64_t records;   /* in the file */
-	uint64_t unknown;   /* of these, with an id that is none of the examples', or without */
-	uint64_t unmatched; /* positions that no record belongs to */
-	char odd[64];       /* the first id of the file that is no whole number, where the run's ids are; else empty */
+	size_t rows;         /* positions */
+	const char **places; /* by position: where in the open file the example's record begins; NULL: none */
+	uint64_t records;    /* in the file */
+	uint64_t unknown;    /* of these, with an id that is none of the examples', or without */
+	uint64_t unmatched;  /* positions that no record belongs to */
+	struct join_oddities oddities;
 };
 
 struct attributes_request {

@@ -13,172 +13,188 @@ fields_init(struct fields *fields, const struct user_file *file, const char *con
 	int code = 0;
 
 	*fields = (struct fields){.file = file, .count = count};
+	if (file->format != RECORDS_JSONL)
+		fields->width = records_count_fields(file->format, &file->header);
 	for (size_t i = 0; i < count && code >= 0; i++) {
-		fields->names[i] = (struct records_name){names[i], strlen(names[i])};
+		struct field_name *name = &fields->names[i];
+
+		*name = (struct field_name){names[i], strlen(names[i]), 0};
 		if (file->format != RECORDS_JSONL)
-			code = user_file_column(file, options[i], names[i], &fields->columns[i], error);
-		if (fields->columns[i] > fields->last)
-			fields->last = fields->columns[i];
+			code = user_file_column(file, options[i], names[i], &name->column, error);
+		if (name->column > fields->last)
+			fields->last = name->column;
 	}
 	return code;
 }
 
 void
-fields_room_free(struct fields_room *room)
+fields_begin(struct fields_reader *reader, const struct fields *fields, struct user_part part)
 {
-	free(room->text);
-	*room = (struct fields_room){0};
+	reader->fields = fields;
+	reader->part = part;
+}
+
+void
+fields_end(struct fields_reader *reader)
+{
+	free(reader->room);
+	*reader = (struct fields_reader){0};
+}
+
+uint64_t
+fields_line(const struct fields_reader *reader)
+{
+	return user_file_line(reader->fields->file, reader->part.record.at);
+}
+
+int
+fields_wrong(const struct fields_reader *reader, struct portolan_error *error, const char *format, ...)
+{
+	char what[sizeof(error->message)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu%s", reader->fields->file->path,
+	                 (unsigned long long)fields_line(reader), what);
+}
+
+int
+fields_shown(const struct field *field)
+{
+	return field->length < 64 ? (int)field->length : 64;
+}
+
+bool
+fields_is_ragged(const struct fields_reader *reader)
+{
+	const struct fields *fields = reader->fields;
+	const struct record *record = &reader->part.record;
+
+	return fields->file->format != RECORDS_JSONL && record->length > 0 &&
+	       records_count_fields(fields->file->format, record) != fields->width;
 }
 
 /* Keys, and a copy of every field, fit into it. */
 static int
-make_room(const struct fields *fields, const struct record *record, struct fields_room *room,
-          struct portolan_error *error)
+make_room(struct fields_reader *reader, struct portolan_error *error)
 {
-	size_t size = 2 * (record->length + 1);
+	size_t size = 2 * (reader->part.record.length + 1);
 
-	if (size <= room->size)
+	if (size <= reader->room_size)
 		return 0;
-	free(room->text);
-	*room = (struct fields_room){malloc(2 * size), 2 * size};
-	if (room->text)
+	free(reader->room);
+	reader->room_size = 2 * size;
+	reader->room = malloc(reader->room_size);
+	if (reader->room)
 		return 0;
-	room->size = 0;
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", fields->file->path);
+	reader->room_size = 0;
+	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", reader->fields->file->path);
 }
 
 static int
-malformed(const struct fields *fields, const struct record *record, struct portolan_error *error)
+refuse_malformed(const struct fields_reader *reader, struct portolan_error *error)
 {
-	const struct user_file *file = fields->file;
-	struct user_record where = {.record = *record, .line = user_file_line(file, record->at)};
+	const struct user_file *file = reader->fields->file;
+	bool json = file->format == RECORDS_JSONL;
 
-	where.number = where.line - 1; /* an array is told by the file's first record, wherever it is */
-	return user_file_malformed(file, &where, error);
+	if (json && reader->part.record.at[0] == '[' && fields_line(reader) == 1)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", file->path,
+		                 file->path);
+	return fields_wrong(reader, error, " is not well-formed %s", json ? "JSON (one object a line)" : "CSV");
 }
 
-/* Copies of escaped strings stand one behind the other: as different members they are no longer than the record. */
+/* A record being read. Copies stand one behind the other: as parts of the record they are no longer than it is. */
+struct taking {
+	const struct fields *fields;
+	struct field *found;
+	size_t left; /* names not found yet */
+	char *room;
+};
+
+/* Of a key that stands there twice, the first counts. */
 static bool
-take_members(const struct fields *fields, const struct record *record, char *text, struct field *out)
+take_member(void *context, const struct field *key, const struct field *value)
 {
-	struct records_member found[FIELDS_MAX];
+	struct taking *taking = context;
+	struct field meant = {.kind = FIELD_ABSENT};
 
-	if (records_json_members(record, fields->names, fields->count, text + record->length + 1, found) < 0)
-		return false;
-	for (size_t i = 0; i < fields->count; i++) {
-		out[i] = (struct field){found[i].at, found[i].size, found[i].kind};
-		if (found[i].kind == RECORDS_JSON_NONE)
-			out[i].at = NULL;
-		if (found[i].kind != RECORDS_JSON_STRING)
+	if (taking->left == 0)
+		return true;
+	for (size_t i = 0; i < taking->fields->count; i++) {
+		const struct field_name *name = &taking->fields->names[i];
+
+		if (taking->found[i].kind != FIELD_ABSENT || key->length != name->length ||
+		    memcmp(key->at, name->text, name->length) != 0)
 			continue;
-		out[i].at++;
-		out[i].length -= 2;
-		if (memchr(out[i].at, '\\', out[i].length)) {
-			long length = records_json_decode(found[i].at, found[i].size, text);
-
-			if (length < 0)
+		if (meant.kind == FIELD_ABSENT) {
+			meant = *value;
+			if (!records_json_decode(&meant, taking->room))
 				return false;
-			out[i].at = text;
-			out[i].length = (size_t)length;
-			text += length;
+			if (meant.at == taking->room)
+				taking->room += meant.length;
 		}
+		taking->found[i] = meant;
+		taking->left--;
 	}
 	return true;
 }
 
-/* The field of CSV that begins at `at`: where it ends, and its text, unless it must be copied (at: NULL). */
-static const char *
-csv_field_end(const char *at, const char *end, struct field *field)
-{
-	const char *from = at, *comma;
-
-	if (at < end && *at == '"') {
-		bool plain = true;
-
-		for (from = ++at; (at = memchr(at, '"', (size_t)(end - at))) && at + 1 < end && at[1] == '"'; at += 2)
-			plain = false;
-		if (!at)
-			return NULL;
-		comma = memchr(at, ',', (size_t)(end - at));
-		plain = plain && at + 1 == (comma ? comma : end);
-		*field = (struct field){plain ? from : NULL, (size_t)(at - from), RECORDS_JSON_STRING};
-	} else {
-		comma = memchr(at, ',', (size_t)(end - at));
-		*field = (struct field){from, (size_t)((comma ? comma : end) - from), RECORDS_JSON_STRING};
-	}
-	return comma ? comma : end;
-}
-
-static const char *
-tsv_field_end(const char *at, const char *end, struct field *field)
-{
-	const char *tab = memchr(at, '\t', (size_t)(end - at));
-
-	*field = (struct field){at, (size_t)((tab ? tab : end) - at), RECORDS_JSON_STRING};
-	return tab ? tab : end;
-}
-
 static bool
-take_columns(const struct fields *fields, const struct record *record, char *text, struct field *out)
+take_columns(struct taking *taking, const struct record *record)
 {
-	enum records_format format = fields->file->format;
-	const char *at = record->at, *end = at + record->length;
+	const struct fields *fields = taking->fields;
+	const char *at = record->at;
 
 	for (size_t column = 0; column <= fields->last && at; column++) {
 		struct field field;
-		const char *stop =
-		        format == RECORDS_CSV ? csv_field_end(at, end, &field) : tsv_field_end(at, end, &field);
 
-		if (!stop)
+		if (!records_take_field(fields->file->format, &at, record->at + record->length, taking->room, &field))
 			return false;
-		for (size_t i = 0; i < fields->count; i++) {
-			if (fields->columns[i] != column)
-				continue;
-			if (!field.at) {
-				field.length = (size_t)records_field(format, record, column, text);
-				field.at = text;
-				text += field.length;
-			}
-			out[i] = field;
-		}
-		at = stop < end ? stop + 1 : NULL;
+		if (field.at == taking->room)
+			taking->room += field.length;
+		for (size_t i = 0; i < fields->count; i++)
+			if (fields->names[i].column == column)
+				taking->found[i] = field;
 	}
 	return true;
 }
 
-/* Who asks twice gets the same twice. */
-static void
-repeat_fields(const struct fields *fields, struct field *out)
-{
-	for (size_t i = 1; i < fields->count; i++)
-		for (size_t j = 0; j < i; j++)
-			if (fields->names[i].length == fields->names[j].length &&
-			    memcmp(fields->names[i].text, fields->names[j].text, fields->names[i].length) == 0)
-				out[i] = out[j];
-}
-
 int
-fields_take(const struct fields *fields, const struct record *record, struct fields_room *room, struct field *out,
-            struct portolan_error *error)
+fields_next(struct fields_reader *reader, struct portolan_error *error)
 {
-	int code = make_room(fields, record, room, error);
+	const struct fields *fields = reader->fields;
+	struct taking taking = {fields, reader->found, fields->count, NULL};
+	const struct record *record = &reader->part.record;
+	int code = user_part_next(&reader->part, error);
 	bool taken;
 
-	if (code < 0)
+	if (code <= 0)
 		return code;
-	for (size_t i = 0; i < fields->count; i++)
-		out[i] = (struct field){0};
-	taken = fields->file->format == RECORDS_JSONL ? take_members(fields, record, room->text, out)
-	                                              : take_columns(fields, record, room->text, out);
-	if (!taken)
-		return malformed(fields, record, error);
-	repeat_fields(fields, out);
-	return 0;
+	if (make_room(reader, error) < 0)
+		return PORTOLAN_E_MEMORY;
+	taking.room = reader->room;
+	memset(reader->found, 0, fields->count * sizeof(*reader->found));
+	taken = fields->file->format == RECORDS_JSONL
+	                ? records_json_members(record, reader->room + record->length + 1, take_member, &taking)
+	                : take_columns(&taking, record);
+	return taken ? 1 : refuse_malformed(reader, error);
 }
 
-int
-fields_missing(const struct fields *fields, const struct record *record, size_t field, struct portolan_error *error)
+bool
+fields_has(const struct user_file *file, const char *name)
 {
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has no field '%s'", fields->file->path,
-	                 (unsigned long long)user_file_line(fields->file, record->at), fields->names[field].text);
+	static const char *const option = "";
+	struct fields_reader reader = {0};
+	struct fields fields;
+	bool has = fields_init(&fields, file, &name, &option, 1, NULL) >= 0;
+
+	if (has && file->format == RECORDS_JSONL) {
+		fields_begin(&reader, &fields, user_file_whole(file));
+		has = fields_next(&reader, NULL) > 0 && reader.found[0].kind != FIELD_ABSENT;
+		fields_end(&reader);
+	}
+	return has;
 }

@@ -1,47 +1,66 @@
 /*
- * fields.h: several fields of each record of a user's file, in one pass over it, and copied only where they are not
- * written as they are meant.
+ * fields.h: named fields of each record of a user's file, whatever its format: the one way to read them. Fields are
+ * copied only where they are not written as they are meant.
  *
- *     fields_init() → for each record: fields_take() → fields_room_free()
+ *     struct fields_reader reader = {0};
+ *     fields_init(&fields, &file, names, options, count, error);
+ *     fields_begin(&reader, &fields, user_file_whole(&file));
+ *     while ((code = fields_next(&reader, error)) > 0)
+ *             … reader.found[0 … count−1], until the next record …
+ *     fields_end(&reader);
  */
 #ifndef FIELDS_H
 #define FIELDS_H
 
 #include "user_file.h"
 
-#define FIELDS_MAX 18
-
-struct field {
-	const char *at; /* in the file or the room; NULL: the record has none, or null */
-	size_t length;
-	enum records_json_kind kind; /* of CSV and TSV: STRING */
-};
+#define FIELDS_MAX 72 /* of a record, read at once */
 
 struct fields {
 	const struct user_file *file;
 	size_t count;
-	struct records_name names[FIELDS_MAX];
-	size_t columns[FIELDS_MAX]; /* CSV and TSV */
-	size_t last;                /* the greatest of them */
+	struct field_name {
+		const char *text;
+		size_t length;
+		size_t column; /* CSV and TSV */
+	} names[FIELDS_MAX];
+	size_t last;  /* CSV and TSV: the greatest column that is read */
+	size_t width; /* CSV and TSV: how many fields the header has */
 };
 
-struct fields_room { /* begins as {0}; one for each thread */
-	char *text;
-	size_t size;
-};
-
-/* The names stay the caller's. Of CSV and TSV a name that no column has is an error, in which options[i] gave it. */
+/* The names stay the caller's; one may stand there twice. Of CSV and TSV a name that no column has is an error, in
+ * which options[i] gave it. */
 int fields_init(struct fields *fields, const struct user_file *file, const char *const *names,
                 const char *const *options, size_t count, struct portolan_error *error);
 
-/* Fills out[0 … count−1], until the room is used again. The same name may stand there twice. Errors name file and
- * line. */
-int fields_take(const struct fields *fields, const struct record *record, struct fields_room *room, struct field *out,
-                struct portolan_error *error);
-void fields_room_free(struct fields_room *room);
+struct fields_reader { /* begins as {0}; one for each thread */
+	const struct fields *fields;
+	struct user_part part; /* part.record is the record */
+	struct field found[FIELDS_MAX];
+	/* private */
+	char *room;
+	size_t room_size;
+};
 
-/* The error for a field that a record should have: "FILE: line 3 has no field 'NAME'". */
-int fields_missing(const struct fields *fields, const struct record *record, size_t field,
-                   struct portolan_error *error);
+/* May be called again, for another part. */
+void fields_begin(struct fields_reader *reader, const struct fields *fields, struct user_part part);
+/* 1: a record; 0: no more; negative: a record that is not well-formed, or out of memory. Errors name file and line. */
+int fields_next(struct fields_reader *reader, struct portolan_error *error);
+void fields_end(struct fields_reader *reader); /* may be called twice */
+
+/* The line on which the record begins, from 1; takes a look at all of the file before it. */
+uint64_t fields_line(const struct fields_reader *reader);
+
+/* The error "FILE: line N…", and what `format` says of the record; PORTOLAN_E_INVALID. */
+__attribute__((format(printf, 3, 4))) int fields_wrong(const struct fields_reader *reader, struct portolan_error *error,
+                                                       const char *format, ...);
+/* A field as an argument for "%.*s", cut: fields_shown(field), field->at. */
+int fields_shown(const struct field *field);
+
+/* CSV and TSV: the record has more fields than the header, or fewer; empty lines are let pass. */
+bool fields_is_ragged(const struct fields_reader *reader);
+
+/* Whether the header has a column, or the first JSON line a member, of this name. */
+bool fields_has(const struct user_file *file, const char *name);
 
 #endif

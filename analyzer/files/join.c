@@ -1,6 +1,7 @@
 /* join.c: one pass over the file, then the matches sorted by rank. Lines are printed from where they lie. */
 #include "join.h"
 
+#include "program/message.h"
 #include "program/number.h"
 #include "statistics/sort.h"
 
@@ -34,56 +35,74 @@ add_match(struct join *join, size_t *room, const struct join_match *match)
 	return 0;
 }
 
-/* Keeps the first id that cannot be one of a run's integers: it explains why nothing is found. */
-static void
-note_odd_id(struct join *join, const struct ids_index *index, const char *text, size_t length)
+/* The first id that cannot be one of a run's integers explains why nothing is found. */
+int64_t
+join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id, struct join_oddities *oddities)
 {
+	const struct field *field = &reader->found[id];
 	uint64_t number;
+	int64_t position;
 
-	if (index->ids->kind == STORE_ID_INT && !join->odd[0] && !number_parse_whole(text, length, &number))
-		snprintf(join->odd, sizeof(join->odd), "%.*s", (int)(length < 60 ? length : 60), text);
+	if (fields_is_ragged(reader) && oddities->ragged++ == 0)
+		oddities->first_ragged = fields_line(reader);
+	if (!join_is_id(field)) {
+		if (oddities->without_id++ == 0)
+			oddities->first_without_id = fields_line(reader);
+		return -1;
+	}
+	position = ids_index_find(index, field->at, field->length);
+	if (position < 0 && index->ids->kind == STORE_ID_INT && !oddities->odd[0] &&
+	    !number_parse_whole(field->at, field->length, &number))
+		snprintf(oddities->odd, sizeof(oddities->odd), "%.*s", fields_shown(field), field->at);
+	return position;
 }
 
-/* The length of the id of a record, whose text is then in record->text; -1: it has none, -2: it is not well-formed. */
-static long
-take_id(const struct join *join, const struct user_record *record, const char *id_field, size_t column)
+static void
+warn_of(const char *path, uint64_t count, uint64_t first, const char *what)
 {
-	if (join->format == RECORDS_JSONL)
-		return records_json_field(&record->record, id_field, record->text);
-	return records_field(join->format, &record->record, column, record->text);
+	char number[NUMBER_ROOM];
+
+	number_print_grouped(count, number);
+	message_warning("%s: %s record%s %s (line %llu%s)", path, number, count == 1 ? " has" : "s have", what,
+	                (unsigned long long)first, count == 1 ? "" : " the first");
+}
+
+void
+join_warn(const struct join_oddities *oddities, const char *path, const char *id_field)
+{
+	char what[320];
+
+	snprintf(what, sizeof(what), "no id in field '%.256s'", id_field);
+	if (oddities->without_id > 0)
+		warn_of(path, oddities->without_id, oddities->first_without_id, what);
+	if (oddities->ragged > 0)
+		warn_of(path, oddities->ragged, oddities->first_ragged, "more or fewer fields than the header");
 }
 
 static int
 find_matches(struct join *join, const char *id_field, const struct ids_index *index, struct portolan_error *error)
 {
-	size_t room = 0, fields = 0, column = 0;
-	struct user_record record = {0};
-	int code = 0;
+	static const char *const option = "--id-field";
+	struct fields_reader reader = {0};
+	struct fields fields;
+	size_t room = 0;
+	uint64_t records = 0;
+	int code = fields_init(&fields, &join->file, &id_field, &option, 1, error);
 
-	if (join->format != RECORDS_JSONL)
-		code = user_file_column(&join->file, "--id-field", id_field, &column, error);
-	while (code >= 0 && (code = user_file_next(&join->file, &record, error)) > 0) {
-		struct join_match match = {.record = record.record, .number = record.number};
-		long length = take_id(join, &record, id_field, column);
-		int64_t position = -1;
+	if (code < 0)
+		return code;
+	fields_begin(&reader, &fields, user_file_whole(&join->file));
+	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+		int64_t position = join_find(index, &reader, 0, &join->oddities);
+		struct join_match match = {reader.part.record, reader.part.number, (uint32_t)position};
 
-		if (length == -2) {
-			code = user_file_malformed(&join->file, &record, error);
-			break;
-		}
-		if (length >= 0) {
-			fields++;
-			position = ids_index_find(index, record.text, (size_t)length);
-			if (position < 0)
-				note_odd_id(join, index, record.text, (size_t)length);
-		}
-		match.position = (uint32_t)position;
+		records++;
 		if (position >= 0 && add_match(join, &room, &match) < 0)
 			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the lines of %s",
 			                 join->file.path);
 	}
-	user_record_end(&record);
-	if (code >= 0 && fields == 0 && join->file.size > 0 && join->format == RECORDS_JSONL)
+	fields_end(&reader);
+	if (code >= 0 && records == join->oddities.without_id && join->file.size > 0 && join->format == RECORDS_JSONL)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: no line has a field '%s' (see --id-field)",
 		                 join->file.path, id_field);
 	return code;

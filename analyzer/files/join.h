@@ -1,9 +1,30 @@
-/* join.h: a user's file beside a selection: which of its records belong to the examples chosen. */
+/* join.h: a user's file beside examples: which of its records belong to them, by id, and which to none. */
 #ifndef JOIN_H
 #define JOIN_H
 
 #include "dynamics/ids.h"
-#include "user_file.h"
+#include "fields.h"
+
+/* Records that may be other than their owner thinks. Lines are of the file, from 1. */
+struct join_oddities {
+	uint64_t without_id, first_without_id; /* no id, or an empty one: how many, and the line of the first */
+	uint64_t ragged, first_ragged;         /* CSV and TSV: more fields than the header has, or fewer */
+	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
+};
+
+/* An id is a text or a number, and not empty. */
+static inline bool
+join_is_id(const struct field *field)
+{
+	return (field->kind == FIELD_TEXT || field->kind == FIELD_NUMBER) && field->length > 0;
+}
+
+/* The position of the example that the reader's record belongs to, whose id is the field `id`; −1: none. */
+int64_t join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id,
+                  struct join_oddities *oddities);
+
+/* Warns of records without id and of ragged ones. */
+void join_warn(const struct join_oddities *oddities, const char *path, const char *id_field);
 
 struct join_match {
 	struct record record;
@@ -21,7 +42,7 @@ struct join {
 	uint64_t first_again;   /* the number of the one that stands first in the file */
 	size_t missing;         /* chosen examples that no record belongs to */
 	uint32_t first_missing; /* the position of the first of them */
-	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
+	struct join_oddities oddities;
 	const char *text;
 	/* private */
 	struct user_file file;

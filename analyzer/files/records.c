@@ -47,8 +47,8 @@ skip_quoted(const char *at, const char *end)
 	return NULL;
 }
 
-/* The end of a CSV record. A quote opens only where a field begins, and closes where it is not doubled, as csv_field()
- * has it: one within a plain field (5" disk) is a character like any other. */
+/* The end of a CSV record. A quote opens only where a field begins, and closes where it is not doubled, as
+ * records_take_field() has it: one within a plain field (5" disk) is a character like any other. */
 static size_t
 csv_end(const char *text, size_t size, bool *unclosed)
 {
@@ -93,75 +93,67 @@ records_next(enum records_format format, const char *text, size_t size)
 	};
 }
 
-static long
-tsv_field(const struct record *record, size_t number, char *text)
+/* A field without its quotes: what stands behind the closing one belongs to it. */
+static struct field
+unquote(const char *from, const char *end, char *text)
 {
-	const char *at = record->at, *end = record->at + record->length, *tab;
+	const char *at = from + 1, *closing = memchr(at, '"', (size_t)(end - at));
+	bool quoted = true;
+	size_t used = 0;
 
-	for (; number > 0; number--) {
-		tab = memchr(at, '\t', (size_t)(end - at));
-		if (!tab)
-			return -1;
-		at = tab + 1;
-	}
-	tab = memchr(at, '\t', (size_t)(end - at));
-	memcpy(text, at, (size_t)((tab ? tab : end) - at));
-	return (tab ? tab : end) - at;
-}
+	if (closing + 1 == end)
+		return (struct field){at, (size_t)(closing - at), FIELD_TEXT};
+	while (at < end) {
+		char c = *at++;
 
-static long
-csv_field(const struct record *record, size_t number, char *text)
-{
-	size_t at = 0, used = 0;
-
-	for (;; number--) {
-		bool quoted = at < record->length && record->at[at] == '"';
-
-		at += quoted;
-		used = 0;
-		while (at < record->length && (quoted || record->at[at] != ',')) {
-			char c = record->at[at++];
-
-			if (quoted && c == '"' && !(at < record->length && record->at[at] == '"')) {
-				quoted = false;
+		if (quoted && c == '"') {
+			quoted = at < end && *at == '"';
+			at += quoted;
+			if (!quoted)
 				continue;
-			}
-			at += quoted && c == '"';
-			text[used++] = c;
 		}
-		if (quoted)
-			return -2;
-		if (number == 0)
-			return (long)used;
-		if (at >= record->length)
-			return -1;
-		at++;
+		text[used++] = c;
 	}
+	return (struct field){text, used, FIELD_TEXT};
 }
 
-long
-records_field(enum records_format format, const struct record *record, size_t number, char *text)
+bool
+records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field)
 {
-	return format == RECORDS_TSV ? tsv_field(record, number, text) : csv_field(record, number, text);
+	const char *from = *at, *stop = from;
+	bool quoted = format == RECORDS_CSV && from < end && *from == '"';
+
+	if (quoted && !(stop = skip_quoted(from + 1, end)))
+		return false;
+	stop = memchr(stop, format == RECORDS_TSV ? '\t' : ',', (size_t)(end - stop));
+	*at = stop ? stop + 1 : NULL;
+	if (!stop)
+		stop = end;
+	if (text)
+		*field = quoted ? unquote(from, stop, text) : (struct field){from, (size_t)(stop - from), FIELD_TEXT};
+	return true;
+}
+
+struct field
+records_trim(struct field field)
+{
+	while (field.length > 0 && (field.at[0] == ' ' || field.at[0] == '\t')) {
+		field.at++;
+		field.length--;
+	}
+	while (field.length > 0 && (field.at[field.length - 1] == ' ' || field.at[field.length - 1] == '\t'))
+		field.length--;
+	return field;
 }
 
 size_t
 records_count_fields(enum records_format format, const struct record *record)
 {
-	char separator = format == RECORDS_TSV ? '\t' : ',';
-	bool quoted = false, begins = true;
-	size_t count = 1;
+	const char *at = record->at;
+	size_t count = 0;
 
-	for (size_t at = 0; at < record->length; at++) {
-		char c = record->at[at];
-
-		if (format == RECORDS_CSV && c == '"' && (quoted || begins)) {
-			quoted = !quoted; /* a doubled one closes and opens again */
-			begins = !quoted;
-			continue;
-		}
-		begins = !quoted && c == separator;
-		count += begins;
-	}
+	do
+		count++;
+	while (records_take_field(format, &at, record->at + record->length, NULL, NULL) && at);
 	return count;
 }

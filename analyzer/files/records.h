@@ -23,49 +23,45 @@ struct record {
 /* The record that begins at `text`; size > 0. In CSV a field that begins with a quote may hold line ends. */
 struct record records_next(enum records_format format, const char *text, size_t size);
 
-/*
- * Takes a field's text: of CSV and TSV by its number from 0, unquoted; of JSON by its name: the text of a string, or
- * a number as it is written. `text` has room for record->length + 1 bytes. Returns its length, -1 when the record has
- * no such field (JSON: or it is neither string nor number), -2 when it is not well-formed: of JSON the whole record is
- * looked at, and its last closing brace is then the one that ends the object.
- */
-long records_field(enum records_format format, const struct record *record, size_t number, char *text);
-long records_json_field(const struct record *record, const char *name, char *text);
-
-/* The same, and what it is; NONE: null, or no such field. */
-enum records_json_kind {
-	RECORDS_JSON_NONE,
-	RECORDS_JSON_STRING,
-	RECORDS_JSON_NUMBER,
-	RECORDS_JSON_TRUE,
-	RECORDS_JSON_FALSE,
-	RECORDS_JSON_OTHER, /* an object, an array; NaN and the like, which are no JSON */
+/* A field as it is meant. JSON's true and false are the numbers 1 and 0, as NumPy has them. */
+enum field_kind {
+	FIELD_ABSENT,
+	FIELD_NULL,
+	FIELD_TEXT, /* every field of CSV and TSV */
+	FIELD_NUMBER,
+	FIELD_TRUTH,
+	FIELD_OTHER, /* an object, an array; NaN and the like, which are no JSON */
 };
-long records_json_value(const struct record *record, const char *name, enum records_json_kind *kind, char *text);
-
-/* Several members in one pass over the record, as they stand in it: their values begin at `at`, strings with their
- * quotes. `text` has room as above, for keys with escapes. Answers 0, or -2: not well-formed. */
-struct records_name {
-	const char *text;
+struct field {
+	const char *at; /* in the file or in the room given; NULL: absent, or null */
 	size_t length;
+	enum field_kind kind;
 };
-struct records_member {
-	const char *at; /* NULL: the record has none */
-	size_t size;
-	enum records_json_kind kind; /* NONE: null as well */
-};
-int records_json_members(const struct record *record, const struct records_name *names, size_t count, char *text,
-                         struct records_member *found);
 
-/* What a JSON string stands for, which lies there with its quotes, in `size` bytes; as many will do for `text`. Returns
- * its length, -2: it is none. */
-long records_json_decode(const char *from, size_t size, char *text);
+/*
+ * Takes the field of CSV or TSV that begins at *at, and moves *at to the next, or to NULL after the last. `text` has
+ * room for the field, which is copied there where its quotes are not those around it alone; NULL: the field is passed
+ * over. False: its quote is not closed before `end`.
+ */
+bool records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field);
+
+/* Without the blanks around it. */
+struct field records_trim(struct field field);
 
 /* How many fields a record of CSV or TSV has; at least 1. */
 size_t records_count_fields(enum records_format format, const struct record *record);
 
-/* The first of `count` names that a well-formed JSON record has as a member, whatever its value; -1: none. Room as
- * above. */
-long records_json_first_of(const struct record *record, const char *const *names, size_t count, char *text);
+/*
+ * Goes through the members of a JSON object: `visit` gets each key, and the value as it stands in the record, a string
+ * with its quotes. `text` has room for a key with escapes: record->length bytes. False: the record is not one
+ * well-formed object, or `visit` said so. The record is gone through to its end, so that a line cut short never passes.
+ */
+bool records_json_members(const struct record *record, char *text,
+                          bool (*visit)(void *context, const struct field *key, const struct field *value),
+                          void *context);
+
+/* What the value of a member means: of a string the text, which is copied to `text` (as long as the string with its
+ * quotes) where it has escapes. False: an escape is none. */
+bool records_json_decode(struct field *value, char *text);
 
 #endif

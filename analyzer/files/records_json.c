@@ -8,7 +8,10 @@
 #include "records.h"
 
 #include <jansson.h>
+#include <stdint.h>
 #include <string.h>
+
+#define DEPTH_MAX 2048 /* of arrays and objects within each other, as jansson has it */
 
 struct scan {
 	const char *at, *end;
@@ -57,10 +60,11 @@ ends_word(char c)
 	       c == '\0';
 }
 
-/* Past any value. Brackets are counted, not matched by kind. */
+/* Past any value. Every bracket is closed by one of its kind; a bit for each that is open says which. */
 static bool
 skip_value(struct scan *scan)
 {
+	uint64_t open[DEPTH_MAX / 64]; /* 1: an object */
 	size_t depth = 0;
 
 	do {
@@ -74,15 +78,18 @@ skip_value(struct scan *scan)
 			break;
 		case '{':
 		case '[':
+			if (depth == DEPTH_MAX)
+				return false;
+			if (depth % 64 == 0)
+				open[depth / 64] = 0;
+			open[depth / 64] = (open[depth / 64] & ~(UINT64_C(1) << depth % 64)) |
+			                   (uint64_t)(*scan->at++ == '{') << depth % 64;
 			depth++;
-			scan->at++;
 			break;
 		case '}':
 		case ']':
-			if (depth == 0)
+			if (depth-- == 0 || (open[depth / 64] >> depth % 64 & 1) != (*scan->at++ == '}'))
 				return false;
-			depth--;
-			scan->at++;
 			break;
 		case ',':
 		case ':':
@@ -100,43 +107,64 @@ skip_value(struct scan *scan)
 	return true;
 }
 
-static long
-decode_by_jansson(const char *from, size_t size, char *text)
+static bool
+decode_by_jansson(struct field *value, char *text)
 {
-	json_t *value = json_loadb(from, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	size_t length;
+	json_t *string = json_loadb(value->at, value->length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 
-	if (!value)
-		return -2;
-	length = json_string_length(value);
-	memcpy(text, json_string_value(value), length);
-	json_decref(value);
-	return (long)length;
+	if (!string)
+		return false;
+	value->length = json_string_length(string);
+	memcpy(text, json_string_value(string), value->length);
+	value->at = text;
+	json_decref(string);
+	return true;
 }
 
-long
-records_json_decode(const char *from, size_t size, char *text)
+/* A string with escapes: backslashes, between its quotes. */
+static bool
+decode_string(struct field *value, char *text)
 {
 	static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
-	const char *at = from + 1, *end = from + size - 1, *escape;
+	const char *at = value->at + 1, *end = value->at + value->length - 1, *escape;
 	size_t used = 0;
 
 	while ((escape = memchr(at, '\\', (size_t)(end - at)))) {
 		const char *pair = escapes;
 
 		if (escape[1] == 'u')
-			return decode_by_jansson(from, size, text);
+			return decode_by_jansson(value, text);
 		while (*pair && *pair != escape[1])
 			pair += 2;
 		if (!*pair)
-			return -2;
+			return false;
 		memcpy(text + used, at, (size_t)(escape - at));
 		used += (size_t)(escape - at);
 		text[used++] = pair[1];
 		at = escape + 2;
 	}
 	memcpy(text + used, at, (size_t)(end - at));
-	return (long)(used + (size_t)(end - at));
+	value->at = text;
+	value->length = used + (size_t)(end - at);
+	return true;
+}
+
+bool
+records_json_decode(struct field *value, char *text)
+{
+	if (value->kind == FIELD_NULL)
+		*value = (struct field){.kind = FIELD_NULL};
+	if (value->kind == FIELD_TRUTH) {
+		value->at = *value->at == 't' ? "1" : "0";
+		value->length = 1;
+	}
+	if (value->kind != FIELD_TEXT)
+		return true;
+	if (memchr(value->at, '\\', value->length))
+		return decode_string(value, text);
+	value->at++;
+	value->length -= 2;
+	return true;
 }
 
 static bool
@@ -155,143 +183,56 @@ is_word(const char *from, size_t length, const char *word)
 	return length == strlen(word) && memcmp(from, word, length) == 0;
 }
 
-static enum records_json_kind
+static enum field_kind
 kind_of(const char *from, size_t length)
 {
 	if (*from == '"')
-		return RECORDS_JSON_STRING;
+		return FIELD_TEXT;
 	if (*from == '-' || (*from >= '0' && *from <= '9'))
-		return RECORDS_JSON_NUMBER;
-	return is_word(from, length, "null")    ? RECORDS_JSON_NONE
-	       : is_word(from, length, "true")  ? RECORDS_JSON_TRUE
-	       : is_word(from, length, "false") ? RECORDS_JSON_FALSE
-	                                        : RECORDS_JSON_OTHER;
+		return FIELD_NUMBER;
+	if (is_word(from, length, "null"))
+		return FIELD_NULL;
+	return is_word(from, length, "true") || is_word(from, length, "false") ? FIELD_TRUTH : FIELD_OTHER;
 }
 
-struct members {
-	const struct records_name *names;
-	size_t count, left; /* not found yet */
-	struct records_member *found;
-	char *text;
-};
-
-/* Which of those not found yet has this key, quotes included; NULL: none. False: it is no string. */
 static bool
-find_name(const struct members *wanted, const char *key, size_t size, struct records_member **found)
+visit_member(struct scan *scan, char *text,
+             bool (*visit)(void *context, const struct field *key, const struct field *value), void *context)
 {
-	long length = (long)size - 2;
-	const char *name = key + 1;
-
-	*found = NULL;
-	if (memchr(key, '\\', size)) {
-		length = records_json_decode(key, size, wanted->text);
-		name = wanted->text;
-	}
-	for (size_t i = 0; i < wanted->count && length >= 0 && !*found; i++)
-		if (!wanted->found[i].at && (size_t)length == wanted->names[i].length &&
-		    memcmp(name, wanted->names[i].text, (size_t)length) == 0)
-			*found = &wanted->found[i];
-	return length >= 0;
-}
-
-/* One member of the object, from its key on; false: not well-formed. */
-static bool
-take_member(struct scan *scan, struct members *wanted)
-{
-	struct records_member *found = NULL;
-	const char *key, *value;
+	struct field key = {.kind = FIELD_TEXT}, value;
 
 	skip_space(scan);
-	key = scan->at;
-	if (key >= scan->end || *key != '"' || !skip_string(scan))
+	key.at = scan->at;
+	if (scan->at >= scan->end || *scan->at != '"' || !skip_string(scan))
 		return false;
-	if (wanted->left > 0 && !find_name(wanted, key, (size_t)(scan->at - key), &found))
-		return false;
-	if (!take(scan, ':'))
+	key.length = (size_t)(scan->at - key.at);
+	if (!records_json_decode(&key, text) || !take(scan, ':'))
 		return false;
 	skip_space(scan);
-	value = scan->at;
+	value.at = scan->at;
 	if (!skip_value(scan))
 		return false;
-	if (found) {
-		size_t size = (size_t)(scan->at - value);
-
-		*found = (struct records_member){value, size, kind_of(value, size)};
-		wanted->left--;
-	}
-	return true;
+	value.length = (size_t)(scan->at - value.at);
+	value.kind = kind_of(value.at, value.length);
+	return visit(context, &key, &value);
 }
 
-/* Goes on to the record's end when all is found: a line that was cut short is not to pass for a whole one. */
-int
-records_json_members(const struct record *record, const struct records_name *names, size_t count, char *text,
-                     struct records_member *found)
+bool
+records_json_members(const struct record *record, char *text,
+                     bool (*visit)(void *context, const struct field *key, const struct field *value), void *context)
 {
 	struct scan scan = {record->at, record->at + record->length};
-	struct members wanted = {names, count, count, found, text};
 
-	memset(found, 0, count * sizeof(*found));
 	if (!take(&scan, '{'))
-		return -2;
+		return false;
 	if (!take(&scan, '}')) {
 		do
-			if (!take_member(&scan, &wanted))
-				return -2;
+			if (!visit_member(&scan, text, visit, context))
+				return false;
 		while (take(&scan, ','));
 		if (!take(&scan, '}'))
-			return -2;
+			return false;
 	}
 	skip_space(&scan);
-	return scan.at == scan.end ? 0 : -2;
-}
-
-long
-records_json_value(const struct record *record, const char *name, enum records_json_kind *kind, char *text)
-{
-	const struct records_name wanted = {name, strlen(name)};
-	struct records_member member;
-
-	if (records_json_members(record, &wanted, 1, text, &member) < 0)
-		return -2;
-	*kind = member.kind;
-	if (member.kind == RECORDS_JSON_STRING)
-		return records_json_decode(member.at, member.size, text);
-	if (member.kind != RECORDS_JSON_NUMBER)
-		return -1;
-	memcpy(text, member.at, member.size);
-	return (long)member.size;
-}
-
-long
-records_json_field(const struct record *record, const char *name, char *text)
-{
-	enum records_json_kind kind;
-
-	return records_json_value(record, name, &kind, text);
-}
-
-long
-records_json_first_of(const struct record *record, const char *const *names, size_t count, char *text)
-{
-	struct scan scan = {record->at, record->at + record->length};
-
-	if (!take(&scan, '{'))
-		return -1;
-	do {
-		const char *key;
-		long length;
-
-		skip_space(&scan);
-		key = scan.at;
-		if (key >= scan.end || *key != '"' || !skip_string(&scan))
-			return -1;
-		length = records_json_decode(key, (size_t)(scan.at - key), text);
-		for (size_t i = 0; i < count; i++)
-			if (length >= 0 && (size_t)length == strlen(names[i]) &&
-			    memcmp(text, names[i], (size_t)length) == 0)
-				return (long)i;
-		if (!take(&scan, ':') || !skip_value(&scan))
-			return -1;
-	} while (take(&scan, ','));
-	return -1;
+	return scan.at == scan.end;
 }

@@ -1,4 +1,9 @@
-/* user_file.c: see user_file.h. */
+/*
+ * user_file.c: see user_file.h.
+ *
+ * A line end ends a record of JSON and TSV. Of CSV it may stand within quotes, which only who comes from the
+ * beginning knows: so a file with quotes is gone through once for its cuts, which takes as long as looking for bytes.
+ */
 #include "user_file.h"
 
 #include "program/suggest.h"
@@ -12,12 +17,24 @@
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
 #define COLUMNS_MAX 4096
+#define PART_SIZE ((size_t)2 << 20)
 
 void
 user_file_close(struct user_file *file)
 {
 	content_close(&file->content);
 	*file = (struct user_file){0};
+}
+
+void
+user_file_set_format(struct user_file *file, enum records_format format)
+{
+	file->format = format;
+	file->begin = file->mark;
+	if (format == RECORDS_JSONL)
+		return;
+	file->header = records_next(format, file->text + file->mark, file->size - file->mark);
+	file->begin += file->header.next;
 }
 
 int
@@ -36,14 +53,9 @@ user_file_open(struct user_file *file, const char *option, const char *path, str
 		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: zcat %s | portolan … %s -", path, path,
 		                 option);
 	}
-	file->format = records_format_of(path, file->text, file->size);
 	if (file->size >= 3 && memcmp(file->text, BYTE_ORDER_MARK, 3) == 0)
 		file->mark = 3;
-	file->begin = file->mark;
-	if (file->format != RECORDS_JSONL) {
-		file->header = records_next(file->format, file->text + file->begin, file->size - file->begin);
-		file->begin += file->header.next;
-	}
+	user_file_set_format(file, records_format_of(path, file->text, file->size));
 	return 0;
 }
 
@@ -68,22 +80,25 @@ note_column(struct columns *columns, const char *wanted, const char *name, size_
 		snprintf(columns->all + used, sizeof(columns->all) - used, ", ...");
 }
 
-/* The number of the header's column `name`; -1: none; -2: several. */
+/* The number of the header's column `name`; -1: none; -2: several. `text` has room for any field. */
 static long
 find_column(const struct user_file *file, const char *name, struct columns *columns, char *text)
 {
+	const char *at = file->header.at, *end = at + file->header.length;
 	size_t least = SIZE_MAX;
 	long found = -1;
 
 	*columns = (struct columns){0};
-	for (size_t c = 0; c < COLUMNS_MAX; c++) {
-		long length = records_field(file->format, &file->header, c, text);
+	for (long c = 0; c < COLUMNS_MAX && at; c++) {
+		struct field field;
 
-		if (length < 0)
+		if (!records_take_field(file->format, &at, end, text, &field))
 			break;
-		text[length] = '\0';
+		field = records_trim(field);
+		memmove(text, field.at, field.length);
+		text[field.length] = '\0';
 		if (strcmp(text, name) == 0)
-			found = found == -1 ? (long)c : -2;
+			found = found == -1 ? c : -2;
 		else
 			note_column(columns, name, text, &least);
 	}
@@ -119,111 +134,95 @@ user_file_column(const struct user_file *file, const char *option, const char *n
 	return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; it has: %s", file->path, name, columns.all);
 }
 
-/* Room for any field of a record. */
-static int
-make_room(struct user_record *record)
+uint64_t
+user_file_line(const struct user_file *file, const char *at)
 {
-	if (record->record.length < record->room)
-		return 0;
-	free(record->text);
-	record->room = 2 * record->record.length + 1;
-	record->text = malloc(record->room);
-	return record->text ? 0 : -1;
+	uint64_t line = 1;
+
+	for (const char *from = file->text; (from = memchr(from, '\n', (size_t)(at - from))); from++)
+		line++;
+	return line;
 }
 
-bool
-user_file_is_blank(enum records_format format, const struct record *record)
+void
+user_parts_free(struct user_parts *parts)
+{
+	free(parts->cuts);
+	*parts = (struct user_parts){0};
+}
+
+/* The first record's beginning from `target` on; `at` is one before it. */
+static size_t
+next_cut(const struct user_file *file, bool quotes, size_t at, size_t target)
+{
+	const char *newline;
+
+	if (target >= file->size)
+		return file->size;
+	if (!quotes) {
+		newline = memchr(file->text + target, '\n', file->size - target);
+		return newline ? (size_t)(newline - file->text) + 1 : file->size;
+	}
+	while (at < target)
+		at += records_next(file->format, file->text + at, file->size - at).next;
+	return at;
+}
+
+int
+user_file_cut(const struct user_file *file, struct user_parts *parts, struct portolan_error *error)
+{
+	size_t left = file->size - file->begin, most = left / PART_SIZE + 1, at = file->begin;
+	bool quotes = file->format == RECORDS_CSV && left > 0 && memchr(file->text + at, '"', left);
+
+	*parts = (struct user_parts){.cuts = malloc((most + 1) * sizeof(*parts->cuts))};
+	if (!parts->cuts)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the parts of %s", file->path);
+	parts->cuts[0] = at;
+	while (at < file->size) {
+		at = next_cut(file, quotes, at, at + PART_SIZE);
+		parts->cuts[++parts->count] = at;
+	}
+	return 0;
+}
+
+struct user_part
+user_file_part(const struct user_file *file, const struct user_parts *parts, size_t p)
+{
+	return (struct user_part){.file = file, .at = parts->cuts[p], .end = parts->cuts[p + 1]};
+}
+
+struct user_part
+user_file_whole(const struct user_file *file)
+{
+	return (struct user_part){.file = file, .at = file->begin, .end = file->size};
+}
+
+static bool
+is_blank(const struct record *record)
 {
 	size_t at = 0;
 
-	while (format == RECORDS_JSONL && at < record->length && strchr(" \t\r", record->at[at]) && record->at[at])
+	while (at < record->length && (record->at[at] == ' ' || record->at[at] == '\t' || record->at[at] == '\r'))
 		at++;
 	return at == record->length;
 }
 
 int
-user_file_unclosed(const struct user_file *file, uint64_t line, struct portolan_error *error)
+user_part_next(struct user_part *part, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "%s: line %llu has a quote that is never closed, and swallows the rest of the file",
-	                 file->path, (unsigned long long)line);
-}
+	const struct user_file *file = part->file;
 
-static uint64_t
-count_lines(const char *text, size_t size)
-{
-	uint64_t lines = 0;
-
-	for (const char *end = text + size; text && (text = memchr(text, '\n', (size_t)(end - text))); text++)
-		lines++;
-	return lines;
-}
-
-uint64_t
-user_file_line(const struct user_file *file, const char *at)
-{
-	return 1 + count_lines(file->text, (size_t)(at - file->text));
-}
-
-int
-user_file_next(const struct user_file *file, struct user_record *record, struct portolan_error *error)
-{
-	if (record->next_line == 0) {
-		record->at = file->begin;
-		record->next_line = 1 + (file->begin > 0 ? count_lines(file->text, file->begin) : 0);
-	}
-	while (record->at < file->size) {
-		record->record = records_next(file->format, file->text + record->at, file->size - record->at);
-		record->number = record->next_number++;
-		record->line = record->next_line;
-		record->next_line +=
-		        file->format == RECORDS_CSV ? count_lines(record->record.at, record->record.next) : 1;
-		record->at += record->record.next;
-		if (user_file_is_blank(file->format, &record->record))
-			continue;
-		if (record->record.unclosed)
-			return user_file_unclosed(file, record->line, error);
-		if (make_room(record) < 0)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", file->path);
-		return 1;
+	while (part->at < part->end) {
+		part->record = records_next(file->format, file->text + part->at, part->end - part->at);
+		part->at += part->record.next;
+		part->number = part->next_number++;
+		if (part->record.unclosed)
+			return error_set(
+			        error, PORTOLAN_E_INVALID,
+			        "%s: line %llu has a quote that is never closed, and swallows the rest of the file",
+			        file->path, (unsigned long long)user_file_line(file, part->record.at));
+		if (file->format != RECORDS_JSONL || !is_blank(&part->record))
+			return 1;
 	}
 	return 0;
-}
-
-void
-user_record_end(struct user_record *record)
-{
-	free(record->text);
-	*record = (struct user_record){0};
-}
-
-int
-user_file_malformed(const struct user_file *file, const struct user_record *record, struct portolan_error *error)
-{
-	if (file->format == RECORDS_JSONL && record->number == 0 && record->record.at[0] == '[')
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", file->path,
-		                 file->path);
-	return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu is not well-formed %s", file->path,
-	                 (unsigned long long)record->line,
-	                 file->format == RECORDS_JSONL ? "JSON (one object a line)" : "CSV");
-}
-
-bool
-user_file_has(const struct user_file *file, const char *name)
-{
-	struct user_record first = {0};
-	struct columns columns;
-	bool has = false;
-	char *text;
-
-	if (file->format == RECORDS_JSONL) {
-		has = user_file_next(file, &first, NULL) > 0 &&
-		      records_json_first_of(&first.record, &name, 1, first.text) >= 0;
-		user_record_end(&first);
-	} else if ((text = malloc(file->header.length + 1))) {
-		has = find_column(file, name, &columns, text) >= 0;
-		free(text);
-	}
-	return has;
 }

@@ -20,50 +20,25 @@ struct user_file {
 	struct content content;
 };
 
-/* Fails for a file that cannot be read, or is compressed; `option` names it in that message. */
+/* The format is that of the file's name or first line. Fails for a file that cannot be read, or is compressed; `option`
+ * names it in that message. */
 int user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error);
 void user_file_close(struct user_file *file); /* may be called twice */
 
-/* The number of the header's column `name`, for CSV and TSV; without one an error that says what is near or there.
- * `option` gave the name. */
+/* For a file that is in this format, whatever its name. */
+void user_file_set_format(struct user_file *file, enum records_format format);
+
+/* The number of the header's column `name`, blanks around it left out, for CSV and TSV; without one an error that says
+ * what is near or there. `option` gave the name. */
 int user_file_column(const struct user_file *file, const char *option, const char *name, size_t *column,
                      struct portolan_error *error);
-
-/* Whether the header has a column, or the first JSON line a member, of this name. */
-bool user_file_has(const struct user_file *file, const char *name);
-
-/*
- * Goes through the records, blank lines between JSON lines left out:
- *
- *     struct user_record record = {0};
- *     while ((code = user_file_next(&file, &record, &error)) > 0)
- *             … record.record, record.text has room for any of its fields …
- *     user_record_end(&record);
- *
- * 1: a record; 0: no more; negative: a quote that is never closed, or out of memory.
- */
-struct user_record {
-	struct record record;
-	uint64_t number; /* from 0; a header does not count */
-	uint64_t line;   /* from 1; of the file, where the record begins */
-	char *text;
-	/* private */
-	size_t at, room;
-	uint64_t next_number, next_line;
-};
-int user_file_next(const struct user_file *file, struct user_record *record, struct portolan_error *error);
-void user_record_end(struct user_record *record);
-
-/* Blank lines between JSON lines are no records. */
-bool user_file_is_blank(enum records_format format, const struct record *record);
-int user_file_unclosed(const struct user_file *file, uint64_t line, struct portolan_error *error); /* that error */
 
 /* The line on which a byte of the file stands, from 1; takes a look at all before it. */
 uint64_t user_file_line(const struct user_file *file, const char *at);
 
 /*
- * The records of a part of the file, for who goes through several at once: bytes cuts[p] … cuts[p+1] are whole records.
- * How it is cut depends on the file alone.
+ * The records of the file, or of a part of it: cut into parts, several threads can go through it at once. Bytes
+ * cuts[p] … cuts[p+1] are whole records; how they are cut depends on the file alone.
  *
  *     struct user_part part = user_file_part(&file, &parts, p);
  *     while ((code = user_part_next(&part, &error)) > 0)
@@ -78,13 +53,17 @@ void user_parts_free(struct user_parts *parts);
 
 struct user_part {
 	struct record record;
+	uint64_t number; /* of the record in the part, from 0; a header does not count, blank lines do */
+	/* private */
 	const struct user_file *file;
 	size_t at, end;
+	uint64_t next_number;
 };
 struct user_part user_file_part(const struct user_file *file, const struct user_parts *parts, size_t p);
-int user_part_next(struct user_part *part, struct portolan_error *error); /* as user_file_next() */
+struct user_part user_file_whole(const struct user_file *file);
 
-/* The error for a record that is not well-formed; PORTOLAN_E_INVALID. */
-int user_file_malformed(const struct user_file *file, const struct user_record *record, struct portolan_error *error);
+/* 1: a record; 0: no more; PORTOLAN_E_INVALID: a quote that is never closed. Blank lines between JSON lines are left
+ * out. */
+int user_part_next(struct user_part *part, struct portolan_error *error);
 
 #endif

@@ -8,10 +8,11 @@
 
 #include <portolan/error.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(COLUMNS_MAX + 3 <= FIELDS_MAX, "all columns, a pair of texts and the id are read at once");
 
 void
 columns_free(struct columns *columns)
@@ -32,66 +33,69 @@ no_memory(const struct columns *columns, struct portolan_error *error)
 }
 
 static int
-add_name(struct columns *columns, const char *name, size_t length, const char *id_field, struct portolan_error *error)
+add_name(struct columns *columns, const struct field *name, const char *id_field, struct portolan_error *error)
 {
-	if (strlen(id_field) == length && memcmp(name, id_field, length) == 0)
+	if (strlen(id_field) == name->length && memcmp(name->at, id_field, name->length) == 0)
 		return 0;
 	if (columns->listed_count == COLUMNS_MAX)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s has more than %d columns: choose those to be summarised with --columns",
 		                 columns->file.path, COLUMNS_MAX);
-	columns->listed[columns->listed_count] = strndup(name, length);
+	columns->listed[columns->listed_count] = strndup(name->at, name->length);
 	if (!columns->listed[columns->listed_count])
 		return no_memory(columns, error);
 	columns->listed_count++;
 	return 0;
 }
 
-/* The members of the first JSON object that are numbers, texts, or true or false. */
-static int
-list_members(struct columns *columns, const struct record *record, const char *id_field, struct portolan_error *error)
-{
-	json_t *object = json_loadb(record->at, record->length, 0, NULL), *value;
-	const char *name;
-	int code = 0;
+/* The members of a JSON object that are numbers, texts, or true or false. */
+struct listing {
+	struct columns *columns;
+	const char *id_field;
+	struct portolan_error *error;
+	int code;
+};
 
-	json_object_foreach(object, name, value) if (code >= 0 && !json_is_object(value) && !json_is_array(value))
-	        code = add_name(columns, name, strlen(name), id_field, error);
-	json_decref(object);
-	return code;
+static bool
+list_member(void *context, const struct field *key, const struct field *value)
+{
+	struct listing *listing = context;
+	bool again = false;
+
+	for (size_t i = 0; i < listing->columns->listed_count; i++)
+		again |= strlen(listing->columns->listed[i]) == key->length &&
+		         memcmp(listing->columns->listed[i], key->at, key->length) == 0;
+	if (value->kind != FIELD_OTHER && !again)
+		listing->code = add_name(listing->columns, key, listing->id_field, listing->error);
+	return listing->code >= 0;
 }
 
-static int
-list_header(struct columns *columns, const char *id_field, struct portolan_error *error)
-{
-	const struct user_file *file = &columns->file;
-	size_t count = records_count_fields(file->format, &file->header);
-	char *text = malloc(file->header.length + 1);
-	int code = text ? 0 : no_memory(columns, error);
-
-	for (size_t f = 0; f < count && code >= 0; f++) {
-		long length = records_field(file->format, &file->header, f, text);
-
-		if (length > 0)
-			code = add_name(columns, text, (size_t)length, id_field, error);
-	}
-	free(text);
-	return code;
-}
-
+/* The columns of the header, or those of the first JSON line. */
 static int
 list_all(struct columns *columns, const char *id_field, struct portolan_error *error)
 {
-	struct user_record record = {0};
-	int code;
+	struct listing listing = {columns, id_field, error, 0};
+	struct user_part part = user_file_whole(&columns->file);
+	bool has_header = columns->file.format != RECORDS_JSONL;
+	int code = has_header ? 0 : user_part_next(&part, error);
+	const struct record *record = has_header ? &columns->file.header : &part.record;
+	const char *at = record->at;
+	struct field field;
+	char *text;
 
-	if (columns->file.format != RECORDS_JSONL)
-		return list_header(columns, id_field, error);
-	code = user_file_next(&columns->file, &record, error);
-	if (code > 0)
-		code = list_members(columns, &record.record, id_field, error);
-	user_record_end(&record);
-	return code;
+	if (!has_header && code <= 0)
+		return code;
+	text = malloc(record->length + 1);
+	if (!text)
+		return no_memory(columns, error);
+	if (!has_header)
+		records_json_members(record, text, list_member, &listing);
+	while (has_header && listing.code >= 0 && at &&
+	       records_take_field(columns->file.format, &at, record->at + record->length, text, &field))
+		if ((field = records_trim(field)).length > 0)
+			listing.code = add_name(columns, &field, id_field, error);
+	free(text);
+	return listing.code;
 }
 
 /* Reads the columns asked for, or all there are, and then the two texts. */
@@ -133,14 +137,14 @@ take_attributes(struct columns *columns, size_t plain, bool by_name)
 	for (size_t a = 0; a < plain; a++) {
 		const struct attribute *attribute = &columns->attributes.list[a];
 
-		if (!by_name && attribute->kind == ATTRIBUTE_CATEGORY && attribute->name_count > COLUMNS_CATEGORIES_MAX)
+		if (!by_name && attribute->kind == ATTRIBUTE_CATEGORY &&
+		    attribute->names.count > COLUMNS_CATEGORIES_MAX)
 			pass_over(columns, attribute->name);
 		else
 			columns->list[columns->count++] = (struct summary_column){.name = attribute->name,
 			                                                          .numbers = attribute->numbers,
 			                                                          .categories = attribute->categories,
-			                                                          .names = attribute->names,
-			                                                          .name_count = attribute->name_count};
+			                                                          .names = &attribute->names};
 	}
 }
 
@@ -162,7 +166,10 @@ make_column(struct columns *columns, size_t rows)
 static const char *
 text_at(const struct attribute *attribute, size_t position)
 {
-	return attribute->categories[position] < 0 ? NULL : attribute->names[attribute->categories[position]];
+	int32_t name = attribute->categories[position];
+	size_t length;
+
+	return name < 0 ? NULL : names_text(&attribute->names, (uint32_t)name, &length);
 }
 
 static bool
@@ -235,6 +242,7 @@ int
 columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
              struct portolan_error *error)
 {
+	const char *odd = columns->attributes.oddities.odd;
 	size_t plain;
 	int code;
 
@@ -244,19 +252,15 @@ columns_read(struct columns *columns, const struct columns_request *request, con
 		code = read_attributes(columns, request, dynamics, &plain, error);
 	if (code >= 0) {
 		take_attributes(columns, plain, request->name_count > 0);
-		columns->records = columns->attributes.records;
-		columns->unknown = columns->attributes.unknown;
-		columns->unmatched = columns->attributes.unmatched;
-		memcpy(columns->odd, columns->attributes.odd, sizeof(columns->odd));
 		if (request->texts[0])
 			code = take_texts(columns, request, plain, error);
 	}
-	if (code >= 0 && columns->unmatched == dynamics->count)
+	if (code >= 0 && columns->attributes.unmatched == dynamics->count)
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "%s has no record of an example of the run: is '%s' the field of its ids?%s%s%s",
 		                 request->path, request->id_field,
-		                 columns->odd[0] ? " The run's are integers, and in the file there is '" : "",
-		                 columns->odd, columns->odd[0] ? "'" : "");
+		                 odd[0] ? " The run's are integers, and in the file there is '" : "", odd,
+		                 odd[0] ? "'" : "");
 	if (code >= 0 && columns->count == 0)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s has nothing to summarise beside the ids%s%s",
 		                 request->path, columns->passed_over[0] ? "; with too many categories: " : "",

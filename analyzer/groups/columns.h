@@ -20,12 +20,10 @@ struct columns_request {
 struct columns {
 	struct summary_column list[COLUMNS_MAX + 3];
 	size_t count;
-	uint64_t records, unknown, unmatched; /* records; those of no example; examples without record */
-	char odd[64];                         /* see struct attributes */
-	char passed_over[256];                /* names of columns with too many categories */
+	struct attributes attributes;
+	char passed_over[256]; /* names of columns with too many categories */
 	/* private */
 	struct user_file file;
-	struct attributes attributes;
 	char *listed[COLUMNS_MAX];
 	size_t listed_count;
 	double *made[3];

@@ -1,9 +1,11 @@
 /*
- * forgetting.h: how many examples were forgotten how often. Pure, but for memory. Forgettable: forgotten at least once,
+ * forgetting.h: how many examples were forgotten how often. Forgettable: forgotten at least once,
  * or never learned. Source: Yaghoobzadeh et al. 2021, §3.1, Fig. 1 and Table 1; Toneva et al. 2019, Fig. 1.
  */
 #ifndef FORGETTING_H
 #define FORGETTING_H
+
+#include "plot/picture.h"
 
 #include <portolan/portolan.h>
 
@@ -21,5 +23,9 @@ struct forgetting {
 int forgetting_count(const double *events, const double *never_learned, const uint32_t *order, size_t n,
                      struct forgetting *result, struct portolan_error *error);
 void forgetting_free(struct forgetting *result); /* may be called twice */
+
+/* The histogram as a picture, which was picture_check()ed. */
+int forgetting_chart(const char *run, const struct forgetting *forgetting, const struct picture *picture,
+                     struct portolan_error *error);
 
 #endif

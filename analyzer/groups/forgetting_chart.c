@@ -1,6 +1,6 @@
 /* forgetting_chart.c: bars from one event on: those never forgotten are most, and would leave no height to the others.
  */
-#include "forgetting_chart.h"
+#include "forgetting.h"
 
 #include "plot/chart.h"
 #include "program/number.h"

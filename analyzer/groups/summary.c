@@ -188,7 +188,7 @@ static int
 summarise_categories(const struct work *work, const struct sample *sample, struct random_state *random,
                      struct summary_row row, struct rows *rows)
 {
-	size_t replicates = work->request->replicates, count = row.column->name_count;
+	size_t replicates = work->request->replicates, count = row.column->names->count;
 	size_t rest = row.n - row.selected_n;
 	double *others = sample->replicates + count * replicates;
 
@@ -253,8 +253,8 @@ make_room(struct work *work, struct portolan_error *error)
 	size_t samples = 2, tasks = request->column_count * work->label_count;
 
 	for (size_t c = 0; c < request->column_count; c++)
-		if (!request->columns[c].numbers && 2 * request->columns[c].name_count > samples)
-			samples = 2 * request->columns[c].name_count;
+		if (!request->columns[c].numbers && 2 * request->columns[c].names->count > samples)
+			samples = 2 * request->columns[c].names->count;
 	work->threads = request->threads > 0 ? request->threads : 1;
 	if (work->threads > tasks)
 		work->threads = tasks > 0 ? (unsigned)tasks : 1;

@@ -10,6 +10,8 @@
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
+#include "files/names.h"
+
 #include <portolan/portolan.h>
 
 #include <stdbool.h>
@@ -20,8 +22,7 @@ struct summary_column {
 	const char *name;
 	const double *numbers;     /* by position, NaN: missing; NULL: categories */
 	const int32_t *categories; /* −1: missing */
-	char *const *names;        /* of the categories */
-	size_t name_count;
+	const struct names *names; /* of the categories */
 };
 
 #define SUMMARY_ALL (-2) /* the gold label of rows on all examples */
@@ -45,7 +46,7 @@ struct summary_request {
 	size_t replicates; /* 0: no intervals */
 	double level;
 	unsigned threads; /* 0: one */
-	uint64_t seed; /* each row draws with a seed made of this, so no row depends on another */
+	uint64_t seed;    /* each row draws with a seed made of this, so no row depends on another */
 };
 
 /* Rows by column, then gold label (all first, those without label last), then category. *rows is the caller's to

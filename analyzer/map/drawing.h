@@ -11,8 +11,6 @@
 #include "plot/picture.h"
 #include "source.h"
 
-#define MAP_DATA_ENDING ".map-data"
-
 struct map_request {
 	const struct common_options *common;
 	const char *run, *from;   /* one of them: a run, or a file */
@@ -61,5 +59,14 @@ enum map_style map_drawing_style(const struct map_request *request);
 void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index);
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
+
+/* What the data file has of map `index`: its points or its cells; answers how many bytes. */
+size_t map_drawing_data(const struct map_drawing *drawing, size_t index, const void **data);
+
+/* The script of one picture with `count` maps from `first` on, after its beginning; and the picture's width. Errors are
+ * the stream's. */
+void map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_format format, size_t first,
+                      size_t count);
+double map_script_width(const struct map_drawing *drawing, size_t count);
 
 #endif

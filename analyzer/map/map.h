@@ -1,7 +1,7 @@
 /*
- * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels go (map_labels.c), its
- * markers (map_markers.c), and the gnuplot script that draws it (map_script.c, map_panels.c). Everything but the
- * functions that can fail, for lack of memory, is pure; nothing here starts gnuplot.
+ * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels and
+ * the paths' names go (map_labels.c), and its markers (map_markers.c). Everything but the functions that can fail, for
+ * lack of memory, is pure.
  *
  * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
  * another are moved by MAP_BESIDE.
@@ -117,10 +117,7 @@ struct map_data {
 	struct map_label labels[REGION_COUNT];
 };
 
-/* *data is the caller's to map_data_free(). Fails for lack of memory only. */
-int map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
-                  struct map_data *data, struct portolan_error *error);
-void map_data_free(struct map_data *data);
+void map_data_free(struct map_data *data); /* may be called twice */
 
 /* Correctness in steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between. */
 unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);
@@ -133,19 +130,18 @@ double map_y(const struct map_axes *axes, double y);
 /* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
-/* The corners (count ≤ MAP_BOX_CORNERS) of the box around a region's label, rotated, with round corners; in units. */
-#define MAP_BOX_CORNERS 24
+/* Of their boxes, which are turned. */
+extern const double map_label_widths[REGION_COUNT];
+#define MAP_LABEL_HEIGHT 21.0
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
-size_t map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2]);
 
 /* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
 struct map_marker {
 	int shape, edge_shape;
-	double size, edge_size;
+	double size, edge_size, key_size;
 };
 struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
-struct map_marker map_marker_of_legend(enum picture_format format, unsigned slot); /* without edge */
-double map_marker_line(size_t shown);                                              /* the line width of crosses */
+double map_marker_line(size_t shown); /* the line width of crosses */
 
 /* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
 int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);
@@ -162,42 +158,12 @@ struct map_path {
 	size_t count;
 };
 
-/* A map of several in one picture. */
-struct map_frame {
-	const struct map_data *data;
-	const char *caption; /* any text */
-	uint64_t offset;     /* of its points or cells in the data file, in bytes */
+/* Where a path's name stands, in units: from x to its right or left, beside the path's end, or as little above or below
+ * as those before it leave room. */
+#define MAP_PATH_ROOM 170.0
+struct map_place {
+	double x, y, left, right;
 };
-
-struct map_script {
-	enum map_style style;
-	enum picture_format format;
-	const struct map_frame *frames; /* one; two side by side, or, as a shift, before and after; an animation's */
-	size_t frame_count;
-	bool compact, animated;
-	double shift; /* MAP_SHIFT: what map_shift() answered */
-	const struct map_path *paths;
-	size_t path_count;
-	const char *picture, *data_file;      /* file names: letters, digits, . _ - only */
-	const char *title;                    /* any text */
-	const char *colour_note;              /* above the colours; any text */
-	bool (*can_draw)(uint32_t character); /* asked about characters that not every installation has a font for */
-};
-
-/* Writes the script. Errors are the stream's. */
-void map_script_write(FILE *stream, const struct map_script *script);
-
-/* Of map_script.c and map_panels.c only. */
-double map_script_width(const struct map_script *script);
-void map_write_margins(FILE *stream, const struct map_script *script, double left, double right, double bottom,
-                       double top);
-void map_write_panels(FILE *stream, const struct map_script *script, const struct map_data *data,
-                      const struct map_data *after);
-void map_write_paths(FILE *stream, const struct map_script *script); /* the plot's elements, each after ", " */
-void map_define_paths(FILE *stream, const struct map_script *script);
-
-/* Colours from 0 to 1, light to dark: told apart by lightness alone. The second goes from −1 to 1. */
-#define MAP_PALETTE "defined (0 '#efcb7c', 0.3 '#93c795', 0.6 '#358f9c', 1 '#1d2a5f')"
-uint32_t map_palette(double part);
+void map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, struct map_place *places);
 
 #endif

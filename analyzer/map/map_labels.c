@@ -1,10 +1,10 @@
 /*
- * map_labels.c: places the three labels.
+ * map_labels.c: places the labels of the three regions, and the names of paths.
  *
- * A label should lie near the middle of its region and hide few points; where it cannot have both, it trades one for
- * the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING times the
- * fraction of the points under it. Points are counted once on a fine grid of running sums, so a place costs four
- * look-ups.
+ * A region's label should lie near the middle of its region and hide few points; where it cannot have both, it trades
+ * one for the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING
+ * times the fraction of the points under it. Points are counted once on a fine grid of running sums, so a place costs
+ * four look-ups.
  */
 #include "map.h"
 
@@ -17,17 +17,13 @@
 #define ROWS 92
 #define GAP 8.0    /* between labels, and to the frame */
 #define MARKER 6.0 /* how far a marker reaches from its point */
-#define BOX_HEIGHT 21.0
-#define BOX_RADIUS 4.0
-#define CORNER_POINTS 6
 
 _Static_assert(COLUMNS *(int)CELL <= (int)MAP_RIGHT - (int)MAP_LEFT &&
                        ROWS * (int)CELL <= (int)MAP_TOP - (int)MAP_BOTTOM,
                "grid within the frame");
-_Static_assert(4 * CORNER_POINTS == MAP_BOX_CORNERS, "corners");
 
 /* In units, of the names in the script's font, with their margins. */
-static const double box_widths[REGION_COUNT] = {99, 87, 99};
+const double map_label_widths[REGION_COUNT] = {99, 87, 99};
 
 struct extent {
 	double half_width, half_height;
@@ -37,11 +33,11 @@ static struct extent
 extent_of(unsigned region)
 {
 	double angle = fabs(MAP_LABEL_ANGLE) * M_PI / 180;
-	double width = box_widths[region];
+	double width = map_label_widths[region];
 
 	return (struct extent){
-	        .half_width = (width * cos(angle) + BOX_HEIGHT * sin(angle)) / 2,
-	        .half_height = (width * sin(angle) + BOX_HEIGHT * cos(angle)) / 2,
+	        .half_width = (width * cos(angle) + MAP_LABEL_HEIGHT * sin(angle)) / 2,
+	        .half_height = (width * sin(angle) + MAP_LABEL_HEIGHT * cos(angle)) / 2,
 	};
 }
 
@@ -133,25 +129,47 @@ map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 			place_label(data, r, centres[r], &sums);
 }
 
-size_t
-map_label_box(enum region region, const struct map_label *label, double corners[MAP_BOX_CORNERS][2])
+/* The names of paths: of this height, so far from their ends. */
+#define PATH_HEIGHT 15.0
+#define PATH_AWAY 9.0 /* from the end of the path */
+
+static bool
+is_near_path(const struct map_place *a, const struct map_place *b)
 {
-	static const double signs[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
-	double angle = MAP_LABEL_ANGLE * M_PI / 180;
-	size_t count = 0;
+	return a->left < b->right && b->left < a->right && fabs(a->y - b->y) < PATH_HEIGHT - 0.01;
+}
 
-	for (unsigned corner = 0; corner < 4; corner++) {
-		double x = signs[corner][0] * (box_widths[region] / 2 - BOX_RADIUS);
-		double y = signs[corner][1] * (BOX_HEIGHT / 2 - BOX_RADIUS);
+static bool
+is_free_of_paths(const struct map_place *place, const struct map_place *others, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_near_path(place, &others[i]))
+			return false;
+	return place->y > MAP_BOTTOM + PATH_HEIGHT / 2 && place->y < MAP_TOP - PATH_HEIGHT / 2;
+}
 
-		for (unsigned k = 0; k < CORNER_POINTS; k++) {
-			double turn = (corner + (double)k / (CORNER_POINTS - 1)) * M_PI / 2;
-			double px = x + BOX_RADIUS * cos(turn), py = y + BOX_RADIUS * sin(turn);
+static struct map_place
+place_path(const struct map_axes *axes, const struct map_path *path, const struct map_place *others, size_t count)
+{
+	const double *end = path->places[path->count - 1];
+	double width = fmin(MAP_PATH_ROOM, 8.5 * (double)strlen(path->name)) + 6, y = map_y(axes, end[1]);
+	struct map_place place = {.x = map_x(axes, end[0]) + PATH_AWAY};
 
-			corners[count][0] = label->x + px * cos(angle) - py * sin(angle);
-			corners[count][1] = label->y + px * sin(angle) + py * cos(angle);
-			count++;
-		}
+	if (place.x + width > MAP_RIGHT)
+		place.x -= 2 * PATH_AWAY;
+	place.left = place.x > map_x(axes, end[0]) ? place.x : place.x - width;
+	place.right = place.left + width;
+	for (int step = 0; step < 4 * MAP_PATHS_MAX; step++) {
+		place.y = y + (step % 2 ? 1 : -1) * ((step + 1) / 2) * PATH_HEIGHT;
+		if (is_free_of_paths(&place, others, count))
+			break;
 	}
-	return count;
+	return place;
+}
+
+void
+map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, struct map_place *places)
+{
+	for (size_t p = 0; p < count; p++)
+		places[p] = place_path(axes, &paths[p], places, p);
 }

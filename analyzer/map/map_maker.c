@@ -289,26 +289,3 @@ map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct porto
 	free(descending);
 	return done ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory to map %zu examples", input->n);
 }
-
-int
-map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
-              struct map_data *data, struct portolan_error *error)
-{
-	struct map_cuts cuts;
-	struct map_sample sample;
-	struct map_maker maker = {.options = options, .sample = &sample};
-	int code = map_sample_draw(&sample, input->n, options->sample, options->seed, error);
-
-	*data = (struct map_data){0};
-	if (code >= 0 && input->regions && input->n > 0) {
-		maker.cuts = &cuts;
-		code = map_find_cuts(input, &cuts, error);
-	}
-	if (code >= 0)
-		code = map_maker_begin(&maker, input, axes, data, error);
-	if (code >= 0)
-		map_maker_add(&maker, input);
-	map_maker_end(&maker);
-	map_sample_free(&sample);
-	return code;
-}

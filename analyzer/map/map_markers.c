@@ -76,15 +76,8 @@ map_marker(enum picture_format format, unsigned slot, size_t shown)
 	        .size = size,
 	        .edge_shape = is_cross ? DISC : shapes[slot],
 	        .edge_size = size * (is_cross ? 0.9 : edge_for(base)),
+	        .key_size = 1.2 * metrics->sizes[slot],
 	};
-}
-
-struct map_marker
-map_marker_of_legend(enum picture_format format, unsigned slot)
-{
-	const struct metrics *metrics = metrics_of(format);
-
-	return (struct map_marker){.shape = shapes[slot], .size = 1.2 * metrics->sizes[slot]};
 }
 
 /* Whether a marker of this radius reaches the place x, y (upwards) of its middle. Of crosses their frame: too much,

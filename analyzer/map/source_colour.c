@@ -10,7 +10,7 @@
 const char *
 map_source_id_field(const struct user_file *file, const char *asked)
 {
-	return asked ? asked : user_file_has(file, "guid") ? "guid" : "id";
+	return asked ? asked : fields_has(file, "guid") ? "guid" : "id";
 }
 
 int
@@ -72,14 +72,15 @@ read_colour_column(struct map_source *source, const struct user_file *file, cons
 		return code;
 	source->colour_unknown = attributes.unknown;
 	source->colour_unmatched = attributes.unmatched;
+	join_warn(&attributes.oddities, file->path, wanted.id_field);
 	if (attributes.list[0].kind == ATTRIBUTE_CATEGORY)
 		code = map_source_refuse_text(file, &attributes.list[0], option, error);
-	else if (attributes.unmatched == source->count && attributes.odd[0])
+	else if (attributes.unmatched == source->count && attributes.oddities.odd[0])
 		code = error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "none of the %llu records of %s is of an example: field %s has '%s', and the ids of %s are "
 		        "whole numbers",
-		        (unsigned long long)attributes.records, file->path, wanted.id_field, attributes.odd,
+		        (unsigned long long)attributes.records, file->path, wanted.id_field, attributes.oddities.odd,
 		        source->name);
 	else if (attributes.unmatched == source->count)
 		code = error_set(error, PORTOLAN_E_INVALID,

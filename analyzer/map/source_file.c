@@ -25,8 +25,8 @@ check_range(const struct map_source *source, const struct user_file *file, const
 		if (attribute->numbers[i] < 0 || attribute->numbers[i] > most)
 			return error_set(error, PORTOLAN_E_INVALID,
 			                 "%s: line %llu: field %s: %g is not between 0 and %g", file->path,
-			                 (unsigned long long)source->table.lines[i], attribute->name,
-			                 attribute->numbers[i], most);
+			                 (unsigned long long)user_file_line(file, source->table.places[i]),
+			                 attribute->name, attribute->numbers[i], most);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ read_table(struct map_source *source, const struct user_file *file, const struct
 	int code;
 
 	for (size_t i = 0; i < 4; i++) {
-		bool is_there = !more[i] || (i > 1 && !user_file_has(file, more[i]));
+		bool is_there = !more[i] || (i > 1 && !fields_has(file, more[i]));
 
 		for (size_t k = 0; k < wanted.count && !is_there; k++)
 			is_there = strcmp(names[k], more[i]) == 0;

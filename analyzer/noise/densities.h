@@ -13,7 +13,7 @@ struct densities_run {
 	const struct flips *flips; /* rows of this run */
 };
 
-/* `before` may be NULL: then one panel. `picture` was picture_init()ed with CHART_DATA_ENDING, and checked. */
+/* `before` may be NULL: then one panel. `picture` was picture_check()ed. */
 int densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
                          const struct picture *picture, struct portolan_error *error);
 

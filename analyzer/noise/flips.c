@@ -1,23 +1,22 @@
 /*
  * flips.c: the file of flips; see flips.h.
  *
- * It is read line by line. A wrong line is an error, not a warning: a flip that is silently left out would count as a
+ * A wrong line is an error, not a warning: a flip that is silently left out would count as a
  * clean example, and spoil what is learned from them.
  */
 #include "flips.h"
 
+#include "files/join.h"
 #include "output/table.h"
 #include "output/text.h"
 #include "program/number.h"
 
 #include <portolan/error.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HEADER "id\told\tnew"
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 void
 flips_free(struct flips *flips)
@@ -45,59 +44,48 @@ flips_write(struct output *output, const struct dynamics *dynamics, const struct
 	}
 }
 
+enum { ID, OLD, NEW };
+
+static const char *const names[3] = {"id", "old", "new"};
+
 /* One file being read. */
 struct reading {
-	const char *path;
 	const struct dynamics *dynamics;
 	enum flips_label recorded;
+	struct user_file file;
+	struct fields_reader reader;
 	struct ids_index index;
-	uint64_t *line_of; /* by position in the order: the line that had it; 0: none */
-	uint64_t line;     /* from 1 */
+	const char **places; /* by position in the order: where in the file its record is; NULL: none */
 	size_t room;
 };
 
-/* Cuts the line at its tabs, in place; false: not three fields. */
-static bool
-split(char *line, char *fields[3])
-{
-	for (int i = 0; i < 3; i++) {
-		fields[i] = line;
-		line = strchr(line, '\t');
-		if ((line == NULL) != (i == 2))
-			return false;
-		if (line)
-			*line++ = '\0';
-	}
-	return true;
-}
-
 static int
-read_label(const struct reading *reading, const char *field, const char *text, int32_t *label,
-           struct portolan_error *error)
+read_label(const struct reading *reading, size_t number, int32_t *label, struct portolan_error *error)
 {
+	const struct field *field = &reading->reader.found[number];
 	uint64_t value;
 
-	if (!number_parse_u64(text, strlen(text), &value) || value > INT32_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field %s: '%.64s' is not a class number",
-		                 reading->path, (unsigned long long)reading->line, field, text);
+	if (!number_parse_u64(field->at, field->length, &value) || value > INT32_MAX)
+		return fields_wrong(&reading->reader, error, ": field %s: '%.*s' is not a class number", names[number],
+		                    fields_shown(field), field->at);
 	*label = (int32_t)value;
 	return 0;
 }
 
 /* The label that the run knows must be the one it was recorded with. */
 static int
-check_label(const struct reading *reading, const char *id, const struct flip *flip, struct portolan_error *error)
+check_label(const struct reading *reading, const struct flip *flip, struct portolan_error *error)
 {
 	int32_t expected = reading->recorded == FLIPS_NEW ? flip->new_label : flip->old_label;
 	int32_t known = reading->dynamics->gold ? reading->dynamics->gold[flip->row] : -1;
+	const struct field *id = &reading->reader.found[ID];
 
 	if (known < 0 || known == expected)
 		return 0;
-	return error_set(
-	        error, PORTOLAN_E_INVALID,
-	        "%s: line %llu: field %s: %d is not the label that '%.64s' has in run '%s', which is %d%s",
-	        reading->path, (unsigned long long)reading->line, reading->recorded == FLIPS_NEW ? "new" : "old",
-	        expected, id, reading->dynamics->info->name, known,
+	return fields_wrong(
+	        &reading->reader, error, ": field %s: %d is not the label that '%.*s' has in run '%s', which is %d%s",
+	        reading->recorded == FLIPS_NEW ? "new" : "old", expected, fields_shown(id), id->at,
+	        reading->dynamics->info->name, known,
 	        reading->recorded == FLIPS_NEW && known == flip->old_label ? ": was it trained with the flipped labels?"
 	                                                                   : "");
 }
@@ -110,7 +98,8 @@ add_flip(struct reading *reading, const struct flip *flip, struct flips *flips, 
 		struct flip *grown = realloc(flips->flips, room * sizeof(*grown));
 
 		if (!grown)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the flips of %s", reading->path);
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the flips of %s",
+			                 reading->file.path);
 		flips->flips = grown;
 		reading->room = room;
 	}
@@ -119,100 +108,91 @@ add_flip(struct reading *reading, const struct flip *flip, struct flips *flips, 
 }
 
 static int
-read_flip(struct reading *reading, char *line, struct flips *flips, struct portolan_error *error)
+read_flip(struct reading *reading, struct flips *flips, struct portolan_error *error)
 {
+	const struct field *id = &reading->reader.found[ID];
+	const struct record *record = &reading->reader.part.record;
+	const char **place;
 	struct flip flip;
-	char *fields[3];
 	int64_t position;
 
-	if (!split(line, fields))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: not three fields (id, old, new) separated by tabs", reading->path,
-		                 (unsigned long long)reading->line);
-	if (read_label(reading, "old", fields[1], &flip.old_label, error) < 0 ||
-	    read_label(reading, "new", fields[2], &flip.new_label, error) < 0)
+	if (fields_is_ragged(&reading->reader))
+		return fields_wrong(&reading->reader, error, ": not three fields (id, old, new) separated by tabs");
+	if (memchr(record->at, '\0', record->length))
+		return fields_wrong(&reading->reader, error, " has a NUL byte");
+	if (read_label(reading, OLD, &flip.old_label, error) < 0 ||
+	    read_label(reading, NEW, &flip.new_label, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (flip.old_label == flip.new_label)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu: field new: %d is the old label as well",
-		                 reading->path, (unsigned long long)reading->line, flip.new_label);
-	position = ids_index_find(&reading->index, fields[0], strlen(fields[0]));
+		return fields_wrong(&reading->reader, error, ": field new: %d is the old label as well",
+		                    flip.new_label);
+	position = ids_index_find(&reading->index, id->at, id->length);
 	if (position < 0) {
 		flips->unknown++;
 		return 0;
 	}
-	if (reading->line_of[position] > 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: field id: '%.64s' stands in line %llu already", reading->path,
-		                 (unsigned long long)reading->line, fields[0],
-		                 (unsigned long long)reading->line_of[position]);
-	reading->line_of[position] = reading->line;
+	place = &reading->places[position];
+	if (*place)
+		return fields_wrong(&reading->reader, error, ": field id: '%.*s' stands in line %llu already",
+		                    fields_shown(id), id->at,
+		                    (unsigned long long)user_file_line(&reading->file, *place));
+	*place = record->at;
 	flip.row = reading->dynamics->order[position];
-	if (check_label(reading, fields[0], &flip, error) < 0)
+	if (check_label(reading, &flip, error) < 0)
 		return PORTOLAN_E_INVALID;
 	return add_flip(reading, &flip, flips, error);
 }
 
 static int
-check_header(const struct reading *reading, const char *line, struct portolan_error *error)
+check_header(const struct reading *reading, struct portolan_error *error)
 {
-	if (strncmp(line, BYTE_ORDER_MARK, 3) == 0)
-		line += 3;
-	if (strcmp(line, HEADER) == 0)
+	const struct record *header = &reading->file.header;
+	bool commas = header->length == strlen("id,old,new") && memcmp(header->at, "id,old,new", header->length) == 0;
+
+	if (reading->file.size == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is empty", reading->file.path);
+	if (header->length == strlen(HEADER) && memcmp(header->at, HEADER, header->length) == 0)
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID, "%s: line 1 must be id, old and new, separated by tabs%s",
-	                 reading->path, strcmp(line, "id,old,new") == 0 ? ", not by commas" : "");
+	                 reading->file.path, commas ? ", not by commas" : "");
 }
 
 static int
-read_lines(struct reading *reading, FILE *stream, struct flips *flips, struct portolan_error *error)
+read_records(struct reading *reading, struct flips *flips, struct portolan_error *error)
 {
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t length;
-	int code = 0;
+	struct fields fields;
+	int code = check_header(reading, error);
 
-	while (code >= 0 && (length = getline(&line, &room, stream)) >= 0) {
-		reading->line++;
-		while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-			line[--length] = '\0';
-		if (strlen(line) != (size_t)length)
-			code = error_set(error, PORTOLAN_E_INVALID, "%s: line %llu has a NUL byte", reading->path,
-			                 (unsigned long long)reading->line);
-		else if (reading->line == 1)
-			code = check_header(reading, line, error);
-		else if (length > 0)
-			code = read_flip(reading, line, flips, error);
-	}
-	free(line);
-	if (code < 0)
-		return code;
-	if (ferror(stream))
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", reading->path, strerror(errno));
-	if (reading->line == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s is empty", reading->path);
-	return 0;
+	if (code >= 0)
+		code = fields_init(&fields, &reading->file, names, names, 3, error);
+	fields_begin(&reading->reader, &fields, user_file_whole(&reading->file));
+	while (code >= 0 && (code = fields_next(&reading->reader, error)) > 0)
+		if (reading->reader.part.record.length > 0)
+			code = read_flip(reading, flips, error);
+	fields_end(&reading->reader);
+	return code;
 }
 
 int
 flips_read(const char *path, const struct dynamics *dynamics, enum flips_label recorded, struct flips *flips,
            struct portolan_error *error)
 {
-	struct reading reading = {.path = path, .dynamics = dynamics, .recorded = recorded};
-	FILE *stream = fopen(path, "re");
-	int code;
+	struct reading reading = {.dynamics = dynamics, .recorded = recorded};
+	int code = user_file_open(&reading.file, "--flips", path, error);
 
 	*flips = (struct flips){0};
-	if (!stream)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
-	reading.line_of = calloc(dynamics->count + 1, sizeof(*reading.line_of));
-	code = reading.line_of ? ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, error)
-	                       : error_set(error, PORTOLAN_E_MEMORY, "out of memory to read %s", path);
+	if (code < 0)
+		return code;
+	user_file_set_format(&reading.file, RECORDS_TSV);
+	reading.places = calloc(dynamics->count + 1, sizeof(*reading.places));
+	code = reading.places ? ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, error)
+	                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory to read %s", path);
 	if (code >= 0) {
-		code = read_lines(&reading, stream, flips, error);
+		code = read_records(&reading, flips, error);
 		ids_index_free(&reading.index);
 	}
-	free(reading.line_of);
-	fclose(stream);
+	free(reading.places);
+	user_file_close(&reading.file);
 	if (code < 0)
 		flips_free(flips);
 	return code;

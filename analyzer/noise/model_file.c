@@ -34,22 +34,7 @@ int
 noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path, uint64_t seed,
                   struct portolan_error *error)
 {
-	json_t *model = model_json(fit, run, flips_path, seed);
-	char *text = model ? json_dumps(model, JSON_INDENT(2)) : NULL;
-	struct output output;
-	int code;
-
-	json_decref(model);
-	if (!text)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the model %s", path);
-	code = output_open(&output, path, error);
-	if (code >= 0) {
-		output_text(&output, text);
-		output_bytes(&output, "\n", 1);
-		code = output_finish(&output, error);
-	}
-	free(text);
-	return code;
+	return report_print(path, model_json(fit, run, flips_path, seed), 2, error);
 }
 
 static int

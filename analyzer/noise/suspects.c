@@ -2,7 +2,6 @@
 #include "suspects.h"
 
 #include "output/table.h"
-#include "output/text.h"
 #include "selection/selection.h"
 
 #include <portolan/error.h>
@@ -57,26 +56,19 @@ suspects_rank(const struct dynamics *dynamics, const double *scores, const doubl
 	return 0;
 }
 
-void
-suspects_write(struct output *output, const struct dynamics *dynamics, const double *scores,
-               const struct suspects *suspects, bool json)
+int
+suspects_write(const struct suspects *suspects, const struct dynamics *dynamics, const double *scores, const char *path,
+               enum rows_format format, struct portolan_error *error)
 {
-	if (!json)
-		output_text(output, "id,score\n");
-	for (size_t i = 0; i < suspects->shown; i++) {
-		uint32_t row = suspects->ranked[i];
+	const struct rows_column columns[] = {table_id_column(dynamics, "id"), {"score", ROWS_REAL}};
+	struct rows rows;
+	int code = rows_open(&rows, path, format, columns, 2, error);
 
-		if (json) {
-			output_text(output, "{\"id\":");
-			table_write_id(output, dynamics, row, text_json);
-			output_text(output, ",\"score\":");
-			text_number(output, scores[row]);
-			output_text(output, "}\n");
-		} else {
-			table_write_id(output, dynamics, row, text_csv);
-			output_bytes(output, ",", 1);
-			text_number(output, scores[row]);
-			output_bytes(output, "\n", 1);
-		}
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < suspects->shown; i++) {
+		table_add_id(&rows, dynamics, suspects->ranked[i]);
+		rows_real(&rows, scores[suspects->ranked[i]]);
 	}
+	return rows_close(&rows, error);
 }

@@ -3,7 +3,7 @@
 #define SUSPECTS_H
 
 #include "dynamics/dynamics.h"
-#include "output/output.h"
+#include "output/rows.h"
 
 /* At most one is given; none: all. */
 struct suspects_size {
@@ -26,8 +26,8 @@ int suspects_rank(const struct dynamics *dynamics, const double *scores, const d
                   const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error);
 void suspects_free(struct suspects *suspects);
 
-/* Those shown: id,score as CSV, or JSON lines. */
-void suspects_write(struct output *output, const struct dynamics *dynamics, const double *scores,
-                    const struct suspects *suspects, bool json);
+/* Those shown: id,score. */
+int suspects_write(const struct suspects *suspects, const struct dynamics *dynamics, const double *scores,
+                   const char *path, enum rows_format format, struct portolan_error *error);
 
 #endif

@@ -2,13 +2,15 @@
  * output.c: buffered output with one sticky error.
  *
  * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary one when all of it is
- * there, and is renamed: so whoever finds the name finds a whole file, a failed command leaves the old one untouched,
- * and one that is interrupted leaves nothing behind. File systems that cannot do that get the temporary name at once. A
- * symbolic link is followed first: the link stays, the file behind it is replaced. close() is checked too: some file
- * systems report a full disk only there. A closed pipe ends the program as it ends any filter: by SIGPIPE, without a
- * word.
+ * there, and is renamed when it is on the disk: so whoever finds the name finds a whole file, after a power cut too, a
+ * failed command leaves the old one untouched, and one that is interrupted leaves nothing behind. File systems that
+ * cannot do that get the temporary name at once. A symbolic link is followed first: the link stays, the file behind it
+ * is replaced. close() is checked too: some file systems report a full disk only there. A closed pipe ends the program
+ * as it ends any filter: by SIGPIPE, without a word.
  */
 #include "output.h"
+
+#include "claims.h"
 
 #include <portolan/error.h>
 #include <visible.h>
@@ -50,20 +52,16 @@ open_nameless(const struct output *output)
 {
 	const char *slash = strrchr(output->target, '/');
 	char *folder = slash ? strndup(output->target, (size_t)(slash - output->target) + 1) : strdup(".");
-	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
-	                                                      : -1;
+	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	free(folder);
 	return fd;
 }
 
-/* Opens the file that is to become output->target, readable as the user's umask says. */
+/* Opens the file that is to become output->target. */
 static int
 open_temporary(struct output *output)
 {
-	mode_t mask = umask(0);
-
-	umask(mask);
 	output->fd = open_nameless(output);
 	if (output->fd >= 0)
 		return 0;
@@ -72,20 +70,22 @@ open_temporary(struct output *output)
 		return -1;
 	}
 	output->fd = mkostemp(output->temporary, O_CLOEXEC);
-	if (output->fd < 0) {
-		free(output->temporary);
-		output->temporary = NULL;
-		return -1;
-	}
-	return fchmod(output->fd, 0666 & ~mask);
+	if (output->fd >= 0)
+		return 0;
+	free(output->temporary);
+	output->temporary = NULL;
+	return -1;
 }
 
 static int
 open_path(struct output *output, const char *path)
 {
 	struct stat status;
+	mode_t mask = umask(0);
 
+	umask(mask);
 	output->path = path;
+	output->mode = 0666 & ~mask;
 	if (stat(path, &status) == 0) {
 		if (S_ISDIR(status.st_mode)) {
 			errno = EISDIR;
@@ -95,6 +95,7 @@ open_path(struct output *output, const char *path)
 			output->fd = open(path, O_WRONLY | O_CLOEXEC);
 			return output->fd < 0 ? -1 : 0;
 		}
+		output->mode = status.st_mode & 0777;
 		output->target = realpath(path, NULL);
 	} else {
 		output->target = strdup(path);
@@ -105,6 +106,11 @@ open_path(struct output *output, const char *path)
 int
 output_open(struct output *output, const char *path, struct portolan_error *error)
 {
+	int refused = claims_check(path ? path : "-", error);
+
+	*output = (struct output){.fd = -1};
+	if (refused < 0)
+		return refused;
 	*output = (struct output){.fd = STDOUT_FILENO, .room = OUTPUT_BUFFER};
 	output->buffer = malloc(OUTPUT_BUFFER);
 	if (!output->buffer)
@@ -159,7 +165,7 @@ write_all(struct output *output, const char *at, size_t size)
 }
 
 static void
-output_flush(struct output *output)
+flush_buffer(struct output *output)
 {
 	write_all(output, output->buffer, output->used);
 	output->used = 0;
@@ -175,7 +181,7 @@ make_room(struct output *output, size_t size)
 	if (output->room - output->used >= size)
 		return;
 	if (!output->memory) {
-		output_flush(output);
+		flush_buffer(output);
 		return;
 	}
 	while (room < output->used + size)
@@ -195,7 +201,7 @@ output_bytes(struct output *output, const void *data, size_t size)
 {
 	if (size > output->room - output->used) {
 		if (!output->memory && size >= OUTPUT_BUFFER) {
-			output_flush(output);
+			flush_buffer(output);
 			write_all(output, data, size);
 			return;
 		}
@@ -248,7 +254,7 @@ write_at(int fd, const char *from, size_t size, uint64_t at)
 void
 output_patch(struct output *output, const void *data, size_t size)
 {
-	output_flush(output);
+	flush_buffer(output);
 	if (output->failure == 0)
 		output->failure = write_at(output->fd, data, size, 0);
 }
@@ -265,6 +271,13 @@ output_write_at(const struct output *output, const void *data, size_t size, uint
 	int failure = write_at(output->fd, data, size, at);
 
 	return failure ? failed(output, failure, error) : 0;
+}
+
+int
+output_flush(struct output *output, struct portolan_error *error)
+{
+	flush_buffer(output);
+	return output_check(output, error);
 }
 
 int
@@ -341,13 +354,40 @@ name_temporary(struct output *output)
 	return EEXIST;
 }
 
+/* 0, or the errno. */
+static int
+sync_file(int fd)
+{
+	return fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? errno : 0;
+}
+
+/* The folder as well: a power cut leaves the file, not only its content. The new file is whole in any case. */
+static void
+sync_folder(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int fd;
+
+	if (slash)
+		slash[1] = '\0';
+	fd = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
 int
 output_finish(struct output *output, struct portolan_error *error)
 {
 	int failure, code = 0;
 
-	output_flush(output);
+	flush_buffer(output);
 	failure = output->failure;
+	if (failure == 0 && output->target && fchmod(output->fd, output->mode) < 0)
+		failure = errno;
+	if (failure == 0 && output->target)
+		failure = sync_file(output->fd);
 	if (failure == 0 && output->target && !output->temporary)
 		failure = name_temporary(output);
 	if (output->path && close(output->fd) < 0 && failure == 0)
@@ -359,6 +399,7 @@ output_finish(struct output *output, struct portolan_error *error)
 		} else {
 			free(output->temporary);
 			output->temporary = NULL;
+			sync_folder(output->target);
 		}
 	}
 	if (failure != 0)

@@ -10,11 +10,13 @@
 #include <portolan/portolan.h>
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct output {
 	const char *path; /* as the user gave it; NULL: standard output */
 	char *target;     /* what the finished file is renamed to; NULL: written in place */
 	char *temporary;
+	mode_t mode; /* that of the file that is replaced, or as the umask says */
 	char *buffer;
 	size_t used, room;
 	bool memory; /* no file: the buffer grows */
@@ -23,7 +25,8 @@ struct output {
 };
 
 /* path NULL or "-": standard output. A path that exists and is no regular file (a pipe, a device) is written in place;
- * any other is written to a temporary file beside it. On success call output_finish() or output_discard(). */
+ * any other is written to a temporary file beside it, which only the user may open until it is finished. On success
+ * call output_finish() or output_discard(). */
 int output_open(struct output *output, const char *path, struct portolan_error *error);
 
 /* Keeps what is written in buffer, `used` bytes. Reuse it with output_clear(); output_discard() frees it. */
@@ -41,6 +44,9 @@ void output_patch(struct output *output, const void *data, size_t size);
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
 
+/* Writes what is buffered, for another program that is given `fd`. */
+int output_flush(struct output *output, struct portolan_error *error);
+
 /* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
 int output_check(const struct output *output, struct portolan_error *error);
 
@@ -56,7 +62,8 @@ void output_commit(struct output *output, const char *end);
 /* Makes output_finish() fail for lack of memory. */
 void output_fail(struct output *output);
 
-/* Writes what is buffered and gives the file its name. PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
+/* Writes what is buffered, to the disk too, and gives the file its name, with the mode of the file that had it.
+ * PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
 int output_finish(struct output *output, struct portolan_error *error);
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */
 

@@ -26,6 +26,26 @@ table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t 
 	write_text(output, text, length);
 }
 
+struct rows_column
+table_id_column(const struct dynamics *dynamics, const char *name)
+{
+	return (struct rows_column){name, dynamics->ids.kind == STORE_ID_INT ? ROWS_WHOLE : ROWS_TEXT};
+}
+
+void
+table_add_id(struct rows *rows, const struct dynamics *dynamics, uint32_t index)
+{
+	size_t length;
+	const char *text;
+
+	if (dynamics->ids.kind == STORE_ID_INT) {
+		rows_whole(rows, dynamics->ids.integers[index]);
+		return;
+	}
+	text = ids_text(&dynamics->ids, index, &length);
+	rows_bytes(rows, text, length);
+}
+
 void
 table_write_names(struct output *output, const struct dynamics *dynamics, char separator)
 {

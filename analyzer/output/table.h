@@ -8,7 +8,7 @@
 #define TABLE_H
 
 #include "dynamics/dynamics.h"
-#include "output.h"
+#include "rows.h"
 
 /* `rows` are dense indices, in the order wanted. */
 void table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
@@ -18,12 +18,14 @@ int table_write_npy(struct output *output, const struct dynamics *dynamics, cons
                     struct portolan_error *error);
 
 /*
- * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same columns.
+ * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same
+ * columns.
  *
  * npy fields: id "<u8" or "S", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
- * label "S". cartography: guid, index (by first appearance, as in the published files), threshold_closeness, confidence,
- * variability (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events. aum: sample_id, aum,
- * as the package published with Pleiss et al. 2020 names them; examples without are left out.
+ * label "S". cartography: guid, index (by first appearance, as in the published files), threshold_closeness,
+ * confidence, variability (or variability_ci in its place), correctness as a count, forgetfulness: the column
+ * forgetting_events. aum: sample_id, aum, as the package published with Pleiss et al. 2020 names them; examples without
+ * are left out.
  */
 enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
 struct table {
@@ -40,8 +42,8 @@ void table_free(struct table *table);
 
 /* Head and rows are safe from any thread, each with an output of its own. npy's head says how many rows there are. */
 void table_write_head(const struct table *table, struct output *output, uint64_t rows);
-void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part, const uint32_t *rows,
-                      size_t count);
+void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part,
+                      const uint32_t *rows, size_t count);
 
 /* The measures that the format has. */
 uint32_t table_measures(enum table_format format, bool with_ci);
@@ -54,9 +56,14 @@ typedef void table_write_text(struct output *output, const char *text, size_t le
 void table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index,
                     table_write_text *write_text);
 
+/* The id as a value of a row, and its column. */
+struct rows_column table_id_column(const struct dynamics *dynamics, const char *name);
+void table_add_id(struct rows *rows, const struct dynamics *dynamics, uint32_t index);
+
 /* The dynamics' columns alone, for lines that have the rest: ",confidence,…" and ",0.5,…" with any separator. */
 void table_write_names(struct output *output, const struct dynamics *dynamics, char separator);
 void table_write_values(struct output *output, const struct dynamics *dynamics, uint32_t index, char separator);
-void table_write_members(struct output *output, const struct dynamics *dynamics, uint32_t index); /* ,"confidence":0.5,… */
+void table_write_members(struct output *output, const struct dynamics *dynamics,
+                         uint32_t index); /* ,"confidence":0.5,… */
 
 #endif

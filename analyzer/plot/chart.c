@@ -1,22 +1,20 @@
 /*
- * chart.c: see chart.h.
+ * chart.c: the variables of a chart's gnuplot script; see chart.h, and chart.gp, which has how it is drawn.
  *
- * The data are text, one block of lines "x y" for each series, two empty lines between blocks (gnuplot's `index`), so
- * that they can be read, and drawn by other means.
+ * The data stand in the script: one block of lines "x y" for each series, two empty lines between blocks (gnuplot's
+ * `index`), so that they can be read, and drawn by other means.
+ *
+ * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
+ * taken; one that finds no room is left out. How wide a text is, is an estimate: nothing here knows the font.
  */
 #include "chart.h"
 
-#include "chart_notes.h"
-
-#include "gnuplot.h"
 #include "picture.h"
 
 #include "program/number.h"
 
-#include <portolan/error.h>
-
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #define WIDTH 760.0
 #define HEIGHT 480.0
@@ -30,26 +28,135 @@
 #define CAPTION_EM 13.3
 #define LABEL_EM 14.7
 
-/* Okabe and Ito's, and the maps' ink. */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#33363d", "#a9adb5"};
-
 #define FEW 100 /* so many dots may be larger */
 
+/* Notes are written in 9 points. */
+#define LINE 9.5      /* units from line to line, */
+#define CHARACTER 6.2 /* and a character takes in the mean */
+#define GAP 6.0       /* between point and text */
+#define LONGEST 24.0  /* ems */
+#define NOTE_EM 12.0
+#define TRIES 5 /* at its height, and up to a line up and down: farther off it would be another's */
+
+struct box {
+	double left, right, middle;
+};
+
+static bool
+is_taken(const struct box *boxes, size_t count, const struct box *box)
+{
+	for (size_t i = 0; i < count; i++)
+		if (boxes[i].left < box->right && box->left < boxes[i].right &&
+		    fabs(boxes[i].middle - box->middle) < LINE)
+			return true;
+	return false;
+}
+
 static double
-width_of(const struct chart *chart)
+place(double value, double low, double high, bool logarithmic)
+{
+	return logarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low);
+}
+
+static double
+width_of(const char *text)
+{
+	size_t characters = 0;
+
+	for (; *text; text++)
+		characters += ((unsigned char)*text & 0xc0) != 0x80;
+	return fmin(CHARACTER * (double)characters, LONGEST * NOTE_EM);
+}
+
+/* The box where the note of the point (x, y), in units from the frame's lower left corner, fits; false: nowhere. */
+static bool
+find_room(const struct box *boxes, size_t count, double x, double y, double text, double width, double height,
+          struct box *box)
+{
+	bool left = x + GAP + text > width;
+
+	for (int try = 0; try < TRIES; try++) {
+		double shift = LINE / 2 * (double)((try + 1) / 2) * (try % 2 ? 1 : -1);
+
+		*box = (struct box){left ? x - GAP - text : x + GAP, left ? x - GAP : x + GAP + text, y + shift};
+		if (box->middle > LINE / 2 && box->middle < height - LINE / 2 && !is_taken(boxes, count, box))
+			return true;
+	}
+	return false;
+}
+
+static double
+width_of_chart(const struct chart *chart)
 {
 	return chart->panel_count > 1 ? 1.5 * WIDTH : WIDTH;
 }
 
+static double
+width_of_panel(const struct chart *chart)
+{
+	return width_of_chart(chart) / (double)chart->panel_count - PANEL_LEFT - PANEL_RIGHT;
+}
+
+/* Answers how many notes there are now, in this panel and in those before. */
+static size_t
+set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
+{
+	const struct chart_panel *panel = &chart->panels[p];
+	double width = width_of_panel(chart), height = HEIGHT - PANEL_TOP - PANEL_BOTTOM;
+	struct box boxes[CHART_NOTES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < panel->note_count && count < CHART_NOTES_MAX; i++) {
+		const struct chart_note *note = &panel->notes[i];
+		double x = width * place(note->x, panel->x_min, panel->x_max, panel->x_log);
+		double y = height * place(note->y, panel->y_min, panel->y_max, false);
+		struct box *box = &boxes[count];
+		bool to_left;
+
+		if (!find_room(boxes, count, x, y, width_of(note->text), width, height, box))
+			continue;
+		to_left = box->right < x;
+		notes++;
+		count++;
+		script_set_text_item(stream, "Note", notes, note->text, LONGEST);
+		fprintf(stream, "NoteX[%zu] = %.5f; NoteY[%zu] = %.5f; ", notes,
+		        (to_left ? box->right : box->left) / width, notes, box->middle / height);
+		script_set_items(stream, "NotePanel NoteToLeft", notes, (double[]){(double)p + 1, to_left});
+	}
+	return notes;
+}
+
 static void
-write_series_data(FILE *stream, const struct chart_panel *panel, const struct chart_series *series)
+set_panel(FILE *stream, const struct chart *chart, size_t p)
+{
+	const struct chart_panel *panel = &chart->panels[p];
+
+	script_set_text_item(stream, "Title", p + 1, panel->title ? panel->title : "",
+	                     width_of_panel(chart) / LABEL_EM);
+	script_set_text_item(stream, "XLabel", p + 1, panel->x_label, 25);
+	script_set_text_item(stream, "YLabel", p + 1, panel->y_label, 20);
+	script_set_items(stream, "XFrom XTo YFrom YTo XLog KeyBelow Series", p + 1,
+	                 (double[]){panel->x_min, panel->x_max, panel->y_min, panel->y_max, panel->x_log,
+	                            panel->key_below, (double)panel->series_count});
+}
+
+static void
+set_series(FILE *stream, const struct chart_series *series, size_t item)
+{
+	static const char *const styles[] = {
+	        [CHART_LINE] = "line", [CHART_POINTS] = "points", [CHART_BARS] = "bars", [CHART_DOTS] = "dots"};
+	bool is_few = series->style == CHART_DOTS && series->n <= FEW;
+
+	script_set_text_item(stream, "Name", item, series->name, 20);
+	fprintf(stream, "Style[%zu] = '%s%s'; ", item, is_few ? "few " : "", styles[series->style]);
+	script_set_items(stream, "Colour", item, (double[]){series->colour});
+}
+
+static void
+write_data(FILE *stream, const struct chart_series *series)
 {
 	char x[NUMBER_ROOM], y[NUMBER_ROOM];
 
-	fprintf(stream, "# %s%s", panel->title ? panel->title : "", panel->title ? ": " : "");
-	for (const char *at = series->name; *at; at++) /* a line end would make data of a name */
-		fputc((unsigned char)*at < ' ' ? '?' : *at, stream);
-	fputc('\n', stream);
 	for (size_t i = 0; i < series->n; i++) {
 		if (!isfinite(series->x[i]) || !isfinite(series->y[i]))
 			continue;
@@ -61,146 +168,40 @@ write_series_data(FILE *stream, const struct chart_panel *panel, const struct ch
 }
 
 static void
-write_data(FILE *stream, const struct chart *chart)
+write_script(FILE *stream, const struct chart *chart)
 {
+	double room = width_of_chart(chart) - PANEL_LEFT - PANEL_RIGHT;
+	size_t series = 0, notes = 0;
+
+	script_set_text(stream, "chart_title", chart->title, room / TITLE_EM);
+	script_set_text(stream, "chart_caption", chart->caption, room / CAPTION_EM);
+	fprintf(stream, "left = %g; right = %g; top = %g; bottom = %g\n", PANEL_LEFT, PANEL_RIGHT, PANEL_TOP,
+	        PANEL_BOTTOM);
+	script_set(stream, "panels", (double)chart->panel_count);
+	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog KeyBelow Series", CHART_PANELS_MAX);
+	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
+	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);
+	for (size_t p = 0; p < chart->panel_count; p++) {
+		set_panel(stream, chart, p);
+		for (size_t s = 0; s < chart->panels[p].series_count; s++)
+			set_series(stream, &chart->panels[p].series[s], ++series);
+		notes = set_notes(stream, chart, p, notes);
+	}
+	fprintf(stream, "notes = %zu\n$data << EOD\n", notes);
 	for (size_t p = 0; p < chart->panel_count; p++)
 		for (size_t s = 0; s < chart->panels[p].series_count; s++)
-			write_series_data(stream, &chart->panels[p], &chart->panels[p].series[s]);
-}
-
-static void
-write_label(FILE *stream, int tag, const char *text, double x, double y, double most, const char *look)
-{
-	fprintf(stream, "set label %d ", tag);
-	plot_quote(stream, text, most, gnuplot_has_glyph);
-	fprintf(stream, " at screen %.5f,%.5f left noenhanced front %s\n", x, y, look);
-}
-
-static void
-write_range(FILE *stream, char axis, double from, double to)
-{
-	if (from < to)
-		fprintf(stream, "set %crange [%.10g:%.10g]\n", axis, from, to);
-	else
-		fprintf(stream, "set %crange [*:*]\n", axis);
-}
-
-static void
-write_series(FILE *stream, const char *data_file, const struct chart_series *series, size_t block, bool last)
-{
-	const char *colour = colours[series->colour % (sizeof(colours) / sizeof(colours[0]))];
-
-	fprintf(stream, "  '%s' index %zu using 1:2 ", data_file, block);
-	switch (series->style) {
-	case CHART_LINE:
-		fprintf(stream, "with lines linewidth 2 linecolor rgb '%s'", colour);
-		break;
-	case CHART_POINTS:
-		fprintf(stream, "with linespoints linewidth 2 pointtype 7 pointsize 0.6 linecolor rgb '%s'", colour);
-		break;
-	case CHART_BARS:
-		fprintf(stream, "with boxes linecolor rgb '%s' fillstyle transparent solid 0.35 border", colour);
-		break;
-	case CHART_DOTS:
-		fprintf(stream, "with points pointtype 7 pointsize %s linecolor rgb '%s'",
-		        series->n > FEW ? "0.35" : "0.8", colour);
-		break;
-	}
-	fputs(" title ", stream);
-	plot_quote(stream, series->name, 20, gnuplot_has_glyph);
-	fputs(last ? "\n" : ", \\\n", stream);
-}
-
-static void
-write_panel(FILE *stream, const struct chart *chart, size_t index, size_t block, const char *data_file)
-{
-	const struct chart_panel *panel = &chart->panels[index];
-	double width = width_of(chart), step = width / (double)chart->panel_count, left = step * (double)index;
-
-	fprintf(stream, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n", (left + PANEL_LEFT) / width,
-	        (left + step - PANEL_RIGHT) / width);
-	fprintf(stream, "set bmargin at screen %.5f\nset tmargin at screen %.5f\n", PANEL_BOTTOM / HEIGHT,
-	        1 - PANEL_TOP / HEIGHT);
-	if (panel->x_log)
-		fputs("set logscale x\n", stream);
-	write_range(stream, 'x', panel->x_min, panel->x_max);
-	write_range(stream, 'y', panel->y_min, panel->y_max);
-	fputs("set xlabel ", stream);
-	plot_quote(stream, panel->x_label, 25, gnuplot_has_glyph);
-	fputs(" noenhanced textcolor rgb '" PLOT_INK "'\nset ylabel ", stream);
-	plot_quote(stream, panel->y_label, 20, gnuplot_has_glyph);
-	fputs(" noenhanced textcolor rgb '" PLOT_INK "'\n", stream);
-	if (panel->title) {
-		fputs("set title ", stream);
-		plot_quote(stream, panel->title, (step - PANEL_LEFT - PANEL_RIGHT) / LABEL_EM, gnuplot_has_glyph);
-		fputs(" noenhanced offset 0,-0.5 textcolor rgb '" PLOT_INK "'\n", stream);
-	}
-	chart_notes_write(stream, panel, step - PANEL_LEFT - PANEL_RIGHT, HEIGHT - PANEL_TOP - PANEL_BOTTOM);
-	fprintf(stream, "set key %s\nplot \\\n", panel->key_below ? "bottom right" : "top left");
-	for (size_t s = 0; s < panel->series_count; s++)
-		write_series(stream, data_file, &panel->series[s], block + s, s + 1 == panel->series_count);
-	fputs("unset for [i=101:102] label i\n", stream);
-	if (panel->note_count)
-		fputs("unset label\n", stream);
-	if (panel->x_log)
-		fputs("unset logscale x\n", stream);
-}
-
-static void
-write_script(FILE *stream, const struct chart *chart, const struct picture *picture)
-{
-	double width = width_of(chart);
-	size_t block = 0;
-
-	plot_script_begin(stream, "A chart", picture->format, picture->safe_picture, width, HEIGHT);
-	fputs("set multiplot\n", stream);
-	plot_script_style(stream);
-	fputs("set key Left reverse noenhanced textcolor rgb '" PLOT_INK "'\nset boxwidth 1 relative\n", stream);
-	write_label(stream, 101, chart->title, PANEL_LEFT / width, 1 - 26 / HEIGHT,
-	            (width - PANEL_LEFT - PANEL_RIGHT) / TITLE_EM,
-	            "font '" PLOT_FONT ",16' textcolor rgb '" PLOT_INK "'");
-	write_label(stream, 102, chart->caption, PANEL_LEFT / width, 1 - 50 / HEIGHT,
-	            (width - PANEL_LEFT - PANEL_RIGHT) / CAPTION_EM,
-	            "font '" PLOT_FONT ",10' textcolor rgb '" PLOT_PALE "'");
-	for (size_t p = 0; p < chart->panel_count; p++) {
-		write_panel(stream, chart, p, block, picture->data);
-		block += chart->panels[p].series_count;
-	}
-	fputs("unset multiplot\nunset output\n", stream);
-}
-
-/* What one of the writers above writes; the caller's to free(). */
-static int
-make_text(const struct chart *chart, const struct picture *script_of, char **text, size_t *size,
-          struct portolan_error *error)
-{
-	FILE *stream = open_memstream(text, size);
-
-	if (stream && script_of)
-		write_script(stream, chart, script_of);
-	else if (stream)
-		write_data(stream, chart);
-	if (stream && fclose(stream) == 0)
-		return 0;
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+			write_data(stream, &chart->panels[p].series[s]);
+	fprintf(stream, "EOD\n%s", script_chart);
 }
 
 int
 chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error)
 {
-	char *data = NULL, *script = NULL;
-	size_t data_size, script_size;
-	int code = make_text(chart, NULL, &data, &data_size, error);
+	struct picture_draft draft;
+	int code = picture_begin(&draft, picture, width_of_chart(chart), HEIGHT, error);
 
-	if (code >= 0)
-		code = make_text(chart, picture, &script, &script_size, error);
-	if (code >= 0)
-		code = picture_write_data(picture, data, data_size, error);
-	if (code >= 0)
-		code = picture_write_script(picture, script, script_size, error);
-	if (code >= 0)
-		code = picture_draw(picture, error);
-	free(data);
-	free(script);
-	return code;
+	if (code < 0)
+		return code;
+	write_script(draft.script, chart);
+	return picture_end(&draft, error);
 }

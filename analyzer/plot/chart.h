@@ -1,6 +1,5 @@
 /*
- * chart.h: curves, histograms and scatters in one or two panels, as data, script and picture. Beside FILE.svg stand
- * FILE.gp and FILE.chart-data, from which gnuplot draws the same picture again.
+ * chart.h: curves, histograms and scatters in one or two panels.
  */
 #ifndef CHART_H
 #define CHART_H
@@ -47,12 +46,9 @@ struct chart {
 	size_t panel_count;
 };
 
-#define CHART_DATA_ENDING ".chart-data"
-
 struct picture;
 
-/* Writes the data and the script of a picture that was picture_init()ed with CHART_DATA_ENDING and checked, and draws
- * it. */
+/* `picture` was a PICTURE_CHART, and picture_check()ed. */
 int chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error);
 
 #endif

@@ -1,16 +1,20 @@
 /*
- * gnuplot.c: starts gnuplot, and the program that knows its fonts, by posix_spawn, without a shell, and waits for them.
+ * gnuplot.c: starts gnuplot by posix_spawn, without a shell, and waits for it.
  *
- * It runs in the folder of the picture, with names relative to it, default settings (-d: no start-up file of the user's
- * has a say), nothing on its standard input, and signals as a program expects them. What it says is kept for the error
- * message.
+ * Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the picture as its standard
+ * output, so that nothing is written in the user's folder. It runs with default settings (-d: no start-up file of the
+ * user's has a say), nothing on its standard input, and signals as a program expects them. What it says is kept for the
+ * error message.
  */
 #include "gnuplot.h"
+
+#include "script.h"
 
 #include <portolan/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,9 +25,9 @@
 
 extern char **environ;
 
-/* What it writes to `stream` (standard output or error) goes to `said`. */
+/* Gives the child standard output and error, and two files under their own numbers. 0, or the errno. */
 static int
-spawn(const char *folder, char *const arguments[], int stream, int said, pid_t *child)
+spawn(char *const arguments[], int output, int messages, const int files[2], pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -38,13 +42,14 @@ spawn(const char *folder, char *const arguments[], int stream, int said, pid_t *
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	result = posix_spawn_file_actions_addchdir_np(&actions, folder);
+	result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (result == 0)
-		result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+		result = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (result == 0)
-		result = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, said, stream);
+		result = posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
+	for (int i = 0; i < 2 && result == 0; i++) /* onto itself: it is not closed then */
+		if (files[i] >= 0)
+			result = posix_spawn_file_actions_adddup2(&actions, files[i], files[i]);
 	if (result == 0)
 		result = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
@@ -72,23 +77,24 @@ read_said(int fd, char *text, size_t room)
 }
 
 int
-gnuplot_run(const char *folder, const char *script, const char *picture, struct portolan_error *error)
+gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 {
-	char said[300], set_picture[300], script_path[300];
+	const int files[] = {script, data};
+	char said[300], set_data[64], script_path[32];
 	char program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
-	char *arguments[] = {program, defaults, execute, set_picture, script_path, NULL};
+	char *arguments[] = {program, defaults, execute, set_data, script_path, NULL};
 	int pipe_ends[2], result, status = 0;
 	pid_t child;
 
-	snprintf(set_picture, sizeof(set_picture), "picture='%s'", picture);
-	snprintf(script_path, sizeof(script_path), "./%s", script);
+	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'", data);
+	snprintf(script_path, sizeof(script_path), "/dev/fd/%d", script);
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
-	result = spawn(folder, arguments, STDERR_FILENO, pipe_ends[1], &child);
+	result = spawn(arguments, picture, pipe_ends[1], files, &child);
 	close(pipe_ends[1]);
 	if (result != 0) {
 		close(pipe_ends[0]);
-		if (result == ENOENT && access(folder, F_OK) == 0)
+		if (result == ENOENT)
 			return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot not found: apt install gnuplot-nox");
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(result));
 	}
@@ -103,26 +109,21 @@ gnuplot_run(const char *folder, const char *script, const char *picture, struct 
 	return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot failed: %s", said[0] ? said : "it said nothing");
 }
 
-bool
-gnuplot_has_glyph(uint32_t character)
+uint8_t *
+gnuplot_characters(void)
 {
-	char program[] = "fc-list", pattern[32], said[64] = "";
-	char *arguments[] = {program, pattern, NULL};
-	int pipe_ends[2], status = 0;
-	pid_t child;
+	/* "20-7e a0 …", a line for each font. */
+	FILE *stream = popen("fc-list --format='%{charset}\\n' 2>/dev/null", "re");
+	uint8_t *characters = stream ? calloc(PLOT_CHARACTERS / 8, 1) : NULL;
+	uint32_t from, to;
 
-	snprintf(pattern, sizeof(pattern), ":charset=%x", character);
-	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
-		return false;
-	if (spawn(".", arguments, STDOUT_FILENO, pipe_ends[1], &child) != 0) {
-		close(pipe_ends[0]);
-		close(pipe_ends[1]);
-		return false;
+	while (characters && fscanf(stream, "%" SCNx32, &from) == 1) {
+		if (fscanf(stream, "-%" SCNx32, &to) != 1)
+			to = from;
+		for (uint32_t c = from; c <= to && c < PLOT_CHARACTERS; c++)
+			characters[c / 8] |= (uint8_t)(1 << c % 8);
 	}
-	close(pipe_ends[1]);
-	read_said(pipe_ends[0], said, sizeof(said));
-	close(pipe_ends[0]);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status == 0 && said[0];
+	if (stream)
+		pclose(stream);
+	return characters;
 }

@@ -1,22 +1,25 @@
 /*
  * picture.c: a picture, and the files beside it.
  *
- * gnuplot draws under a temporary name, and may end with status 0 although the disk was full: only a picture that ends
- * as its format ends gets the name asked for.
+ * The picture, its script and its data are outputs (output.h), which have no name while gnuplot draws; what the user
+ * did not ask for never gets one. gnuplot may end with status 0 although the disk was full: only a picture that ends as
+ * its format ends gets the name asked for.
  */
 #include "picture.h"
 
 #include "gnuplot.h"
-#include "output/output.h"
+#include "output/claims.h"
 
 #include <portolan/error.h>
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Stands in the first line of every script after the picture's name, whatever the version. */
+#define MARK ", drawn by portolan"
 
 static const struct {
 	const char *ending; /* of the file's name */
@@ -59,170 +62,196 @@ make_safe(char *to, const char *name)
 	to[i] = '\0';
 }
 
-/* picture->format is known. */
-static int
-name_files(struct picture *picture, const char *option, const char *path, const char *data_ending,
-           struct portolan_error *error)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	int stem;
-
-	if (strlen(path) + 16 > PATH_MAX || strlen(name) + 16 > NAME_MAX)
-		return error_set(error, PORTOLAN_E_SYSTEM, "%s: the name is too long: choose a shorter one", option);
-	snprintf(picture->folder, sizeof(picture->folder), "%.*s", slash ? (int)(slash - path) + 1 : 2,
-	         slash ? path : "./");
-	snprintf(picture->path, sizeof(picture->path), "%s", path);
-	make_safe(picture->safe_picture, name);
-	stem = (int)(strrchr(picture->safe_picture, '.') - picture->safe_picture);
-	snprintf(picture->script, sizeof(picture->script), "%.*s.gp", stem, picture->safe_picture);
-	snprintf(picture->data, sizeof(picture->data), "%.*s%s", stem, picture->safe_picture, data_ending);
-	snprintf(picture->temporary, sizeof(picture->temporary), "%.*s.%d%s", stem, picture->safe_picture,
-	         (int)getpid(), formats[picture->format].ending);
-	snprintf(picture->script_path, sizeof(picture->script_path), "%s%s", picture->folder, picture->script);
-	snprintf(picture->data_path, sizeof(picture->data_path), "%s%s", picture->folder, picture->data);
-	snprintf(picture->temporary_path, sizeof(picture->temporary_path), "%s%s", picture->folder, picture->temporary);
-	return 0;
-}
-
 int
-picture_init(struct picture *picture, const char *option, const char *path, const char *data_ending,
+picture_init(struct picture *picture, enum picture_kind kind, const char *option, const char *path, bool with_script,
              struct portolan_error *error)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int folder = (int)(name - path), stem;
 
-	if (find_format(name, &picture->format) < 0 || picture->format == PICTURE_GIF)
+	*picture = (struct picture){.kind = kind, .with_script = with_script};
+	if (find_format(name, &picture->format) < 0 || (picture->format == PICTURE_GIF && kind != PICTURE_MAP))
 		return error_set(error, PORTOLAN_E_INVALID, "%s %s: the name must end with .png, .svg or .pdf", option,
 		                 path);
-	return name_files(picture, option, path, data_ending, error);
+	if (strlen(path) + 16 > PATH_MAX || strlen(name) + 16 > NAME_MAX)
+		return error_set(error, PORTOLAN_E_SYSTEM, "%s: the name is too long: choose a shorter one", option);
+	snprintf(picture->path, sizeof(picture->path), "%s", path);
+	make_safe(picture->name, name);
+	stem = (int)(strrchr(picture->name, '.') - picture->name);
+	snprintf(picture->script_path, sizeof(picture->script_path), "%.*s%.*s.gp", folder, path, stem, picture->name);
+	snprintf(picture->data_path, sizeof(picture->data_path), "%.*s%.*s.map-data", folder, path, stem,
+	         picture->name);
+	return 0;
 }
 
-bool
-picture_is_animation(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	enum picture_format format;
-
-	return find_format(slash ? slash + 1 : path, &format) == 0 && format == PICTURE_GIF;
-}
-
-int
-picture_init_animation(struct picture *picture, const char *option, const char *path, const char *data_ending,
-                       struct portolan_error *error)
-{
-	if (!picture_is_animation(path))
-		return error_set(error, PORTOLAN_E_INVALID, "%s %s: the name must end with .gif", option, path);
-	picture->format = PICTURE_GIF;
-	return name_files(picture, option, path, data_ending, error);
-}
-
-/* What stands there under the script's name must be a script of ours: it is replaced without asking. */
+/* What stands there under the names of the script and the data must be this picture's: it is replaced without asking.
+ * Data are known by their script. */
 static int
 check_script(const struct picture *picture, struct portolan_error *error)
 {
-	char line[128];
+	char line[NAME_MAX + 128] = "";
 	FILE *stream = fopen(picture->script_path, "re");
-	bool ours;
+	const char *mark, *whose = "is not a script of portolan";
 
+	if (!stream && errno != ENOENT)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", picture->script_path, strerror(errno));
+	if (!stream && picture->kind == PICTURE_MAP && access(picture->data_path, F_OK) == 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s is no data of %s, which is not there, and would be replaced: give the picture "
+		                 "another name",
+		                 picture->data_path, picture->script_path);
 	if (!stream)
 		return 0;
-	ours = !fgets(line, sizeof(line), stream) || (line[0] == '#' && strstr(line, PLOT_SCRIPT_MARK));
+	if (!fgets(line, sizeof(line), stream))
+		line[0] = '\0';
 	fclose(stream);
-	if (ours)
-		return 0;
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "%s is not a script of portolan, and would be replaced: give the picture "
-	                 "another name",
-	                 picture->script_path);
+	mark = strstr(line, MARK);
+	if (strncmp(line, "# ", 2) == 0 && mark) {
+		if ((size_t)(mark - line - 2) == strlen(picture->name) &&
+		    strncmp(line + 2, picture->name, strlen(picture->name)) == 0)
+			return 0;
+		whose = "draws another picture";
+	}
+	return error_set(error, PORTOLAN_E_INVALID, "%s %s, and would be replaced: give the picture another name",
+	                 picture->script_path, whose);
+}
+
+static int
+claim_script(const struct picture *picture, struct portolan_error *error)
+{
+	int code = claims_add_output("the script", picture->script_path, error);
+
+	if (code >= 0 && picture->kind == PICTURE_MAP)
+		code = claims_add_output("the data", picture->data_path, error);
+	return code < 0 ? code : check_script(picture, error);
 }
 
 int
 picture_check(const struct picture *picture, struct portolan_error *error)
 {
+	const char *slash = strrchr(picture->path, '/');
+	char folder[PATH_MAX];
 	struct stat status;
 
-	if (stat(picture->folder, &status) < 0)
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - picture->path) + 1 : 2,
+	         slash ? picture->path : "./");
+	if (stat(folder, &status) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", picture->path, strerror(errno));
-	return check_script(picture, error);
+	if (stat(picture->path, &status) == 0 && !S_ISREG(status.st_mode))
+		return error_set(error, PORTOLAN_E_INVALID, "cannot write %s: it is no file", picture->path);
+	if (claims_check(picture->path, error) < 0)
+		return PORTOLAN_E_INVALID;
+	return picture->with_script ? claim_script(picture, error) : 0;
 }
 
-static int
-write_file(const char *path, const void *content, size_t size, struct portolan_error *error)
+static void
+begin_script(FILE *stream, const struct picture *picture, double width, double height)
 {
-	struct output output;
-	int code = output_open(&output, path, error);
+	int stem = (int)(strrchr(picture->name, '.') - picture->name);
+	bool has_data = picture->kind == PICTURE_MAP;
 
+	fprintf(stream,
+	        "# %s" MARK " " PORTOLAN_VERSION ". To draw it again: gnuplot %.*s.gp\n"
+	        "own_picture = '%s'\nown_data = '%.*s%s'\nformat = '%s'\nwidth = %g\nheight = %g\n%s",
+	        picture->name, stem, picture->name, picture->name, has_data ? stem : 0, picture->name,
+	        has_data ? ".map-data" : "", formats[picture->format].ending + 1, width, height, script_begin);
+}
+
+/* An output under the name of `path` if it is to stay, else under that of the picture, for error messages. */
+static int
+open_file(const struct picture *picture, const char *path, struct output *output, struct portolan_error *error)
+{
+	return output_open(output, picture->with_script ? path : picture->path, error);
+}
+
+int
+picture_begin(struct picture_draft *draft, const struct picture *picture, double width, double height,
+              struct portolan_error *error)
+{
+	int code = picture->with_script ? check_script(picture, error) : 0; /* the command may have drawn another */
+
+	*draft = (struct picture_draft){.picture = picture, .data.fd = -1};
+	if (code >= 0 && picture->kind == PICTURE_MAP)
+		code = open_file(picture, picture->data_path, &draft->data, error);
 	if (code < 0)
 		return code;
-	output_bytes(&output, content, size);
-	return output_finish(&output, error);
+	draft->script = open_memstream(&draft->text, &draft->length);
+	if (draft->script) {
+		begin_script(draft->script, picture, width, height);
+		return 0;
+	}
+	output_discard(&draft->data);
+	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
 }
 
-int
-picture_write_data(const struct picture *picture, const void *data, size_t size, struct portolan_error *error)
+/* The text, but for characters that no font has. */
+static int
+write_script(const struct picture_draft *draft, struct output *output, struct portolan_error *error)
 {
-	return write_file(picture->data_path, data, size, error);
-}
+	uint8_t *drawn = plot_is_common(draft->text) ? NULL : gnuplot_characters();
 
-int
-picture_write_script(const struct picture *picture, const char *script, size_t size, struct portolan_error *error)
-{
-	return write_file(picture->script_path, script, size, error);
+	plot_replace_undrawn(output, draft->text, drawn);
+	free(drawn);
+	return output_flush(output, error);
 }
 
 static bool
-is_whole(const struct picture *picture)
+is_whole(enum picture_format format, int fd)
 {
 	char tail[TAIL];
-	FILE *stream = fopen(picture->temporary_path, "re");
-	size_t size = 0;
+	struct stat status;
+	ssize_t size = -1;
 
-	if (!stream)
+	if (fstat(fd, &status) == 0 && status.st_size >= TAIL)
+		size = pread(fd, tail, TAIL, status.st_size - TAIL);
+	if (size < TAIL)
 		return false;
-	if (fseek(stream, -TAIL, SEEK_END) == 0)
-		size = fread(tail, 1, sizeof(tail), stream);
-	fclose(stream);
-	if (picture->format == PICTURE_GIF) /* so short a mark may stand anywhere; but here it is the very end */
-		return size >= 2 && memcmp(tail + size - 2, formats[PICTURE_GIF].mark, 2) == 0;
-	return memmem(tail, size, formats[picture->format].mark, formats[picture->format].mark_size) != NULL;
+	if (format == PICTURE_GIF) /* so short a mark may stand anywhere; but here it is the very end */
+		return memcmp(tail + TAIL - 2, formats[PICTURE_GIF].mark, 2) == 0;
+	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }
 
-/* A symbolic link stays, and the file behind it is replaced. */
+/* Draws into `image`, which the caller finishes. */
 static int
-rename_picture(const struct picture *picture)
+run(struct picture_draft *draft, struct output *script, struct output *image, struct portolan_error *error)
 {
-	char behind[PATH_MAX];
+	const struct picture *picture = draft->picture;
+	int code = write_script(draft, script, error);
 
-	return rename(picture->temporary_path, realpath(picture->path, behind) ? behind : picture->path);
-}
-
-static int
-accept_picture(const struct picture *picture, struct portolan_error *error)
-{
-	if (!is_whole(picture))
-		return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
-		                 picture->path);
-	if (rename_picture(picture) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", picture->path, strerror(errno));
-	return 0;
-}
-
-/* Ctrl-C meanwhile ends gnuplot at once, and this program when the unfinished picture is removed. */
-int
-picture_draw(const struct picture *picture, struct portolan_error *error)
-{
-	sigset_t ends, before;
-	int code;
-
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &before);
-	code = gnuplot_run(picture->folder, picture->script, picture->temporary, error);
+	if (code >= 0 && picture->kind == PICTURE_MAP)
+		code = output_flush(&draft->data, error);
 	if (code >= 0)
-		code = accept_picture(picture, error);
-	if (code < 0)
-		unlink(picture->temporary_path);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+		code = gnuplot_run(script->fd, draft->data.fd, image->fd, error);
+	if (code >= 0 && !is_whole(picture->format, image->fd))
+		code = error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
+		                 picture->path);
+	return code;
+}
+
+int
+picture_end(struct picture_draft *draft, struct portolan_error *error)
+{
+	const struct picture *picture = draft->picture;
+	struct output script = {.fd = -1}, image = {.fd = -1};
+	int code = 0;
+
+	if (fclose(draft->script) != 0)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
+	if (code >= 0)
+		code = open_file(picture, picture->script_path, &script, error);
+	if (code >= 0)
+		code = output_open(&image, picture->path, error);
+	if (code >= 0)
+		code = run(draft, &script, &image, error);
+	if (code >= 0 && picture->with_script && picture->kind == PICTURE_MAP)
+		code = output_finish(&draft->data, error);
+	if (code >= 0 && picture->with_script)
+		code = output_finish(&script, error);
+	if (code >= 0)
+		code = output_finish(&image, error);
+	output_discard(&draft->data);
+	output_discard(&script);
+	output_discard(&image);
+	free(draft->text);
 	return code;
 }

@@ -1,8 +1,11 @@
 /*
- * picture.h: a picture the user asked for: the names of its files, their contents, and having it drawn.
+ * picture.h: a picture that the user asked for: the names of its files, and having it drawn.
  *
- *     picture_init() → picture_check(), before anything is read → picture_write_data(), picture_write_script() →
- * picture_draw()
+ *     picture_init() → picture_check(), before anything is read → for each picture, struct picture_draft:
+ *     picture_begin() → the script's variables and template, the data → picture_end()
+ *
+ * With --script the script stands beside FILE.png as FILE.gp, and a map's data as FILE.map-data, from which gnuplot
+ * draws the same picture again.
  */
 #ifndef PICTURE_H
 #define PICTURE_H
@@ -13,32 +16,45 @@
 
 #include <limits.h>
 
-struct picture {
-	enum picture_format format;
-	char folder[PATH_MAX];
-	char path[PATH_MAX]; /* the picture, as the user named it */
-	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX], temporary_path[PATH_MAX + NAME_MAX];
-	/* In the folder, of letters, digits and ._- only: the picture's name so written, and the files beside it. */
-	char safe_picture[NAME_MAX + 1], script[NAME_MAX + 1], data[NAME_MAX + 1], temporary[NAME_MAX + 1];
+enum picture_kind {
+	PICTURE_CHART, /* its data are in the script */
+	PICTURE_MAP,   /* may be an animation */
 };
 
-/* `option` is the one that gave `path`, for messages; `data_ending` (".map-data", at most 11 bytes) ends the data's
- * name. PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf, or is too long. */
-int picture_init(struct picture *picture, const char *option, const char *path, const char *data_ending,
-                 struct portolan_error *error);
+struct picture {
+	enum picture_kind kind;
+	enum picture_format format;
+	bool with_script;
+	char path[PATH_MAX]; /* as the user named it */
+	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
+	char name[NAME_MAX + 1]; /* in the script: of letters, digits and ._- only, as those of the files beside it */
+};
 
-/* The same for an animation, whose name ends with .gif; and whether a path says so. */
-int picture_init_animation(struct picture *picture, const char *option, const char *path, const char *data_ending,
-                           struct portolan_error *error);
-bool picture_is_animation(const char *path);
+/* `option` is the one that gave `path`, for messages. PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf
+ * (of a map, .gif), or is too long. */
+int picture_init(struct picture *picture, enum picture_kind kind, const char *option, const char *path,
+                 bool with_script, struct portolan_error *error);
 
-/* The folder is there, and no script is that would be replaced without being ours. */
+/* The folder is there, no file of the picture is an input or another output, and none is there that would be replaced
+ * without being ours. The script and the data are claimed (output/claims.h). */
 int picture_check(const struct picture *picture, struct portolan_error *error);
 
-int picture_write_data(const struct picture *picture, const void *data, size_t size, struct portolan_error *error);
-int picture_write_script(const struct picture *picture, const char *script, size_t size, struct portolan_error *error);
+struct picture_draft {
+	const struct picture *picture;
+	FILE *script;       /* its errors are picture_end()'s */
+	struct output data; /* of a map */
+	/* private */
+	char *text;
+	size_t length;
+};
 
-/* Has gnuplot draw it from the script. PORTOLAN_E_SYSTEM: it could not, or not all of it; the script and data stay. */
-int picture_draw(const struct picture *picture, struct portolan_error *error);
+/* The script has its first lines, and the terminal's, of a picture of this size, in pixels of a screen. On success call
+ * picture_end(). */
+int picture_begin(struct picture_draft *draft, const struct picture *picture, double width, double height,
+                  struct portolan_error *error);
+
+/* Draws. PORTOLAN_E_SYSTEM: gnuplot could not, or not all of it, and there is no new file; or a file could not be
+ * written, of which the picture is the last. */
+int picture_end(struct picture_draft *draft, struct portolan_error *error);
 
 #endif

@@ -4,7 +4,8 @@
  * Inside single quotes only the quote itself and the line end mean something. A quote is shown as the typographic one
  * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Line ends and tabs become
  * spaces, so that words stay apart. Other control characters go, of both kinds (C0 and C1) and those that turn the
- * direction of what follows, and so does what is not UTF-8, which the text library would refuse to draw.
+ * direction of what follows, and so does what is not UTF-8, which the text library would refuse to draw. A character
+ * without a font would be drawn as a box that can be larger than the picture.
  */
 #include "script.h"
 
@@ -52,13 +53,6 @@ is_common(uint32_t character)
 	return false;
 }
 
-/* A character without a font would be drawn as a box that can be larger than the picture. */
-static bool
-is_drawn(uint32_t character, bool (*can_draw)(uint32_t character))
-{
-	return is_common(character) || (can_draw && can_draw(character));
-}
-
 /* In ems, about, and rather more than less: of DejaVu Sans; Chinese, Japanese, Korean and pictures are square. */
 static double
 width_of(uint32_t character)
@@ -73,7 +67,7 @@ width_of(uint32_t character)
 }
 
 void
-plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character))
+plot_quote(FILE *stream, const char *text, double room)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	double width = 0;
@@ -82,7 +76,6 @@ plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_
 	while (*at) {
 		uint32_t character;
 		size_t size = decode(at, &character);
-
 		bool is_space = *at == '\n' || *at == '\t';
 
 		if (is_space)
@@ -100,11 +93,40 @@ plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_
 			fputc(' ', stream);
 		else if (character == '\'')
 			fputs("’", stream);
-		else if (is_drawn(character, can_draw))
-			fwrite(at, 1, size, stream);
 		else
-			fputs("\xef\xbf\xbd", stream);
+			fwrite(at, 1, size, stream);
 		at += size;
 	}
 	fputc('\'', stream);
+}
+
+bool
+plot_is_common(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	uint32_t character;
+
+	for (size_t size; *at; at += size ? size : 1) {
+		size = decode(at, &character);
+		if (size > 1 && !is_common(character))
+			return false;
+	}
+	return true;
+}
+
+void
+plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	while (*at) {
+		uint32_t character;
+		size_t size = decode(at, &character);
+
+		if (size > 1 && !is_common(character) && !(drawn && drawn[character / 8] & 1 << character % 8))
+			output_text(output, "\xef\xbf\xbd");
+		else
+			output_bytes(output, at, size ? size : 1);
+		at += size ? size : 1;
+	}
 }

@@ -1,37 +1,39 @@
 /*
- * script.h: what the gnuplot scripts of all pictures have in common: how they begin, how they look, and any text in
- * quotes. Pure: writes to a stream, whose errors are the stream's.
+ * script.h: what the gnuplot scripts of all pictures have in common. A script is a template (a file NAME.gp of this
+ * program, which the build makes a string of), after the variables it works with, which C writes.
  */
 #ifndef PLOT_SCRIPT_H
 #define PLOT_SCRIPT_H
 
+#include "output/output.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* animated */ };
 
-#define PLOT_FONT "DejaVu Sans"
-#define PLOT_INK "#33363d"
-#define PLOT_PALE "#8a8f99"
-
-/* Stands in the first line of every script, whatever the version: what has it may be replaced. */
-#define PLOT_SCRIPT_MARK ", drawn by portolan"
-
-/* First line ("A data map, drawn by portolan …"), terminal and output. `picture` is a file name of letters, digits and
- * ._- only; the variable `picture` may be set before to draw it elsewhere. Whatever folder gnuplot is started in, the
- * script works in its own. Width and height are in pixels of a screen.
- */
-void plot_script_begin(FILE *stream, const char *what, enum picture_format format, const char *picture, double width,
-                       double height);
-
-/* Frame, grid and tics, without a key. */
-void plot_script_style(FILE *stream);
+/* The templates: of the beginning of every script, of charts and of maps. */
+extern const char script_begin[], script_chart[], script_map[];
 
 /* Text as gnuplot's single-quoted string: quotes become typographic, line ends spaces; control characters and what is
- * not UTF-8 are left out, what cannot be drawn becomes U+FFFD (can_draw NULL: all that DejaVu Sans may lack); cut with
- * … where it would be wider than `room`, in ems. */
-void plot_quote(FILE *stream, const char *text, double room, bool (*can_draw)(uint32_t character));
+ * not UTF-8 are left out; cut with … where it would be wider than `room`, in ems. Errors are the stream's. */
+void plot_quote(FILE *stream, const char *text, double room);
+
+/* A variable; arrays of one size, and an item of each, which count from 1. `names` have a space between them; what
+ * script_set_text_item() writes goes on with another item. */
+void script_set(FILE *stream, const char *name, double value);
+void script_set_text(FILE *stream, const char *name, const char *text, double room);
+void script_declare(FILE *stream, const char *names, size_t size);
+void script_set_items(FILE *stream, const char *names, size_t item, const double *values);
+void script_set_text_item(FILE *stream, const char *name, size_t item, const char *text, double room);
+
+/* Whether DejaVu Sans, which gnuplot-nox brings along, has all characters of a script. */
+bool plot_is_common(const char *text);
+
+/* Copies a script, with U+FFFD for each character that neither DejaVu Sans has nor `drawn`, a bit for each character;
+ * NULL: none. */
+void plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn);
+#define PLOT_CHARACTERS 0x110000
 
 #endif

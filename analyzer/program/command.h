@@ -1,9 +1,11 @@
 /*
  * command.h: what a subcommand is. Each is one file in commands/ that defines one of these; the table in commands.c
- * lists them, and dispatch, help, suggestions and man pages all come from that table.
+ * lists them, and dispatch, help, suggestions, man pages and shell completion all come from that table.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
+
+#include <portolan/portolan.h>
 
 #include <stddef.h>
 
@@ -15,7 +17,7 @@ enum {
 	STATUS_INCOMPLETE = 3, /* done, but something is missing: see --strict */
 };
 
-/* Options that several commands share; a command names those it takes. --help is everybody's. */
+/* Options that several commands share; a command names those it takes. --quiet and --help are everybody's. */
 enum {
 	COMMON_STORE = 1,
 	COMMON_OUTPUT = 2,
@@ -24,29 +26,49 @@ enum {
 	COMMON_STRICT = 16,
 	COMMON_THREADS = 32,
 	COMMON_MEMORY = 64,
+	COMMON_SCRIPT = 128,
 };
 
-struct command_option {
-	const char *name;     /* long, without dashes */
-	int key;              /* what options_next() answers; a letter is the short option as well; others start at OPTION_KEY */
-	const char *argument; /* its name in the help; NULL: takes none */
-	const char *help;     /* one paragraph */
-};
-#define OPTION_KEY 256
+struct option_spec;
 
 struct command {
 	const char *name;
-	const char *operands; /* "RUN" */
+	const char *operands; /* for the help: "RUN" */
 	const char *summary;  /* "print every example's measures" */
 	const char *examples; /* pairs of lines: what it does, the command line */
 	const char *help;     /* paragraphs, separated by empty lines */
-	unsigned common;      /* COMMON_… */
-	const struct command_option *options; /* ends with a NULL name */
-	int (*run)(const struct command *command, int argc, char **argv); /* argv[0] is the command's name */
+
+	const char *const *actions; /* the first operand is one of these; ends with NULL; NULL: there are none */
+	const char *operand;        /* what the (other) operands are: "run"; "file": read, or "-"; "directory" */
+	int least, most;            /* how many of them */
+
+	unsigned common;                   /* COMMON_… */
+	const struct option_spec *base;    /* what it takes as another command does; as `options` */
+	const struct option_spec *options; /* its own; ends with a NULL name; NULL: none */
+
+	size_t request_size;  /* of the struct the options are read into; it begins with a struct common_options */
+	const void *defaults; /* such a struct, of which the common options are not read; NULL: all 0 */
+
+	/* What the table cannot say of the request: 0, the status of options_wrong(), or a negative code with `error`
+	 * filled, which is wrong usage too. May be NULL. */
+	int (*check)(void *request, struct portolan_error *error);
+	/* An exit status, or a negative code with `error` filled. */
+	int (*run)(void *request, struct portolan_error *error);
+	/* Instead of all that: portoland reads the command line. */
+	int (*hand_over)(const struct command *command, char **argv);
 };
 
-extern const struct command *const command_table[]; /* ends with NULL */
+/* Each is defined in its file. */
+extern const struct command runs_command, check_command, metrics_command, map_command, select_command, noise_command,
+        compare_command, groups_command, aflite_command, artifacts_command, upsample_command, watch_command,
+        import_command, rm_command, backup_command, keygen_command;
+
+extern const struct command *const command_table[];   /* ends with NULL */
 const struct command *command_find(const char *name); /* NULL: none */
 const char *command_nearest(const char *name);        /* NULL: none is near */
+
+/* Reads the program's arguments, of which argv[1] is the command's name, and does what they ask for: the exit status.
+ */
+int command_run(const struct command *command, int argc, char **argv);
 
 #endif

@@ -1,9 +1,11 @@
-/* commands.c: the table of subcommands, in the order in which help shows them. */
+/* commands.c: the table of subcommands, in the order in which help shows them, and how one is run. */
 #include "command.h"
 
-#include "commands/commands.h"
+#include "message.h"
+#include "options/options.h"
 #include "suggest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct command *const command_table[] = {
@@ -45,4 +47,48 @@ command_nearest(const char *name)
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = command_table[i]->name;
 	return suggest_nearest(name, names, COMMANDS);
+}
+
+static int
+check(const struct command *command, void *request)
+{
+	struct portolan_error error;
+	int status = command->check ? command->check(request, &error) : 0;
+
+	return status < 0 ? options_wrong(request, "%s", error.message) : status;
+}
+
+static int
+run(const struct command *command, void *request)
+{
+	struct portolan_error error;
+	int status = command->run(request, &error);
+
+	if (status >= 0)
+		return status;
+	message_error("%s", error.message);
+	return STATUS_FAILED;
+}
+
+int
+command_run(const struct command *command, int argc, char **argv)
+{
+	void *request;
+	int status;
+
+	if (command->hand_over)
+		return command->hand_over(command, argv);
+	request = malloc(command->request_size);
+	if (!request) {
+		message_error("out of memory");
+		return STATUS_FAILED;
+	}
+	status = options_read(command, argc, argv, request);
+	if (status == OPTIONS_READ) {
+		status = check(command, request);
+		if (status == 0)
+			status = run(command, request);
+	}
+	free(request);
+	return status;
 }

@@ -6,8 +6,8 @@
  */
 #include "handover.h"
 
-#include "help.h"
 #include "message.h"
+#include "options/help.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,47 +37,41 @@ own_folder(char folder[PATH_MAX])
 
 /* Does not return when the program could be started. */
 static void
-become(const char *program, int argc, char **argv)
+become(const char *program, char **arguments)
 {
-	char **arguments = calloc((size_t)argc + 2, sizeof(*arguments));
-
-	if (!arguments)
-		return;
 	arguments[0] = (char *)program;
-	memcpy(arguments + 1, argv, (size_t)argc * sizeof(*arguments));
 	signal(SIGPIPE, SIG_DFL);
 	execvp(program, arguments);
-	free(arguments);
 }
 
-static int
-become_collector(int argc, char **argv)
+int
+handover_become(char **arguments)
 {
 	static const char *const places[] = {"portoland", "../collector/portoland"};
 	const char *chosen = getenv("PORTOLAND");
 	char folder[PATH_MAX], program[PATH_MAX + 32];
 
 	if (chosen && *chosen) {
-		become(chosen, argc, argv);
+		become(chosen, arguments);
 		message_error("cannot start %s ($PORTOLAND): %s", chosen, strerror(errno));
 		return STATUS_FAILED;
 	}
 	for (size_t i = 0; own_folder(folder) && i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(program, sizeof(program), "%s/%s", folder, places[i]);
 		if (access(program, X_OK) == 0)
-			become(program, argc, argv);
+			become(program, arguments);
 	}
-	become("portoland", argc, argv);
+	become("portoland", arguments);
 	message_error("cannot start portoland: %s (it stands beside portolan, or say where with $PORTOLAND)",
 	              strerror(errno));
 	return STATUS_FAILED;
 }
 
 int
-handover_to_collector(const struct command *command, int argc, char **argv)
+handover_to_collector(const struct command *command, char **argv)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+	for (int i = 2; argv[i] && strcmp(argv[i], "--") != 0; i++)
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return help_command(command);
-	return become_collector(argc, argv);
+	return handover_become(argv);
 }

@@ -4,8 +4,11 @@
 
 #include "command.h"
 
-/* Replaces this process by `portoland ARGV...`; returns STATUS_FAILED when there is none. For --help it prints the
- * command's help instead and returns its status. */
-int handover_to_collector(const struct command *command, int argc, char **argv);
+/* Replaces this process by portoland, whose arguments are those given, NULL at their end; the first is set to its name.
+ * Returns STATUS_FAILED when there is none. */
+int handover_become(char **arguments);
+
+/* The same with the program's own arguments. For --help it prints the command's help instead and returns its status. */
+int handover_to_collector(const struct command *command, char **argv);
 
 #endif

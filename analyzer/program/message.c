@@ -17,6 +17,14 @@
 
 #define MESSAGE_MAX 2048
 
+static bool is_quiet;
+
+void
+message_set_quiet(bool quiet)
+{
+	is_quiet = quiet;
+}
+
 __attribute__((format(printf, 2, 0))) static void
 message_line(const char *prefix, const char *format, va_list arguments)
 {
@@ -59,6 +67,8 @@ message_warning(const char *format, ...)
 {
 	va_list arguments;
 
+	if (is_quiet)
+		return;
 	va_start(arguments, format);
 	message_line("portolan: warning: ", format, arguments);
 	va_end(arguments);

@@ -2,13 +2,16 @@
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
+#include <stdbool.h>
+
 /* "portolan: …" and a newline. */
 __attribute__((format(printf, 1, 2))) void message_error(const char *format, ...);
 
 /* The same line, for what is no failure: a count, a result beside the data. */
 __attribute__((format(printf, 1, 2))) void message_note(const char *format, ...);
 
-/* "portolan: warning: …" and a newline. */
+/* "portolan: warning: …" and a newline; nothing after message_set_quiet(true). */
+void message_set_quiet(bool quiet);
 __attribute__((format(printf, 1, 2))) void message_warning(const char *format, ...);
 
 #endif

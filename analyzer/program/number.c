@@ -73,6 +73,13 @@ number_print_grouped(uint64_t value, char *text)
 	return used;
 }
 
+const char *
+number_grouped(uint64_t value, char *text)
+{
+	number_print_grouped(value, text);
+	return text;
+}
+
 /* Writes digits / 10^decimals without trailing zeros; digits > 0. */
 static size_t
 print_decimal(uint64_t digits, unsigned decimals, char *text)

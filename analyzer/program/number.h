@@ -12,8 +12,10 @@
 size_t number_print(double value, char *text);
 size_t number_print_u64(uint64_t value, char *text);
 
-/* "25,000": for people. */
+/* "25,000": for people; and the same as an expression, whose text lasts as long as the block it stands in. */
 size_t number_print_grouped(uint64_t value, char *text);
+#define NUMBER_GROUPED(value) number_grouped(value, (char[NUMBER_ROOM]){0})
+const char *number_grouped(uint64_t value, char *text);
 
 /* The whole of `text` (length bytes, digits only) as a number. */
 bool number_parse_u64(const char *text, size_t length, uint64_t *value);

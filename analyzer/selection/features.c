@@ -1,7 +1,7 @@
 /* features.c: rows are found by id once, and looked up by dense index from then on. */
 #include "features.h"
 
-#include "files/id_list.h"
+#include "files/list.h"
 
 #include <portolan/error.h>
 
@@ -53,7 +53,7 @@ assign_by_list(struct features *features, const char *ids_path, const struct dyn
 
 	if (code < 0)
 		return code;
-	code = id_list_read(ids_path, &assignment.unit, assign, &assignment, error);
+	code = list_read(ids_path, LIST_IDS, &assignment.unit, assign, &assignment, error);
 	ids_index_free(&index);
 	if (code >= 0 && assignment.row != rows)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s has %llu ids, and %s has %llu rows", ids_path,

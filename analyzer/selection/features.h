@@ -12,7 +12,7 @@ struct features {
 	uint32_t *rows;         /* by dense index; FEATURES_NO_ROW: none */
 };
 
-/* `ids_path` lists the ids of the rows, see id_list.h; NULL: the row's number, from 0, is the id. Rows of examples that
+/* `ids_path` lists the ids of the rows, see list.h; NULL: the row's number, from 0, is the id. Rows of examples that
  * the run does not have are let pass. `half`: float16 is taken too, and the values are not looked at.
  * PORTOLAN_E_INVALID: no such matrix, another number of ids than rows, an id twice.
  */

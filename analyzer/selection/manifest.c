@@ -7,6 +7,7 @@
  */
 #include "manifest.h"
 
+#include "output/claims.h"
 #include "output/output.h"
 #include "output/report.h"
 
@@ -30,6 +31,21 @@ manifest_is_possible(const char *output)
 	struct stat status;
 
 	return output && strcmp(output, "-") != 0 && (stat(output, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+int
+manifest_claim(const char *output, struct portolan_error *error)
+{
+	char *path;
+	int code;
+
+	if (!manifest_is_possible(output))
+		return 0;
+	if (asprintf(&path, "%s.manifest.json", output) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
+	code = claims_add_output("the manifest", path, error);
+	free(path);
+	return code;
 }
 
 static json_t *
@@ -149,6 +165,8 @@ manifest_add_range(json_t *parameters, const struct dynamics *dynamics)
 		json_object_set_new(parameters, "epochs_from", json_integer(dynamics->epoch_from));
 	if (dynamics->range_given && dynamics->epoch_to != UINT32_MAX)
 		json_object_set_new(parameters, "epochs_to", json_integer(dynamics->epoch_to));
+	if (dynamics->range_chosen)
+		json_object_set_new(parameters, "epochs_auto", json_true());
 }
 
 /* Of the file as it lies there: XXH128 as its tools print it. */
@@ -188,37 +206,16 @@ digest(const char *path, char hex[33], uint64_t *bytes, struct portolan_error *e
 }
 
 static int
-write_text(const char *text, const char *output, struct portolan_error *error)
+write_manifest(json_t *manifest, const char *output, struct portolan_error *error)
 {
-	struct output file;
 	char *path;
 	int code;
 
 	if (asprintf(&path, "%s.manifest.json", output) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
-	code = output_open(&file, path, error);
-	if (code >= 0) {
-		output_text(&file, text);
-		output_text(&file, "\n");
-		code = output_finish(&file, error);
-	}
+	code = report_print(path, json_incref(manifest), 1, error);
 	free(path);
 	return code;
-}
-
-/* Fractions as they were typed; if a number needs more digits than that to be read back exactly, all digits. */
-static char *
-print(const json_t *manifest)
-{
-	char *text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	json_t *again = text ? json_loads(text, 0, NULL) : NULL;
-
-	if (again && !json_equal(manifest, again)) {
-		free(text);
-		text = json_dumps(manifest, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-	}
-	json_decref(again);
-	return text;
 }
 
 int
@@ -226,17 +223,15 @@ manifest_write(json_t *manifest, const char *output, struct portolan_error *erro
 {
 	const char *slash = strrchr(output, '/');
 	uint64_t bytes = 0;
-	char hex[33] = "", *text = NULL;
+	char hex[33] = "";
 	int code = manifest ? digest(output, hex, &bytes, error) : 0;
 	json_t *file = json_pack("{s:o, s:I, s:s}", "file", report_text(slash ? slash + 1 : output), "bytes",
 	                         (json_int_t)bytes, "xxh128", hex);
 
-	if (code >= 0 && manifest && json_object_set(manifest, "output", file) == 0)
-		text = print(manifest);
+	if (code >= 0 && (!manifest || json_object_set(manifest, "output", file) < 0))
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
 	if (code >= 0)
-		code = text ? write_text(text, output, error)
-		            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
-	free(text);
+		code = write_manifest(manifest, output, error);
 	json_decref(file);
 	json_decref(manifest);
 	return code;

@@ -20,6 +20,9 @@
 /* Can the output have one? Standard output, pipes and devices cannot. Asked before the file exists. */
 bool manifest_is_possible(const char *output);
 
+/* Claims its file (see output/claims.h), if there is to be one. */
+int manifest_claim(const char *output, struct portolan_error *error);
+
 /* NULL: out of memory. */
 json_t *manifest_new(const char *command, const struct dynamics *dynamics, const char *store);
 json_t *manifest_new_without_run(const char *command); /* without the members from store to observed */

@@ -1,7 +1,7 @@
 /* pool.c: each list marks the examples it names; what all marks together leave is copied in order. */
 #include "pool.h"
 
-#include "files/id_list.h"
+#include "files/list.h"
 #include "program/number.h"
 
 #include <portolan/error.h>
@@ -50,7 +50,7 @@ apply(const struct ids_index *index, struct pool_list *list, uint8_t *in, uint8_
 	int code;
 
 	memset(marks, 0, n);
-	code = id_list_read(list->path, &list->unit, mark, &marking, error);
+	code = list_read(list->path, LIST_IDS, &list->unit, mark, &marking, error);
 	for (size_t i = 0; code >= 0 && i < n; i++)
 		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
 	return code;

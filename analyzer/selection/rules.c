@@ -31,6 +31,7 @@ const char *const selection_names[] = {
         "random",          "high-confidence",  "low-variability",      "high-correctness",
         "low-correctness", "forgetting",       "uncertainty",          "least-confidence",
         "k-center",        "region:ambiguous", "region:easy-to-learn", "region:hard-to-learn",
+        NULL,
 };
 
 bool

@@ -35,8 +35,8 @@ void frame_line(FILE *stream, const struct live_view *view, const struct frame_m
 json_t *frame_json(const struct live_view *view, const struct frame_moment *moment);
 
 /* What should worry whoever records the run: one line each. */
-#define FRAME_WARNINGS 10
-#define FRAME_WARNING_ROOM 320
+#define FRAME_WARNINGS 14
+#define FRAME_WARNING_ROOM FINDING_ROOM
 unsigned frame_warnings(const struct live_view *view, const struct frame_moment *moment,
                         char warnings[FRAME_WARNINGS][FRAME_WARNING_ROOM]);
 

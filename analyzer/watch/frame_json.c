@@ -2,31 +2,14 @@
 #include "frame.h"
 
 #include "check/counters.h"
+#include "output/report.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const state_words[] = {
         [LIVE_NO_STORE] = "waiting",    [LIVE_NO_RUN] = "waiting", [LIVE_NOTHING] = "recording",
         [LIVE_RECORDING] = "recording", [LIVE_CLOSED] = "closed",
 };
-
-/* A path, or a name that was typed, need not be UTF-8, which JSON must be. */
-static json_t *
-text_json(const char *text)
-{
-	json_t *string = json_string(text);
-	char *plain = string ? NULL : strdup(text);
-
-	for (char *at = plain; at && *at; at++)
-		if ((unsigned char)*at >= 0x80)
-			*at = '?';
-	if (plain)
-		string = json_string(plain);
-	free(plain);
-	return string;
-}
 
 static json_t *
 mean(double sum, uint64_t count)
@@ -65,7 +48,7 @@ warnings_json(const struct live_view *view, const struct frame_moment *moment)
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < count; i++)
-		json_array_append_new(list, text_json(warnings[i]));
+		json_array_append_new(list, report_text(warnings[i]));
 	return list;
 }
 
@@ -92,10 +75,10 @@ frame_json(const struct live_view *view, const struct frame_moment *moment)
 {
 	bool waiting = view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN;
 	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:f, s:o}", "time", json_integer(moment->time), "run",
-	                           text_json(moment->run), "state", state_words[view->state], "rate",
+	                           report_text(moment->run), "state", state_words[view->state], "rate",
 	                           isnan(moment->rate) ? json_null() : json_real(moment->rate), "idle_seconds",
 	                           moment->idle, "warnings", warnings_json(view, moment));
-	json_t *rest = waiting ? json_pack("{s:o}", "why", text_json(moment->trouble ? moment->trouble : view->why))
+	json_t *rest = waiting ? json_pack("{s:o}", "why", report_text(moment->trouble ? moment->trouble : view->why))
 	                       : run_json(view);
 
 	if (!object || !rest || json_object_update(object, rest) < 0) {

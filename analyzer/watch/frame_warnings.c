@@ -51,16 +51,21 @@ frame_warnings(const struct live_view *view, const struct frame_moment *moment,
                char warnings[FRAME_WARNINGS][FRAME_WARNING_ROOM])
 {
 	struct list list = {.lines = warnings};
+	struct findings findings = {.count = 0};
+	char line[FINDING_ROOM];
 
 	if (moment->trouble)
 		add(&list, "cannot be read at the moment: %s", moment->trouble);
 	if (view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN)
 		return list.count;
 	add_count(&list, view->clients.dropped, "observations dropped by clients that had no room left");
-	add_count(&list, view->info.refused + view->clients.refused, "observations refused: portolan check says why");
+	verdict_find(&view->verdict, &findings);
+	for (size_t i = 0; i < findings.count; i++) {
+		verdict_print(&findings.found[i], line);
+		add(&list, "%s", line);
+	}
 	add_count(&list, view->counters.failures, "commits failed: is the disk full?");
 	add_count(&list, view->counters.malformed, "malformed frames came");
-	add_count(&list, view->info.changed_labels, "examples came with another gold label than before");
 	add_count(&list, view->info.replaced, "observations replaced by later ones of the same example and epoch");
 	add_count(&list, view->lost_sessions, "sessions ended without closing the run");
 	add_count(&list, view->clients.waits, "log calls had to wait: the collector does not keep up");

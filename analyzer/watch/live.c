@@ -256,6 +256,7 @@ look_at_sessions(struct live *live, struct store *store, struct live_view *view,
 		return code;
 	}
 	completeness_sum_sessions(&sums);
+	view->verdict = verdict_make(&view->info, &view->counters, sums.sessions, sums.session_count);
 	for (size_t i = 0; i < sums.session_count; i++)
 		view->accepted += sums.sessions[i].observations;
 	view->clients = sums.clients;

@@ -8,6 +8,7 @@
 #ifndef LIVE_H
 #define LIVE_H
 
+#include "check/verdict.h"
 #include "tally.h"
 
 #include <sys/types.h>
@@ -31,6 +32,7 @@ struct live_view {
 	struct tally_counts counts;
 	struct tally_sample sample; /* the live's, until the next look */
 	struct store_counters counters;
+	struct verdict verdict;
 	struct store_client clients;                     /* sums over the sessions that told of themselves */
 	uint64_t sessions, live_sessions, lost_sessions; /* lost: neither live nor closed */
 	uint64_t accepted; /* observations of all sessions, replaced ones included; only grows */

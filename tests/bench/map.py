@@ -28,7 +28,8 @@ def run(report, programs, repeats):
         gold_prob, correct = (columns[:, :EXAMPLES] for columns in metrics.synthetic())
         metrics.record(store, gold_prob, correct)
         for name, options in VARIANTS:
-            command = [programs["portolan"], "map", "bench", "--store", store, "-o", os.path.join(folder, "map.png"), *options]
+            command = [programs["portolan"], "map", "bench", "--store", store, "-o", os.path.join(folder, "map.png"),
+                       "--script", *options]
             turns = []
             for _ in range(repeats + 1):
                 _, ours = harness.child_seconds(command, stderr=subprocess.DEVNULL)

@@ -6,13 +6,15 @@
  *
  * The description is lines of text, some followed by raw little-endian arrays:
  *     run NAME DECLARED LABELS          then LABELS lines, one class name each; begins a run
+ *     session STARTED RANK              another session of the run, which logs from now on
  *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4),
- * correct (u1), gold (i4) if GOLD, and each column (f4) end                               folds and closes the run;
- * without it the run stays in progress
+ *                                       correct (u1), gold (i4) if GOLD, and each column (f4; predicted: i4)
+ *     end                               folds and closes the run; without it the run stays in progress
  */
 #include "store_fixture.h"
 
 #include <err.h>
+#include <inttypes.h>
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,20 +77,36 @@ begin_run(struct fixture *fixture, char *arguments)
 	return run;
 }
 
+/* Closes the session in use, and begins another. */
+static uint32_t
+change_session(struct fixture *fixture, uint32_t run, uint32_t session, uint64_t started, uint32_t rank)
+{
+	const struct store_client closed = {.closed = 1};
+	struct store_writer *writer = fixture_writer(fixture);
+
+	if (store_writer_session_live(writer, run, session, false, NULL) != 0 ||
+	    store_writer_client(writer, run, session, &closed, NULL) != 0)
+		errx(1, "the session cannot be closed");
+	return fixture_session(fixture, run, started, rank);
+}
+
 static void
 log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 {
 	struct fixture_batch batch = {0};
 	char *name, **lines = NULL;
 	size_t columns = 0;
-	bool strings, gold;
+	bool strings, gold, predicted = false; /* the last column */
 
 	batch.epoch = (uint32_t)strtoul(strtok(arguments, " "), NULL, 10);
 	batch.n = (uint32_t)strtoul(strtok(NULL, " "), NULL, 10);
 	strings = strcmp(strtok(NULL, " "), "str") == 0;
 	gold = strcmp(strtok(NULL, " "), "1") == 0;
-	while ((name = strtok(NULL, " ")) != NULL && columns < 8)
-		batch.floats[columns++].name = name;
+	while ((name = strtok(NULL, " ")) != NULL && columns < 8) {
+		predicted = strcmp(name, "predicted") == 0;
+		if (!predicted)
+			batch.floats[columns++].name = name;
+	}
 	if (strings)
 		batch.strings = (const char *const *)(lines = read_lines(batch.n));
 	else
@@ -99,12 +117,15 @@ log_batch(struct fixture *fixture, uint32_t run, char *arguments)
 		batch.gold = read_array(batch.n, 4);
 	for (size_t c = 0; c < columns; c++)
 		batch.floats[c].values = read_array(batch.n, 4);
+	if (predicted)
+		batch.predicted = read_array(batch.n, 4);
 	fixture_log(fixture, run, &batch);
 	free_lines(lines);
 	free((void *)batch.ids);
 	free((void *)batch.gold_prob);
 	free((void *)batch.correct);
 	free((void *)batch.gold);
+	free((void *)batch.predicted);
 	for (size_t c = 0; c < columns; c++)
 		free((void *)batch.floats[c].values);
 }
@@ -175,7 +196,8 @@ int
 main(int argc, char **argv)
 {
 	struct fixture *fixture;
-	uint32_t run = 0;
+	uint32_t run = 0, session = 0, rank;
+	uint64_t started;
 	char *line = NULL;
 	size_t room = 0;
 
@@ -188,8 +210,11 @@ main(int argc, char **argv)
 	fixture = fixture_new();
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "run ", 4) == 0)
+		if (strncmp(line, "run ", 4) == 0) {
 			run = begin_run(fixture, line + 4);
+			session = 0;
+		} else if (sscanf(line, "session %" SCNu64 " %" SCNu32, &started, &rank) == 2)
+			session = change_session(fixture, run, session, started, rank);
 		else if (strncmp(line, "log ", 4) == 0)
 			log_batch(fixture, run, line + 4);
 		else if (strcmp(line, "end") == 0)

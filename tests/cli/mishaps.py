@@ -4,12 +4,13 @@ Each function takes the program, runs in the folder of run_cli.py's store, and a
 """
 
 import json
-import json
 import os
 import re
 import signal
 import subprocess
 import time
+
+import numpy as np
 
 
 def environment(**more):
@@ -43,18 +44,17 @@ def interrupted_map(portolan):
     """Ctrl-C while gnuplot draws: no unfinished picture is left, and the program ends by its signal."""
     os.mkdir("slow")
     with open("slow/gnuplot", "w") as file:  # draws half a picture, and takes its time
-        file.write('#!/bin/sh\nfor word in "$@"; do case "$word" in picture=*) name="${word#picture=}"; esac; done\n'
-                   'eval "echo half > $name"; echo > drawing; exec sleep 60\n')
+        file.write('#!/bin/sh\necho half; echo > slow/drawing; exec sleep 60\n')
     os.chmod("slow/gnuplot", 0o755)
     path = os.path.abspath("slow") + ":" + os.environ["PATH"]
-    child = subprocess.Popen([portolan, "map", "bell", "-o", "slow/half.png"], start_new_session=True,
+    child = subprocess.Popen([portolan, "map", "bell", "-o", "slow/half.png", "--script"], start_new_session=True,
                              env=environment(PATH=path), stderr=subprocess.PIPE)
     end = time.monotonic() + 30
     while not os.path.exists("slow/drawing") and time.monotonic() < end:
         time.sleep(0.01)
     os.killpg(child.pid, signal.SIGINT)
     child.communicate(timeout=30)
-    left = [name for name in os.listdir("slow") if name.endswith(".png")]
+    left = set(os.listdir("slow")) - {"gnuplot", "drawing"}
     return [] if child.returncode == -signal.SIGINT and not left else [f"interrupted map: {child.returncode}, {left}"]
 
 
@@ -76,9 +76,9 @@ def full_disk_map(portolan):
         file.write("old")
     problems = []
     for kilobytes in (1, 20):  # too little for the data; for the picture
-        limited = f"ulimit -f {kilobytes}; trap '' XFSZ; exec \"$0\" map long -o full.png"
+        limited = f"ulimit -f {kilobytes}; trap '' XFSZ; exec \"$0\" map long -o full.png --script"
         done = subprocess.run(["bash", "-c", limited, portolan], capture_output=True, text=True, env=environment())
-        left = [name for name in os.listdir(".") if re.match(r"full\.(png|gp|map-data)?.*\d", name)]
+        left = [name for name in os.listdir(".") if name.startswith("full.") and name != "full.png"]
         if done.returncode != 1 or not done.stderr.startswith("portolan: ") or read("full.png") != b"old" or left:
             problems.append(f"full disk at {kilobytes} KB: {done} {left}")
     return problems
@@ -86,9 +86,9 @@ def full_disk_map(portolan):
 
 def missing_gnuplot(portolan):
     os.mkdir("empty")
-    done = run(portolan, "map", "small", "-o", "none.png", env=environment(PATH=os.path.abspath("empty")))
+    done = run(portolan, "map", "small", "-o", "empty/none.png", "--script", env=environment(PATH=os.path.abspath("empty")))
     ok = done.returncode == 1 and "gnuplot not found: apt install gnuplot-nox" in done.stderr
-    return [] if ok and not os.path.exists("none.png") else [f"no gnuplot: {done}"]
+    return [] if ok and not os.listdir("empty") else [f"no gnuplot: {done}, {os.listdir('empty')}"]
 
 
 def linked_picture(portolan):
@@ -101,17 +101,65 @@ def linked_picture(portolan):
 
 
 def foreign_files(portolan):
-    """Files of other programs that are named like a map's are not touched."""
-    with open("train.bin", "w") as file:
-        file.write("precious")
-    done = run(portolan, "map", "small", "-o", "train.png")
-    return [] if done.returncode == 0 and read("train.bin") == b"precious" else [f"foreign data: {done}"]
+    """Without --script there is the picture and nothing else, and files that are named like its parts are not touched."""
+    os.mkdir("foreign")
+    for ending in ("gp", "map-data", "chart-data", "bin"):
+        with open(f"foreign/train.{ending}", "w") as file:
+            file.write("precious")
+    problems = []
+    for words in (["map", "small", "-o"], ["groups", "small", "--forgetting", "--plot"], ["map", "small", "--frames"]):
+        done = run(portolan, *words, "foreign/frames" if "--frames" in words else "foreign/train.png")
+        if done.returncode != 0 or any(read(f"foreign/train.{e}") != b"precious" for e in ("gp", "map-data", "chart-data", "bin")):
+            problems.append(f"foreign data: {words}: {done}")
+    left = set(os.listdir("foreign")) | set(os.listdir("foreign/frames"))
+    wanted = {"frames", "train.png", "train.gp", "train.map-data", "train.chart-data", "train.bin"}
+    wanted |= {f"epoch-00{e}.png" for e in range(3)}
+    return problems + ([] if left == wanted else [f"foreign data: left {left}"])
+
+
+def planted_link(portolan):
+    """Whatever name a temporary file may have: a link that somebody put there is not followed."""
+    def plant():
+        for ending in ("", ".png"):
+            os.symlink("../precious.map-data", f"planted/p.{os.getpid()}{ending}")
+            os.symlink("../precious.map-data", f"planted/p.png.{os.getpid()}-0{ending}")
+    os.mkdir("planted")
+    done = run(portolan, "map", "small", "-o", "planted/p.png", "--script", preexec_fn=plant)
+    ok = done.returncode == 0 and read("precious.map-data") == b"precious" and read("planted/p.png")[:4] == b"\x89PNG"
+    return [] if ok else [f"planted link: {done}"]
+
+
+def kept_modes(portolan):
+    """What only its owner may read stays so when it is replaced."""
+    problems = []
+    for path, words in (("private.csv", ["metrics", "small", "-o"]), ("private.png", ["map", "small", "-o"]),
+                        ("private.svg", ["groups", "small", "--forgetting", "--plot"])):
+        open(path, "w").close()
+        os.chmod(path, 0o600)
+        done = run(portolan, *words, path)
+        if done.returncode != 0 or os.stat(path).st_mode & 0o777 != 0o600 or not os.path.getsize(path):
+            problems.append(f"mode of {path}: {os.stat(path).st_mode:o} {done}")
+    return problems
+
+
+def rare_characters(portolan):
+    """The fonts are asked about once for a picture, whatever the characters."""
+    os.mkdir("fonts")
+    with open("fonts/fc-list", "w") as file:
+        file.write("#!/bin/sh\necho called >> fonts/calls; echo '20-7e 4e00-4e05'\n")
+    os.chmod("fonts/fc-list", 0o755)
+    path = os.path.abspath("fonts") + ":" + os.environ["PATH"]
+    title = "".join(chr(0x4E00 + i) for i in range(30))
+    done = run(portolan, "map", "small", "-o", "fonts/rare.svg", "--script", "--title", title, env=environment(PATH=path))
+    shown = read("fonts/rare.gp").decode().split("map_title = '")[1].split("'")[0] if done.returncode == 0 else ""
+    ok = read("fonts/calls") == b"called\n" and shown == title[:6] + "\ufffd" * 24
+    return [] if ok else [f"rare characters: {done} {read('fonts/calls')} {shown}"]
 
 
 def odd_path(portolan):
     """JSON is UTF-8, and a path need not be: it is in the report nevertheless."""
-    done = run(portolan, "map", "small", "--json", "-o", b"caf\xe9.png")
-    ok = done.returncode == 0 and json.loads(done.stdout)["files"] == ["café.png", "./caf_.gp", "./caf_.map-data"]
+    done = run(portolan, "map", "small", "--json", "-o", b"caf\xe9.png", "--script")
+    ok = done.returncode == 0 and json.loads(done.stdout)["files"] == ["café.png", "caf_.gp", "caf_.map-data"]
     return [] if ok else [f"path that is not UTF-8: {done}"]
 
 
@@ -131,18 +179,34 @@ def latin_names(portolan):
     os.mkdir(b"caf\xe9")
     with open("pairs.csv", "rb") as file, open(b"caf\xe9/p.csv", "wb") as copy:
         copy.write(file.read())
+    with open(b"x\xe9.npy", "wb") as file:
+        np.save(file, np.arange(80.0).reshape(40, 2) % 7)
+    with open(b"\xe9.txt", "wb") as file:
+        file.write(20 * b"\xe9\n\xe8\n")
+    with open(b"\xe9.csv", "wb") as file:
+        file.write(b"id,t\xe9,l\xe9\n" + 2 * b"0,a b,1\n1,a,0\n2,a c,1\n")
+    with open("colours.csv", "wb") as file:
+        file.write(b"id,\xe9\n0,1.5\n1,2.5\n")
     problems = []
     calls = [([b"select", b"small", b"--by", b"random", b"-o", b"caf\xe9/\xe9.txt"], b"caf\xe9/\xe9.txt.manifest.json",
               lambda report: report["output"]["file"], "\u00e9.txt"),
              ([b"groups", b"small", b"--attributes", b"caf\xe9/p.csv", b"--id-field", b"id", b"--json", b"-o", b"groups.json"],
-              b"groups.json", lambda report: report["attributes"]["file"], "caf\u00e9/p.csv")]
+              b"groups.json", lambda report: report["attributes"]["file"], "caf\u00e9/p.csv"),
+             ([b"aflite", b"--features", b"x\xe9.npy", b"--labels", b"\xe9.txt", b"--partitions", b"2", b"--train-size", b"20", b"-o", b"kept"],
+              b"kept.manifest.json", lambda report: (report["parameters"]["features"], [c["label"] for c in report["classes"]]),
+              ("x\u00e9.npy", ["\u00e8", "\u00e9"])),
+             ([b"upsample", b"\xe9.csv", b"--text", b"t\xe9", b"--label", b"l\xe9", b"--min-count", b"1", b"-o", b"more.csv"],
+              b"more.csv.manifest.json", lambda report: (report["request"]["data"], report["request"]["text"], report["request"]["label"]),
+              ("\u00e9.csv", ["t\u00e9"], "l\u00e9")),
+             ([b"map", b"small", b"--colour-file", b"colours.csv", b"--id-field", b"id", b"--colour", b"\xe9", b"--json", b"-o", b"e.svg"],
+              None, lambda report: report["colour"]["measure"], "\u00e9")]
     for words, path, name_in, want in calls:
         done = subprocess.run([portolan.encode(), *words], capture_output=True, env=environment())
-        got = name_in(json.loads(read(path))) if done.returncode == 0 else done.stderr
+        got = name_in(json.loads(read(path) if path else done.stdout)) if done.returncode == 0 else done.stderr
         if got != want:
-            problems.append(f"path that is not UTF-8: {words}: {got!r}")
+            problems.append(f"text that is not UTF-8: {words}: {got!r}")
     return problems
 
 
-ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, odd_path,
-       latin_names, titles)
+ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, planted_link,
+       kept_modes, rare_characters, odd_path, latin_names, titles)

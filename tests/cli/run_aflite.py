@@ -269,6 +269,7 @@ def refused():
     np.save("short_y.npy", y[:-1])
     np.save("float_y.npy", y.astype("f4"))
     np.save("same_y.npy", np.zeros(200, int))
+    np.save("ids_y.npy", np.arange(200))
     np.save("gap_y.npy", y * 2)
     np.save("bool_y.npy", y.astype(bool))
     np.save("matrix_y.npy", y.reshape(100, 2))
@@ -290,6 +291,7 @@ def refused():
         (y_of("short_y.npy"), "short_y.npy has 199 labels, and data_X.npy has 200 rows"),
         (y_of("float_y.npy"), "save y.astype('i8')"),
         (y_of("same_y.npy"), "all examples have the same label"),
+        (y_of("ids_y.npy"), "ids_y.npy: all 200 labels are different"),
         (y_of("matrix_y.npy"), "must have one: a label for each row"),
         (y_of("missing.txt"), "cannot read missing.txt"),
         (y_of("y.jsonl", "--label-field", "gold"), "y.jsonl: line 200 has no field 'gold'"),
@@ -299,7 +301,7 @@ def refused():
         ((*data, "--target-size", 15), "--train-size 20 must be below --target-size 15"),
         ((*data, "--groups", "short_y.npy"), "short_y.npy has 199 groups, and data_X.npy has 200 rows"),
         ((*data, "--groups", "same_y.npy"), "no group has 20 examples or fewer"),
-        ((*data, "--max-memory", "1K"), "would take 1 MiB of memory, and --max-memory is"),
+        ((*data, "--max-memory", "1K"), "of memory, and --max-memory is 1 KiB"),
         ((*data, "--checkpoint", "data_X.npy"), "data_X.npy is no directory"),
         ((*data, "--plot", "nowhere/x.png"), "nowhere"),
         ((*data, "--log", "nowhere/x.csv"), "cannot write nowhere/x.csv"),
@@ -308,20 +310,20 @@ def refused():
         (("--features", "data_X.npy", "--run", "nobody", "--store", "nowhere"), "nowhere"),
     ]
     usage = [
-        ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "one of --labels FILE and --run RUN"),
+        ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "--labels and --run do not go together"),
         ((*data, "--partitions", 0), "--partitions 0: a whole number from 1"),
         ((*data, "--partitions", 1.5), "--partitions 1.5"), ((*data, "--train-size", 0), "--train-size 0"),
         ((*data, "--slice", 0), "--slice 0"), ((*data, "--threshold", 1.01), "--threshold 1.01: a number from 0 to 1"),
         ((*data, "--threshold", -0.1), "--threshold -0.1"), ((*data, "--threshold", "nan"), "--threshold nan"),
         ((*data, "--train-size", 50, "--target-size", 50), "--train-size 50 must be below --target-size 50"),
-        ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "there are: margin, hash, index"),
+        ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "one of margin, hash, index"),
         ((*data, "--heuristic", "greedy", "--slice", 2), "leave out --slice"), ((*data, "--plot", "x.gif"), ".png, .svg or .pdf"),
-        ((*data, "--label-field"), "needs an argument"), (("--features", "x", "--run", "r", "--label-field", "x"), "goes with --labels"),
-        ((*data, "--group-field", "x"), "--group-field goes with --groups"), ((*data, "extra"), "'extra' is one word too many"),
-        ((*data, "--feature-ids", "x"), "--feature-ids goes with --run"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
+        ((*data, "--label-field"), "needs an argument"), (("--features", "x", "--run", "r", "--label-field", "x"), "--label-field needs --labels FILE"),
+        ((*data, "--group-field", "x"), "--group-field needs --groups FILE"), ((*data, "extra"), "takes no operand: 'extra'"),
+        ((*data, "--feature-ids", "x"), "--feature-ids needs --run RUN"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
         ((*data, "--max-memory", "lots"), "say a size"),
-        ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log and --scores are both a.csv"),
-        ((*data, "-o", "data_X.npy"), "--features and --output are both data_X.npy"),
+        ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log a.csv are the same file"),
+        ((*data, "-o", "data_X.npy"), "--features data_X.npy and -o data_X.npy are the same file"),
     ]
     for cases, status in ((failures, 1), (usage, 2)):
         for words, expected in cases:
@@ -345,9 +347,9 @@ def refused():
     np.save("far.npy", far)
     done = aflite(*X_of("far"), "--log", "/dev/null", "--scores", "/dev/null", "-o", "kept.txt")
     assert "far.npy: 1 of 5 columns are constant, the first of them 4 (from 0)" in done.stderr, done.stderr
-    np.save("ids_y.npy", np.arange(200))
+    np.save("ids_y.npy", np.maximum(np.arange(200), 1))
     done = aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt")
-    assert "200 labels for 200 examples: are they ids?" in done.stderr, done.stderr
+    assert "199 labels for 200 examples: are they ids?" in done.stderr, done.stderr
     np.save("ids_y.npy", np.arange(200) // 2 * 2)
     assert "are they ids?" not in aflite(*y_of("ids_y.npy"), "--partitions", 2, "--target-size", 199, "-o", "kept.txt").stderr
     aflite(*data, "--slice", 2**32 - 1, "--max-memory", "1M", "-o", "kept.txt")  # no slice is larger than what there is

@@ -264,8 +264,9 @@ def check_outputs():
     for command, more in (("upsample", ["-o", "data.jsonl"]), ("upsample", ["-o", "./symbolic"]), ("upsample", ["-o", "x", "--plot", "linked.svg"]),
                           ("artifacts", ["-o", "linked.svg"]), ("artifacts", ["--plot", "linked.svg"])):
         done = portolan(command, *words, *more, status=2)
-        assert b" is DATA itself, which would be lost" in done.stderr and os.path.getsize("data.jsonl") == 57, done
-    assert b"--plot and -o name the same file" in portolan("upsample", *words, "-o", "x.svg", "--plot", "x.svg", status=2).stderr
+        assert b"DATA data.jsonl and " in done.stderr and b"the same file, which would be lost" in done.stderr, done
+        assert os.path.getsize("data.jsonl") == 57, done
+    assert b"-o x.svg are the same file" in portolan("upsample", *words, "-o", "x.svg", "--plot", "x.svg", status=2).stderr
 
 
 def check_formats():
@@ -281,6 +282,8 @@ def check_formats():
     write("a.jsonl", b'{"t": "x", "l": true}\n\n{"t": "x", "l": true}\n{"l": false, "t": "X"}')
     portolan("upsample", "a.jsonl", *options, "-o", "b.jsonl")
     assert repeats_of("a.jsonl", "b.jsonl") == b'\n{"l": false, "t": "X"}\n'
+    statistics = portolan("artifacts", "a.jsonl", *options[:6], "--stop-words", "none", "-o", "-").stdout.decode().split("\n")
+    assert statistics[0].split("\t")[-2:] == ["0", "1"], statistics  # true is 1 for every command
     done = portolan("upsample", "-", *options, "-o", "-", input=b't,l\nx,1\nx,1\nx,2\n')
     assert done.stdout == b't,l\nx,1\nx,1\nx,2\nx,2\n' and not os.path.exists("-"), done
     write("a.tsv", b"l\tt\n1\tx\n2\tx\n2\ty\n")

@@ -18,7 +18,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mishaps  # noqa: E402
 import stores  # noqa: E402
 
-EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXPECTED = os.path.join(HERE, "expected")
+TEMPLATES = os.path.join(HERE, "..", "..", "analyzer")
 
 # Names, then the shell words after "portolan"; run in the test's folder, where ./store is. FILE> shows a file written,
 # FILES> what is in a folder.
@@ -39,6 +41,7 @@ CASES = {
     "help-aflite": "help aflite",
     "groups-numbers": "groups small --attributes agree.csv --id-field id --by ambiguous --count 3 --replicates 200",
     "groups-json": "groups strings --attributes pairs.jsonl --id-field guid --by confidence:asc --count 1 --json --replicates 0",
+    "groups-blanks": "groups small --attributes blanks.csv --id-field id --by hard-to-learn --replicates 0",
     "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",
     "groups-columns": "groups small --attributes pairs.csv --id-field id --columns source,length --level 0.5 --seed 3",
     "groups-latin": "groups small --attributes latin.csv --id-field id --by region:hard-to-learn --json --replicates 0",
@@ -60,13 +63,13 @@ CASES = {
     "groups-wrong-level": "groups small --attributes pairs.csv --id-field id --level 95",
     "groups-no-signals": "groups small --attributes pairs.csv --id-field id --by aum:asc",
     "groups-plot-alone": "groups small --attributes pairs.csv --id-field id --plot x.svg",
-    "groups-forgetting": "groups small --forgetting --plot forgotten.svg FILE>forgotten.gp",
+    "groups-forgetting": "groups small --forgetting --plot forgotten.svg --script FILE>forgotten.gp",
     "groups-forgetting-by": "groups small --forgetting --by hard-to-learn",
     "groups-forgetting-json": "groups small --forgetting --json --epochs 1:",
     "help-artifacts": "help artifacts",
     "help-upsample": "help upsample",
     "artifacts": "artifacts pairs.csv --text premise,hypothesis --label source --min-count 1 --top 4",
-    "artifacts-prior": "artifacts pairs.csv --text premise --label source --min-count 1 --prior share --per-field --plot tokens.svg FILE>tokens.gp",
+    "artifacts-prior": "artifacts pairs.csv --text premise --label source --min-count 1 --prior share --per-field --plot tokens.svg --script FILE>tokens.gp",
     "artifacts-no-text": "artifacts pairs.csv --label source",
     "artifacts-no-label": "artifacts pairs.csv --text premise",
     "artifacts-no-file": "artifacts --text premise --label source",
@@ -82,7 +85,7 @@ CASES = {
     "artifacts-tokens-and-more": "artifacts pairs.csv --text premise --label source --tokens ids.txt --per-field",
     "artifacts-few": "artifacts pairs.csv --text premise --label source --plot tokens.png",
     "artifacts-full-disk": "artifacts pairs.csv --text premise --label source --min-count 1 -o /dev/full",
-    "upsample": "upsample pairs.csv --text premise,hypothesis --label source --min-count 1 --top 2 --plot up.svg -o up.csv FILE>up.gp",
+    "upsample": "upsample pairs.csv --text premise,hypothesis --label source --min-count 1 --top 2 --plot up.svg -o up.csv --script FILE>up.gp",
     "upsample-file": "upsample pairs.csv --text premise,hypothesis --label source --min-count 1 --top 2 -o up.csv FILE>up.csv",
     "upsample-json": "upsample pairs.csv --text premise,hypothesis --label source --min-count 1 --top 1 --weights count --json -o up.txt FILE>up.txt",
     "upsample-no-output": "upsample pairs.csv --text premise --label source",
@@ -157,6 +160,10 @@ CASES = {
     "metrics-in-progress": "metrics progress",
     "metrics-nothing-yet": "metrics nothing",
     "metrics-first-epoch": "metrics scratch --format cartography",
+    "select-first-epoch": "select scratch --by ambiguous --fraction 0.5",
+    "select-first-epoch-auto": "select scratch --by ambiguous --fraction 0.5 --epochs auto -o auto.txt FILE>auto.txt.manifest.json",
+    "select-one-epoch": "select small --by ambiguous --epochs 0:1",
+    "select-count-too-large": "select small --by hard-to-learn --count 50",
     "metrics-first-epoch-left-out": "metrics scratch --format cartography --epochs 1:",
     "metrics-to-file": "metrics small -o out.jsonl FILE>out.jsonl",
     "metrics-no-folder": "metrics small -o no/such/out.csv",
@@ -263,8 +270,12 @@ CASES = {
     "map-wrong-ending": "map small -o map.jpg",
     "map-wrong-sample": "map small -o map.png --sample 0",
     "map-no-folder": "map small -o no/such/map.png",
-    "map-foreign-script": "map small -o foreign.png",
-    "map-missing-epochs": "map small -o gaps.svg FILE>gaps.gp",
+    "map-foreign-script": "map small -o foreign.png --script",
+    "map-other-script": "map small -o other.pdf --script",
+    "map-foreign-data": "map small -o precious.png --script",
+    "map-no-file": "map small -o folder.png",
+    "compare-script-alone": "compare small again --early-stopping --script",
+    "map-missing-epochs": "map small -o gaps.svg --script FILE>gaps.gp",
     "map-from-and-run": "map small --from points.jsonl -o x.png",
     "map-two-kinds": "map bell --beside long --shift long -o x.png",
     "map-two-kinds-gif": "map bell --beside long -o x.gif",
@@ -299,19 +310,19 @@ CASES = {
     "map-from-empty": "map --from header.csv --x a --y a -o x.png",
     "map-from-no-places": "map --from nothing.jsonl -o x.png",
     "map-json": "map bell --sample 100 -o json.png --json",
-    "map-measures": "map small --x first_learned --y forgetting_events -o counts.svg --json FILE>counts.gp",
-    "map-user-column": "map signals --x my_loss --y aum --colour entropy -o user.svg FILE>user.gp",
+    "map-measures": "map small --x first_learned --y forgetting_events -o counts.svg --json --script FILE>counts.gp",
+    "map-user-column": "map signals --x my_loss --y aum --colour entropy -o user.svg --script FILE>user.gp",
     "map-one-epoch": "map -o one.svg --epochs 0:1 long",
     "map-colour": "map bell --colour correctness -o same-colour.svg --sample 20",
-    "map-colour-file": "map small --colour-file agree.csv --color agreement -o agree.svg --json FILE>agree.gp",
+    "map-colour-file": "map small --colour-file agree.csv --color agreement -o agree.svg --json --script FILE>agree.gp",
     "map-colour-jsonl": "map small --colour-file agree.jsonl --colour agreement -o votes.svg --json",
-    "map-means": "map small --density --colour-file agree.csv --colour agreement -o means.svg FILE>means.gp",
-    "map-beside": "map bell --beside long --sample 50 -o beside.svg --json FILE>beside.gp",
-    "map-shift": "map bell --shift long -o shift.svg --json FILE>shift.gp",
-    "map-path": "map strings --path b,a\\,\"quoted\" -o path.svg --json FILE>path.gp",
-    "map-frames": "map small --frames frames --json FILE>frames/epoch-001.gp",
-    "map-gif": "map small -o moving.gif --compact FILE>moving.gp",
-    "map-from": "map --from points.jsonl -o points.svg --json FILE>points.gp",
+    "map-means": "map small --density --colour-file agree.csv --colour agreement -o means.svg --script FILE>means.gp",
+    "map-beside": "map bell --beside long --sample 50 -o beside.svg --json --script FILE>beside.gp",
+    "map-shift": "map bell --shift long -o shift.svg --json --script FILE>shift.gp",
+    "map-path": "map strings --path b,a\\,\"quoted\" -o path.svg --json --script FILE>path.gp",
+    "map-frames": "map small --frames frames --json --script FILE>frames/epoch-001.gp",
+    "map-gif": "map small -o moving.gif --compact --script FILE>moving.gp",
+    "map-from": "map --from points.jsonl -o points.svg --json --script FILE>points.gp",
     "map-from-csv": "map --from points.csv --density -o points-csv.pdf --json --title published",
     "map-from-coloured": "map --from points.csv --colour-file agree.csv --colour agreement -o from.svg --json",
     "select-join-cut": "select strings --by ambiguous --join cut.jsonl --id-field guid --with-measures",
@@ -327,7 +338,7 @@ CASES = {
     "compare-selection-forgettable": "compare small again --show selection --by forgettable",
     "compare-json": "compare small again --json --early-stopping",
     "compare-early": "compare small --early-stopping",
-    "compare-early-plot": "compare bell --early-stopping --plot early.svg -o early.csv FILE>early.csv FILE>early.gp",
+    "compare-early-plot": "compare bell --early-stopping --plot early.svg -o early.csv --script FILE>early.csv FILE>early.gp",
     "compare-average": "compare small again --average",
     "compare-average-strict": "compare small again --average --strict -o average.jsonl --format jsonl FILE>average.jsonl",
     "compare-no-run": "compare",
@@ -353,7 +364,7 @@ CASES = {
     "noise-plan-one-class": "noise plan alike --fraction 0.5 -o -",
     "noise-plan-no-fraction": "noise plan three -o -",
     "noise-plan-no-output": "noise plan three --fraction 0.01",
-    "noise-fit": "noise fit flipped --flips planned.tsv -o model.json --before three --plot fit.svg FILE>model.json FILE>fit.gp",
+    "noise-fit": "noise fit flipped --flips planned.tsv -o model.json --before three --plot fit.svg --script FILE>model.json FILE>fit.gp",
     "noise-fit-json": "noise fit flipped --flips planned.tsv -o model2.json --json --seed 3",
     "noise-fit-unknown": "noise fit flipped --flips unknown.tsv -o model3.json",
     "noise-fit-strict": "noise fit flipped --flips unknown.tsv -o model3.json --strict",
@@ -375,7 +386,7 @@ CASES = {
     "noise-apply-other-json": "noise apply three --model other.json",
     "noise-apply-no-file": "noise apply three --model nowhere.json",
     "noise-apply-both-sizes": "noise apply three --model model.json --count 5 --fraction 0.1",
-    "noise-mixture": "noise mixture flipped --count 6 --plot mixture.png FILE>mixture.gp",
+    "noise-mixture": "noise mixture flipped --count 6 --plot mixture.png --script FILE>mixture.gp",
     "noise-mixture-aum": "noise mixture signals --by aum",
     "noise-mixture-no-aum": "noise mixture three --by aum",
     "noise-mixture-one-group": "noise mixture level",
@@ -390,12 +401,13 @@ CASES = {
     "select-join-far-field": "select small --by hard-to-learn --join lines.tsv --id-field example",
     "select-join-measures-there-csv": "select small --by hard-to-learn --join there.csv --id-field id --with-measures",
     "select-join-measures-there-jsonl": "select small --by hard-to-learn --join there.jsonl --id-field id --with-measures",
+    "select-join-without-id": "select small --by hard-to-learn --join no-id.jsonl --id-field id",
     "select-join-measures-short": "select small --by hard-to-learn --join short.tsv --id-field id --with-measures",
     "select-join-measures-long": "select small --by hard-to-learn --join long.csv --id-field id --with-measures",
     "run-with-dash": "metrics -- -dash",
-    "map": "map bell -o it's.svg --title it's`x` FILE>it_s.gp",
-    "map-density": "map bell -o density.png --density --epochs 1: FILE>density.gp",
-    "map-compact": "map long -o compact.pdf --compact --sample 100 --seed 3 FILE>compact.gp",
+    "map": "map bell -o it's.svg --title it's`x` --script FILE>it_s.gp",
+    "map-density": "map bell -o density.png --density --epochs 1: --script FILE>density.gp",
+    "map-compact": "map long -o compact.pdf --compact --sample 100 --seed 3 --script FILE>compact.gp",
     "handover": "import ./dynamics --run new --store x",
     "handover-rm": "rm small",
     "handover-backup": "backup copy --store store",
@@ -538,8 +550,15 @@ def write_files():
     os.makedirs("folder/hard.d")
     with open("foreign.gp", "w") as file:
         file.write("plot sin(x)\n")
+    with open("other.gp", "w") as file:
+        file.write("# other.png, drawn by portolan 0.0.1. To draw it again: gnuplot other.gp\n")
+    with open("precious.map-data", "w") as file:
+        file.write("precious")
+    os.mkdir("folder.png")
     with open("agree.csv", "w") as file:
         file.write("id,agreement,label\n0,0.25,a\n1,1,b\n2,,\n4,0.5,a\n77,1,b\n")
+    with open("blanks.csv", "w") as file:
+        file.write("id, agreement , label\n0, 0.25, a\n1,\t1 , b\n2, , b\n4,0.5\n, 1, a\n")
     with open("agree.jsonl", "w") as file:
         file.write('{"id": 0, "agreement": true}\n\n{"id": 1, "agreement": false}\n{"id": 2, "agreement": null}\n{"id": 5}\n'
                    '{"id": 3, "agreement": "0.5"}\n')
@@ -596,6 +615,14 @@ def read_text(path):
         return file.read()
 
 
+def without_templates(script):
+    """A gnuplot script with the names of its templates, and how many lines of a chart's data there are, in their place."""
+    script = re.sub(r"(?<=\$data << EOD\n).*?(?=EOD\n)", lambda data: f"({data[0].count(chr(10))} lines)\n", script, flags=re.S)
+    for name in ("plot/begin.gp", "plot/chart.gp", "map/map.gp"):
+        script = script.replace(read_text(os.path.join(TEMPLATES, name)), f"({name})\n")
+    return script
+
+
 def execute(portolan, words):
     shown = [w[5:] for w in words if w.startswith("FILE>")]
     folders = [w[6:] for w in words if w.startswith("FILES>")]
@@ -609,7 +636,7 @@ def execute(portolan, words):
         if content:
             text += f"--- {name}\n{content.decode()}"
     for name in shown:
-        text += f"--- {name}\n{read_text(name)}"
+        text += f"--- {name}\n{without_templates(read_text(name))}"
     for name in folders:
         text += f"--- {name}: {' '.join(sorted(os.listdir(name)))}\n"
     text = text.replace(os.getcwd(), "FOLDER")
@@ -633,14 +660,14 @@ def check_animation(name, frames):
 
 def check_script_again():
     """The script draws the same picture by hand, from whatever folder, and leaves nothing else behind."""
-    name = re.search(r"picture = '(.*)'", read_text("it_s.gp")).group(1)
+    name = re.search(r"own_picture = '(.*)'", read_text("it_s.gp")).group(1)
     same = True
     for folder, script in ((".", "it_s.gp"), ("folder", "../it_s.gp"), ("/", os.path.abspath("it_s.gp"))):
         subprocess.run(["gnuplot", script], check=True, cwd=folder)
         with open(name, "rb") as again, open("it's.svg", "rb") as first:
             same = again.read() == first.read() and same
         os.unlink(name)
-    left = [f for f in os.listdir(".") if re.search(r"\.\d+\.(svg|png|pdf)$", f) or "XXXXXX" in f]
+    left = [f for f in os.listdir(".") if re.search(r"\.\d+\.(svg|png|pdf)$", f) or "XXXXXX" in f or "chart-data" in f]
     return ([] if same else ["the script does not draw the same picture again"]) + [f"left behind: {f}" for f in left]
 
 

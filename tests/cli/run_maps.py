@@ -40,7 +40,7 @@ def make_run(name, n, seed):
 
 
 def draw(portolan, *words):
-    done = subprocess.run([portolan, "map", *words, "--json"], capture_output=True, text=True)
+    done = subprocess.run([portolan, "map", *words, "--json", "--script"], capture_output=True, text=True)
     check(done.returncode == 0, f"map {' '.join(words)}: {done.stderr}")
     return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -78,6 +78,9 @@ def check_points(portolan, p, correct):
     check(report["maps"][0]["shown"] == 200 and len(marks) <= 200, "points: as many as asked for")
     check((points[::2, 3] == 1).all() and (points[1::2, 3] == 0).all(), "points: each after its edge")
     check((marks[:, 1] == marks[:, 2]).all(), "points: the value is what was asked for")
+    ramp = "load 'points.gp'; do for [k in '1 39 64'] { print sprintf('%06x', Ramp[int(k)]) }"
+    colours = subprocess.run(["gnuplot", "-e", "picture='again.pdf'", "-e", ramp], capture_output=True, text=True).stderr.split()
+    check(colours == ["efcb7c", "358e9c", "1d2a5f"], f"points: the colours of values: {colours}")
     nearest = np.abs(marks[:, None, :2] - np.stack([spread, mean], 1)[None]).max(2).min(1)
     check(nearest.max() < 1e-6, f"points: {nearest.max()} from any example")
     cut = np.sort(spread)[::-1][len(spread) // 3 - 1]
@@ -115,15 +118,14 @@ def check_compact(portolan):
     """What a compact map has no room for is left out whole, not cut."""
     draw(portolan, "a", "--compact", "--sample", "10000", "-o", "compact.svg")
     with open("compact.gp") as file:
-        caption = re.search(r"set label 102 '(.*?)'", file.read()).group(1)
+        caption = re.search(r"Caption\[1\] = '(.*?)'", file.read()).group(1)
     check(caption == "10,000 of 20,000 examples shown, sampled · epochs 0 to 4", f"compact: {caption}")
 
 
 def cells_of(script):
     with open(script) as file:
-        array = file.read().split("array=(", 1)[1].split(")", 1)[0]
-    across, up = array.split(",")
-    return int(up), int(across)
+        text = file.read()
+    return tuple(int(re.search(rf"^cells_{axis} = (\d+)$", text, re.M).group(1)) for axis in "yx")
 
 
 def check_shift(portolan, first, second):
@@ -168,7 +170,7 @@ def check_published(portolan):
     check(report["regions"]["ambiguous"] == ambiguous.sum(), "published: ambiguous")
     check(report["regions"]["easy-to-learn"] == (~ambiguous & (confidence >= 0.5)).sum(), "published: easy-to-learn")
     with open("published.gp") as file:
-        check("title '0.17'" in file.read(), "published: six epochs")
+        check("Level[2] = '0.17'" in file.read(), "published: six epochs")
 
 
 def main():

@@ -208,14 +208,14 @@ def check_maps(portolan):
     limit = 80 << 20  # gnuplot's, which inherits it, included
 
     def draw(words, name, **more):
-        return subprocess.run([portolan, "map", *words, "--json", "-o", name], capture_output=True, check=False, **more)
+        return subprocess.run([portolan, "map", *words, "--json", "--script", "-o", name], capture_output=True, check=False, **more)
 
     for run in ("large", "large-strings", "large-gaps"):
         for words, ending in ((["--sample", "5000"], "svg"), (["--density", "--colour", "confidence"], "svg"),
                               (["--sample", "3000", "--seed", "4", "--x", "confidence", "--y", "first_learned"], "svg"),
                               (["--shift", "large-gaps" if run == "large" else "large"], "svg"), (["--sample", "200"], "gif")):
-            done = [draw([run, *words], f"whole.{ending}"),
-                    draw([run, *words, "--max-memory", "20M", "--threads", "1"], f"part.{ending}",
+            done = [draw([run, *words], f"whole-{ending}.{ending}"),
+                    draw([run, *words, "--max-memory", "20M", "--threads", "1"], f"part-{ending}.{ending}",
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))]
             assert [d.returncode for d in done] == [0, 0], f"{run} {words}: {[d.stderr for d in done]}"
             reports = [json.loads(d.stdout) for d in done]

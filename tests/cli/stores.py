@@ -6,7 +6,7 @@ import numpy as np
 
 
 def batch(epoch, ids, gold_prob, correct, gold=None, **columns):
-    """One batch of observations; ids are integers or strings, columns are float columns by name."""
+    """One batch of observations; ids are integers or strings, columns are float columns by name; `predicted`, of classes, is last."""
     return dict(epoch=epoch, ids=ids, gold_prob=gold_prob, correct=correct, gold=gold, columns=columns)
 
 
@@ -14,7 +14,14 @@ def run(name, batches, declared=0, labels=(), ended=True):
     return dict(name=name, batches=batches, declared=declared, labels=labels, ended=ended)
 
 
+def session(started, rank=0):
+    """In place of a batch: what follows is logged by another session."""
+    return dict(started=started, rank=rank)
+
+
 def describe_batch(one):
+    if "started" in one:
+        return f"session {one['started']} {one['rank']}\n".encode()
     ids = one["ids"]
     strings = isinstance(ids[0], str)
     head = ["log", str(one["epoch"]), str(len(ids)), "str" if strings else "int", "0" if one["gold"] is None else "1"]
@@ -24,7 +31,7 @@ def describe_batch(one):
     parts.append(np.asarray(one["correct"], "u1").tobytes())
     if one["gold"] is not None:
         parts.append(np.asarray(one["gold"], "<i4").tobytes())
-    parts += [np.asarray(values, "<f4").tobytes() for values in one["columns"].values()]
+    parts += [np.asarray(values, "<i4" if name == "predicted" else "<f4").tobytes() for name, values in one["columns"].items()]
     return b"".join(parts)
 
 

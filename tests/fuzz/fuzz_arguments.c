@@ -7,8 +7,8 @@
 #include "fuzz.h"
 
 #include <dynamics/measures.h>
+#include <options/options.h>
 #include <program/number.h>
-#include <program/options.h>
 #include <selection/selection.h>
 
 #include <math.h>
@@ -48,33 +48,37 @@ check_rule(const char *text)
 		require(rule.measure[0]);
 }
 
-/* Only those that open nothing before the command line is read; none is given a run that exists. */
+/* Up to where the command would begin; none is given a run that exists. */
 static void
-check_command(const struct command *command, int argc, char **argv)
+read_command(const struct command *command, int argc, char **argv)
 {
-	struct options options;
-	int key;
+	struct common_options *request;
+	struct portolan_error error;
+	int status;
 
-	options_begin(&options, command, argc, argv);
-	while ((key = options_next(&options)) > 0)
-		require(options.argument == NULL || strlen(options.argument) < 4096);
-	require(key == OPTIONS_END || key == OPTIONS_STOP);
-	if (key == OPTIONS_STOP) {
-		require(options.status == STATUS_USAGE || options.status == STATUS_DONE);
+	if (command->hand_over)
 		return;
+	request = malloc(command->request_size);
+	require(request);
+	status = options_read(command, argc, argv, request);
+	require(status == OPTIONS_READ || status == STATUS_USAGE || status == STATUS_DONE);
+	if (status == OPTIONS_READ) {
+		require(request->operand_count >= command->least && request->operand_count <= command->most);
+		require(request->operand_count < argc);
+		require(request->epoch_from < request->epoch_to);
+		status = command->check ? command->check(request, &error) : 0;
+		require(status <= 0 || status == STATUS_USAGE);
 	}
-	require(options.operand_count >= 0 && options.operand_count < argc);
-	require(options.common.epoch_from < options.common.epoch_to);
-	options_one_operand(&options, "run");
+	free(request);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
-	size_t commands = 0, count = 1;
+	size_t commands = 0, count = 2;
 	const struct command *command;
-	char *argv[MOST_ARGUMENTS + 2], *text, *rest, *word;
+	char *argv[MOST_ARGUMENTS + 3], *text, *rest, *word;
 	uint8_t number = input_u8(&input);
 
 	if (size > 2048)
@@ -85,15 +89,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = input_text(&input, input.size);
 	for (size_t i = 0; i < size - 1 && size > 0; i++)
 		text[i] = text[i] ? text[i] : '\n';
-	argv[0] = (char *)(uintptr_t)command->name;
-	for (word = strtok_r(text, "\n", &rest); word && count <= MOST_ARGUMENTS; word = strtok_r(NULL, "\n", &rest)) {
+	argv[0] = (char *)(uintptr_t)"portolan";
+	argv[1] = (char *)(uintptr_t)command->name;
+	for (word = strtok_r(text, "\n", &rest); word && count < MOST_ARGUMENTS + 2; word = strtok_r(NULL, "\n", &rest)) {
 		check_numbers(word);
 		check_rule(word);
 		command_nearest(word);
 		argv[count++] = word;
 	}
 	argv[count] = NULL;
-	check_command(command, (int)count, argv);
+	read_command(command, (int)count, argv);
 	free(text);
 	return 0;
 }

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "files/id_list.h"
+#include "files/list.h"
 #include "files/npy_read.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ check_ids(const char *path)
 	struct portolan_error error = {0};
 	struct seen seen = {0};
 	const char *unit = NULL;
-	int code = id_list_read(path, &unit, see, &seen, &error);
+	int code = list_read(path, LIST_IDS, &unit, see, &seen, &error);
 
 	require(unit && (strcmp(unit, "line") == 0 || strcmp(unit, "row") == 0));
 	if (code < 0)

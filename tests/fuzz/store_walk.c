@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-#include <map/map.h>
+#include <map/map_maker.h>
 #include <selection/selection_plan.h>
 
 #define MOST_BLOCKS 4
@@ -174,13 +174,21 @@ check_map(const struct dynamics *dynamics)
 	        .n = dynamics->count,
 	};
 	struct map_ranges ranges = MAP_RANGES_EMPTY;
+	struct map_sample sample;
+	struct map_cuts cuts;
+	struct map_maker maker = {.options = &options, .sample = &sample, .cuts = &cuts};
 	struct portolan_error error;
 	struct map_axes axes;
 	struct map_data map;
 
 	map_ranges_add(&ranges, &input);
 	map_axes_make(&axes, &input, &ranges, input.n);
-	require(map_data_make(&input, &axes, &options, &map, &error) == 0);
+	require(map_sample_draw(&sample, input.n, options.sample, options.seed, &error) >= 0);
+	require(map_find_cuts(&input, &cuts, &error) >= 0);
+	require(map_maker_begin(&maker, &input, &axes, &map, &error) >= 0);
+	map_maker_add(&maker, &input);
+	map_maker_end(&maker);
+	map_sample_free(&sample);
 	require(map.shown <= 50 && map.point_count == 2 * map.shown);
 	map_data_free(&map);
 }

@@ -59,7 +59,8 @@ def test_what_was_left_out_and_replaced(store):
     assert report["replaced"] == 12 and report["changed_labels"] == 9
     assert report["skipped_epochs"] == 1 and report["missing"] == 2 and report["examples"] == 9
     assert [epoch["state"] for epoch in report["epochs"]] == ["ended", "ended"]
-    assert len(report["problems"]) == 4
+    assert [finding["kind"] for finding in report["findings"]] == ["never-observed", "missing", "skipped-epochs", "left-out",
+                                                                         "changed-labels"]
 
 
 def test_a_killed_client(store):
@@ -88,3 +89,24 @@ def test_a_killed_client(store):
     code, report = check(store, "run")
     assert (code, report["problems"]) == (0, [])
     assert report["sessions"]["never_closed"] == 1 and report["replaced"] == 1
+
+
+def test_what_was_recorded_wrongly(store, capfd):
+    """Ids that were places in the batch; an epoch's number that stayed 0; and a model with other classes after a resumption."""
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 3, 3000)
+    with portolan.Run("places", store=store) as run:
+        for part in np.split(labels, 10):
+            run.log_logits(0, range(300), random.normal(size=(300, 3)), part)
+    with portolan.Run("zeros", store=store) as run:
+        for _ in range(10):
+            run.log_logits(0, range(300), random.normal(size=(300, 3)), labels[:300])
+    for epoch, classes in ((0, 3), (1, 5)):
+        with portolan.Run("classes", store=store, resume=True) as run:
+            run.log_logits(epoch, range(300), random.normal(size=(300, classes)), labels[:300])
+    assert collector_has_left(store)
+    capfd.readouterr()
+    for name, kinds in (("places", ["shared-ids", "changed-labels"]), ("zeros", ["one-epoch-number"]), ("classes", ["classes"])):
+        code, report = check(store, name)
+        assert (code, report["verdict"], [finding["kind"] for finding in report["findings"]]) == (3, "incomplete", kinds)
+        assert "2,700 of 3,000" in report["problems"][0] or name == "classes"

@@ -169,7 +169,7 @@ class Watch(CollectorTest):
     def test_json_of_what_is_not_utf8(self):
         watcher = self.watch(os.fsdecode(b"r\xff"), "--json")
         look = json.loads(watcher.read_until("\n").splitlines()[0])
-        self.assertEqual((look["run"], look["state"]), ("r?", "waiting"))
+        self.assertEqual((look["run"], look["state"]), ("r\u00ff", "waiting"))
         self.assertIn("no store at", look["why"])
 
     def test_a_store_that_cannot_be_read(self):

@@ -182,22 +182,23 @@ static void
 take(const struct user_file *file, const char *const *names, size_t count, const char *const *expected)
 {
 	static const char *const options[] = {"--a", "--b", "--c", "--d"};
-	struct record record = records_next(file->format, file->text + file->begin, file->size - file->begin);
-	struct fields_room room = {0};
-	struct field found[4];
+	struct fields_reader reader = {0};
 	struct fields fields;
 
 	assert_int_equal(fields_init(&fields, file, names, options, count, NULL), 0);
-	assert_int_equal(fields_take(&fields, &record, &room, found, NULL), 0);
+	fields_begin(&reader, &fields, user_file_whole(file));
+	assert_int_equal(fields_next(&reader, NULL), 1);
 	for (size_t i = 0; i < count; i++) {
+		const struct field *found = &reader.found[i];
+
 		if (!expected[i]) {
-			assert_null(found[i].at);
+			assert_null(found->at);
 			continue;
 		}
-		assert_int_equal(found[i].length, strlen(expected[i]));
-		assert_memory_equal(found[i].at, expected[i], found[i].length);
+		assert_int_equal(found->length, strlen(expected[i]));
+		assert_memory_equal(found->at, expected[i], found->length);
 	}
-	fields_room_free(&room);
+	fields_end(&reader);
 }
 
 static struct user_file

@@ -39,6 +39,7 @@ test_kinds(void **state)
 {
 	struct attributes attributes;
 	const struct attribute *score, *kind;
+	size_t length;
 
 	(void)state;
 	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\n7,a,1.5\n11,b,x\n5,7,-2e1\n8,z,3\n9,\"a\",\n,q,1\n",
@@ -55,16 +56,57 @@ test_kinds(void **state)
 	assert_int_equal(score->missing, 1);
 	assert_int_equal(kind->kind, ATTRIBUTE_CATEGORY);
 	assert_null(kind->numbers);
-	assert_int_equal(kind->name_count, 2);
-	assert_string_equal(kind->names[0], "a");
-	assert_string_equal(kind->names[1], "7");
+	assert_int_equal(kind->names.count, 2);
+	assert_string_equal(names_text(&kind->names, 0, &length), "a");
+	assert_string_equal(names_text(&kind->names, 1, &length), "7");
 	assert_int_equal(kind->categories[0], 0);
 	assert_int_equal(kind->categories[1], 1);
 	assert_int_equal(kind->categories[2], 0);
 	assert_int_equal(kind->text_line, 2);
 	assert_string_equal(kind->text, "a");
-	assert_int_equal(attributes.lines[0], 6);
+	assert_memory_equal(attributes.places[0], "9,\"a\",", 6);
 	attributes_free(&attributes);
+	attributes_free(&attributes);
+}
+
+/* Blanks around a number or a name of the header do not count; those of a text do. */
+static void
+test_blanks(void **state)
+{
+	struct attributes attributes;
+	size_t length;
+
+	(void)state;
+	assert_int_equal(
+	        read_beside(RECORDS_CSV, "id, kind , score\n7, a, 1.5\n5, a,\t-2 \n 9,b, \n", &attributes, NULL), 0);
+	assert_int_equal(attributes.list[0].kind, ATTRIBUTE_NUMBER);
+	assert_true(attributes.list[0].numbers[2] == 1.5 && attributes.list[0].numbers[1] == -2);
+	assert_true(isnan(attributes.list[0].numbers[0]));
+	assert_int_equal(attributes.list[0].missing, 1);
+	assert_string_equal(names_text(&attributes.list[1].names, 0, &length), " a");
+	assert_int_equal(attributes.list[1].names.count, 2);
+	attributes_free(&attributes);
+}
+
+/* Records without id, and ragged ones, are counted, and their lines known. */
+static void
+test_oddities(void **state)
+{
+	struct attributes attributes;
+
+	(void)state;
+	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\n5,a,1\n7,a\n\n9,a,1,2\n", &attributes, NULL), 0);
+	assert_int_equal(attributes.oddities.ragged, 2);
+	assert_int_equal(attributes.oddities.first_ragged, 3);
+	assert_int_equal(attributes.oddities.without_id, 1);
+	assert_int_equal(attributes.oddities.first_without_id, 4);
+	attributes_free(&attributes);
+	assert_int_equal(read_beside(RECORDS_JSONL,
+	                             "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"Id\": 7}\n{\"id\": true}\n",
+	                             &attributes, NULL),
+	                 0);
+	assert_int_equal(attributes.oddities.without_id, 2);
+	assert_int_equal(attributes.oddities.first_without_id, 2);
 	attributes_free(&attributes);
 }
 
@@ -84,7 +126,7 @@ test_json(void **state)
 	            attributes.list[0].numbers[0] == 0);
 	assert_true(attributes.list[1].numbers[1] == 3 && attributes.list[1].numbers[2] == 4.5);
 	assert_int_equal(attributes.list[1].missing, 1);
-	assert_int_equal(attributes.lines[2], 3);
+	assert_memory_equal(attributes.places[2], "{\"id\": \"7\"", 10);
 	attributes_free(&attributes);
 }
 
@@ -126,7 +168,7 @@ test_odd_ids(void **state)
 	(void)state;
 	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\ne5,1,2\n", &attributes, NULL), 0);
 	assert_int_equal(attributes.unmatched, 3);
-	assert_string_equal(attributes.odd, "e5");
+	assert_string_equal(attributes.oddities.odd, "e5");
 	attributes_free(&attributes);
 }
 
@@ -161,8 +203,8 @@ test_table(void **state)
 	assert_int_equal(ids.rows, 3);
 	assert_memory_equal(ids_text(&ids, 2, &length), "x", 1);
 	assert_int_equal(attributes.list[1].kind, ATTRIBUTE_CATEGORY);
-	assert_int_equal(attributes.list[1].name_count, 3);
-	assert_string_equal(attributes.list[1].names[2], "c");
+	assert_int_equal(attributes.list[1].names.count, 3);
+	assert_string_equal(names_text(&attributes.list[1].names, 2, &length), "c");
 	assert_true(attributes.list[0].numbers[1] == 3 && isnan(attributes.list[0].numbers[2]));
 	attributes_free(&attributes);
 	ids_free(&ids);
@@ -186,7 +228,7 @@ test_many_categories(void **state)
 	for (int i = 0; i < 400; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d,k%d,1\n", i, i % 200);
 	assert_int_equal(read_table(RECORDS_CSV, text, &attributes, &ids, NULL), 0);
-	assert_int_equal(attributes.list[1].name_count, 200);
+	assert_int_equal(attributes.list[1].names.count, 200);
 	for (int i = 0; i < 400; i++)
 		assert_int_equal(attributes.list[1].categories[i], i % 200);
 	attributes_free(&attributes);
@@ -197,8 +239,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_json),  cmocka_unit_test(test_refused),
-	        cmocka_unit_test(test_odd_ids), cmocka_unit_test(test_table), cmocka_unit_test(test_many_categories),
+	        cmocka_unit_test(test_kinds), cmocka_unit_test(test_blanks),          cmocka_unit_test(test_oddities),
+	        cmocka_unit_test(test_json),  cmocka_unit_test(test_refused),         cmocka_unit_test(test_odd_ids),
+	        cmocka_unit_test(test_table), cmocka_unit_test(test_many_categories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

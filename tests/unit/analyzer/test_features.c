@@ -1,7 +1,7 @@
 /* test_features.c: reading NumPy arrays and lists of ids, and covering points greedily. */
 #include "unit.h"
 
-#include "files/id_list.h"
+#include "files/list.h"
 #include "files/npy_read.h"
 #include "statistics/k_center.h"
 
@@ -161,7 +161,7 @@ assert_ids(const void *bytes, size_t size, const char *expected)
 	const char *unit;
 	int file = open_memory(bytes, size, path);
 
-	assert_int_equal(id_list_read(path, &unit, collect, text, &error), 0);
+	assert_int_equal(list_read(path, LIST_IDS, &unit, collect, text, &error), 0);
 	assert_string_equal(text, expected);
 	close(file);
 }

@@ -62,10 +62,9 @@ test_summary(void **state)
 	static const double length[8] = {1, 2, 3, 4, 5, NAN, 7, 8};
 	static const int32_t source[8] = {0, 1, 0, 1, -1, 0, 0, 0}, gold[8] = {1, 1, 1, 1, 0, 0, -1, -1};
 	static const bool selected[8] = {true, false, true, false, false, true, false, true};
-	static char web[] = "web", book[] = "book", *const names[2] = {web, book};
-	const struct summary_column columns[2] = {
-	        {.name = "length", .numbers = length},
-	        {.name = "source", .categories = source, .names = names, .name_count = 2}};
+	struct names names = {0};
+	const struct summary_column columns[2] = {{.name = "length", .numbers = length},
+	                                          {.name = "source", .categories = source, .names = &names}};
 	struct summary_request request = {.columns = columns,
 	                                  .column_count = 2,
 	                                  .selected = selected,
@@ -77,6 +76,8 @@ test_summary(void **state)
 	size_t count;
 
 	(void)state;
+	names_add(&names, "web", 3, names_hash("web", 3));
+	names_add(&names, "book", 4, names_hash("book", 4));
 	assert_int_equal(summary_make(&request, &rows, &count, NULL), 0);
 	assert_int_equal(count, 4 + 8); /* labels all, 0, 1, none; two categories each */
 	assert_int_equal(rows[0].gold, SUMMARY_ALL);
@@ -118,6 +119,7 @@ test_summary(void **state)
 	assert_int_equal(summary_make(&request, &rows, &count, NULL), 0);
 	assert_int_equal(count, 1);
 	free(rows);
+	names_free(&names);
 }
 
 static void

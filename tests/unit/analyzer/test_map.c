@@ -1,15 +1,9 @@
 /* test_map.c: samples, levels, axes, bins, cells, labels and the script's quoting. */
 #include "unit.h"
 
-#include "map/map.h"
-#include "map/map_sample.h"
+#include "map/map_maker.h"
+#include "output/output.h"
 #include "statistics/random.h"
-
-static bool
-draws_chinese(uint32_t character)
-{
-	return character >= 0x4e00 && character < 0x9fff;
-}
 
 static void
 assert_quoted(const char *text, double room, const char *expected)
@@ -19,7 +13,7 @@ assert_quoted(const char *text, double room, const char *expected)
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	plot_quote(stream, text, room, draws_chinese);
+	plot_quote(stream, text, room);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
@@ -39,9 +33,33 @@ test_quote(void **state)
 	assert_quoted("grüße", 2.1, "'grü…'");
 	assert_quoted("''", 0.5, "'’…'");
 	assert_quoted("'90s", 100, "'’90s'");
-	assert_quoted("地图 🙂", 100, "'地图 \xef\xbf\xbd'");
 	assert_quoted("地图地图", 3, "'地图…'"); /* each as wide as an em */
 	assert_quoted("WWWiiii", 3, "'WWW…'");
+}
+
+/* What no font has becomes U+FFFD, whether it is cut off by the end or not; all else stays. */
+static void
+test_undrawn(void **state)
+{
+	static const char script[] = "t = '地图 🙂 \u05d0 é' # \xff\nplot x";
+	uint8_t *drawn = calloc(PLOT_CHARACTERS / 8, 1);
+	struct output output;
+
+	(void)state;
+	assert_non_null(drawn);
+	assert_true(plot_is_common("grüße – ≥ \xff"));
+	assert_false(plot_is_common("x 地"));
+	drawn[0x5730 / 8] |= 1 << 0x5730 % 8; /* 地 alone */
+	assert_int_equal(output_open_memory(&output, 100, NULL), 0);
+	plot_replace_undrawn(&output, script, drawn);
+	output_bytes(&output, "", 1);
+	assert_string_equal(output.buffer, "t = '地\ufffd \ufffd \ufffd é' # \xff\nplot x");
+	output_clear(&output);
+	plot_replace_undrawn(&output, "地", NULL);
+	output_bytes(&output, "", 1);
+	assert_string_equal(output.buffer, "\ufffd");
+	output_discard(&output);
+	free(drawn);
 }
 
 static void
@@ -108,6 +126,30 @@ input_of(const struct bell *bell, size_t n)
 	        .order = bell->order,
 	        .n = n,
 	};
+}
+
+/* The map of a held source, without one. */
+static int
+map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
+              struct map_data *data, struct portolan_error *error)
+{
+	struct map_cuts cuts;
+	struct map_sample sample;
+	struct map_maker maker = {.options = options, .sample = &sample};
+	int code = map_sample_draw(&sample, input->n, options->sample, options->seed, error);
+
+	*data = (struct map_data){0};
+	if (code >= 0 && input->regions && input->n > 0) {
+		maker.cuts = &cuts;
+		code = map_find_cuts(input, &cuts, error);
+	}
+	if (code >= 0)
+		code = map_maker_begin(&maker, input, axes, data, error);
+	if (code >= 0)
+		map_maker_add(&maker, input);
+	map_maker_end(&maker);
+	map_sample_free(&sample);
+	return code;
 }
 
 static struct map_axes
@@ -295,15 +337,6 @@ test_axes(void **state)
 	assert_int_equal(map_bin(NAN, 0, 1, 10), 0);
 }
 
-static void
-test_palette(void **state)
-{
-	(void)state;
-	assert_int_equal(map_palette(0), 0xefcb7c);
-	assert_int_equal(map_palette(0.6), 0x358f9c);
-	assert_int_equal(map_palette(1), 0x1d2a5f);
-}
-
 /* What of these points, in drawing order, is left for a format: their numbers, as text. */
 static void
 assert_left(const struct map_point *points, size_t count, enum picture_format format, const char *expected)
@@ -378,16 +411,17 @@ test_labels(void **state)
 
 		make(&input, 25000, 0, &data);
 		for (unsigned r = 0; r < REGION_COUNT; r++) {
-			double corners[MAP_BOX_CORNERS][2];
-			size_t count;
+			double angle = MAP_LABEL_ANGLE * M_PI / 180;
 
 			if (!data.labels[r].shown)
 				continue;
-			count = map_label_box((enum region)r, &data.labels[r], corners);
-			assert_int_equal(count, MAP_BOX_CORNERS);
-			for (size_t c = 0; c < count; c++) {
-				assert_in_range((uintmax_t)corners[c][0], (uintmax_t)MAP_LEFT, (uintmax_t)MAP_RIGHT);
-				assert_in_range((uintmax_t)corners[c][1], (uintmax_t)MAP_BOTTOM, (uintmax_t)MAP_TOP);
+			for (int c = 0; c < 4; c++) {
+				double along = (c & 1 ? 0.5 : -0.5) * map_label_widths[r];
+				double across = (c & 2 ? 0.5 : -0.5) * MAP_LABEL_HEIGHT;
+				double x = data.labels[r].x + along * cos(angle) - across * sin(angle);
+				double y = data.labels[r].y + along * sin(angle) + across * cos(angle);
+
+				assert_true(x >= MAP_LEFT && x <= MAP_RIGHT && y >= MAP_BOTTOM && y <= MAP_TOP);
 			}
 			for (unsigned other = 0; other < r; other++)
 				assert_true(!data.labels[other].shown ||
@@ -439,9 +473,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_levels), cmocka_unit_test(test_data),
-	        cmocka_unit_test(test_hidden), cmocka_unit_test(test_labels), cmocka_unit_test(test_values),
-	        cmocka_unit_test(test_shift),  cmocka_unit_test(test_axes),   cmocka_unit_test(test_palette),
+	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
+	        cmocka_unit_test(test_data),   cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),
+	        cmocka_unit_test(test_values), cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),
 	        cmocka_unit_test(test_sample),
 	};
 

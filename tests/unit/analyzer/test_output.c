@@ -3,6 +3,7 @@
 
 #include "output/npy.h"
 #include "output/output.h"
+#include "output/report.h"
 #include "output/text.h"
 
 #include <dirent.h>
@@ -96,6 +97,79 @@ test_keeps_links(void **state)
 	unlink("target");
 }
 
+/* A file that is replaced keeps its mode; until it is finished, nobody else may open the new one. */
+static void
+test_keeps_modes(void **state)
+{
+	static const mode_t modes[] = {0600, 0640, 0444, 0};
+	mode_t mask = umask(027);
+	struct output output;
+	struct stat status;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		assert_int_equal(output_open(&output, "file", NULL), 0);
+		assert_int_equal(fstat(output.fd, &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+		assert_int_equal(output_finish(&output, NULL), 0);
+		assert_int_equal(stat("file", &status), 0);
+		assert_int_equal(status.st_mode & 0777, i == 0 ? 0640 : modes[i - 1]);
+		assert_int_equal(chmod("file", modes[i]), 0);
+	}
+	umask(mask);
+	unlink("file");
+}
+
+static char calls[16]; /* 'f': a file was written to the disk, 'd': a folder, 'r': something renamed */
+
+static void
+note(char call)
+{
+	size_t length = strlen(calls);
+
+	if (length + 1 < sizeof(calls))
+		calls[length] = call;
+}
+
+int __real_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_fsync(int fd);
+int __wrap_rename(const char *from, const char *to);
+
+int
+__wrap_fsync(int fd)
+{
+	struct stat status;
+
+	note(fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) ? 'd' : 'f');
+	return __real_fsync(fd);
+}
+
+int
+__wrap_rename(const char *from, const char *to)
+{
+	note('r');
+	return __real_rename(from, to);
+}
+
+/* The content is on the disk before the name, and the name when the command is done. */
+static void
+test_reaches_the_disk(void **state)
+{
+	struct output output;
+
+	(void)state;
+	memset(calls, 0, sizeof(calls));
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	output_text(&output, "x");
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_string_equal(calls, "frd");
+	assert_int_equal(output_open(&output, "/dev/null", NULL), 0);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_string_equal(calls, "frd");
+	unlink("file");
+}
+
 static void
 test_failures(void **state)
 {
@@ -136,6 +210,33 @@ write_texts(struct output *output)
 	text_json(output, "q\"\\\n\x01é", 7);
 	text_number(output, 0.25);
 	text_integer(output, 7);
+}
+
+static void
+write_report(struct output *output)
+{
+	json_t *report = json_pack("{s:[f, f, f, f], s:{s:o, s:o}, s:[], s:{}, s:I, s:b, s:n}", "reals", 0.1, 1.0,
+	                           -2.0 / 3, 1e300, "texts", "valid", report_text("\xc3\xa9\""), "Latin-1",
+	                           report_text("\xe9"), "none", "nothing", "whole", (json_int_t)-7, "flag", 1, "null");
+
+	report_write(output, json_incref(report), 0);
+	report_write(output, json_incref(json_object_get(report, "texts")), 1);
+	json_decref(report);
+}
+
+/* Numbers with the fewest digits that read back, text of any bytes as UTF-8. */
+static void
+test_report(void **state)
+{
+	static const char expected[] =
+	        "{\"reals\":[0.1,1.0,-0.6666666666666666,1e+300],\"texts\":{\"valid\":\"\xc3\xa9\\\"\",\"Latin-1\":"
+	        "\"\xc3\xa9\"},\"none\":[],\"nothing\":{},\"whole\":-7,\"flag\":true,\"null\":null}\n"
+	        "{\n \"valid\": \"\xc3\xa9\\\"\",\n \"Latin-1\": \"\xc3\xa9\"\n}\n";
+	char text[400];
+
+	(void)state;
+	assert_int_equal(written(write_report, text, sizeof(text)), sizeof(expected) - 1);
+	assert_memory_equal(text, expected, sizeof(expected) - 1);
 }
 
 static void
@@ -191,8 +292,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_appears_when_finished),
 	        cmocka_unit_test(test_keeps_links),
+	        cmocka_unit_test(test_keeps_modes),
+	        cmocka_unit_test(test_reaches_the_disk),
 	        cmocka_unit_test(test_failures),
 	        cmocka_unit_test(test_texts),
+	        cmocka_unit_test(test_report),
 	        cmocka_unit_test(test_npy),
 	};
 

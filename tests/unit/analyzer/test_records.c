@@ -13,12 +13,31 @@ whole(enum records_format format, const char *text)
 	return records_next(format, text, strlen(text));
 }
 
+/* The length of the field of this number, copied to `text`; -1: the record has none, -2: a quote is not closed. */
+static long
+take_field(enum records_format format, const struct record *record, size_t number, char *text)
+{
+	const char *at = record->at;
+	char room[200];
+	struct field field;
+
+	for (size_t i = 0; at; i++) {
+		if (!records_take_field(format, &at, record->at + record->length, room, &field))
+			return -2;
+		if (i < number)
+			continue;
+		memcpy(text, field.at, field.length);
+		return (long)field.length;
+	}
+	return -1;
+}
+
 static void
 assert_field(enum records_format format, const char *line, size_t number, const char *expected)
 {
 	struct record record = whole(format, line);
 	char text[200];
-	long length = records_field(format, &record, number, text);
+	long length = take_field(format, &record, number, text);
 
 	assert_int_equal(length, strlen(expected));
 	assert_memory_equal(text, expected, (size_t)length);
@@ -53,19 +72,40 @@ test_csv_and_tsv(void **state)
 	assert_field(RECORDS_CSV, "a,,c", 1, "");
 	assert_field(RECORDS_CSV, "a,", 1, "");
 	assert_field(RECORDS_TSV, "a\t\"b\tc", 1, "\"b");
-	assert_int_equal(records_field(RECORDS_CSV, &record, 1, text), -2);
+	assert_int_equal(take_field(RECORDS_CSV, &record, 1, text), -2);
 	record = whole(RECORDS_CSV, "a,b");
-	assert_int_equal(records_field(RECORDS_CSV, &record, 2, text), -1);
+	assert_int_equal(take_field(RECORDS_CSV, &record, 2, text), -1);
 	record = whole(RECORDS_TSV, "a\tb");
-	assert_int_equal(records_field(RECORDS_TSV, &record, 2, text), -1);
+	assert_int_equal(take_field(RECORDS_TSV, &record, 2, text), -1);
+}
+
+/* The length of the text or number of this name, copied to `text`; -1: the line has none, -2: it is not well-formed. */
+static long
+json_field(const char *line, size_t size, const char *name, char *text)
+{
+	static const char *const option = "--name";
+	struct user_file file = {.path = "file", .format = RECORDS_JSONL, .text = line, .size = size};
+	struct fields_reader reader = {0};
+	struct fields fields;
+	long length = -1;
+
+	assert_int_equal(fields_init(&fields, &file, &name, &option, 1, NULL), 0);
+	fields_begin(&reader, &fields, user_file_whole(&file));
+	if (fields_next(&reader, NULL) < 0) {
+		length = -2;
+	} else if (reader.found[0].kind == FIELD_TEXT || reader.found[0].kind == FIELD_NUMBER) {
+		length = (long)reader.found[0].length;
+		memcpy(text, reader.found[0].at, reader.found[0].length);
+	}
+	fields_end(&reader);
+	return length;
 }
 
 static void
 assert_json(const char *line, const char *name, const char *expected)
 {
-	struct record record = whole(RECORDS_JSONL, line);
 	char text[200];
-	long length = records_json_field(&record, name, text);
+	long length = json_field(line, strlen(line), name, text);
 
 	assert_int_equal(length, strlen(expected));
 	assert_memory_equal(text, expected, (size_t)length);
@@ -74,10 +114,9 @@ assert_json(const char *line, const char *name, const char *expected)
 static long
 json_length(const char *line)
 {
-	struct record record = whole(RECORDS_JSONL, line);
 	char text[200];
 
-	return records_json_field(&record, "id", text);
+	return json_field(line, strlen(line), "id", text);
 }
 
 static void
@@ -109,11 +148,8 @@ test_cut_json(void **state)
 	char text[200];
 
 	(void)state;
-	for (size_t cut = 0; cut < size - 2; cut++) {
-		struct record record = {.at = line, .length = cut};
-
-		assert_int_equal(records_json_field(&record, "id", text), -2);
-	}
+	for (size_t cut = 1; cut < size - 2; cut++)
+		assert_int_equal(json_field(line, cut, "id", text), -2);
 	assert_int_equal(json_length(line), 1);
 	assert_int_equal(json_length("{\"id\": 1} x"), -2);
 	assert_int_equal(json_length("{\"id\": 1}}"), -2);
@@ -136,11 +172,11 @@ test_quotes_in_csv(void **state)
 		struct record record = records_next(RECORDS_CSV, text + at, sizeof(text) - 1 - at);
 		char field[100];
 
-		assert_int_equal(records_field(RECORDS_CSV, &record, 0, field), 1);
+		assert_int_equal(take_field(RECORDS_CSV, &record, 0, field), 1);
 		assert_memory_equal(field, first[i], 1);
 		assert_int_equal(record.unclosed, i == 4);
 		if (i < 4) {
-			assert_int_equal(records_field(RECORDS_CSV, &record, 1, field), strlen(second[i]));
+			assert_int_equal(take_field(RECORDS_CSV, &record, 1, field), strlen(second[i]));
 			assert_memory_equal(field, second[i], strlen(second[i]));
 		}
 		at += record.next;
@@ -168,27 +204,26 @@ test_count_fields(void **state)
 	assert_int_equal(fields_of(RECORDS_CSV, "\"\",\"\""), 2);
 }
 
+/* Every bracket is closed by one of its kind, however deep; 2,048 within each other at most. */
 static void
-test_json_first_of(void **state)
+test_json_brackets(void **state)
 {
-	static const char *const names[] = {"epochs", "aum"};
-	static const struct {
-		const char *line;
-		long first;
-	} cases[] = {
-	        {"{}", -1},
-	        {"{\"id\":1,\"t\":\"aum\",\"x\":{\"aum\":1}}", -1},
-	        {"{\"id\":{\"epochs\":[]}, \"\\u0061um\" : null,\"epochs\":1}", 1},
-	        {"{\"epochs\":{}}", 0},
-	        {"{\"aum2\":1,\"au\":2}", -1},
-	};
-	char text[200];
+	static const char *const wrong[] = {"[1}", "{\"a\": 1]", "[[1]}", "[{\"a\": [1}}", "[1]]", "[1}}", "[", "]"};
+	char line[8300];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct record record = whole(RECORDS_JSONL, cases[i].line);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(line, sizeof(line), "{\"id\": 1, \"a\": %s}", wrong[i]);
+		assert_int_equal(json_length(line), -2);
+	}
+	assert_int_equal(json_length("{\"a\": [{\"b\": [[], {}, [{}]]}], \"id\": 1}"), 1);
+	for (size_t depth = 2047; depth < 2050; depth++) {
+		size_t used = (size_t)snprintf(line, sizeof(line), "{\"id\": 1, \"a\": ");
 
-		assert_int_equal(records_json_first_of(&record, names, 2, text), cases[i].first);
+		memset(line + used, '[', depth);
+		memset(line + used + depth, ']', depth);
+		memcpy(line + used + 2 * depth, "}", 2);
+		assert_int_equal(json_length(line), depth <= 2048 ? 1 : -2);
 	}
 }
 
@@ -236,7 +271,8 @@ test_join(void **state)
 	assert_memory_equal(join.matches[2].record.at, "\"a, b\",10", 9);
 	assert_int_equal(join.header.length, 7);
 	assert_int_equal(join.first_missing, 2);
-	assert_string_equal(join.odd, "x");
+	assert_string_equal(join.oddities.odd, "x");
+	assert_int_equal(join.oddities.ragged + join.oddities.without_id, 0);
 	join_free(&join);
 	assert_int_equal(join_open(&join, path, "ids", &ids, chosen, 3, &error), PORTOLAN_E_INVALID);
 	assert_non_null(strstr(error.message, "did you mean --id-field id?"));
@@ -278,7 +314,7 @@ main(void)
 	        cmocka_unit_test(test_json),          cmocka_unit_test(test_cut_json),
 	        cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
 	        cmocka_unit_test(test_join),          cmocka_unit_test(test_ids),
-	        cmocka_unit_test(test_count_fields),  cmocka_unit_test(test_json_first_of),
+	        cmocka_unit_test(test_count_fields),  cmocka_unit_test(test_json_brackets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

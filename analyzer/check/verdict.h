@@ -1,0 +1,87 @@
+/*
+ * verdict.h: what is wrong with a run. Each finding has a kind with a name, a sentence, and, where there is one, a
+ * remedy.
+ *
+ * `portolan check` lists every finding. The other commands warn of those that make a run's measures mean something
+ * else, which are found without reading any observation.
+ */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include <portolan/store.h>
+
+struct completeness;
+struct dynamics;
+
+enum verdict_kind {
+	VERDICT_RECORDING,
+	VERDICT_EMPTY,
+	VERDICT_NEVER_OBSERVED,
+	VERDICT_MISSING,
+	VERDICT_SKIPPED_EPOCHS,
+	VERDICT_NEVER_ENDED,
+	VERDICT_REFUSED,
+	VERDICT_LEFT_OUT,
+	VERDICT_DROPPED,
+	VERDICT_NOT_ARRIVED,
+	VERDICT_SHARED_IDS,
+	VERDICT_ONE_EPOCH_NUMBER,
+	VERDICT_CHANGED_LABELS,
+	VERDICT_CLASSES,
+	VERDICT_KINDS,
+};
+struct verdict_text {
+	const char *name, *remedy; /* "shared-ids"; NULL: none is known */
+};
+extern const struct verdict_text verdict_texts[VERDICT_KINDS];
+extern const char *const verdict_refusals[STORE_REFUSALS]; /* "gold_prob": names of the reasons */
+
+/* How a run was recorded, as far as its counters and sessions tell. */
+struct verdict {
+	uint64_t refused, refused_by[STORE_REFUSALS]; /* observations: by the collector */
+	uint64_t left_out;                            /* rows: by clients */
+	uint64_t received, replaced; /* observations; replaced: beyond what each session may log again */
+	uint64_t changed_labels, epochs;
+	uint64_t classes, more_classes; /* of one session, and at least so many of another; 0: no such two are known */
+	bool are_named;                 /* `classes` is how many the run names */
+};
+
+struct finding {
+	enum verdict_kind kind;
+	char problem[320];
+};
+#define FINDING_ROOM 448 /* a finding as one line */
+
+struct findings {
+	struct finding found[VERDICT_KINDS];
+	size_t count;
+};
+
+/* Classes are left unknown. */
+struct verdict verdict_make(const struct store_run_info *info, const struct store_counters *counters,
+                            const struct store_session *sessions, size_t session_count);
+
+/* The same, of counters and sessions read from the store. What cannot be read counts as nothing: `check` reports it. */
+struct verdict verdict_read(struct store *store, const struct store_run_info *info);
+
+/* Adds what the verdict says. */
+void verdict_find(const struct verdict *verdict, struct findings *findings);
+
+/* Adds every way in which the run is incomplete, and what its verdict says. */
+void verdict_find_incomplete(const struct completeness *result, struct findings *findings);
+
+/* The problem and its remedy. */
+void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
+
+/* Warns of what the verdict says of the run; answers whether it says anything. */
+bool verdict_warn(const struct verdict *verdict, const char *run);
+
+/* Warns of what is incomplete in what was read of a run (still recording, examples or epochs missing), and of what its
+ * verdict says; answers STATUS_INCOMPLETE under `strict` if anything was, else STATUS_DONE. */
+int verdict_report(const struct dynamics *dynamics, bool strict);
+
+/* Where variability is among the measures ranked or drawn by: warns when it is 0 for all, or mostly shows the first
+ * epoch, unless the user chose the epochs. */
+void verdict_report_variability(const struct dynamics *dynamics, uint32_t measures);
+
+#endif

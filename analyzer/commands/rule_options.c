@@ -1,0 +1,47 @@
+/* rule_options.c: see rule_options.h. */
+#include "rule_options.h"
+
+#include <string.h>
+
+int
+rule_parse(const struct common_options *request, const char *text, struct selection_rule *rule)
+{
+	if (selection_rule_parse(text, rule))
+		return 0;
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		if (strcmp(text, measure_infos[m].name) == 0)
+			return options_wrong(request, "by %s in which direction? %s:asc or %s:desc", text, text, text);
+	options_choice(request, "rule", text, selection_names);
+	return STATUS_USAGE;
+}
+
+int
+rule_parse_plain(const struct common_options *request, const char *text, struct selection_rule *rule)
+{
+	int status = rule_parse(request, text, rule);
+
+	if (status == 0 && rule->kind == SELECT_K_CENTER)
+		return options_wrong(request, "--by k-center: only portolan select takes the features it needs");
+	return status;
+}
+
+int
+rule_parse_cuts(const struct common_options *request, const char *text, struct region_cuts *cuts)
+{
+	if (regions_parse_cuts(text, cuts))
+		return 0;
+	return options_wrong(request, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence", text);
+}
+
+int
+rule_check(const struct common_options *request, const struct selection_rule *rule, const struct dynamics *run)
+{
+	const char *names[MEASURE_COUNT + 1] = {NULL};
+
+	if (selection_rule_is_known(rule, run))
+		return 0;
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		names[m] = measure_infos[m].name;
+	options_choice(request, "measure", rule->measure, names);
+	return STATUS_USAGE;
+}

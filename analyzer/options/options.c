@@ -1,0 +1,284 @@
+/*
+ * options.c: reads a command line by the typed table of its command.
+ *
+ * Options may stand anywhere before "--", be cut short as far as that is unambiguous, and have their argument after "="
+ * or in the next word; letters may be put together. Each value is judged when it is read (values.c), what options ask
+ * of one another once all are (checks.c).
+ */
+#include "options.h"
+
+#include "checks.h"
+#include "help.h"
+#include "output/claims.h"
+#include "program/message.h"
+#include "program/suggest.h"
+#include "values.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_MEMORY (UINT64_C(1) << 30)
+#define MEMORY_LEAST (UINT64_C(16) << 20)
+#define THREADS_MOST 1024
+#define ANY (~0u) /* commands take it */
+
+#define TO(member) .offset = offsetof(struct common_options, member)
+static const struct {
+	unsigned commands;
+	struct option_spec option;
+} shared[] = {
+        {COMMON_EPOCHS,
+         {"epochs", "A:B", OPTION_EPOCHS,
+          .help = "Use epochs A to B−1, counted from 0; either side may be empty. auto: without the first ones, as long as "
+                  "most of the variance is the difference between the first and the later ones. Default: all."}},
+        {COMMON_OUTPUT,
+         {"output", "FILE", OPTION_OUTPUT, TO(output), 'o',
+          .help = "Write to FILE instead of standard output. It appears when it is complete."}},
+        {COMMON_JSON, {"json", NULL, OPTION_FLAG, TO(json), .help = "Print the report as JSON."}},
+        {COMMON_STRICT,
+         {"strict", NULL, OPTION_FLAG, TO(strict),
+          .help = "Exit with status 3 where the result is incomplete, instead of only warning."}},
+        {COMMON_THREADS,
+         {"threads", "N", OPTION_WHOLE, TO(threads), .least = 1, .most = THREADS_MOST,
+          .help = "Work in N threads. Default: one for each core. The result does not depend on it."}},
+        {COMMON_MEMORY,
+         {"max-memory", "SIZE", OPTION_SIZE, TO(max_memory), .least = MEMORY_LEAST,
+          .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
+                  "With less it takes longer. The store's mapped pages are the system's cache, and do not count."}},
+        {COMMON_SCRIPT,
+         {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs",
+          .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
+        {COMMON_STORE,
+         {"store", "DIR", OPTION_FOLDER, TO(store),
+          .help = "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
+        {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .help = "Print no warnings. Errors are still printed."}},
+        {ANY, {"help", NULL, OPTION_HELP, .letter = 'h', .help = "Show this help."}},
+};
+#undef TO
+
+const struct option_spec *
+option_at(const struct command *command, size_t index)
+{
+	const struct option_spec *const tables[] = {command->base, command->options};
+
+	for (size_t t = 0; t < 2; t++)
+		for (const struct option_spec *option = tables[t]; option && option->name; option++)
+			if (index-- == 0)
+				return option;
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		bool handed_over = command->hand_over && strcmp(shared[i].option.name, "quiet") == 0;
+
+		if ((shared[i].commands == ANY || shared[i].commands & command->common) && !handed_over && index-- == 0)
+			return &shared[i].option;
+	}
+	return NULL;
+}
+
+int
+options_wrong(const struct common_options *request, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	message_error("%s: %s (see: portolan help %s)", request->command->name, text, request->command->name);
+	return STATUS_USAGE;
+}
+
+const char *
+option_label(const struct option_spec *option, char label[OPTION_LABEL_ROOM])
+{
+	if (option->letter == 'o')
+		return "-o";
+	snprintf(label, OPTION_LABEL_ROOM, "--%s", option->name);
+	return label;
+}
+
+bool
+option_given(const struct common_options *request, const char *name)
+{
+	const struct option_spec *option;
+
+	for (size_t i = 0; (option = option_at(request->command, i)) != NULL; i++)
+		if (strcmp(option->name, name) == 0 && request->given & UINT64_C(1) << i)
+			return true;
+	return false;
+}
+
+/* A command line that is being read: `at` is the next word. */
+struct reading {
+	struct common_options *request;
+	const struct command *command;
+	char **words;
+	int count, at;
+};
+
+/* Takes option `index` with its argument. OPTIONS_READ to go on. */
+static int
+take_option(const struct reading *reading, size_t index, char *text)
+{
+	const struct option_spec *option = option_at(reading->command, index);
+	struct common_options *request = reading->request;
+	struct portolan_error error;
+	char label[OPTION_LABEL_ROOM];
+	int status;
+
+	if (option->kind == OPTION_HELP)
+		return help_command(reading->command);
+	if (request->given & UINT64_C(1) << index && option_is_named(option->excludes, option->name))
+		return options_wrong(request, "--%s is given twice: say it once", option->name);
+	request->given |= UINT64_C(1) << index;
+	if (option->kind == OPTION_INPUT && claims_add_input(option_label(option, label), text, &error) < 0)
+		return options_wrong(request, "%s", error.message);
+	status = option_store(request, option, text);
+	return status ? status : OPTIONS_READ;
+}
+
+/* The option that `length` bytes name, or begin to name; −1: none, or several. */
+static int
+find_name(const struct command *command, const char *name, size_t length)
+{
+	const struct option_spec *option;
+	int found = -1, matches = 0;
+
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++) {
+		if (strncmp(option->name, name, length) != 0)
+			continue;
+		if (option->name[length] == '\0')
+			return (int)i;
+		found = (int)i;
+		matches++;
+	}
+	return matches == 1 ? found : -1;
+}
+
+static int
+find_letter(const struct command *command, char letter)
+{
+	const struct option_spec *option;
+
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
+		if (option->letter == letter)
+			return (int)i;
+	return -1;
+}
+
+static int
+unknown_option(const struct reading *reading, const char *given, size_t length)
+{
+	const char *names[OPTIONS_MAX], *nearest;
+	const struct option_spec *option;
+	size_t count;
+	char word[64];
+
+	for (count = 0; (option = option_at(reading->command, count)) != NULL; count++)
+		names[count] = option->name;
+	snprintf(word, sizeof(word), "%.*s", (int)length, given);
+	nearest = suggest_nearest(word, names, count);
+	return nearest ? options_wrong(reading->request, "no option --%s; did you mean --%s?", word, nearest)
+	               : options_wrong(reading->request, "no option --%s", word);
+}
+
+/* "name", "name=argument" after two dashes. */
+static int
+read_name(struct reading *reading, char *name)
+{
+	size_t length = strcspn(name, "=");
+	char *text = name[length] ? name + length + 1 : NULL;
+	int index = find_name(reading->command, name, length);
+	const struct option_spec *option;
+
+	if (index < 0)
+		return unknown_option(reading, name, length);
+	option = option_at(reading->command, (size_t)index);
+	if (text && !option->argument)
+		return options_wrong(reading->request, "--%s: this option takes no argument", name);
+	if (!text && option->argument && reading->at == reading->count)
+		return options_wrong(reading->request, "--%s needs an argument", name);
+	if (!text && option->argument)
+		text = reading->words[reading->at++];
+	return take_option(reading, (size_t)index, text);
+}
+
+/* Letters after one dash; what follows a letter that takes an argument is the argument. */
+static int
+read_letters(struct reading *reading, char *word)
+{
+	int status = OPTIONS_READ;
+
+	for (char *letter = word + 1; *letter && status == OPTIONS_READ; letter++) {
+		int index = find_letter(reading->command, *letter);
+
+		if (index < 0)
+			return options_wrong(reading->request, "no option %s", word);
+		if (!option_at(reading->command, (size_t)index)->argument) {
+			status = take_option(reading, (size_t)index, NULL);
+			continue;
+		}
+		if (letter[1])
+			return take_option(reading, (size_t)index, letter + 1);
+		if (reading->at == reading->count)
+			return options_wrong(reading->request, "%s needs an argument", word);
+		return take_option(reading, (size_t)index, reading->words[reading->at++]);
+	}
+	return status;
+}
+
+/* All words; the operands are moved to the front of them. */
+static int
+read_words(struct reading *reading)
+{
+	struct common_options *request = reading->request;
+	int status = OPTIONS_READ;
+	bool only_operands = false;
+
+	request->operands = reading->words;
+	while (reading->at < reading->count && status == OPTIONS_READ) {
+		char *word = reading->words[reading->at++];
+
+		if (only_operands || word[0] != '-' || word[1] == '\0')
+			request->operands[request->operand_count++] = word;
+		else if (strcmp(word, "--") == 0)
+			only_operands = true;
+		else
+			status = word[1] == '-' ? read_name(reading, word + 2) : read_letters(reading, word);
+	}
+	return status;
+}
+
+static void
+set_defaults(struct common_options *request, const struct command *command)
+{
+	const char *store = getenv("PORTOLAN_STORE");
+
+	memset(request, 0, command->request_size);
+	if (command->defaults)
+		memcpy(request, command->defaults, command->request_size);
+	*request = (struct common_options){
+	        .command = command,
+	        .store = store && *store ? store : "./portolan-store",
+	        .epoch_to = UINT32_MAX,
+	        .max_memory = MAX_MEMORY,
+	};
+}
+
+int
+options_read(const struct command *command, int argc, char **argv, void *request)
+{
+	struct reading reading = {request, command, argv + 2, argc - 2, 0};
+	struct common_options *common = request;
+	int status;
+
+	claims_clear();
+	set_defaults(common, command);
+	status = read_words(&reading);
+	if (status != OPTIONS_READ)
+		return status;
+	status = options_check(common);
+	message_set_quiet(common->quiet);
+	return status == 0 ? OPTIONS_READ : status;
+}

@@ -1,0 +1,116 @@
+/*
+ * options.h: the typed table of a command's options, and reading a command line by it.
+ *
+ * A table says of each option where its value goes in the command's request, of which kind it is, within which bounds
+ * it lies, and which other options it needs or excludes:
+ *
+ *     #define TO(member) .offset = offsetof(struct draw_request, member)
+ *     static const struct option_spec options[] = {
+ *             {"sample", "N", OPTION_WHOLE, TO(sample), .least = 1, .help = "Show at most N points."},
+ *             {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "run", .help = "Draw it: .png, .svg or .pdf."},
+ *             {0},
+ *     };
+ *
+ * Anything wrong is said on stderr as one line that names the option, with the nearest name where one is near.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "program/command.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_FLAG,   /* bool; takes no argument */
+	OPTION_TEXT,   /* const char * */
+	OPTION_RUN,    /* const char *: the name of a run */
+	OPTION_INPUT,  /* const char *: a file that is read, and that no output may replace; "-": standard input */
+	OPTION_OUTPUT, /* const char *: a file that is written; "-": standard output */
+	OPTION_FOLDER, /* const char *: a directory */
+	OPTION_WHOLE,  /* uint64_t, from least to most */
+	OPTION_REAL,   /* double, within range */
+	OPTION_SIZE,   /* uint64_t: bytes, at least `least`; given as 512M, 2G */
+	OPTION_CHOICE, /* int: which of the choices */
+	OPTION_EPOCHS, /* common_options.epoch_from, epoch_to, epochs_given and epochs_auto */
+	OPTION_HELP,   /* shows the help, and ends */
+};
+
+enum option_range {
+	RANGE_ANY,
+	RANGE_FROM_TO,
+	RANGE_ABOVE_TO,
+	RANGE_FROM_BELOW,
+	RANGE_BETWEEN, /* without both ends */
+};
+
+struct option_spec {
+	const char *name;     /* long, without dashes */
+	const char *argument; /* its name in the help; NULL: takes none */
+	enum option_kind kind;
+	size_t offset; /* of its member in the request; the kind says of which type */
+	char letter;   /* of the short option; 0: there is none */
+
+	uint64_t least, most; /* most 0: no limit */
+	enum option_range range;
+	double from, to;
+	const char *const *choices; /* ends with NULL */
+
+	/* Stores the argument, which it may cut up, in place of what the kind says. 0, or the status of
+	 * options_wrong(). An option that has one may be repeated. */
+	int (*take)(void *request, char *text);
+
+	/* Names of other options, with spaces between them. */
+	const char *needs; /* one of these must be given too, of those that the command has; none: nothing is needed */
+	const char *excludes; /* none of these may be; its own name: it is given once at most */
+
+	const char *actions; /* those that take it; NULL: all */
+	const char *missing; /* it must be given: what is asked when it is not */
+	const char *help;    /* one paragraph */
+};
+
+/* What every request begins with. */
+struct common_options {
+	const struct command *command;
+	const char *store;             /* --store, $PORTOLAN_STORE, or ./portolan-store */
+	const char *output;            /* NULL: standard output */
+	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
+	bool epochs_given, json, strict, quiet, script;
+	bool epochs_auto; /* from the epoch that dynamics_open() finds; epochs_given is set as well */
+	uint64_t threads;    /* 0: all cores */
+	uint64_t max_memory; /* bytes */
+	int action;          /* which of the command's, if it has any */
+	char **operands;     /* without the action */
+	int operand_count;
+	uint64_t given; /* bit i: option_at(command, i) was given */
+};
+
+#define OPTIONS_MAX 64 /* that a command has, with the shared ones: the bits of `given` */
+
+enum { OPTIONS_READ = -1 };
+
+/* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.
+ * OPTIONS_READ, or the status to end with: the command line is wrong, which is said, or help was asked for. */
+int options_read(const struct command *command, int argc, char **argv, void *request);
+
+/* Was the option given? One that the command does not have was not. */
+bool option_given(const struct common_options *request, const char *name);
+
+/* The options of a command, its own first, then those it shares; NULL after the last. */
+const struct option_spec *option_at(const struct command *command, size_t index);
+
+/* As it is called in messages: "--join"; "-o". */
+#define OPTION_LABEL_ROOM 64
+const char *option_label(const struct option_spec *option, char label[OPTION_LABEL_ROOM]);
+
+/* Says on stderr that the command line is wrong, and where help is; returns STATUS_USAGE. */
+__attribute__((format(printf, 2, 3))) int options_wrong(const struct common_options *request, const char *format, ...);
+
+/* The number of `text` among `names`, which end with NULL; else options_wrong() with the nearest, and -1. `what`:
+ * "--by". */
+int options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names);
+
+/* Cuts `text` at its commas into parts: how many; 0, and the text as it was: more than `most`, or an empty one. */
+size_t options_split(char *text, size_t most, const char **parts);
+
+#endif

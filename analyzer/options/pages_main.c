@@ -1,0 +1,186 @@
+/* pages_main.c: a build-time program that prints what is installed beside portolan: `pages` the man page portolan(1),
+ * `pages NAME` that of a command, both for scdoc; `pages --bash` the completion of command lines in bash. */
+#include "options.h"
+#include "program/message.h"
+
+#include <portolan/portolan.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* scdoc gives these a meaning: they are escaped. */
+static void
+print_escaped(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] == '_' || text[i] == '*' || text[i] == '\\' || text[i] == '#' || text[i] == '~' ||
+		    text[i] == '<')
+			putchar('\\');
+		putchar(text[i]);
+	}
+}
+
+static void
+print_text(const char *text)
+{
+	print_escaped(text, strlen(text));
+}
+
+static void
+print_option(const struct option_spec *option)
+{
+	putchar('\n');
+	if (option->letter)
+		printf("*-%c*, ", option->letter);
+	printf("*--%s*", option->name);
+	if (option->argument) {
+		fputs(" _", stdout);
+		print_text(option->argument);
+		putchar('_');
+	}
+	fputs("\n\t", stdout);
+	print_text(option->help);
+	putchar('\n');
+}
+
+static void
+print_examples(const char *examples)
+{
+	bool comment = true;
+
+	fputs("\n# EXAMPLES\n", stdout);
+	while (*examples) {
+		size_t bytes = strcspn(examples, "\n");
+
+		fputs(comment ? "\n" : "\n\t", stdout);
+		print_escaped(examples, bytes);
+		fputs(comment ? ":\n" : "\n", stdout);
+		comment = !comment;
+		examples += bytes + (examples[bytes] == '\n');
+	}
+}
+
+static void
+print_command(const struct command *command)
+{
+	const struct option_spec *option;
+
+	printf("portolan-%s(1) \"Portolan " PORTOLAN_VERSION "\"\n\n# NAME\n\nportolan-%s - ", command->name,
+	       command->name);
+	print_text(command->summary);
+	printf("\n\n# SYNOPSIS\n\n*portolan %s* %s [_OPTION_]...\n", command->name, command->operands);
+	print_examples(command->examples);
+	fputs("\n# DESCRIPTION\n\n", stdout);
+	print_text(command->help);
+	fputs("\n\n# OPTIONS\n", stdout);
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
+		print_option(option);
+	fputs("\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n\n# SEE "
+	      "ALSO\n\n*portolan*(1)\n",
+	      stdout);
+}
+
+static void
+print_overview(void)
+{
+	fputs("portolan(1) \"Portolan " PORTOLAN_VERSION
+	      "\"\n\n# NAME\n\nportolan - reads recorded training dynamics: data maps, "
+	      "measures, subsets\n\n# SYNOPSIS\n\n*portolan* _COMMAND_ [_OPTION_]...\n\n# COMMANDS\n",
+	      stdout);
+	for (size_t i = 0; command_table[i]; i++) {
+		printf("\n*portolan-%s*(1)\n\t", command_table[i]->name);
+		print_text(command_table[i]->summary);
+		putchar('\n');
+	}
+	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
+	      "\n*PORTOLAND*\n\tThe collector program that import, rm, backup and keygen hand over to.\n"
+	      "\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n"
+	      "\n# SEE ALSO\n\n*portoland*(1)\n",
+	      stdout);
+}
+
+/* What may stand after an option of this kind; a name of a file, which bash completes, where nothing is said. */
+static void
+print_arguments(const struct option_spec *option)
+{
+	printf("\t\t--%s", option->name);
+	if (option->letter)
+		printf(" | -%c", option->letter);
+	fputs(") ", stdout);
+	if (option->kind == OPTION_CHOICE) {
+		fputs("words='", stdout);
+		for (size_t i = 0; option->choices[i]; i++)
+			printf("%s%s", i ? " " : "", option->choices[i]);
+		fputs("' ", stdout);
+	}
+	printf("operand=%s ;;\n", option->kind == OPTION_RUN ? "run" : "file");
+}
+
+static void
+print_completed(const struct command *command)
+{
+	const struct option_spec *option;
+
+	printf("\t%s)\n\t\toperand=%s\n\t\toptions='", command->name, command->operand ? command->operand : "file");
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
+		printf("%s--%s", i ? " " : "", option->name);
+	fputs("'\n", stdout);
+	if (command->actions) {
+		fputs("\t\t((COMP_CWORD > 2)) || words='", stdout);
+		for (size_t i = 0; command->actions[i]; i++)
+			printf("%s%s", i ? " " : "", command->actions[i]);
+		fputs("'\n", stdout);
+	}
+	fputs("\t\tcase $before in\n", stdout);
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
+		if (option->argument)
+			print_arguments(option);
+	fputs("\t\tesac\n\t\t;;\n", stdout);
+}
+
+static void
+print_completion(void)
+{
+	fputs("# bash completion for portolan " PORTOLAN_VERSION "; made from its table of options.\n"
+	      "_portolan()\n{\n"
+	      "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	      "\tlocal command=${COMP_WORDS[1]} commands='",
+	      stdout);
+	for (size_t i = 0; command_table[i]; i++)
+		printf("%s ", command_table[i]->name);
+	fputs("help' words= options= operand=\n"
+	      "\t((COMP_CWORD > 1)) || command=help\n"
+	      "\tcase $command in\n"
+	      "\thelp) words=$commands ;;\n",
+	      stdout);
+	for (size_t i = 0; command_table[i]; i++)
+		print_completed(command_table[i]);
+	fputs("\tesac\n"
+	      "\tif [[ $word == -* ]]; then\n"
+	      "\t\twords=$options\n"
+	      "\telif [[ $operand == run && -z $words ]]; then\n"
+	      "\t\twords=$(\"${COMP_WORDS[0]}\" runs 2>/dev/null | sed '1d; s/,.*//')\n"
+	      "\tfi\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+	      "}\n"
+	      "complete -o default -F _portolan portolan\n",
+	      stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_overview();
+	} else if (strcmp(argv[1], "--bash") == 0) {
+		print_completion();
+	} else if ((command = command_find(argv[1])) != NULL) {
+		print_command(command);
+	} else {
+		message_error("no command '%s'", argv[1]);
+		return STATUS_USAGE;
+	}
+	return fflush(stdout) == 0 ? STATUS_DONE : STATUS_FAILED;
+}

@@ -1,0 +1,29 @@
+/*
+ * claims.h: the files that this command reads and writes, so that no output replaces an input, or another output.
+ *
+ * Options are claimed before anything is read or written; output_open() asks for every file it is about to write,
+ * whoever named it. Files are told apart by device and inode, so links and other spellings of a path are seen through;
+ * one that does not exist yet by its directory and name. Only regular files are looked at: devices and pipes can be
+ * named as often as one likes.
+ *
+ * One list for the program. One thread.
+ */
+#ifndef CLAIMS_H
+#define CLAIMS_H
+
+#include <portolan/portolan.h>
+
+/* Forgets all of them: another command line is read. */
+void claims_clear(void);
+
+/* `what` names the path in messages: "--join", "the manifest". "-" is standard input, or standard output.
+ * PORTOLAN_E_INVALID: standard input is claimed already, and can be read only once. */
+int claims_add_input(const char *what, const char *path, struct portolan_error *error);
+
+/* PORTOLAN_E_INVALID: it is an input, or another output. */
+int claims_add_output(const char *what, const char *path, struct portolan_error *error);
+
+/* PORTOLAN_E_INVALID: `path`, about to be written, is an input, or an output that was claimed under another path. */
+int claims_check(const char *path, struct portolan_error *error);
+
+#endif

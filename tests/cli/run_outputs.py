@@ -1,0 +1,329 @@
+"""What portolan writes is never what it reads, nor what it writes elsewhere; the ending of a name decides the format.
+
+    run_outputs.py PORTOLAN MAKE_STORE PAGES
+
+Every output option of every command is given each input of the command, by its own path, a hard link and a symbolic
+link. The rows below are compared with the options that `portolan COMMAND --help` shows: a new one without a row fails.
+"""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+PORTOLAN = os.path.abspath(sys.argv[1])
+
+# A command line; its inputs, each with what it needs beside it; its outputs, each with the ending it must have.
+STORE = ["store/data.mdb", "store/lock.mdb"]
+CORPUS = "--text t --label l"
+ROWS = [
+    ("runs", [], ["-o"]),
+    ("check", [], ["-o"]),
+    ("metrics r", [], ["-o"]),
+    ("map r", ["--colour-file --colour c"], ["-o .png"]),
+    ("map", ["--from"], ["-o .png"]),
+    ("map r --frames frames", ["--colour-file --colour c"], ["-o .gif"]),
+    ("select r --by ambiguous", ["--only", "--exclude", "--join --id-field id"], ["-o"]),
+    ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--join --id-field id"], ["-o"]),
+    ("select r --by k-center --count 1", ["--features"], ["-o"]),
+    ("select r --by k-center --count 1 --features X.npy", ["--feature-ids"], ["-o"]),
+    ("noise plan r --fraction 0.1", [], ["-o"]),
+    ("noise fit r -o model", ["--flips"], ["--plot .svg"]),
+    ("noise fit r", ["--flips"], ["-o"]),
+    ("noise apply r", ["--model"], ["-o"]),
+    ("noise mixture r", [], ["-o", "--plot .svg"]),
+    ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
+    ("groups r --id-field id", ["--attributes"], ["-o"]),
+    ("groups r --forgetting", [], ["-o", "--plot .svg"]),
+    ("aflite --labels y", ["--features", "--groups --features X"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
+    ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
+    (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens"],
+     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg"]),
+    (f"upsample {CORPUS}", ["DATA"], ["-o"]),
+    (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
+    ("watch r", [], []),
+]
+
+# Options with an argument that is no file: of any command.
+NO_FILES = set("""
+    epochs threads max-memory store format never-learned x y colour color id-field beside shift path sample seed title by
+    fraction count threshold both-ends mix with regions before show columns text-pair words replicates level label-field run
+    target-size partitions train-size slice heuristic ties group-field text label min-count max-count top prior min-length
+    ngrams step iterations patience pick max-multiplicity weights interval client
+""".split())
+# Directories, and files named after -o: what is written there is looked at by check_derived().
+FOLDERS = {"frames", "checkpoint", "fractions"}
+
+
+def run(*words, status=None, **options):
+    done = subprocess.run([PORTOLAN, *map(str, words)], capture_output=True, text=True, **options)
+    assert status is None or done.returncode == status, (words, done)
+    return done
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def options_of(command):
+    """The names of the options in the help, with their arguments."""
+    text = run("help", command, status=0).stdout
+    return dict(re.findall(r"^  (?:-\w, |    )--([a-z-]+)(?: (\S+))?(?: {2,}\S.*)?$", text, re.M))
+
+
+def check_rows():
+    listed = re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M)
+    handed_over = {"import", "backup", "keygen", "rm"}
+    assert {row[0].split()[0] for row in ROWS} == set(listed) - handed_over, listed
+    seen = 0
+    for command in set(listed) - handed_over:
+        named = {"output"} if any("-o" in row[2] or "-o .png" in row[2] for row in ROWS if row[0].split()[0] == command) else set()
+        for line, inputs, outputs in ROWS:
+            if line.split()[0] == command:
+                named |= set(re.findall(r"--([a-z-]+)", " ".join(inputs + outputs)))
+        for option, argument in options_of(command).items():
+            assert not argument or option in named | NO_FILES | FOLDERS, f"{command} --{option}: no row for it in {__file__}"
+            seen += bool(argument)
+    assert seen > 100, seen
+
+
+def refused(words, what, files, status=2):
+    """Nothing is written; the message names both."""
+    before = {name: read(name) for name in files}, sorted(os.listdir("."))
+    done = run(*words)
+    assert done.returncode == status and what in done.stderr and "are the same file" in done.stderr, (words, done)
+    assert ({name: read(name) for name in files}, sorted(os.listdir("."))) == before, words
+
+
+def make_link(source, target, manner):
+    if os.path.lexists(target):
+        os.unlink(target)
+    (os.link if manner == "hard" else os.symlink)(source, target)
+
+
+def given(text, path):
+    """The words of an option in a row: where it names no place for the path, it comes after the option, which is the last."""
+    if text == "DATA":
+        return [path]
+    words = text.split()
+    at = max(i for i, word in enumerate(words) if word.startswith("--")) if len(words) < 3 or words[-1].startswith("--") else 0
+    return words[:at + 1] + [path] + words[at + 1:]
+
+
+def check_outputs():
+    cases = 0
+    for line, inputs, outputs in ROWS:
+        for output in outputs:
+            option, ending = (output.split() + [""])[:2]
+            for manner in ("same", "spelled", "hard", "symbolic"):
+                for one in inputs:
+                    source, target = "input" + ending, "target" + ending
+                    write(source, "what is read\n")
+                    if manner == "same" or manner == "spelled":
+                        target = source if manner == "same" else os.path.abspath(source)
+                    else:
+                        make_link(source, target, manner)
+                    refused([*line.split(), *given(one, source), option, target], f"{source} and {option} {target}", [source])
+                    cases += 1
+                if manner in ("hard", "symbolic"):
+                    for file in STORE:
+                        make_link(file, "stored" + ending, manner)
+                        more = given(inputs[0], "other") if inputs else []
+                        refused([*line.split(), *more, option, "stored" + ending], f"the store's {file}", [file])
+                        cases += 1
+            for other in outputs:
+                name, its = (other.split() + [""])[:2]
+                if other == output or (ending and its and ending != its):
+                    continue
+                path, more = "twice" + (ending or its), given(inputs[0], "other") if inputs else []
+                for spelled in (path, "./" + path):
+                    refused([*line.split(), *more, option, path, name, spelled], "give each a name of its own", [])
+                    cases += 1
+    assert cases > 250, cases
+    print(cases, "outputs that are inputs or other outputs: all refused")
+
+
+def check_derived():
+    """Files that no option names: manifests, scripts, the files of --fractions, frames, checkpoints."""
+    for name in ("picked.manifest.json", "picked-0.1", "picked-0.1.manifest.json", "shown.gp", "shown.map-data", "drawn.gp",
+                 "balanced.manifest.json", "kept.manifest.json", "flips.manifest.json"):
+        write(name, "0\n1\n")
+    os.makedirs("frames", exist_ok=True)
+    write("frames/epoch-000.png", "id,a\n1,1\n")
+    os.makedirs("state", exist_ok=True)
+    ids = ["select", "r", "--by", "ambiguous", "--only"]
+    refused([*ids, "picked.manifest.json", "-o", "picked"], "--only picked.manifest.json and the manifest", ["picked.manifest.json"])
+    refused([*ids, "picked-0.1", "--fractions", "0.1,0.2", "-o", "picked"], "--only picked-0.1 and the file", ["picked-0.1"])
+    refused([*ids, "picked-0.1.manifest.json", "--fractions", "0.1", "-o", "picked"], "the manifest", ["picked-0.1.manifest.json"])
+    refused(["map", "--from", "shown.map-data", "--script", "-o", "shown.png"], "--from shown.map-data", ["shown.map-data"], 1)
+    refused(["map", "r", "--colour-file", "shown.gp", "--colour", "c", "--script", "-o", "shown.png"], "--colour-file shown.gp", ["shown.gp"], 1)
+    refused(["noise", "fit", "r", "--flips", "drawn.gp", "-o", "model", "--plot", "drawn.svg", "--script"], "--flips drawn.gp",
+            ["drawn.gp"], 1)
+    refused(["groups", "r", "--forgetting", "--script", "-o", "drawn.gp", "--plot", "drawn.svg"], "-o drawn.gp and the script",
+            ["drawn.gp"], 1)
+    refused(["upsample", "balanced.manifest.json", *CORPUS.split(), "-o", "balanced"], "the manifest", ["balanced.manifest.json"])
+    refused(["aflite", "--features", "X.npy", "--labels", "kept.manifest.json", "-o", "kept"], "the manifest", ["kept.manifest.json"])
+    refused(["aflite", "--features", "X.npy", "--labels", "y", "-o", "kept", "--log", "kept.manifest.json"], "the manifest", [])
+    run("map", "r", "--colour-file", "frames/epoch-000.png", "--colour", "a", "--frames", "frames", status=1)
+    assert read("frames/epoch-000.png") == b"id,a\n1,1\n"
+    write("words.txt", "x\n")
+    with open("words.txt", encoding="utf-8") as standard_input:  # what is read from standard input is known, too
+        done = run("select", "r", "--by", "ambiguous", "--exclude", "-", "-o", "words.txt", stdin=standard_input, status=2)
+    assert "--exclude - and -o words.txt are the same file" in done.stderr and read("words.txt") == b"x\n", done
+    with open("words.txt", "a", encoding="utf-8") as standard_output:
+        done = subprocess.run([PORTOLAN, *"select r --by ambiguous --exclude words.txt".split()], stdout=standard_output,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and read("words.txt") == b"x\n", done
+    done = run("aflite", "--features", "X.npy", "--labels", "y", "--log", "-", status=2)
+    assert "the result - are the same file" in done.stderr, done
+    for words in (["metrics", "r", "-o", "/dev/null"], ["noise", "mixture", "r", "-o", "/dev/null", "--format", "jsonl"]):
+        assert "same file" not in run(*words).stderr, words
+
+
+TABLE = "csv tsv jsonl npy json"
+
+
+def check_formats():
+    """The ending decides; what cannot be written is refused, with the list; an unknown ending takes the default."""
+    commands = {
+        "metrics r": ("csv", "csv jsonl npy"), "select r --by ambiguous": ("ids", "csv jsonl npy"),
+        "select r --by ambiguous --with-measures": ("csv", "csv jsonl"), "compare r s --average": ("csv", "csv jsonl npy"),
+        "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
+        "check r": ("text", "json"), "noise mixture two": ("csv", TABLE),
+    }
+    for line, (default, endings) in commands.items():
+        words = line.split()
+        plain = run(*words).stdout
+        assert plain, line
+        for ending in ("", ".txt", ".2026", ".out"):
+            run(*words, "-o", "formatted" + ending)
+            assert read("formatted" + ending).decode() == plain, (line, ending)
+            os.unlink("formatted" + ending)
+        for ending in ("csv", "jsonl", "json", "npy", "tsv", "parquet", "arrow", "npz", "xlsx", "gz"):
+            path = "formatted." + ending
+            done = run(*words, "-o", path)
+            if ending not in endings.split():
+                assert done.returncode == 2 and "cannot write" in done.stderr and endings.split()[0] in done.stderr, (line, path, done)
+                assert not os.path.exists(path), path
+                continue
+            assert done.returncode in (0, 3), (line, path, done)
+            if ending == "npy":
+                assert len(np.load(path)) > 0, path
+            elif ending == "tsv":
+                assert read(path).decode() == plain.replace(",", "\t"), path
+            elif ending == "csv":
+                assert read(path).decode() == plain or default == "ids" and read(path).startswith(b"id\n"), path
+            else:
+                assert all(json.loads(part) for part in (read(path).splitlines() if ending == "jsonl" else [read(path)])), path
+            os.unlink(path)
+    for words in ("metrics r --format csv -o x.npy", "select r --by ambiguous --format ids -o x.csv", "runs --json -o x.csv",
+                  "compare r s --average --format npy -o x.csv", "metrics r --format aum -o x.jsonl", "check r --json -o x.csv",
+                  "noise mixture two --format csv -o x.jsonl", "select r --by ambiguous --join t.tsv --id-field id --format npy -o x.tsv"):
+        done = run(*words.split(), status=2)
+        assert "by its name" in done.stderr and not os.path.exists(words.split()[-1]), (words, done)
+    run(*"metrics r --format cartography -o td_metrics.jsonl".split())
+    assert b"guid" in read("td_metrics.jsonl")
+    write("t.tsv", "id\ttext\n0\ta\n1\tb\n")
+    run(*"select r --by ambiguous --count 1 --join t.tsv --id-field id -o joined.tsv".split())
+    assert read("joined.tsv").startswith(b"id\ttext\n")
+    run(*"select r --by ambiguous --count 1 --join t.tsv --id-field id -o joined.npy".split())
+    assert np.load("joined.npy").dtype == np.dtype("<i8")
+    assert "by its name, and the lines of t.tsv are tsv" in run(*"select r --by ambiguous --join t.tsv --id-field id -o joined.csv".split(),
+                                                                status=1).stderr
+    run(*"select r --by ambiguous --join t.tsv --id-field id -o joined.parquet".split(), status=2)
+    assert not os.path.exists("joined.csv") and not os.path.exists("joined.parquet")
+
+
+def check_small():
+    for words in ("select r --by ambiguous --count 0", "select r --by ambiguous --fraction 0", "select r --by ambiguous --fractions 0,0.1 -o x",
+                  "noise plan r --fraction 0 -o -", "noise mixture r --count 0", "noise mixture r --fraction 0"):
+        assert "number" in run(*words.split(), status=2).stderr, words
+    assert "warning" in run("metrics", "r").stderr
+    for quiet in ("-q", "--quiet"):
+        done = run("metrics", "r", quiet, status=0)
+        assert done.stderr == "" and done.stdout == run("metrics", "r").stdout, done
+    assert run("metrics", "nobody", "-q", status=1).stderr
+    assert "--max-memory 10K: say a size of at least 16M" in run("metrics", "r", "--max-memory", "10K", status=2).stderr
+
+
+def on_terminal(answer, *words):
+    """Its status and what it said, with a terminal as its standard streams."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(PORTOLAN, [PORTOLAN, *words])
+    os.write(terminal, answer)
+    text = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            text += chunk
+    except OSError:
+        pass
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text.decode()
+
+
+def check_removal():
+    """On a terminal it asks; the word that hands over is a stand-in for portoland."""
+    write("portoland", '#!/bin/sh\nfor word in "$@"; do echo "got: $word"; done\nexit 3\n')
+    os.chmod("portoland", 0o755)
+    os.environ["PORTOLAND"] = os.path.abspath("portoland")
+    for answer, words, status, got in ((b"n\n", ["r"], 1, False), (b"\n", ["r"], 1, False), (b"y\n", ["r"], 3, True), (b"", ["r", "--yes"], 3, True)):
+        done, text = on_terminal(answer, "rm", *words)
+        assert done == status and ("got: r" in text) == got and ("[y/N]" in text) == ("--yes" not in words), (words, answer, done, text)
+    assert run("rm", "r", "--store", "there", "-y", stdin=subprocess.DEVNULL, status=3).stdout == "got: rm\ngot: --store\ngot: there\ngot: r\n"
+    assert run("rm", "--", "-r", stdin=subprocess.DEVNULL, status=3).stdout == "got: rm\ngot: --\ngot: -r\n"
+    run("rm", stdin=subprocess.DEVNULL, status=2)
+
+
+def check_completion(pages):
+    with open("portolan.bash", "wb") as file:
+        file.write(subprocess.run([pages, "--bash"], capture_output=True, check=True).stdout)
+    for line, expected, unexpected in (("", "metrics", "--format"), ("met", "metrics", "map"), ("metrics --fo", "--format", "--by"),
+                                       ("metrics r --format ", "cartography", "ids"), ("select r -f ", "ids", "aum"), ("noise ", "mixture", "r"),
+                                       ("noise plan ", "two", "fit"), ("metrics ", "two", "--format"), ("help ", "aflite", "r"),
+                                       ("select r --with ", "two", "csv")):
+        words = ["portolan", *line.split(" ")]
+        script = (f'source ./portolan.bash; COMP_WORDS=({" ".join(repr(word) for word in [PORTOLAN, *words[1:]])}); '
+                  f'COMP_CWORD={len(words) - 1}; _portolan; printf "%s\\n" "${{COMPREPLY[@]}}"')
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        offered = done.stdout.split()
+        assert expected in offered and unexpected not in offered and not done.stderr, (line, done)
+
+
+def main():
+    maker, pages = (os.path.abspath(path) for path in sys.argv[2:4])
+    r = [stores.batch(e, [0, 1, 2, 3], [0.25, 0.5, 0.75 - e / 4, 1], [0, 1, 1, 1], [0, 1, 0, 1]) for e in range(3)]
+    two = [stores.batch(e, range(20), [0.1 + 0.01 * i + e / 50 for i in range(10)] + [0.8 + 0.01 * i for i in range(10)], [0, 1] * 10) for e in range(2)]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ.update(PORTOLAN_STORE="store", LC_ALL="C.UTF-8")
+        stores.make_store(maker, "store", [stores.run("r", r, declared=9), stores.run("s", r), stores.run("two", two)])
+        np.save("X.npy", np.eye(4, dtype="f4"))
+        write("y", "0\n1\n0\n1\n")
+        run("runs", status=0)  # which makes the lock file
+        check_rows()
+        check_outputs()
+        check_derived()
+        check_formats()
+        check_small()
+        check_removal()
+        check_completion(pages)
+        os.chdir("/")
+    print("endings, --quiet, rm on a terminal, completion: as they should be")
+
+
+if __name__ == "__main__":
+    main()
