@@ -7,6 +7,7 @@
  */
 #include "commands.h"
 
+#include "dynamics/arrays.h"
 #include "compare_average.h"
 #include "compare_report.h"
 
@@ -27,8 +28,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROW_BYTES 100 /* what matching and ranking take for each example of a run */
 
 enum {
 	KEY_FORMAT = 'f',
@@ -167,7 +166,6 @@ load_runs(struct compare *compare, struct portolan_error *error)
 	        .measures = wants_pairs(compare) ? MEASURE_ALL
 	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = wants_pairs(compare),
-	        .row_bytes = ROW_BYTES,
 	};
 	const struct common_options *common = &compare->options.common;
 	char **names = compare->options.operands;
@@ -250,7 +248,7 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 		for (size_t b = a + 1; b < count && code >= 0; b++)
 			code = compare_pair(compare, a, b, regions, &result->pairs[result->pair_count++], error);
 	for (size_t r = 0; regions && r < count; r++)
-		free(regions[r]);
+		array_free(regions[r]);
 	free(regions);
 	return code;
 }

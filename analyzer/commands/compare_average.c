@@ -31,7 +31,7 @@ write_table(const struct options *options, int format, const struct dynamics *dy
 int
 compare_average(const struct options *options, int format, struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .row_bytes = 8};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	struct aggregate_report report;
 	struct dynamics dynamics;
 	int status = dynamics_load_aggregate(&dynamics, &options->common, options->operands,

@@ -1,6 +1,7 @@
 /* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
 #include "commands.h"
 
+#include "dynamics/arrays.h"
 #include "groups.h"
 #include "plot/chart.h"
 #include "program/message.h"
@@ -16,7 +17,6 @@
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000
 #define LEVEL 0.95
-#define ROW_BYTES 100       /* what an example takes while it is ranked, looked up and summarised; --columns on top */
 #define STATUS_STOPPED 1000 /* no exit status: the options have theirs */
 
 enum {
@@ -171,7 +171,6 @@ do_groups(struct groups *groups, struct portolan_error *error)
 	else
 		selection_rule_request(&groups->rule, &request);
 	request.gold = true;
-	request.row_bytes = ROW_BYTES + (uint32_t)(groups->columns.name_count * sizeof(double));
 	if (code >= 0)
 		code = dynamics_load(&groups->dynamics, &groups->options.common, groups->options.operands[0], &request,
 		                     error);
@@ -183,8 +182,8 @@ do_groups(struct groups *groups, struct portolan_error *error)
 		gaps = dynamics_report_gaps(&groups->dynamics, groups->options.common.strict);
 		code = code ? code : gaps;
 	}
-	free(groups->selected);
-	free(groups->gold);
+	array_free(groups->selected);
+	array_free(groups->gold);
 	dynamics_free(&groups->dynamics);
 	return code;
 }

@@ -2,25 +2,27 @@
  * export.c: rows are made in the workers and written in order.
  *
  * Each slot holds the finished rows of one part: formatting numbers costs more than computing them, so it is done by
- * all threads, and what is left for the one that delivers is to write. Where the store's order is not that of the ids,
- * slices are sorted first, and cut into parts of the same size.
+ * all threads, and what is left for the one that delivers is to write. Where the store's order is that of the ids, one
+ * scan gives the rows, and nothing is held. Otherwise the run is held, and its rows are taken in order.
  *
- * Records of one size go straight to their place in a file: each worker writes its own, a few at a time, from its
- * cache.
+ * Records of one size go straight to their place in a file, which is known before they are made: that of their example
+ * in the order, or, where the ids are not in order, the one that sorting the ids gives. So one scan is enough for these
+ * as well.
  */
 #include "export.h"
 
+#include "dynamics/arrays.h"
 #include "dynamics/scan.h"
-#include "dynamics/slices.h"
 #include "program/parallel.h"
+#include "table_format.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define PIECE_BYTES (256u << 10)          /* of records: with the columns they are made from, in a core's own cache */
-#define SHARE 4 /* of the memory for slices, what the scan that fills them may take: a quarter */
+#define PIECE_BYTES (256u << 10) /* of records: with the columns they are made from, in a core's own cache */
 
 struct export
 {
@@ -28,16 +30,16 @@ struct export
 	const struct export_request *request;
 	struct output *output;
 	struct table table;
-	struct slices slices;
-	double never; /* instead of forgetting events; NaN: nothing */
-	size_t row_bytes;
-	bool placed;      /* rows are written where they belong, by whoever made them */
-	uint32_t rows;    /* made at once */
-	uint64_t head;    /* bytes before the first row */
-	uint64_t written; /* examples of the slices before this one */
+	double never;  /* instead of forgetting events; NaN: nothing */
+	uint32_t rows; /* made at once */
+	size_t record; /* bytes of one, where they are written to their places by whoever made them; else 0 */
+	uint64_t head; /* bytes before the first row */
 	struct output *slots;
 	unsigned slot_count;
-	const struct dynamics *slice; /* being written */
+	/* Of records that do not come in the order of their ids: */
+	char *mapped;      /* the output, with room for all examples, */
+	uint32_t *places;  /* where each one's record is, by dense index, */
+	uint64_t *missing; /* and, by place, a bit for who was not observed */
 };
 
 static double
@@ -68,29 +70,28 @@ mark_never_learned(const struct export *export, struct dynamics *part)
 			events->values[i] = export->never;
 }
 
-/* `place`: how many rows the output has before these. */
 static int
 format_rows(const struct export *export, struct output *slot, const struct dynamics *part, const uint32_t *rows,
-            size_t count, uint64_t place, struct portolan_error *error)
+            size_t count, struct portolan_error *error)
 {
-	int code;
-
 	output_clear(slot);
 	table_write_rows(&export->table, slot, part, rows, count);
-	code = output_check(slot, error);
-	if (code >= 0 && export->placed)
-		code = output_write_at(export->output, slot->buffer, slot->used,
-		                       export->head + place * export->row_bytes, error);
-	return code;
+	return output_check(slot, error);
 }
 
 static int
-format_part(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
+format_part(void *context, struct dynamics *part, unsigned number, struct portolan_error *error)
 {
 	const struct export *export = context;
+	struct output *slot = &export->slots[number];
+	int code;
 
 	mark_never_learned(export, part);
-	return format_rows(export, &export->slots[slot], part, part->order, part->count, part->place, error);
+	code = format_rows(export, slot, part, part->order, part->count, error);
+	if (code < 0 || !export->record)
+		return code;
+	return output_write_at(export->output, slot->buffer, slot->used, export->head + part->place * export->record,
+	                       error);
 }
 
 static int
@@ -98,22 +99,32 @@ write_part(void *context, unsigned slot, struct portolan_error *error)
 {
 	const struct export *export = context;
 
-	if (export->placed)
-		return 0;
 	output_append(export->output, &export->slots[slot]);
 	return output_check(export->output, error);
+}
+
+/* Rows that come in order: one scan. */
+static int
+write_scanned(struct export *export, struct portolan_error *error)
+{
+	struct scan_steps steps = {.context = export, .work = format_part, .deliver = write_part};
+
+	if (export->record)
+		steps = (struct scan_steps){
+		        .context = export, .work = format_part, .rows = export->rows, .placed = true};
+	return scan_run(export->run, &steps, error);
 }
 
 static int
 format_piece(void *context, unsigned thread, unsigned slot, size_t piece, struct portolan_error *error)
 {
 	const struct export *export = context;
-	const struct dynamics *slice = export->slice;
-	size_t at = piece * export->rows, rest = slice->count - at;
+	const struct dynamics *run = export->run;
+	size_t at = piece * export->rows, rest = run->count - at;
 
 	(void)thread;
-	return format_rows(export, &export->slots[slot], slice, slice->order + at,
-	                   rest < export->rows ? rest : export->rows, export->written + at, error);
+	return format_rows(export, &export->slots[slot], run, run->order + at,
+	                   rest < export->rows ? rest : export->rows, error);
 }
 
 static int
@@ -123,66 +134,102 @@ write_piece(void *context, unsigned slot, size_t piece, struct portolan_error *e
 	return write_part(context, slot, error);
 }
 
+/* Rows of a run that is held. */
 static int
-write_slice(struct export *export, size_t s, struct portolan_error *error)
+write_held(struct export *export, struct portolan_error *error)
 {
-	struct dynamics slice;
 	struct parallel parallel = {.threads = export->run->threads,
+	                            .count = (export->run->count + export->rows - 1) / export->rows,
 	                            .what = "writing",
 	                            .context = export,
 	                            .work = format_piece,
 	                            .deliver = write_piece};
-	int code = slices_load(export->run, &export->slices, s, &slice, error);
 
-	if (code < 0)
-		return code;
-	mark_never_learned(export, &slice);
-	export->slice = &slice;
-	parallel.count = (slice.count + export->rows - 1) / export->rows;
-	code = parallel_run(&parallel, error);
-	export->written += slice.count;
-	slices_release(&slice);
-	return code;
+	mark_never_learned(export, export->run);
+	return parallel_run(&parallel, error);
 }
 
+/* Copies the records of a piece to their places. */
 static int
-write_rows(struct export *export, struct portolan_error *error)
+scatter_part(void *context, struct dynamics *part, unsigned number, struct portolan_error *error)
 {
-	struct scan_steps steps = {.context = export,
-	                           .rows = export->placed ? export->rows : 0,
-	                           .placed = export->placed,
-	                           .work = format_part,
-	                           .deliver = write_part};
-	int code = 0;
-
-	if (export->slices.ascending)
-		return scan_run(export->run, &steps, error);
-	for (size_t s = 0; s < export->slices.count && code >= 0; s++)
-		code = write_slice(export, s, error);
-	return code;
-}
-
-/* How many examples are observed, where it must be known before the first is written. */
-static int
-count_rows(const struct export *export, uint64_t *rows, struct portolan_error *error)
-{
-	struct dynamics *counted = malloc(sizeof(*counted));
-	struct scan_steps steps = {0};
+	const struct export *export = context;
+	const uint32_t *places = export->places + part->first;
+	struct output *slot = &export->slots[number];
+	size_t next = 0;
 	int code;
 
-	*rows = 0;
-	if (export->request->format != TABLE_NPY || export->placed) {
-		free(counted);
-		return 0;
+	mark_never_learned(export, part);
+	code = format_rows(export, slot, part, part->order, part->count, error);
+	for (uint32_t row = 0; row < part->ids.rows && code >= 0; row++) {
+		if (next < part->count && part->order[next] == row)
+			memcpy(export->mapped + export->head + places[row] * export->record,
+			       slot->buffer + next++ * export->record, export->record);
+		else
+			__atomic_fetch_or(&export->missing[places[row] / 64], UINT64_C(1) << places[row] % 64,
+			                  __ATOMIC_RELAXED);
 	}
-	if (!counted)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	*counted = *export->run;
-	counted->column_count = 1; /* epochs */
-	counted->with_gold = false;
-	code = scan_run(counted, &steps, error);
-	*rows = counted->count;
-	free(counted);
+	return code;
+}
+
+/* Closes the gaps that examples without observations have left. */
+static void
+close_gaps(const struct export *export, uint64_t examples)
+{
+	char *records = export->mapped + export->head;
+	uint64_t kept = 0;
+
+	for (uint64_t place = 0; place < examples && kept < examples; place++) {
+		if (export->missing[place / 64] >> place % 64 & 1)
+			continue;
+		if (kept < place)
+			memcpy(records + kept * export->record, records + place * export->record, export->record);
+		kept++;
+	}
+}
+
+/* Where each example's record goes: its id's place in their order. */
+static int
+find_places(struct export *export, struct portolan_error *error)
+{
+	struct ids ids = {0};
+	uint32_t *order = NULL;
+	int code = dynamics_read_ids(export->run, &ids, error);
+
+	if (code >= 0)
+		order = array_new(ids.rows, sizeof(*order), "examples in order", error);
+	export->places = array_new(ids.rows, sizeof(*export->places), "places of examples", error);
+	export->missing = array_new(ids.rows / 64 + 1, sizeof(*export->missing), "marks", error);
+	if (!order || !export->places || !export->missing)
+		code = code < 0 ? code : PORTOLAN_E_MEMORY;
+	for (size_t i = 0; code >= 0 && i < ids.rows; i++)
+		order[i] = (uint32_t)i;
+	if (code >= 0)
+		code = ids_sort(&ids, order, ids.rows, error);
+	for (size_t i = 0; code >= 0 && i < ids.rows; i++)
+		export->places[order[i]] = (uint32_t)i;
+	array_free(order);
+	ids_free(&ids);
+	return code;
+}
+
+/* Records that do not come in order: one scan, and each goes to its place. */
+static int
+write_scattered(struct export *export, struct portolan_error *error)
+{
+	struct scan_steps steps = {.context = export, .work = scatter_part, .rows = export->rows};
+	uint64_t examples = export->run->info->rows;
+	int code = find_places(export, error);
+
+	if (code >= 0)
+		code = output_map(export->output, export->head + examples * export->record, &export->mapped, error);
+	if (code < 0)
+		return code;
+	code = scan_run(export->run, &steps, error);
+	if (code >= 0 && export->run->count < examples)
+		close_gaps(export, examples);
+	output_unmap(export->output, export->mapped, export->head + examples * export->record,
+	             export->head + export->run->count * export->record);
 	return code;
 }
 
@@ -203,14 +250,11 @@ write_head(struct export *export, uint64_t rows, struct portolan_error *error)
 
 /* Writes npy's head again, now that the rows are counted. */
 static int
-correct_head(const struct export *export, uint64_t rows, struct portolan_error *error)
+correct_head(const struct export *export, struct portolan_error *error)
 {
 	struct output head;
-	int code;
+	int code = output_open_memory(&head, 0, error);
 
-	if (export->request->format != TABLE_NPY || export->run->count == rows)
-		return 0;
-	code = output_open_memory(&head, 0, error);
 	if (code < 0)
 		return code;
 	table_write_head(&export->table, &head, export->run->count);
@@ -223,41 +267,14 @@ correct_head(const struct export *export, uint64_t rows, struct portolan_error *
 static uint32_t
 rows_at_once(const struct export *export)
 {
-	uint32_t tiles = (uint32_t)(PIECE_BYTES / export->row_bytes / 64);
+	uint32_t tiles = export->record ? (uint32_t)(PIECE_BYTES / export->record / 64) : STORE_CHUNK;
 
-	return !export->placed || tiles * 64 > STORE_CHUNK ? STORE_CHUNK : tiles > 0 ? tiles * 64 : 64;
-}
-
-/* Cuts the run into slices if it must be, and sees how many threads fit beside them. */
-static int
-divide_memory(struct export *export, struct portolan_error *error)
-{
-	struct dynamics *run = export->run;
-	uint64_t memory = run->max_memory > DYNAMICS_PROGRAM_BYTES ? run->max_memory - DYNAMICS_PROGRAM_BYTES : 0,
-	         share = 1, least;
-	int code = slices_plan(run, memory / SHARE * (SHARE - 1), &export->slices, error);
-
-	if (code >= 0)
-		code = table_init(&export->table, export->request->format, run, export->slices.longest, error);
-	if (code < 0)
-		return code;
-	export->table.with_ci = export->request->with_ci;
-	export->row_bytes = table_row_bytes(&export->table, export->slices.longest);
-	export->rows = rows_at_once(export);
-	share = export->slices.ascending ? 1 : SHARE;
-	least = scan_fit(run, memory / share, export->row_bytes * export->rows);
-	if (least > 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' is too long for so little memory: say --max-memory %lluM, or fewer --epochs",
-		                 run->info->name,
-		                 (unsigned long long)((least * share + DYNAMICS_PROGRAM_BYTES + (1 << 20)) >> 20));
-	return 0;
+	return tiles * 64 > STORE_CHUNK ? STORE_CHUNK : tiles > 0 ? tiles * 64 : 64;
 }
 
 static int
 open_slots(struct export *export, struct portolan_error *error)
 {
-	size_t room = export->request->format == TABLE_NPY ? export->row_bytes * export->rows : 0;
 	unsigned slots = parallel_slots(export->run->threads);
 	int code = 0;
 
@@ -265,38 +282,48 @@ open_slots(struct export *export, struct portolan_error *error)
 	if (!export->slots)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	while (code >= 0 && export->slot_count < slots)
-		code = output_open_memory(&export->slots[export->slot_count++], room, error);
+		code = output_open_memory(&export->slots[export->slot_count++], export->record * export->rows, error);
 	return code;
 }
 
 static int
 write_table(struct export *export, struct portolan_error *error)
 {
-	uint64_t rows = 0;
-	int code = divide_memory(export, error);
+	bool is_npy = export->request->format == TABLE_NPY, placed = is_npy && output_can_patch(export->output),
+	     ascending;
+	struct dynamics *run = export->run;
+	struct text_extent extent = {0};
+	int code = dynamics_look_at_ids(run, &ascending, is_npy ? &extent : NULL, error);
+	bool held = is_npy ? !placed : !ascending; /* npy's head says how many rows there are */
 
+	if (code >= 0 && held)
+		code = dynamics_hold(run, error);
 	if (code >= 0)
-		code = open_slots(export, error);
-	if (code >= 0)
-		code = count_rows(export, &rows, error);
+		code = table_init(&export->table, export->request->format, run, &extent, error);
 	if (code < 0)
 		return code;
-	code = write_head(export, rows, error);
+	export->table.with_ci = export->request->with_ci;
+	if (placed)
+		table_note_wide_ids(&extent);
+	export->record = placed ? table_record_bytes(export->table.record) : 0;
+	export->rows = rows_at_once(export);
+	code = open_slots(export, error);
 	if (code >= 0)
-		code = write_rows(export, error);
-	if (code >= 0 && export->run->count == 0)
-		code = dynamics_no_observations(export->run, error);
-	return code < 0 ? code : correct_head(export, rows, error);
+		code = write_head(export, held ? run->count : 0, error);
+	if (code >= 0)
+		code = held        ? write_held(export, error)
+		       : ascending ? write_scanned(export, error)
+		                   : write_scattered(export, error);
+	if (code >= 0 && run->count == 0)
+		code = dynamics_no_observations(run, error);
+	return code >= 0 && placed ? correct_head(export, error) : code;
 }
 
 int
 export_run(struct dynamics *run, const struct export_request *request, struct output *output,
            struct portolan_error *error)
 {
-	struct export export = {.run = run,
-	                        .request = request,
-	                        .output = output,
-	                        .placed = request->format == TABLE_NPY && output_can_patch(output)};
+	struct export export = {.run = run, .request = request, .output = output};
 	int code;
 
 	export.never = never_learned_number(request, run->epoch_count);
@@ -306,7 +333,8 @@ export_run(struct dynamics *run, const struct export_request *request, struct ou
 	for (unsigned s = 0; s < export.slot_count; s++)
 		output_discard(&export.slots[s]);
 	free(export.slots);
+	array_free(export.places);
+	array_free(export.missing);
 	table_free(&export.table);
-	slices_free(&export.slices);
 	return code;
 }

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <fcntl.h>
@@ -50,8 +51,7 @@ open_nameless(const struct output *output)
 {
 	const char *slash = strrchr(output->target, '/');
 	char *folder = slash ? strndup(output->target, (size_t)(slash - output->target) + 1) : strdup(".");
-	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
-	                                                      : -1;
+	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 
 	free(folder);
 	return fd;
@@ -265,6 +265,26 @@ output_write_at(const struct output *output, const void *data, size_t size, uint
 	int failure = write_at(output->fd, data, size, at);
 
 	return failure ? failed(output, failure, error) : 0;
+}
+
+int
+output_map(const struct output *output, uint64_t bytes, char **mapped, struct portolan_error *error)
+{
+	int failure = posix_fallocate(output->fd, 0, (off_t)bytes); /* a full disk is an error here, and no SIGBUS */
+	void *at = failure ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->fd, 0);
+
+	if (at == MAP_FAILED)
+		return failed(output, failure ? failure : errno, error);
+	*mapped = at;
+	return 0;
+}
+
+void
+output_unmap(struct output *output, char *mapped, uint64_t bytes, uint64_t kept)
+{
+	munmap(mapped, bytes);
+	if (ftruncate(output->fd, (off_t)kept) < 0 && output->failure == 0)
+		output->failure = errno;
 }
 
 int

@@ -41,6 +41,11 @@ void output_patch(struct output *output, const void *data, size_t size);
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
 
+/* Where output_can_patch(): makes the file `bytes` long and maps it, to be written in any order, from any thread. What
+ * goes through the other functions goes to its beginning. output_unmap() cuts it to its final length. */
+int output_map(const struct output *output, uint64_t bytes, char **mapped, struct portolan_error *error);
+void output_unmap(struct output *output, char *mapped, uint64_t bytes, uint64_t kept);
+
 /* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
 int output_check(const struct output *output, struct portolan_error *error);
 
@@ -56,7 +61,8 @@ void output_commit(struct output *output, const char *end);
 /* Makes output_finish() fail for lack of memory. */
 void output_fail(struct output *output);
 
-/* Writes what is buffered and gives the file its name. PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
+/* Writes what is buffered and gives the file its name. PORTOLAN_E_SYSTEM: nothing is left of the file. Frees
+ * everything. */
 int output_finish(struct output *output, struct portolan_error *error);
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */
 

@@ -38,9 +38,9 @@ static const struct {
           "Work in N threads. Default: one for each core. The result does not depend on it."}},
         {COMMON_MEMORY,
          {"max-memory", KEY_MEMORY, "SIZE",
-          "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). With less it takes "
-          "longer. The "
-          "store's mapped pages are the system's cache, and do not count."}},
+          "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). What is held beyond that "
+          "goes to temporary files in $TMPDIR, or else /var/tmp, which takes longer. The store's mapped pages are the "
+          "system's cache, and do not count."}},
         {COMMON_STORE,
          {"store", KEY_STORE, "DIR", "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
         {~0u, {"help", KEY_HELP, NULL, "Show this help."}},
