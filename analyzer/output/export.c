@@ -22,7 +22,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUCKETS_MOST 256u
+#define BUCKET_LEAST 14u /* bits of a place within a bucket */
+#define HELD_BYTES (32u << 10)
 #define PIECE_BYTES (256u << 10) /* of records: with the columns they are made from, in a core's own cache */
+
+/* A slot's records on their way to the buckets: `held` for each; or those of one bucket, before and after. */
+struct heap {
+	char *records, *ordered;
+	uint32_t *places;
+	uint32_t used[BUCKETS_MOST];
+};
+
+/*
+ * Records that come in any order would be written one by one. Instead, the places are cut into buckets. Each has its
+ * part of the file, to which records are written as they come, some hundred together; then every bucket is put in order
+ * in memory.
+ */
+struct buckets {
+	unsigned shift; /* bucket b has the places from b << shift on */
+	uint32_t count, held;
+	uint32_t arrived[BUCKETS_MOST]; /* records of each, so far */
+	uint32_t *places;               /* of the records as they lie in the file */
+	uint64_t written;               /* records in order */
+	struct heap *heaps;             /* by slot */
+};
 
 struct export
 {
@@ -36,10 +60,8 @@ struct export
 	uint64_t head; /* bytes before the first row */
 	struct output *slots;
 	unsigned slot_count;
-	/* Of records that do not come in the order of their ids: */
-	char *mapped;      /* the output, with room for all examples, */
-	uint32_t *places;  /* where each one's record is, by dense index, */
-	uint64_t *missing; /* and, by place, a bit for who was not observed */
+	uint32_t *places; /* of examples whose ids are not in order: where each one's record goes, by dense index */
+	struct buckets *buckets;
 };
 
 static double
@@ -149,48 +171,105 @@ write_held(struct export *export, struct portolan_error *error)
 	return parallel_run(&parallel, error);
 }
 
-/* Copies the records of a piece to their places. */
+/* Writes what a heap has of a bucket behind what the bucket has already. */
+static int
+flush(const struct export *export, struct heap *heap, uint32_t bucket, struct portolan_error *error)
+{
+	struct buckets *buckets = export->buckets;
+	uint32_t n = heap->used[bucket], before = __atomic_fetch_add(&buckets->arrived[bucket], n, __ATOMIC_RELAXED);
+	uint64_t at = ((uint64_t)bucket << buckets->shift) + before;
+	size_t held = (size_t)bucket * buckets->held;
+
+	memcpy(buckets->places + at, heap->places + held, n * sizeof(*heap->places));
+	heap->used[bucket] = 0;
+	return output_write_at(export->output, heap->records + held * export->record, n * export->record,
+	                       export->head + at * export->record, error);
+}
+
+/* Copies the records of a piece to the slot's heap. */
 static int
 scatter_part(void *context, struct dynamics *part, unsigned number, struct portolan_error *error)
 {
 	const struct export *export = context;
-	const uint32_t *places = export->places + part->first;
+	const struct buckets *buckets = export->buckets;
+	struct heap *heap = &buckets->heaps[number];
 	struct output *slot = &export->slots[number];
-	size_t next = 0;
 	int code;
 
 	mark_never_learned(export, part);
 	code = format_rows(export, slot, part, part->order, part->count, error);
-	for (uint32_t row = 0; row < part->ids.rows && code >= 0; row++) {
-		if (next < part->count && part->order[next] == row)
-			memcpy(export->mapped + export->head + places[row] * export->record,
-			       slot->buffer + next++ * export->record, export->record);
-		else
-			__atomic_fetch_or(&export->missing[places[row] / 64], UINT64_C(1) << places[row] % 64,
-			                  __ATOMIC_RELAXED);
+	for (size_t i = 0; i < part->count && code >= 0; i++) {
+		uint32_t place = export->places[part->first + part->order[i]], bucket = place >> buckets->shift;
+		size_t at = (size_t)bucket * buckets->held + heap->used[bucket]++;
+
+		memcpy(heap->records + at * export->record, slot->buffer + i * export->record, export->record);
+		heap->places[at] = place;
+		if (heap->used[bucket] == buckets->held)
+			code = flush(export, heap, bucket, error);
 	}
 	return code;
 }
 
-/* Closes the gaps that examples without observations have left. */
-static void
-close_gaps(const struct export *export, uint64_t examples)
+/* Puts a bucket in order: its records may have gaps, where examples were not observed. */
+static int
+order_bucket(void *context, unsigned thread, unsigned number, size_t bucket, struct portolan_error *error)
 {
-	char *records = export->mapped + export->head;
-	uint64_t kept = 0;
+	const struct export *export = context;
+	const struct buckets *buckets = export->buckets;
+	struct heap *heap = &buckets->heaps[number];
+	uint64_t first = (uint64_t)bucket << buckets->shift;
+	uint32_t n = buckets->arrived[bucket], size = UINT32_C(1) << buckets->shift, taken = 0;
+	int code = output_read_at(export->output, heap->records, n * export->record,
+	                          export->head + first * export->record, error);
 
-	for (uint64_t place = 0; place < examples && kept < examples; place++) {
-		if (export->missing[place / 64] >> place % 64 & 1)
-			continue;
-		if (kept < place)
-			memcpy(records + kept * export->record, records + place * export->record, export->record);
-		kept++;
+	(void)thread;
+	memset(heap->places, 0xff, size * sizeof(*heap->places)); /* UINT32_MAX: nobody */
+	for (uint32_t i = 0; i < n; i++)
+		heap->places[buckets->places[first + i] - first] = i;
+	for (uint32_t k = 0; k < size && code >= 0; k++)
+		if (heap->places[k] != UINT32_MAX)
+			memcpy(heap->ordered + (size_t)taken++ * export->record,
+			       heap->records + (size_t)heap->places[k] * export->record, export->record);
+	return code;
+}
+
+/* Buckets before this one are read by now, so their places in the file may be written to. */
+static int
+write_bucket(void *context, unsigned number, size_t bucket, struct portolan_error *error)
+{
+	struct export *export = context;
+	const struct buckets *buckets = export->buckets;
+	int code = output_write_at(export->output, buckets->heaps[number].ordered,
+	                           buckets->arrived[bucket] * export->record,
+	                           export->head + export->buckets->written * export->record, error);
+
+	export->buckets->written += buckets->arrived[bucket];
+	return code;
+}
+
+/* Room for `records` in each heap. */
+static int
+allocate_heaps(const struct export *export, size_t records, bool ordered, struct portolan_error *error)
+{
+	struct buckets *buckets = export->buckets;
+
+	for (unsigned s = 0; s < export->slot_count; s++) {
+		struct heap *heap = &buckets->heaps[s];
+
+		array_free(heap->records);
+		array_free(heap->places);
+		heap->records = array_new(records, export->record, "records", error);
+		heap->places = array_new(records, sizeof(*heap->places), "places of records", error);
+		heap->ordered = ordered ? array_new(records, export->record, "records", error) : NULL;
+		if (!heap->records || !heap->places || (ordered && !heap->ordered))
+			return PORTOLAN_E_MEMORY;
 	}
+	return 0;
 }
 
 /* Where each example's record goes: its id's place in their order. */
 static int
-find_places(struct export *export, struct portolan_error *error)
+find_places(struct export *export, size_t *examples, struct portolan_error *error)
 {
 	struct ids ids = {0};
 	uint32_t *order = NULL;
@@ -199,8 +278,7 @@ find_places(struct export *export, struct portolan_error *error)
 	if (code >= 0)
 		order = array_new(ids.rows, sizeof(*order), "examples in order", error);
 	export->places = array_new(ids.rows, sizeof(*export->places), "places of examples", error);
-	export->missing = array_new(ids.rows / 64 + 1, sizeof(*export->missing), "marks", error);
-	if (!order || !export->places || !export->missing)
+	if (!order || !export->places)
 		code = code < 0 ? code : PORTOLAN_E_MEMORY;
 	for (size_t i = 0; code >= 0 && i < ids.rows; i++)
 		order[i] = (uint32_t)i;
@@ -208,28 +286,84 @@ find_places(struct export *export, struct portolan_error *error)
 		code = ids_sort(&ids, order, ids.rows, error);
 	for (size_t i = 0; code >= 0 && i < ids.rows; i++)
 		export->places[order[i]] = (uint32_t)i;
+	*examples = ids.rows;
 	array_free(order);
 	ids_free(&ids);
 	return code;
 }
 
-/* Records that do not come in order: one scan, and each goes to its place. */
+/* Fills the buckets: one scan. */
+static int
+fill_buckets(struct export *export, struct portolan_error *error)
+{
+	struct scan_steps steps = {.context = export, .work = scatter_part, .rows = export->rows};
+	struct buckets *buckets = export->buckets;
+	int code = allocate_heaps(export, (size_t)buckets->count * buckets->held, false, error);
+
+	if (code >= 0)
+		code = scan_run(export->run, &steps, error);
+	for (unsigned s = 0; s < export->slot_count; s++)
+		for (uint32_t b = 0; b < buckets->count && code >= 0; b++)
+			code = flush(export, &buckets->heaps[s], b, error);
+	return code;
+}
+
+static int
+order_buckets(struct export *export, struct portolan_error *error)
+{
+	struct parallel parallel = {.threads = export->run->threads,
+	                            .count = export->buckets->count,
+	                            .what = "writing",
+	                            .context = export,
+	                            .work = order_bucket,
+	                            .deliver = write_bucket};
+	int code = allocate_heaps(export, (size_t)1 << export->buckets->shift, true, error);
+
+	if (code >= 0)
+		code = parallel_run(&parallel, error);
+	output_cut(export->output, export->head + export->run->count * export->record);
+	return code;
+}
+
+static void
+free_buckets(const struct export *export)
+{
+	struct buckets *buckets = export->buckets;
+
+	for (unsigned s = 0; s < export->slot_count && buckets->heaps; s++) {
+		array_free(buckets->heaps[s].records);
+		array_free(buckets->heaps[s].ordered);
+		array_free(buckets->heaps[s].places);
+	}
+	free(buckets->heaps);
+	array_free(buckets->places);
+}
+
+/* Records that do not come in order. */
 static int
 write_scattered(struct export *export, struct portolan_error *error)
 {
-	struct scan_steps steps = {.context = export, .work = scatter_part, .rows = export->rows};
-	uint64_t examples = export->run->info->rows;
-	int code = find_places(export, error);
+	struct buckets buckets = {.shift = BUCKET_LEAST, .heaps = calloc(export->slot_count, sizeof(*buckets.heaps))};
+	size_t examples;
+	int code = find_places(export, &examples, error);
 
+	export->buckets = &buckets;
+	if (code >= 0) {
+		while ((examples - 1) >> buckets.shift >= BUCKETS_MOST)
+			buckets.shift++;
+		buckets.count = (uint32_t)((examples - 1) >> buckets.shift) + 1;
+		buckets.held = HELD_BYTES / export->record > 0 ? (uint32_t)(HELD_BYTES / export->record) : 1;
+		buckets.places = array_new(examples, sizeof(*buckets.places), "places of records", error);
+		code = buckets.places ? 0 : PORTOLAN_E_MEMORY;
+	}
 	if (code >= 0)
-		code = output_map(export->output, export->head + examples * export->record, &export->mapped, error);
-	if (code < 0)
-		return code;
-	code = scan_run(export->run, &steps, error);
-	if (code >= 0 && export->run->count < examples)
-		close_gaps(export, examples);
-	output_unmap(export->output, export->mapped, export->head + examples * export->record,
-	             export->head + export->run->count * export->record);
+		code = buckets.heaps ? fill_buckets(export, error)
+		                     : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	array_free(export->places);
+	export->places = NULL;
+	if (code >= 0)
+		code = order_buckets(export, error);
+	free_buckets(export);
 	return code;
 }
 
@@ -334,7 +468,6 @@ export_run(struct dynamics *run, const struct export_request *request, struct ou
 		output_discard(&export.slots[s]);
 	free(export.slots);
 	array_free(export.places);
-	array_free(export.missing);
 	table_free(&export.table);
 	return code;
 }

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <fcntl.h>
@@ -268,22 +267,28 @@ output_write_at(const struct output *output, const void *data, size_t size, uint
 }
 
 int
-output_map(const struct output *output, uint64_t bytes, char **mapped, struct portolan_error *error)
+output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error)
 {
-	int failure = posix_fallocate(output->fd, 0, (off_t)bytes); /* a full disk is an error here, and no SIGBUS */
-	void *at = failure ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->fd, 0);
+	char *to = data;
 
-	if (at == MAP_FAILED)
-		return failed(output, failure ? failure : errno, error);
-	*mapped = at;
+	while (size > 0) {
+		ssize_t got = pread(output->fd, to, size, (off_t)at);
+
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return failed(output, got == 0 ? EIO : errno, error);
+		if (got > 0) {
+			to += got;
+			at += (uint64_t)got;
+			size -= (size_t)got;
+		}
+	}
 	return 0;
 }
 
 void
-output_unmap(struct output *output, char *mapped, uint64_t bytes, uint64_t kept)
+output_cut(struct output *output, uint64_t bytes)
 {
-	munmap(mapped, bytes);
-	if (ftruncate(output->fd, (off_t)kept) < 0 && output->failure == 0)
+	if (ftruncate(output->fd, (off_t)bytes) < 0 && output->failure == 0)
 		output->failure = errno;
 }
 

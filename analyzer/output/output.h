@@ -41,10 +41,9 @@ void output_patch(struct output *output, const void *data, size_t size);
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
 
-/* Where output_can_patch(): makes the file `bytes` long and maps it, to be written in any order, from any thread. What
- * goes through the other functions goes to its beginning. output_unmap() cuts it to its final length. */
-int output_map(const struct output *output, uint64_t bytes, char **mapped, struct portolan_error *error);
-void output_unmap(struct output *output, char *mapped, uint64_t bytes, uint64_t kept);
+/* Reads what output_write_at() has written; cuts the file. */
+int output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error);
+void output_cut(struct output *output, uint64_t bytes);
 
 /* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
 int output_check(const struct output *output, struct portolan_error *error);

@@ -7,6 +7,7 @@ signals present in some epochs only, ranges of epochs; every format of metrics, 
 """
 
 import csv
+import io
 import json
 import os
 import resource
@@ -180,6 +181,25 @@ def check_large(portolan):
                 assert len(ids) > 100000 and (ids[1:] > ids[:-1]).all(), f"{run}: ids are not in order"
 
 
+def check_text(portolan):
+    """Ids and labels are text, as wide as the longest in characters; where that is much, csv is named."""
+    for run, ids in (("texts", [*TEXTS, "long" * 50]), ("texts-alike", [f"{i:03}ä" for i in range(5)])):
+        done = subprocess.run([portolan, "metrics", run, "-o", "t.npy"], check=True, capture_output=True, text=True)
+        table = np.load("t.npy")
+        assert table.dtype["id"] == np.dtype(f"<U{max(map(len, ids))}") and table.dtype["label"] == np.dtype("<U4"), table.dtype
+        assert list(table["id"]) == sorted(ids, key=lambda i: i.encode()), table["id"]
+        assert set(table["label"]) == {"grün", "rot"}, table["label"]
+        assert ("200 characters" in done.stderr and "csv" in done.stderr) == (run == "texts"), done.stderr
+        assert done.stderr == "" or run == "texts", done.stderr
+        lines = subprocess.run([portolan, "metrics", run], check=True, capture_output=True, text=True).stdout.splitlines()
+        assert [row["id"] for row in csv.DictReader(lines)] == list(table["id"])
+        piped = subprocess.run([portolan, "metrics", run, "--format", "npy"], check=True, capture_output=True)
+        assert piped.stderr == b"" and (np.load(io.BytesIO(piped.stdout))["id"] == table["id"]).all()
+
+
+TEXTS = ["007", "NA", "null", "b", "ä", "日本語", "\U0001f5fa map"]
+
+
 def check_passes(portolan):
     """Selections from a run that there is no memory for to hold it: the same bytes, and the system agrees on the memory.
 
@@ -246,6 +266,11 @@ def large_run(name, n, seed, strings=False, half=False):
     return stores.run(name, batches)
 
 
+def text_run(name, ids):
+    return stores.run(name, [stores.batch(0, ids, [0.5] * len(ids), [1] * len(ids), [i % 2 for i in range(len(ids))])],
+                      labels=("grün", "rot"))
+
+
 def gappy_run(name, n, seed):
     """Declared ids of which many were never seen, some blocks and pieces of blocks wholly: places in the file move up."""
     random = np.random.default_rng(seed)
@@ -279,12 +304,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(maker, "store", [case[0] for case in cases] + large)
+        texts = [text_run("texts", [*TEXTS, "long" * 50]), text_run("texts-alike", [f"{i:03}ä" for i in range(5)])]
+        stores.make_store(maker, "store", [case[0] for case in cases] + large + texts)
         checker = Checker(portolan)
         for run, ids, gold, holds in cases:
             checker.metrics(run["name"], ids, gold, holds)
             if len(holds["p"]) > 3:
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
+        check_text(portolan)
         check_large(portolan)
         check_passes(portolan)
         check_maps(portolan)
