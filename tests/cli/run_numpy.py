@@ -11,6 +11,7 @@ import io
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -228,6 +229,15 @@ def check_passes(portolan):
             part = select([*words, "--max-memory", "17M", "--threads", "1"],
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
             assert (part.returncode, part.stdout) == (whole.returncode, whole.stdout), f"{words} in little memory: {part.stderr}"
+
+    def fill_up():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    full = select(["large", "--by", "random", "--fraction", "1", "--max-memory", "16M"], env={**os.environ, "TMPDIR": os.getcwd()},
+                  preexec_fn=fill_up)
+    assert (full.returncode, full.stdout) == (1, b""), full.returncode
+    assert all(word in full.stderr.decode() for word in (os.getcwd(), "MiB", "--max-memory", "TMPDIR")), full.stderr
 
 
 def check_maps(portolan):
