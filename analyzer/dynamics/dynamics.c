@@ -264,7 +264,7 @@ dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
 int
 dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error)
 {
-	struct store_cursor *cursor;
+	struct store_cursor *cursor = NULL;
 	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
 
 	if (code >= 0)
@@ -320,7 +320,7 @@ dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct te
 {
 	bool strings = dynamics->info->id_kind == STORE_ID_STR;
 	struct text_extent seen = {0};
-	struct store_cursor *cursor;
+	struct store_cursor *cursor = NULL;
 	char text[256]; /* an id has at most 255 bytes, and at least one */
 	size_t length = 0;
 	uint64_t integer = 0;
