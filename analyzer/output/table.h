@@ -18,12 +18,14 @@ int table_write_npy(struct output *output, const struct dynamics *dynamics, cons
                     struct portolan_error *error);
 
 /*
- * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same columns.
+ * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same
+ * columns.
  *
- * npy fields: id "<u8" or "S", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
- * label "S". cartography: guid, index (by first appearance, as in the published files), threshold_closeness, confidence,
- * variability (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events. aum: sample_id, aum,
- * as the package published with Pleiss et al. 2020 names them; examples without are left out.
+ * npy fields: id "<u8" or "<U", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
+ * label "<U". cartography: guid, index (by first appearance, as in the published files), threshold_closeness,
+ * confidence, variability (or variability_ci in its place), correctness as a count, forgetfulness: the column
+ * forgetting_events. aum: sample_id, aum, as the package published with Pleiss et al. 2020 names them; examples without
+ * are left out.
  */
 enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
 struct table {
@@ -33,21 +35,18 @@ struct table {
 	struct table_record *record; /* of npy */
 };
 
-/* `longest`: bytes of the longest string id. */
-int table_init(struct table *table, enum table_format format, const struct dynamics *run, size_t longest,
+/* `ids`: of npy, how long string ids are. */
+int table_init(struct table *table, enum table_format format, const struct dynamics *run, const struct text_extent *ids,
                struct portolan_error *error);
 void table_free(struct table *table);
 
 /* Head and rows are safe from any thread, each with an output of its own. npy's head says how many rows there are. */
 void table_write_head(const struct table *table, struct output *output, uint64_t rows);
-void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part, const uint32_t *rows,
-                      size_t count);
+void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part,
+                      const uint32_t *rows, size_t count);
 
 /* The measures that the format has. */
 uint32_t table_measures(enum table_format format, bool with_ci);
-
-/* What a row of text takes at most, about; of npy, exactly. */
-size_t table_row_bytes(const struct table *table, size_t longest);
 
 /* A string id as text_csv() or text_json() writes it. */
 typedef void table_write_text(struct output *output, const char *text, size_t length);
@@ -57,6 +56,7 @@ void table_write_id(struct output *output, const struct dynamics *dynamics, uint
 /* The dynamics' columns alone, for lines that have the rest: ",confidence,…" and ",0.5,…" with any separator. */
 void table_write_names(struct output *output, const struct dynamics *dynamics, char separator);
 void table_write_values(struct output *output, const struct dynamics *dynamics, uint32_t index, char separator);
-void table_write_members(struct output *output, const struct dynamics *dynamics, uint32_t index); /* ,"confidence":0.5,… */
+void table_write_members(struct output *output, const struct dynamics *dynamics,
+                         uint32_t index); /* ,"confidence":0.5,… */
 
 #endif
