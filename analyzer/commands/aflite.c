@@ -286,7 +286,9 @@ const struct command aflite_command = {
                 "bias, Eq. 5), "
                 "how many were removed, and how many shared the p at the cut. The result does not depend on the number "
                 "of "
-                "threads; a checkpoint that is taken up gives the same result, to the byte.",
+                "threads; a checkpoint that is taken up gives the same result, to the byte. It depends in its last digits on the "
+                "kind of processor (plain, avx2 or avx512), which the checkpoint names: another kind does not take it "
+                "up.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS,
         .options = aflite_option_table,
         .run = run,
