@@ -1,8 +1,6 @@
 /* corpus.c: see corpus.h. */
 #include "corpus.h"
 
-#include "stop_words.h"
-
 #include <portolan/error.h>
 
 #include <stdlib.h>

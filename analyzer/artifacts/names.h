@@ -57,11 +57,12 @@ names_key_padded(const char *text, size_t length)
 	return le64toh(key) & UINT64_MAX >> (64 - 8 * length);
 }
 
-/* Where a key's slot is looked for first. */
+/* Where a key's slot is looked for first: every byte has a say, the last ones too. */
 static inline size_t
 names_place(const struct names *names, uint64_t key)
 {
-	return (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & names->mask;
+	key *= UINT64_C(0x9e3779b97f4a7c15);
+	return ((key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & names->mask;
 }
 
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
