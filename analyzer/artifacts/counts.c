@@ -129,7 +129,6 @@ count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *k
 	}
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t row = batch->tokens[i].row, *cells = table->cells + row * stride_of(table);
-
 		bool fresh = cells[0] != table->stamp;
 
 		cells[0] = table->stamp;
@@ -141,6 +140,7 @@ count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *k
 	return true;
 }
 
+/* False: the next one may not fit. */
 static bool
 add_to_batch(struct table *table, const struct token *token)
 {
