@@ -1,8 +1,6 @@
 /* corpus.c: see corpus.h. */
 #include "corpus.h"
 
-#include "stop_words.h"
-
 #include <portolan/error.h>
 
 #include <stdlib.h>
@@ -41,7 +39,7 @@ add_line(struct names *names, struct tokenizer *tokenizer, const char *line, siz
 	tokenizer_begin(tokenizer, line, length, "");
 	while ((code = tokenizer_next(tokenizer, &token)) > 0) {
 		if (!whole) {
-			if (names_add(names, token.text, token.length, token.hash) == NAMES_NONE)
+			if (names_add(names, token.text, token.length) == NAMES_NONE)
 				return TOKENIZER_MEMORY;
 			continue;
 		}
@@ -54,7 +52,7 @@ add_line(struct names *names, struct tokenizer *tokenizer, const char *line, siz
 	}
 	if (code < 0 || used == 0)
 		return code;
-	return names_add(names, joined, used, names_hash(joined, used)) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
+	return names_add(names, joined, used) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
 }
 
 static int
@@ -97,8 +95,7 @@ take_stop_words(struct corpus *corpus, struct portolan_error *error)
 	if (given)
 		return read_list(&corpus->stop_words, given, false, error);
 	for (const char *const *word = stop_words_english; *word; word++)
-		if (names_add(&corpus->stop_words, *word, strlen(*word), names_hash(*word, strlen(*word))) ==
-		    NAMES_NONE)
+		if (names_add(&corpus->stop_words, *word, strlen(*word)) == NAMES_NONE)
 			return no_memory(error);
 	return 0;
 }
@@ -177,11 +174,11 @@ corpus_open(struct corpus *corpus, const struct corpus_request *request, struct 
 }
 
 void
-corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus, const struct token_rules *rules)
+corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus)
 {
 	reader->corpus = corpus;
 	reader->room = (struct fields_room){0};
-	tokenizer_init(&reader->tokenizer, rules);
+	tokenizer_init(&reader->tokenizer, &corpus->rules);
 }
 
 void
