@@ -154,7 +154,7 @@ check_selection(const struct dynamics *dynamics, const struct selection_plan *pl
 			require(chosen[i] < dynamics->ids.rows && !taken[chosen[i]]);
 			taken[chosen[i]] = 1;
 		}
-		free(chosen);
+		array_free(chosen);
 	} else {
 		require_message(&error, code);
 	}
