@@ -63,11 +63,11 @@ checkpoint_parameters(const struct filter_options *options, uint64_t features, u
 
 	if (asprintf(&text,
 	             "features=%016llx labels=%016llx groups=%016llx target-size=%zu partitions=%zu train-size=%zu "
-	             "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu",
+	             "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu processor=%s",
 	             (unsigned long long)features, (unsigned long long)labels, (unsigned long long)groups,
 	             options->target, options->partitions, options->train, options->slice, options->threshold,
 	             slice_heuristic_names[options->heuristic], slice_ties_names[options->ties],
-	             (unsigned long long)options->seed) < 0)
+	             (unsigned long long)options->seed, options->kernels->name) < 0)
 		return NULL;
 	return text;
 }

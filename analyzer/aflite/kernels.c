@@ -36,6 +36,7 @@ half_value(const uint8_t *bytes)
 #define PLACES_4(i, h, o) PLACE(i, h) + (o), PLACE((i) + 1, h) + (o), PLACE((i) + 2, h) + (o), PLACE((i) + 3, h) + (o)
 
 #define KERNEL(name) plain_##name
+#define KERNEL_NAME "plain"
 #define LANES 4
 #define ROWS 4
 #define TALL 4
@@ -44,6 +45,7 @@ half_value(const uint8_t *bytes)
 #define KEEP(x) (void)(x)
 #include "kernels_body.h"
 #undef KERNEL
+#undef KERNEL_NAME
 #undef LANES
 #undef TALL
 #undef PLACES
@@ -54,6 +56,7 @@ half_value(const uint8_t *bytes)
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,popcnt")
 #define KERNEL(name) avx2_##name
+#define KERNEL_NAME "avx2"
 #define LANES 8
 #define TALL 6
 #define PLACES(h, o) PLACES_4(0, h, o), PLACES_4(4, h, o)
@@ -61,6 +64,7 @@ half_value(const uint8_t *bytes)
 #define KEEP(x) __asm__("" : "+x"(x))
 #include "kernels_body.h"
 #undef KERNEL
+#undef KERNEL_NAME
 #undef LANES
 #undef ROWS
 #undef TALL
@@ -72,6 +76,7 @@ half_value(const uint8_t *bytes)
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,fma,f16c,popcnt")
 #define KERNEL(name) avx512_##name
+#define KERNEL_NAME "avx512"
 #define LANES 16
 #define ROWS 8
 #define TALL 12
@@ -80,6 +85,7 @@ half_value(const uint8_t *bytes)
 #define KEEP(x) __asm__("" : "+v"(x))
 #include "kernels_body.h"
 #undef KERNEL
+#undef KERNEL_NAME
 #pragma GCC pop_options
 #endif
 

@@ -41,6 +41,7 @@ struct kernels_product {
 };
 
 struct kernels {
+	const char *name; /* as kernels_named() takes it */
 	/* Adds the gradient of the rows' losses, and returns the sum of these. `rows` and `slots` (the gold labels)
 	 * have `count` entries and KERNELS_PAD readable ones after that. */
 	double (*fit)(const struct kernels_fit *fit, const float *const *rows, const int32_t *slots, size_t count);

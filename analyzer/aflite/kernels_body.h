@@ -440,6 +440,7 @@ KERNEL(subtract)(const float *from, const float *less, float *to, size_t count)
 }
 
 static const struct kernels KERNEL(all_kernels) = {
+        .name = KERNEL_NAME,
         .fit = KERNEL(fit),
         .judge = KERNEL(judge),
         .multiply = KERNEL(multiply),

@@ -34,7 +34,7 @@ labels_free(struct labels *labels)
 int
 labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error)
 {
-	uint32_t number = names_add(&labels->found, text, length, names_hash(text, length));
+	uint32_t number = names_add(&labels->found, text, length);
 
 	if (labels->count == labels->room) {
 		size_t room = labels->room ? 2 * labels->room : 4096;
@@ -124,7 +124,7 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 		      are_numbers(labels->names, classes) ? compare_numbers : compare_names);
 	for (size_t c = 0; c < classes; c++) {
 		const char *name = labels->names[c];
-		uint32_t number = names_find(&labels->found, name, strlen(name), names_hash(name, strlen(name)));
+		uint32_t number = names_find(&labels->found, name, strlen(name));
 
 		order[number] = (uint32_t)c;
 		labels->digest = XXH3_64bits_withSeed(name, strlen(name) + 1, labels->digest);

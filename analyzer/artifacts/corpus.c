@@ -2,7 +2,6 @@
 #include "corpus.h"
 
 #include "files/list.h"
-#include "stop_words.h"
 
 #include <portolan/error.h>
 
@@ -49,7 +48,7 @@ add_words(struct list *list, const char *line, size_t length)
 	tokenizer_begin(&list->tokenizer, line, length, "");
 	while ((code = tokenizer_next(&list->tokenizer, &token)) > 0) {
 		if (!list->whole) {
-			if (names_add(list->names, token.text, token.length, token.hash) == NAMES_NONE)
+			if (names_add(list->names, token.text, token.length) == NAMES_NONE)
 				return TOKENIZER_MEMORY;
 			continue;
 		}
@@ -62,7 +61,7 @@ add_words(struct list *list, const char *line, size_t length)
 	}
 	if (code < 0 || used == 0)
 		return code;
-	return names_add(list->names, joined, used, names_hash(joined, used)) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
+	return names_add(list->names, joined, used) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
 }
 
 static int
@@ -102,8 +101,7 @@ take_stop_words(struct corpus *corpus, struct portolan_error *error)
 	if (given)
 		return read_list(&corpus->stop_words, given, false, error);
 	for (const char *const *word = stop_words_english; *word; word++)
-		if (names_add(&corpus->stop_words, *word, strlen(*word), names_hash(*word, strlen(*word))) ==
-		    NAMES_NONE)
+		if (names_add(&corpus->stop_words, *word, strlen(*word)) == NAMES_NONE)
 			return no_memory(error);
 	return 0;
 }
@@ -182,11 +180,11 @@ corpus_open(struct corpus *corpus, const struct corpus_request *request, struct 
 }
 
 void
-corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus, const struct token_rules *rules)
+corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus)
 {
 	reader->corpus = corpus;
 	reader->fields = (struct fields_reader){0};
-	tokenizer_init(&reader->tokenizer, rules);
+	tokenizer_init(&reader->tokenizer, &corpus->rules);
 }
 
 void

@@ -52,8 +52,7 @@ struct corpus_reader {
 	size_t next_text; /* the field whose tokens come next */
 };
 
-/* `rules`: the corpus's own, or others. */
-void corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus, const struct token_rules *rules);
+void corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus);
 void corpus_reader_free(struct corpus_reader *reader);
 
 /* Goes to the beginning of part p, then from record to record, then from token to token of a record, of which some come

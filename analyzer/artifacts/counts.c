@@ -14,6 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Tokens that wait to be counted: what is looked up of each is fetched while the others are read. */
+struct batch {
+	size_t count, used;
+	struct batch_token {
+		uint64_t key;
+		uint32_t at, length, row;
+	} tokens[32];
+	char text[16384];
+};
+
 struct table {
 	struct corpus_reader reader;
 	struct names tokens, labels;
@@ -24,6 +34,7 @@ struct table {
 	const char *first_empty; /* in the file */
 	uint32_t stamp;
 	struct kept_part *kept; /* of the part at work; NULL: nothing is kept */
+	struct batch batch;
 };
 
 struct pass {
@@ -79,44 +90,77 @@ make_room(struct table *table)
 	return true;
 }
 
+/* An error where there are more labels than there may be. */
+static int
+check_label_count(const struct corpus *corpus, size_t count, struct portolan_error *error)
+{
+	return count <= CORPUS_LABELS_MAX
+	               ? 0
+	               : error_set(error, PORTOLAN_E_INVALID,
+	                           "%s: the field '%s' has more than %d values: is it the label? (see --label)",
+	                           corpus->file.path, corpus->request.label, CORPUS_LABELS_MAX);
+}
+
 /* The number of the record's label in the table. */
 static int
 take_label(struct table *table, uint32_t *label, struct portolan_error *error)
 {
 	const struct corpus_reader *reader = &table->reader;
-	uint64_t hash = names_hash(reader->label->at, reader->label->length);
 
-	*label = names_add(&table->labels, reader->label->at, reader->label->length, hash);
+	*label = names_add(&table->labels, reader->label->at, reader->label->length);
 	if (*label == NAMES_NONE || (table->labels.count > table->label_room && !make_room(table)))
 		return no_memory(error);
-	if (table->labels.count > CORPUS_LABELS_MAX)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: the field '%s' has more than %d values: is it the label? (see --label)",
-		                 reader->corpus->file.path, reader->corpus->request.label, CORPUS_LABELS_MAX);
-	return 0;
+	return check_label_count(reader->corpus, table->labels.count, error);
 }
 
-/* The record, then its tokens; what does not fit is the end of it. */
-static void
-keep_record(struct table *table, struct kept *kept, uint32_t label)
+/* Counts the tokens that wait, of a record of this label; false: out of memory. */
+static bool
+count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *kept)
 {
-	const struct record *record = table->reader.record;
-	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
+	struct batch *batch = &table->batch;
 
-	if (table->kept && !kept_add_record(kept, table->kept, at, record->next, label))
-		table->kept = NULL;
+	for (size_t i = 0; i < batch->count; i++) {
+		struct batch_token *token = &batch->tokens[i];
+
+		token->row = names_add_key(&table->tokens, batch->text + token->at, token->length, token->key);
+		if (token->row == NAMES_NONE || (token->row == table->rows && !make_room(table)))
+			return false;
+		__builtin_prefetch(table->cells + token->row * stride_of(table), 1);
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t row = batch->tokens[i].row, *cells = table->cells + row * stride_of(table);
+		bool fresh = cells[0] != table->stamp;
+
+		cells[0] = table->stamp;
+		cells[1 + label] += fresh ? weight : 0;
+		if (fresh && table->kept && !kept_add_token(kept, table->kept, row))
+			table->kept = NULL;
+	}
+	batch->count = batch->used = 0;
+	return true;
 }
 
-static void
-keep_token(struct table *table, struct kept *kept, uint32_t row)
+/* False: the next one may not fit. */
+static bool
+add_to_batch(struct table *table, const struct token *token)
 {
-	if (table->kept && !kept_add_token(kept, table->kept, row))
-		table->kept = NULL;
+	struct batch *batch = &table->batch;
+	uint64_t key = names_key_padded(token->text, token->length);
+
+	names_prefetch(&table->tokens, key);
+	memcpy(batch->text + batch->used, token->text, TOKEN_READABLE);
+	if (token->length > TOKEN_READABLE)
+		memcpy(batch->text + batch->used, token->text, token->length);
+	batch->tokens[batch->count++] = (struct batch_token){key, (uint32_t)batch->used, (uint32_t)token->length, 0};
+	batch->used += token->length;
+	return batch->count < sizeof(batch->tokens) / sizeof(*batch->tokens) &&
+	       batch->used + TOKEN_TEXT_MAX <= sizeof(batch->text);
 }
 
 static int
 count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
 {
+	const struct record *record = table->reader.record;
 	const struct names *only = table->reader.corpus->request.tokens ? &table->reader.corpus->tokens : NULL;
 	struct token token;
 	uint32_t label;
@@ -127,25 +171,20 @@ count_record(struct table *table, uint32_t weight, struct kept *kept, struct por
 		return code;
 	table->stamp++;
 	table->label_records[label] += weight;
-	keep_record(table, kept, label);
+	if (table->kept && !kept_add_record(kept, table->kept, (uint64_t)(record->at - table->reader.corpus->file.text),
+	                                    record->next, label))
+		table->kept = NULL;
 	while ((code = corpus_reader_token(&table->reader, &token, error)) > 0) {
-		uint32_t row, *cells;
-
 		empty = false;
-		if (only && names_find(only, token.text, token.length, token.hash) == NAMES_NONE)
+		if (only && names_find(only, token.text, token.length) == NAMES_NONE)
 			continue;
-		row = names_add(&table->tokens, token.text, token.length, token.hash);
-		if (row == NAMES_NONE || (row == table->rows && !make_room(table)))
+		if (!add_to_batch(table, &token) && !count_batch(table, label, weight, kept))
 			return no_memory(error);
-		cells = table->cells + row * stride_of(table);
-		if (cells[0] == table->stamp)
-			continue;
-		cells[0] = table->stamp;
-		cells[1 + label] += weight;
-		keep_token(table, kept, row);
 	}
-	if (empty && (table->empty++ == 0 || table->reader.record->at < table->first_empty))
-		table->first_empty = table->reader.record->at;
+	if (!count_batch(table, label, weight, kept))
+		return no_memory(error);
+	if (empty && (table->empty++ == 0 || record->at < table->first_empty))
+		table->first_empty = record->at;
 	return code;
 }
 
@@ -162,7 +201,7 @@ count_part(void *context, unsigned thread, unsigned slot, size_t part, struct po
 		table = pass->tables[thread] = calloc(1, sizeof(*table));
 		if (!table || !make_room(table))
 			return no_memory(error);
-		corpus_reader_init(&table->reader, pass->corpus, &pass->corpus->rules);
+		corpus_reader_init(&table->reader, pass->corpus);
 	}
 	corpus_reader_begin(&table->reader, part);
 	table->kept = kept_begin(pass->kept, part, thread);
@@ -198,7 +237,7 @@ merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *
 
 	for (uint32_t l = 0; l < from->labels.count; l++) {
 		text = names_text(&from->labels, l, &length);
-		labels[l] = names_add(&into->labels, text, length, names_hash_of(&from->labels, l));
+		labels[l] = names_add(&into->labels, text, length);
 		if (labels[l] == NAMES_NONE || (into->labels.count > into->label_room && !make_room(into)))
 			return false;
 		if (into->labels.count > CORPUS_LABELS_MAX)
@@ -210,7 +249,7 @@ merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *
 		uint32_t row;
 
 		text = names_text(&from->tokens, t, &length);
-		row = names_add(&into->tokens, text, length, names_hash_of(&from->tokens, t));
+		row = names_add(&into->tokens, text, length);
 		if (row == NAMES_NONE || (row == into->rows && !make_room(into)))
 			return false;
 		for (uint32_t l = 0; l < from->labels.count; l++)
@@ -355,10 +394,8 @@ finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct 
 		counts->firsts[p] = counts->records;
 		counts->records += records;
 	}
-	if (all && all->labels.count > CORPUS_LABELS_MAX)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: the field '%s' has more than %d values: is it the label? (see --label)",
-		                 pass->corpus->file.path, pass->corpus->request.label, CORPUS_LABELS_MAX);
+	if (all && check_label_count(pass->corpus, all->labels.count, error) < 0)
+		return PORTOLAN_E_INVALID;
 	if (counts->records >= UINT32_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: more than 4,294,967,294 records",
 		                 pass->corpus->file.path);

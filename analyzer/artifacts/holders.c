@@ -24,9 +24,7 @@ struct search {
 	struct names tokens; /* those looked for */
 	uint16_t *places; /* by number of the counts' tokens: place among those looked for, + 1; where records were kept
 	                   */
-	struct token_rules rules;
 	struct corpus_reader *readers; /* of each thread */
-	bool *begun;
 	struct found *slots;
 };
 
@@ -89,11 +87,8 @@ take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t 
 	int count = 0, code;
 
 	while ((code = corpus_reader_token(reader, &token, error)) > 0) {
-		uint32_t name;
+		uint32_t name = names_find(&search->tokens, token.text, token.length);
 
-		if (!names_may_have(&search->tokens, token.text, token.length))
-			continue;
-		name = names_find(&search->tokens, token.text, token.length, names_hash(token.text, token.length));
 		if (name == NAMES_NONE || seen[name / 64] >> name % 64 & 1)
 			continue;
 		seen[name / 64] |= UINT64_C(1) << name % 64;
@@ -110,8 +105,7 @@ take_place(const struct search *search, const struct corpus_reader *reader, uint
            struct portolan_error *error)
 {
 	const struct token_counts *counts = search->request->counts;
-	uint32_t label = names_find(&counts->labels, reader->label->at, reader->label->length,
-	                            names_hash(reader->label->at, reader->label->length));
+	uint32_t label = names_find(&counts->labels, reader->label->at, reader->label->length);
 
 	if (label == NAMES_NONE)
 		return error_set(error, PORTOLAN_E_INVALID, "%s was changed while it was being read",
@@ -202,9 +196,6 @@ search_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	found->count = found->key_count = 0;
 	if (search->places)
 		return search_kept(search, part, found, error);
-	if (!search->begun[thread])
-		corpus_reader_init(reader, search->request->corpus, &search->rules);
-	search->begun[thread] = true;
 	corpus_reader_begin(reader, part);
 	while ((code = corpus_reader_record(reader, error)) > 0) {
 		code = take_record(search, reader, (uint32_t)record++, found, error);
@@ -239,7 +230,7 @@ take_part(void *context, unsigned slot, size_t part, struct portolan_error *erro
 		const char *text = (const char *)key;
 
 		key += holder->group;
-		holder->group = names_add(&holders->keys, text, size, names_hash(text, size));
+		holder->group = names_add(&holders->keys, text, size);
 		if (holder->group == NAMES_NONE)
 			return no_memory(error);
 		holders->list[holders->count++] = *holder;
@@ -302,8 +293,7 @@ name_tokens(struct search *search, struct portolan_error *error)
 		size_t length;
 		const char *text = names_text(names, request->tokens[i].token, &length);
 
-		if (names_add(&search->tokens, text, length, names_hash_of(names, request->tokens[i].token)) ==
-		    NAMES_NONE)
+		if (names_add(&search->tokens, text, length) == NAMES_NONE)
 			return no_memory(error);
 	}
 	return 0;
@@ -325,26 +315,11 @@ use_kept(struct search *search, struct portolan_error *error)
 	return 0;
 }
 
-/* What is looked for has passed all rules: of single words no others need to be left out before. */
-static struct token_rules
-fewer_rules(const struct token_rules *rules)
-{
-	struct token_rules fewer = *rules;
-
-	fewer.no_hashes = true;
-	if (rules->ngrams == 1) {
-		fewer.stop_words = NULL;
-		fewer.min_length = 1;
-	}
-	return fewer;
-}
-
 static void
 search_free(struct search *search, unsigned threads, unsigned slots)
 {
-	for (unsigned t = 0; search->readers && search->begun && t < threads; t++)
-		if (search->begun[t])
-			corpus_reader_free(&search->readers[t]);
+	for (unsigned t = 0; search->readers && t < threads; t++)
+		corpus_reader_free(&search->readers[t]);
 	for (unsigned s = 0; search->slots && s < slots; s++) {
 		free(search->slots[s].list);
 		free(search->slots[s].keys);
@@ -352,7 +327,6 @@ search_free(struct search *search, unsigned threads, unsigned slots)
 	names_free(&search->tokens);
 	free(search->places);
 	free(search->readers);
-	free(search->begun);
 	free(search->slots);
 }
 
@@ -360,7 +334,7 @@ int
 holders_find(const struct holders_request *request, struct holders *holders, struct portolan_error *error)
 {
 	unsigned threads = parallel_threads(request->corpus->request.threads), slots = parallel_slots(threads);
-	struct search search = {.request = request, .holders = holders, .rules = fewer_rules(&request->corpus->rules)};
+	struct search search = {.request = request, .holders = holders};
 	struct parallel parallel = {.threads = threads,
 	                            .count = request->corpus->parts.count,
 	                            .what = "looking for tokens",
@@ -371,9 +345,10 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 
 	*holders = (struct holders){0};
 	search.readers = calloc(threads, sizeof(*search.readers));
-	search.begun = calloc(threads, sizeof(*search.begun));
 	search.slots = calloc(slots, sizeof(*search.slots));
-	code = search.readers && search.begun && search.slots ? name_tokens(&search, error) : no_memory(error);
+	for (unsigned t = 0; search.readers && t < threads; t++)
+		corpus_reader_init(&search.readers[t], request->corpus);
+	code = search.readers && search.slots ? name_tokens(&search, error) : no_memory(error);
 	if (code >= 0)
 		code = use_kept(&search, error);
 	if (code >= 0)

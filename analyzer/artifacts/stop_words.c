@@ -1,5 +1,6 @@
-/* stop_words.c: see stop_words.h. */
-#include "stop_words.h"
+/* stop_words.c: English words that say little about a text: articles, pronouns, prepositions, conjunctions, forms of
+ * be, have and do. Words of negation and quantity (not, no, never, all) are none: they are what gives labels away. */
+#include "tokenizer.h"
 
 #include <stddef.h>
 

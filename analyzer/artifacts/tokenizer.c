@@ -103,6 +103,37 @@ take_ascii(const char *at, const char *end, char *word, long *length)
 	return at;
 }
 
+typedef int8_t byte_vector __attribute__((vector_size(TOKEN_READABLE)));
+
+/* As take_ascii(), of letters and digits whose end shows within 14 bytes, which are looked at all at once: their
+ * number; 0: it is not such a word. */
+static size_t
+take_short(const char *at, const char *end, char *word)
+{
+	byte_vector bytes, lower, letters, others;
+	char tail[TOKEN_READABLE] = {0};
+	uint64_t halves[2];
+	size_t size;
+
+	if (end - at < (ptrdiff_t)sizeof(tail))
+		at = memcpy(tail, at, (size_t)(end - at));
+	memcpy(&bytes, at, sizeof(bytes));
+	lower = bytes | 0x20;
+	letters = (lower >= 'a') & (lower <= 'z');
+	others = ~(letters | ((bytes >= '0') & (bytes <= '9')));
+	memcpy(halves, &others, sizeof(halves));
+	if (halves[0])
+		size = (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
+	else
+		size = halves[1] ? 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8 : 16;
+	if (size > 14 || kind_of(at[size]) & (BEYOND | JOINS) ||
+	    (kind_of(at[size]) & (IN_LETTERS | IN_DIGITS) && kind_of(at[size + 1]) & (WORD | BEYOND)))
+		return 0;
+	bytes |= letters & 0x20;
+	memcpy(word, &bytes, sizeof(bytes));
+	return size;
+}
+
 /* The end of the piece that has the byte at `at`. */
 static const char *
 piece_end(const char *at, const char *end)
@@ -161,8 +192,10 @@ next_word(struct tokenizer *tokenizer)
 		tokenizer->at = at;
 		if (at == end)
 			return 0;
-		if (kind_of(*at) & WORD)
-			behind = take_ascii(at, end, tokenizer->word, &length);
+		if (kind_of(*at) & WORD) {
+			length = (long)take_short(at, end, tokenizer->word);
+			behind = length ? at + length : take_ascii(at, end, tokenizer->word, &length);
+		}
 		if (behind)
 			tokenizer->at = behind;
 		else
@@ -192,10 +225,7 @@ next_kept(struct tokenizer *tokenizer)
 	while ((length = next_word(tokenizer)) > 0) {
 		if (rules->min_length > 1 && count_characters(tokenizer->word, (size_t)length) < rules->min_length)
 			continue;
-		if (!rules->stop_words || !names_may_have(rules->stop_words, tokenizer->word, (size_t)length))
-			break;
-		if (names_find(rules->stop_words, tokenizer->word, (size_t)length,
-		               names_hash(tokenizer->word, (size_t)length)) == NAMES_NONE)
+		if (!rules->stop_words || names_find(rules->stop_words, tokenizer->word, (size_t)length) == NAMES_NONE)
 			break;
 	}
 	return length;
@@ -234,7 +264,6 @@ take_gram(struct tokenizer *tokenizer, struct token *token)
 	memcpy(tokenizer->gram + tokenizer->prefix_length, tokenizer->history + start, length);
 	token->text = tokenizer->gram;
 	token->length = tokenizer->prefix_length + length;
-	token->hash = tokenizer->rules.no_hashes ? 0 : names_hash(token->text, token->length);
 }
 
 int
@@ -249,7 +278,6 @@ tokenizer_next(struct tokenizer *tokenizer, struct token *token)
 		if (tokenizer->rules.ngrams == 1 && tokenizer->prefix_length == 0) {
 			token->text = tokenizer->word;
 			token->length = (size_t)length;
-			token->hash = tokenizer->rules.no_hashes ? 0 : names_hash(token->text, token->length);
 			return 1;
 		}
 		remember(tokenizer, (size_t)length);

@@ -18,19 +18,20 @@
 #include "files/names.h"
 
 #define TOKEN_MAX 256u
+#define TOKEN_READABLE 16u
 #define NGRAMS_MAX 5u
+
+extern const char *const stop_words_english[]; /* ends with NULL */
 
 struct token_rules {
 	const struct names *stop_words; /* NULL: none */
 	size_t min_length;              /* in characters */
 	unsigned ngrams;                /* the longest; 1: words alone */
-	bool no_hashes;                 /* for who wants few of them */
 };
 
 struct token {
-	const char *text;
-	size_t length;
-	uint64_t hash; /* names_hash() */
+	const char *text; /* TOKEN_READABLE bytes can be read there */
+	size_t length;    /* at least 1 */
 };
 
 struct tokenizer_pieces { /* of a piece beyond ASCII: where its words end */
@@ -40,6 +41,7 @@ struct tokenizer_pieces { /* of a piece beyond ASCII: where its words end */
 
 #define TOKEN_PREFIX_MAX 255u
 #define TOKEN_HISTORY (NGRAMS_MAX * (TOKEN_MAX + 1))
+#define TOKEN_TEXT_MAX (TOKEN_PREFIX_MAX + TOKEN_HISTORY) /* bytes of any token */
 
 struct tokenizer {
 	struct token_rules rules;
@@ -53,7 +55,7 @@ struct tokenizer {
 	char history[TOKEN_HISTORY]; /* the last words, joined by spaces */
 	size_t history_length, starts[NGRAMS_MAX];
 	unsigned words, pending; /* in the history; n-grams of its end not answered yet */
-	char gram[TOKEN_PREFIX_MAX + TOKEN_HISTORY];
+	char gram[TOKEN_TEXT_MAX];
 };
 
 enum {

@@ -248,7 +248,8 @@ const struct command aflite_command = {
                 "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
                 "Prints the row numbers that are kept, from 0, ascending (with --run: ids). "
                 "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
-                "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte.",
+                "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte. "
+                "It depends in its last digits on the kind of processor (plain, avx2 or avx512), which the checkpoint names: another kind does not take it up.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
         .options = aflite_option_table,
         .request_size = sizeof(struct aflite_request),

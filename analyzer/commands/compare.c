@@ -5,6 +5,7 @@
  * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
  * (--average), only two are held at a time.
  */
+#include "dynamics/arrays.h"
 #include "compare_report.h"
 
 #include "output/report.h"
@@ -24,8 +25,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define ROW_BYTES 100 /* what matching and ranking take for each example of a run */
 
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
                                          NULL}; /* enum compare_table */
@@ -110,7 +109,6 @@ load_runs(struct compare *compare, struct portolan_error *error)
 	        .measures = wants_pairs(compare) ? MEASURE_ALL
 	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = wants_pairs(compare),
-	        .row_bytes = ROW_BYTES,
 	};
 	const struct common_options *common = &compare->common;
 	char **names = compare->common.operands;
@@ -176,7 +174,7 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 		for (size_t b = a + 1; b < count && code >= 0; b++)
 			code = compare_pair(compare, a, b, regions, &result->pairs[result->pair_count++], error);
 	for (size_t r = 0; regions && r < count; r++)
-		free(regions[r]);
+		array_free(regions[r]);
 	free(regions);
 	return code;
 }
@@ -276,7 +274,7 @@ write_average(const struct compare *compare, const struct dynamics *dynamics, st
 static int
 average_runs(const struct compare *compare, struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .row_bytes = 8};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	const struct common_options *common = &compare->common;
 	struct aggregate_report report;
 	struct dynamics dynamics;

@@ -1,4 +1,5 @@
 /* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
+#include "dynamics/arrays.h"
 #include "groups.h"
 #include "options/format.h"
 #include "plot/chart.h"
@@ -10,7 +11,6 @@
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000
 #define LEVEL 0.95
-#define ROW_BYTES 100 /* what an example takes while it is ranked, looked up and summarised; --columns on top */
 
 static int
 take_columns(void *context, char *text)
@@ -71,7 +71,6 @@ run(void *context, struct portolan_error *error)
 	else
 		selection_rule_request(&groups->rule, &request);
 	request.gold = true;
-	request.row_bytes = ROW_BYTES + (uint32_t)(groups->columns.name_count * sizeof(double));
 	if (code >= 0)
 		code = dynamics_load(&groups->dynamics, &groups->common, groups->common.operands[0], &request, error);
 	if (code < 0)
@@ -82,8 +81,8 @@ run(void *context, struct portolan_error *error)
 		gaps = verdict_report(&groups->dynamics, groups->common.strict);
 		code = code ? code : gaps;
 	}
-	free(groups->selected);
-	free(groups->gold);
+	array_free(groups->selected);
+	array_free(groups->gold);
 	dynamics_free(&groups->dynamics);
 	return code;
 }

@@ -1,10 +1,10 @@
 /* groups_summary.c: portolan groups --attributes: the selection beside the whole. */
 #include "groups.h"
 
+#include "dynamics/arrays.h"
 #include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
-#include "program/parallel.h"
 
 #include <portolan/error.h>
 
@@ -16,12 +16,11 @@ static int
 choose(struct groups *groups, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &groups->dynamics;
-	uint32_t *ranked = malloc((dynamics->count + 1) * sizeof(*ranked));
-	bool *chosen = calloc(dynamics->ids.rows + 1, sizeof(*chosen));
+	uint32_t *ranked = array_new(dynamics->count, sizeof(*ranked), "ranked examples", error);
+	bool *chosen = array_new(dynamics->ids.rows, sizeof(*chosen), "marks", error);
 	size_t count = 0, size = dynamics->count;
-	int code = ranked && chosen
-	                   ? selection_rank(dynamics, &groups->rule, groups->seed, ranked, &count, error)
-	                   : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+	int code = ranked && chosen ? selection_rank(dynamics, &groups->rule, groups->seed, ranked, &count, error)
+	                            : PORTOLAN_E_MEMORY;
 
 	if (groups->count)
 		size = groups->count < size ? (size_t)groups->count : size;
@@ -39,8 +38,8 @@ choose(struct groups *groups, struct portolan_error *error)
 		groups->selected[i] = chosen[dynamics->order[i]];
 		groups->gold[i] = dynamics->gold[dynamics->order[i]];
 	}
-	free(ranked);
-	free(chosen);
+	array_free(ranked);
+	array_free(chosen);
 	return code;
 }
 
@@ -78,20 +77,6 @@ report_columns(const struct groups *groups, const struct columns *columns)
 	return groups->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
-/* Each thread gathers the values of a column for itself: as many as there is memory for. */
-static unsigned
-threads_for(const struct groups *groups)
-{
-	const struct dynamics *dynamics = &groups->dynamics;
-	uint64_t each = (dynamics->count + 1) * (sizeof(double) + sizeof(int32_t));
-	uint64_t used = DYNAMICS_PROGRAM_BYTES + dynamics->beside + dynamics->count * dynamics->row_bytes, room = 0;
-	unsigned threads = parallel_threads(groups->common.threads);
-
-	if (dynamics->max_memory > used)
-		room = (dynamics->max_memory - used) / each;
-	return dynamics->max_memory == 0 || threads <= room ? threads : room > 0 ? (unsigned)room : 1;
-}
-
 static int
 summarise(struct groups *groups, const struct columns *columns, struct portolan_error *error)
 {
@@ -104,7 +89,7 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 	        .replicates = (size_t)groups->replicates,
 	        .level = groups->level,
 	        .seed = groups->seed,
-	        .threads = threads_for(groups),
+	        .threads = groups->dynamics.threads,
 	};
 	struct summary_row *rows;
 	size_t count;
@@ -129,10 +114,10 @@ groups_summarise(struct groups *groups, struct portolan_error *error)
 	if (!selection_rule_is_known(&groups->rule, dynamics))
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no measure or column '%s'",
 		                 dynamics->info->name, groups->rule.measure);
-	groups->selected = calloc(dynamics->count + 1, sizeof(*groups->selected));
-	groups->gold = calloc(dynamics->count + 1, sizeof(*groups->gold));
+	groups->selected = array_new(dynamics->count, sizeof(*groups->selected), "marks", error);
+	groups->gold = array_new(dynamics->count, sizeof(*groups->gold), "gold labels", error);
 	if (!groups->selected || !groups->gold)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+		return PORTOLAN_E_MEMORY;
 	code = choose(groups, error);
 	if (code >= 0)
 		code = columns_read(&columns, &groups->columns, dynamics, error);

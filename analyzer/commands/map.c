@@ -163,7 +163,6 @@ complete(struct map_line *line)
 {
 	struct map_request *request = &line->request;
 	struct map_source_request *source = &request->source;
-	bool animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 
 	request->common = &line->common;
 	request->run = request->from ? NULL : line->common.operands[0];
@@ -171,9 +170,6 @@ complete(struct map_line *line)
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
 	source->plain = request->path_count > 0;
-	source->held = request->path_count > 0;
-	source->sample = request->options.sample;
-	source->maps = animated ? 0 : request->other ? 2 : 1;
 	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)
 		source->colour = NULL;
 }
@@ -261,7 +257,6 @@ const struct command map_command = {
                 "Where the axes are others there are none.\n\n"
                 "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
                 "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were.\n\n"
-                "A run is read some times instead of being held, so memory does not grow with it, but with --sample; --path and --colour-file hold it.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,

@@ -120,11 +120,12 @@ const struct command metrics_command = {
                 "Empty means: not defined for this example.\n\n"
                 "Numbers are as short as can be while reading back exactly. jsonl has null for what is empty. npy is one structured array with the same fields; whole numbers that may be empty are -1 there, others NaN.\n\n"
                 "cartography writes guid, index (order of first appearance), threshold_closeness, confidence, variability, correctness (a count) and forgetfulness (forgetting events; 1000: never learned), as td_metrics.jsonl has them. aum writes sample_id and aum, as aum_values.csv has them, by ascending id; examples without are left out.\n\n"
-                "Memory does not grow with the number of examples. "
-                "Where they were declared, or first logged in the order of their ids, one pass is made, which takes for each thread about 65 KB per epoch and signal, and 10 MB. "
-                "Otherwise the range of ids is cut into parts that fit into --max-memory, with one pass over the run for each: about 200 bytes per example, so 1G does 4 million examples in one pass. "
-                "What waits in the log of an epoch in progress comes on top. "
-                "A npy file on a pipe takes a pass more, as its head says how many rows follow.",
+                "In npy, ids and labels that are text are as wide as the longest, 4 bytes a character. "
+                "csv is read unchanged with pandas.read_csv(FILE, dtype={\"id\": str}, keep_default_na=False): otherwise the ids 007, NA and null become 7 and nothing; na_values={\"aum\": \"\"} then names the columns that may be empty.\n\n"
+                "The run is read once. "
+                "Where its ids were declared, or first logged in their order, its rows are written as they come, and nothing is held. "
+                "Otherwise npy needs some 44 bytes an example for the order, and the other formats, and npy on a pipe, hold the run. "
+                "A thread takes about 65 KB per epoch and signal, and 10 MB. What waits in the log of an epoch in progress comes on top.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .operand = "run",

@@ -8,9 +8,6 @@
 #include "options/options.h"
 #include "selection/regions.h"
 
-/* What ranking, fitting and drawing take for each example, in bytes. */
-#define NOISE_ROW_BYTES 64
-
 struct noise_request {
 	struct common_options common;
 	const char *run;

@@ -74,10 +74,8 @@ write_plan(const struct noise_request *request, const struct dynamics *dynamics,
 int
 noise_action_plan(const struct noise_request *request, struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE) |
-	                                                    MEASURE_BIT(MEASURE_VARIABILITY),
-	                                        .gold = true,
-	                                        .row_bytes = NOISE_ROW_BYTES};
+	const struct dynamics_request wanted = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY), .gold = true};
 	const struct common_options *common = &request->common;
 	struct dynamics dynamics;
 	struct flips flips;
@@ -186,8 +184,7 @@ static int
 draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
      struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {
-	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true, .row_bytes = NOISE_ROW_BYTES};
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
 	struct densities_run after = {dynamics, flips}, before;
 	struct dynamics original;
 	struct flips original_flips;
@@ -238,8 +235,7 @@ fit_run(const struct noise_request *request, const struct dynamics *dynamics, co
 int
 noise_action_fit(const struct noise_request *request, struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {
-	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true, .row_bytes = NOISE_ROW_BYTES};
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
 	struct dynamics dynamics;
 	struct flips flips;
 	int code = request->plot ? picture_check(&request->picture, error) : 0;

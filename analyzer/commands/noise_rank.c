@@ -2,6 +2,7 @@
  * suspect first. */
 #include "noise.h"
 
+#include "dynamics/arrays.h"
 #include "noise/densities.h"
 #include "noise/model.h"
 #include "program/message.h"
@@ -24,8 +25,8 @@ struct scored {
 static void
 scored_free(struct scored *scored)
 {
-	free(scored->scores);
-	free(scored->values);
+	array_free(scored->scores);
+	array_free(scored->values);
 	dynamics_free(&scored->dynamics);
 }
 
@@ -33,21 +34,20 @@ static int
 scored_load(const struct noise_request *request, enum measure measure, struct scored *scored,
             struct portolan_error *error)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure), .row_bytes = NOISE_ROW_BYTES};
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(measure)};
 	int code = dynamics_load(&scored->dynamics, &request->common, request->run, &wanted, error);
 
 	if (code < 0)
 		return code;
-	scored->scores = malloc((scored->dynamics.ids.rows + 1) * sizeof(double));
-	scored->values = malloc(scored->dynamics.count * sizeof(double));
+	scored->scores = array_new(scored->dynamics.ids.rows, sizeof(double), "scores", error);
+	scored->values = array_new(scored->dynamics.count, sizeof(double), "values to score by", error);
 	scored->value_count = 0;
 	scored->least = INFINITY;
 	scored->greatest = -INFINITY;
 	if (scored->scores && scored->values)
 		return 0;
-	code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu scores", scored->dynamics.count);
 	scored_free(scored);
-	return code;
+	return PORTOLAN_E_MEMORY;
 }
 
 /* Prints the suspects, and says what is incomplete. */

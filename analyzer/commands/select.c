@@ -9,7 +9,6 @@
 #include "program/parallel.h"
 #include "select_files.h"
 #include "select_options.h"
-#include "selection/passes.h"
 
 /* STATUS_INCOMPLETE where a list had ids that are not to be chosen from. */
 static int
@@ -62,48 +61,13 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 	return status ? status : lists;
 }
 
-/* What each example takes in the worst case, beside the run: in the pool, ranked by each part, sorted, marked. */
-static uint32_t
-row_bytes(const struct select_request *request)
-{
-	struct selection_rule rules[SELECTION_PARTS_MAX];
-	uint32_t parts = (uint32_t)selection_plan_parts(&request->plan, rules);
-	uint32_t bytes = sizeof(uint32_t) * (2 + parts) + 2 * sizeof(struct sort_item) + 2 + sizeof(double);
-
-	bytes += request->list_count > 0 ? 2 + 4 * sizeof(uint32_t) : 0; /* an index of the ids */
-	bytes += request->join ? sizeof(struct join_match) + 4 * sizeof(uint32_t) : 0;
-	return request->features ? bytes + sizeof(uint32_t) + sizeof(double) : bytes;
-}
-
-static bool
-can_pass(const struct select_request *request)
-{
-	return request->run_count == 1 && request->list_count == 0 && !request->join && passes_can(&request->plan);
-}
-
-/* From a run held whole, or several made into one. */
+/* From a run, or several made into one. */
 static int
-select_held(struct select_request *request, const struct dynamics *dynamics, struct portolan_error *error)
+select_from(struct select_request *request, const struct dynamics *dynamics, struct portolan_error *error)
 {
 	int status = select_check_rules(request, dynamics);
 
 	return status == 0 ? write_selection(request, dynamics, error) : status;
-}
-
-static int
-select_from_one(struct select_request *request, struct dynamics *dynamics, const struct dynamics_request *wanted,
-                struct portolan_error *error)
-{
-	int status = dynamics_open(dynamics, &request->common, request->runs[0], wanted, error);
-
-	if (status < 0)
-		return status;
-	if (can_pass(request) && !dynamics_fits(dynamics)) {
-		status = select_check_rules(request, dynamics);
-		return status == 0 ? select_in_passes(request, dynamics, error) : status;
-	}
-	status = dynamics_hold(dynamics, error);
-	return status < 0 ? status : select_held(request, dynamics, error);
 }
 
 static int
@@ -114,7 +78,6 @@ run(void *context, struct portolan_error *error)
 	        .measures = request->with_measures ? MEASURE_ALL : 0,
 	        .user = request->with_measures,
 	        .gold = request->with_measures || select_has_manifest(request),
-	        .row_bytes = row_bytes(request),
 	};
 	const struct common_options *common = &request->common;
 	struct dynamics_request ranked = {0};
@@ -124,13 +87,13 @@ run(void *context, struct portolan_error *error)
 
 	selection_plan_request(&request->plan, &wanted);
 	selection_plan_request(&request->plan, &ranked);
-	if (request->run_count == 1) {
-		status = select_from_one(request, &dynamics, &wanted, error);
-	} else {
+	if (request->run_count == 1)
+		status = dynamics_load(&dynamics, common, request->runs[0], &wanted, error);
+	else
 		status = dynamics_load_aggregate(&dynamics, common, request->runs, request->run_count, &wanted, &report,
 		                                 error);
-		status = status < 0 ? status : select_held(request, &dynamics, error);
-	}
+	if (status >= 0)
+		status = select_from(request, &dynamics, error);
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
 		verdict_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
@@ -180,9 +143,7 @@ const struct command select_command = {
                 "Integer ids may be written as other programs do: 4.0 and \" 4\" are 4.\n\n"
                 "npy is an array of the ids (uint64), or with --join of the lines' numbers (int64, from 0, the header not counted).\n\n"
                 "The fractions of the paper (--fractions paper): 0.01, 0.05, 0.1, 0.1667, 0.25, 0.3319, 0.5 and 0.75, as the code published with Swayamdipta et al. 2020 has it, in files named by two decimals at most. "
-                "Beside each output file stands FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date ($SOURCE_DATE_EPOCH, if it is set).\n\n"
-                "A run that --max-memory has no room for is read in passes: two or three, and more where much is selected. "
-                "--join, --only, --exclude, --with, k-center, and random where ids are not in order, need it whole, and say how much that takes.",
+                "Beside each output file stands FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date ($SOURCE_DATE_EPOCH, if it is set).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = select_option_table,
         .operand = "run",

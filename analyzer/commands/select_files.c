@@ -1,6 +1,7 @@
 /* select_files.c: one ranking, one file for each size, and beside each what made it. */
 #include "select_files.h"
 
+#include "dynamics/arrays.h"
 #include "program/message.h"
 #include "output/claims.h"
 #include "output/report.h"
@@ -126,17 +127,18 @@ describe_parameters(const struct select_request *request, const struct selection
 	return p;
 }
 
-int
-select_write_manifest(const struct select_request *request, const struct selection_plan *plan,
-                      const struct dynamics *dynamics, size_t eligible, size_t chosen, json_t *classes,
-                      const char *output, struct portolan_error *error)
+static int
+write_manifest(const struct select_request *request, const struct selection_plan *plan,
+               const struct selection_source *source, const uint32_t *chosen, size_t count, const char *output,
+               struct portolan_error *error)
 {
+	const struct dynamics *dynamics = source->dynamics;
 	json_t *manifest = manifest_new("select", dynamics, request->common.store);
 	int failed = !manifest;
 
-	failed |= json_object_set_new(manifest, "eligible", json_integer((json_int_t)eligible)) < 0;
-	failed |= json_object_set_new(manifest, "chosen", json_integer((json_int_t)chosen)) < 0;
-	failed |= json_object_set_new(manifest, "classes", classes) < 0;
+	failed |= json_object_set_new(manifest, "eligible", json_integer((json_int_t)source->count)) < 0;
+	failed |= json_object_set_new(manifest, "chosen", json_integer((json_int_t)count)) < 0;
+	failed |= json_object_set_new(manifest, "classes", manifest_classes(dynamics, chosen, count)) < 0;
 	failed |= json_object_set_new(manifest, "rule",
 	                              describe_rule(request->rule, strlen(request->rule), &plan->rule)) < 0;
 	failed |= json_object_set_new(manifest, "parameters", describe_parameters(request, plan, dynamics)) < 0;
@@ -147,8 +149,8 @@ select_write_manifest(const struct select_request *request, const struct selecti
 	return manifest_write(manifest, output, error);
 }
 
-void
-select_warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
+static void
+warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
 {
 	const char *why = count == asked        ? "there are no more examples to choose from"
 	                  : plan->mix_count > 0 ? "the rules rank no more"
@@ -160,59 +162,44 @@ select_warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
 		message_warning("%zu selected instead of %zu: %s", count, asked, why);
 }
 
-struct select_output_options
-select_output_options(const struct select_request *request, const char *output)
+/* One selection into one file. */
+static int
+write_file(const struct select_request *request, const struct selection_plan *plan,
+           const struct selection_source *source, const struct selection_ranking *ranking, const char *output,
+           struct portolan_error *error)
 {
-	return (struct select_output_options){
+	const struct select_output_options options = {
 	        .format = (enum select_format)request->format,
 	        .path = output,
 	        .join = request->join,
 	        .id_field = request->id_field,
 	        .with_measures = request->with_measures,
 	};
-}
-
-struct ranked {
-	const struct selection_source *source;
-	struct selection_ranking ranking;
-};
-
-/* One selection into one file. */
-static int
-write_one(void *context, const struct select_request *request, const struct selection_plan *plan, const char *output,
-          struct portolan_error *error)
-{
-	const struct ranked *ranked = context;
-	const struct selection_source *source = ranked->source;
-	struct select_output_options options = select_output_options(request, output);
 	uint32_t *chosen;
 	size_t count, asked;
-	int code, status = selection_plan_take(plan, source, &ranked->ranking, &chosen, &count, &asked, error);
+	int code, status = selection_plan_take(plan, source, ranking, &chosen, &count, &asked, error);
 
 	if (status < 0)
 		return status;
-	select_warn_fewer(plan, count, asked);
+	warn_fewer(plan, count, asked);
 	status = select_output(&options, source->dynamics, chosen, count, error);
 	if (status >= 0 && select_has_manifest(request)) {
-		code = select_write_manifest(request, plan, source->dynamics, source->count, count,
-		                             manifest_classes(source->dynamics, chosen, count), output, error);
+		code = write_manifest(request, plan, source, chosen, count, output, error);
 		status = code < 0 ? code : status;
 	}
-	free(chosen);
+	array_free(chosen);
 	return status;
 }
 
-int
-select_each_file(const struct select_request *request,
-                 int (*write)(void *context, const struct select_request *request, const struct selection_plan *plan,
-                              const char *output, struct portolan_error *error),
-                 void *context, struct portolan_error *error)
+static int
+write_files(const struct select_request *request, const struct selection_source *source,
+            const struct selection_ranking *ranking, struct portolan_error *error)
 {
 	struct selection_plan plan = request->plan;
 	int status = STATUS_DONE;
 
 	if (request->fraction_count == 0)
-		return write(context, request, &plan, request->common.output, error);
+		return write_file(request, &plan, source, ranking, request->common.output, error);
 	for (size_t i = 0; i < request->fraction_count; i++) {
 		char *name = name_file(request->common.output, request->fraction_names[i]);
 		int code;
@@ -220,7 +207,7 @@ select_each_file(const struct select_request *request,
 		if (!name)
 			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
 		plan.fraction = request->fractions[i];
-		code = write(context, request, &plan, name, error);
+		code = write_file(request, &plan, source, ranking, name, error);
 		free(name);
 		if (code < 0)
 			return code;
@@ -230,32 +217,40 @@ select_each_file(const struct select_request *request,
 }
 
 static int
-claim_one(void *context, const struct select_request *request, const struct selection_plan *plan, const char *output,
-          struct portolan_error *error)
+claim_file(const struct select_request *request, const char *output, struct portolan_error *error)
 {
 	int code = request->fraction_count > 0 ? claims_add_output("the file", output, error) : 0;
 
-	(void)context;
-	(void)plan;
 	return code >= 0 && select_has_manifest(request) ? manifest_claim(output, error) : code;
 }
 
 int
 select_claim_files(const struct select_request *request, struct portolan_error *error)
 {
-	return select_each_file(request, claim_one, NULL, error);
+	int code = 0;
+
+	if (request->fraction_count == 0)
+		return claim_file(request, request->common.output, error);
+	for (size_t i = 0; i < request->fraction_count && code >= 0; i++) {
+		char *name = name_file(request->common.output, request->fraction_names[i]);
+
+		code = name ? claim_file(request, name, error)
+		            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
+		free(name);
+	}
+	return code;
 }
 
 int
 select_write_files(const struct select_request *request, const struct selection_source *source,
                    struct portolan_error *error)
 {
-	struct ranked ranked = {.source = source};
-	int status = selection_plan_rank(&request->plan, source, request->fractions, request->fraction_count,
-	                                 &ranked.ranking, error);
+	struct selection_ranking ranking;
+	int status = selection_plan_rank(&request->plan, source, request->fractions, request->fraction_count, &ranking,
+	                                 error);
 
 	if (status >= 0)
-		status = select_each_file(request, write_one, &ranked, error);
-	selection_ranking_free(&ranked.ranking);
+		status = write_files(request, source, &ranking, error);
+	selection_ranking_free(&ranking);
 	return status;
 }

@@ -47,9 +47,9 @@ write_id_table(struct output *output, const struct dynamics *dynamics, bool json
 	}
 }
 
-void
-select_output_head(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
-                   size_t count)
+static void
+write_head(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
+           size_t count)
 {
 	if (options->format == SELECT_NPY)
 		npy_write_header(output, "<u8", count);
@@ -59,9 +59,9 @@ select_output_head(struct output *output, const struct select_output_options *op
 		output_text(output, "id\n");
 }
 
-void
-select_output_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
-                   const uint32_t *rows, size_t count)
+static void
+write_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
+           const uint32_t *rows, size_t count)
 {
 	bool json = options->format == SELECT_JSONL;
 	struct table table = {.format = json ? TABLE_JSONL : TABLE_CSV, .run = part};
@@ -229,9 +229,8 @@ write_numbers(struct output *output, const struct join *join)
 		output_bytes(output, &join->matches[i].number, 8);
 }
 
-int
-select_output_check(const struct output *output, const struct select_output_options *options,
-                    struct portolan_error *error)
+static int
+check_format(const struct output *output, const struct select_output_options *options, struct portolan_error *error)
 {
 	if (options->format != SELECT_NPY || !output_is_terminal(output))
 		return 0;
@@ -242,7 +241,7 @@ static int
 write_selection(struct output *output, const struct select_output_options *options, const struct join *join,
                 const struct dynamics *dynamics, const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	int code = select_output_check(output, options, error);
+	int code = check_format(output, options, error);
 
 	if (code < 0)
 		return code;
@@ -251,8 +250,8 @@ write_selection(struct output *output, const struct select_output_options *optio
 	} else if (join) {
 		write_numbers(output, join);
 	} else {
-		select_output_head(output, options, dynamics, count);
-		select_output_rows(output, options, dynamics, chosen, count);
+		write_head(output, options, dynamics, count);
+		write_rows(output, options, dynamics, chosen, count);
 	}
 	return 0;
 }

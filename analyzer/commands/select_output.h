@@ -15,14 +15,6 @@ struct select_output_options {
 	bool with_measures;
 };
 
-/* Without --join, in parts: a check, the head for `count` examples, rows of any part of the run. */
-int select_output_check(const struct output *output, const struct select_output_options *options,
-                        struct portolan_error *error);
-void select_output_head(struct output *output, const struct select_output_options *options,
-                        const struct dynamics *dynamics, size_t count);
-void select_output_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
-                        const uint32_t *rows, size_t count);
-
 /* Prints the chosen examples (dense indices, in rank order). STATUS_DONE; STATUS_INCOMPLETE when ids are missing from
  * the joined file, which is also said on stderr; a negative code on failure. */
 int select_output(const struct select_output_options *options, const struct dynamics *dynamics, const uint32_t *chosen,

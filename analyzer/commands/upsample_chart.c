@@ -90,7 +90,7 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 	for (size_t i = 0; i < ranking.count; i++) {
 		size_t length, s = 0;
 		const char *text = names_text(&counts.tokens, ranking.list[i].token, &length);
-		uint32_t before = names_find(&upsample->counts.tokens, text, length, names_hash(text, length));
+		uint32_t before = names_find(&upsample->counts.tokens, text, length);
 
 		while (s < upsample->token_count && upsample->ranking.list[s].token != before)
 			s++;

@@ -8,7 +8,7 @@
  */
 #include "early_stopping.h"
 
-#include "dynamics/scan.h"
+#include "dynamics/arrays.h"
 #include "program/parallel.h"
 #include "statistics/correlation.h"
 
@@ -25,7 +25,6 @@ struct room {
 	double *x, *y;
 	struct sort_item *items;
 };
-#define ROOM_BYTES (5 * sizeof(double) + 2 * sizeof(struct sort_item)) /* for each example */
 
 struct early {
 	const struct dynamics *dynamics;
@@ -36,22 +35,16 @@ struct early {
 	struct early_epoch *rows;
 };
 
-static int
-out_of_memory(const struct dynamics *dynamics, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory to correlate %zu examples", dynamics->count);
-}
-
 static void
 room_free(struct room *room)
 {
 	store_cursor_close(room->cursor);
-	free(room->confidence);
-	free(room->variability);
-	free(room->epochs);
-	free(room->x);
-	free(room->y);
-	free(room->items);
+	array_free(room->confidence);
+	array_free(room->variability);
+	array_free(room->epochs);
+	array_free(room->x);
+	array_free(room->y);
+	array_free(room->items);
 }
 
 static int
@@ -60,15 +53,15 @@ room_init(struct room *room, const struct dynamics *dynamics, struct portolan_er
 	size_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, n = dynamics->count;
 
 	*room = (struct room){
-	        .confidence = malloc(rows * sizeof(double)),
-	        .variability = malloc(rows * sizeof(double)),
-	        .epochs = malloc(rows * sizeof(double)),
-	        .x = malloc(n * sizeof(double)),
-	        .y = malloc(n * sizeof(double)),
-	        .items = malloc(2 * n * sizeof(*room->items)),
+	        .confidence = array_new(rows, sizeof(double), "values to rank", error),
+	        .variability = array_new(rows, sizeof(double), "values to rank", error),
+	        .epochs = array_new(rows, sizeof(double), "values to rank", error),
+	        .x = array_new(n, sizeof(double), "values to rank", error),
+	        .y = array_new(n, sizeof(double), "values to rank", error),
+	        .items = array_new(2 * n, sizeof(*room->items), "values to rank", error),
 	};
 	if (!room->confidence || !room->variability || !room->epochs || !room->x || !room->y || !room->items)
-		return out_of_memory(dynamics, error);
+		return PORTOLAN_E_MEMORY;
 	return store_cursor_open(dynamics->snapshot, &room->cursor, error);
 }
 
@@ -142,37 +135,26 @@ rank(const struct dynamics *dynamics, const double *full, struct sort_item *item
 	correlation_ranks(ranks, dynamics->count, items, ranks);
 }
 
-/* As many as --max-memory has room for beside the run; one is the command's own business. */
-static unsigned
-threads_of(const struct dynamics *dynamics)
-{
-	uint64_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK;
-	uint64_t each = rows * ROOM_BYTES + scan_worker_memory(dynamics);
-	uint64_t held = DYNAMICS_PROGRAM_BYTES + dynamics->beside + 2 * rows * sizeof(double);
-	unsigned threads =
-	        dynamics->threads < dynamics->epoch_count ? dynamics->threads : (unsigned)dynamics->epoch_count;
-
-	while (threads > 1 && dynamics->max_memory > 0 && held + threads * each > dynamics->max_memory)
-		threads--;
-	return threads;
-}
-
 static int
 fill_rows(struct early *early, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = early->dynamics;
-	struct parallel parallel = {.threads = threads_of(dynamics),
+	struct parallel parallel = {.threads = dynamics->threads,
 	                            .count = dynamics->epoch_count,
 	                            .what = "epochs",
 	                            .context = early,
 	                            .work = fill_row};
 	int code = 0;
 
+	if (parallel.threads > dynamics->epoch_count)
+		parallel.threads = (unsigned)dynamics->epoch_count;
 	early->rooms = calloc(parallel.threads, sizeof(*early->rooms));
-	early->confidence_ranks = malloc(dynamics->count * sizeof(double));
-	early->variability_ranks = malloc(dynamics->count * sizeof(double));
-	if (!early->rooms || !early->confidence_ranks || !early->variability_ranks)
-		return out_of_memory(dynamics, error);
+	if (!early->rooms)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	early->confidence_ranks = array_new(dynamics->count, sizeof(double), "ranks", error);
+	early->variability_ranks = array_new(dynamics->count, sizeof(double), "ranks", error);
+	if (!early->confidence_ranks || !early->variability_ranks)
+		return PORTOLAN_E_MEMORY;
 	while (early->room_count < parallel.threads && code >= 0)
 		code = room_init(&early->rooms[early->room_count++], dynamics, error);
 	if (code < 0)
@@ -189,13 +171,13 @@ early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struc
 	                      .confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE),
 	                      .variability = dynamics_measure(dynamics, MEASURE_VARIABILITY),
 	                      .rows = calloc(dynamics->epoch_count, sizeof(*early.rows))};
-	int code = early.rows ? fill_rows(&early, error) : out_of_memory(dynamics, error);
+	int code = early.rows ? fill_rows(&early, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
 	for (unsigned r = 0; r < early.room_count; r++)
 		room_free(&early.rooms[r]);
 	free(early.rooms);
-	free(early.confidence_ranks);
-	free(early.variability_ranks);
+	array_free(early.confidence_ranks);
+	array_free(early.variability_ranks);
 	if (code < 0)
 		free(early.rows);
 	else

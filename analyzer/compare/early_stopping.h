@@ -16,8 +16,7 @@ struct early_epoch {
 };
 
 /* One row per epoch of the run in the range, ascending; *rows is the caller's to free(). The run is read once per
- * epoch, by several threads as far as --max-memory allows; memory does not grow with the number of epochs. Needs
- * confidence and variability. */
+ * epoch; memory does not grow with the number of epochs. Needs confidence and variability. */
 int early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error);
 
 /* The curves as a picture, which was picture_check()ed. */

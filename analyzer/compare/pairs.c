@@ -7,6 +7,7 @@
 #include "pairs.h"
 
 #include "dynamics/aggregate.h"
+#include "dynamics/arrays.h"
 #include "statistics/correlation.h"
 
 #include <portolan/error.h>
@@ -18,16 +19,16 @@
 int
 pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b, struct portolan_error *error)
 {
-	size_t room = (a->count < b->count ? a->count : b->count) + 1;
+	size_t room = (a->count < b->count ? a->count : b->count);
 
 	*pair = (struct pair){.a = a, .b = b};
 	if (dynamics_check_ids(a, b, error) < 0)
 		return PORTOLAN_E_INVALID;
-	pair->rows_a = malloc(room * sizeof(*pair->rows_a));
-	pair->rows_b = malloc(room * sizeof(*pair->rows_b));
+	pair->rows_a = array_new(room, sizeof(*pair->rows_a), "examples to match", error);
+	pair->rows_b = array_new(room, sizeof(*pair->rows_b), "examples to match", error);
 	if (!pair->rows_a || !pair->rows_b) {
 		pair_free(pair);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to match %zu examples", room);
+		return PORTOLAN_E_MEMORY;
 	}
 	pair->shared = dynamics_match(a, b, pair->rows_a, pair->rows_b);
 	if (pair->shared > 0)
@@ -40,8 +41,8 @@ pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b,
 void
 pair_free(struct pair *pair)
 {
-	free(pair->rows_a);
-	free(pair->rows_b);
+	array_free(pair->rows_a);
+	array_free(pair->rows_b);
 	*pair = (struct pair){0};
 }
 
@@ -54,27 +55,27 @@ struct room {
 static void
 room_free(struct room *room)
 {
-	free(room->x);
-	free(room->y);
-	free(room->ranks_x);
-	free(room->ranks_y);
-	free(room->items);
+	array_free(room->x);
+	array_free(room->y);
+	array_free(room->ranks_x);
+	array_free(room->ranks_y);
+	array_free(room->items);
 }
 
 static int
 room_init(struct room *room, size_t n, struct portolan_error *error)
 {
 	*room = (struct room){
-	        .x = malloc(n * sizeof(double)),
-	        .y = malloc(n * sizeof(double)),
-	        .ranks_x = malloc(n * sizeof(double)),
-	        .ranks_y = malloc(n * sizeof(double)),
-	        .items = malloc(2 * n * sizeof(*room->items)),
+	        .x = array_new(n, sizeof(double), "values to compare", error),
+	        .y = array_new(n, sizeof(double), "values to compare", error),
+	        .ranks_x = array_new(n, sizeof(double), "values to compare", error),
+	        .ranks_y = array_new(n, sizeof(double), "values to compare", error),
+	        .items = array_new(2 * n, sizeof(*room->items), "values to compare", error),
 	};
 	if (room->x && room->y && room->ranks_x && room->ranks_y && room->items)
 		return 0;
 	room_free(room);
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory to compare %zu examples", n);
+	return PORTOLAN_E_MEMORY;
 }
 
 static void
@@ -136,25 +137,25 @@ mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, co
 	struct dynamics part = *dynamics;
 	struct selection_source source = {
 	        .dynamics = &part, .order = rows, .count = shared, .cuts = cuts, .threads = 1, .seed = seed};
-	uint32_t *ranked = malloc(shared * sizeof(*ranked));
-	uint8_t *list = calloc(dynamics->ids.rows + 1, 1);
+	uint32_t *ranked = array_new(shared, sizeof(*ranked), "ranked examples", error);
+	uint8_t *list = array_new(dynamics->ids.rows, 1, "marks", error);
 	size_t n;
 	int code;
 
 	part.order = rows;
 	part.count = shared;
 	if (!ranked || !list)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to select from %zu examples", shared);
+		code = PORTOLAN_E_MEMORY;
 	else
 		code = selection_rank_first(&source, rule, size, ranked, &n, error);
 	if (code < 0) {
-		free(ranked);
-		free(list);
+		array_free(ranked);
+		array_free(list);
 		return code;
 	}
 	for (size_t i = 0; i < n; i++)
 		list[ranked[i]] = 1;
-	free(ranked);
+	array_free(ranked);
 	*marks = list;
 	*count = n;
 	return 0;
@@ -176,7 +177,7 @@ pair_select(const struct pair *pair, const struct selection_rule *rule, const st
 		                     &overlap->in_b, error);
 	for (size_t i = 0; code >= 0 && i < pair->shared; i++)
 		overlap->both += marks_a[pair->rows_a[i]] && marks_b[pair->rows_b[i]];
-	free(marks_a);
-	free(marks_b);
+	array_free(marks_a);
+	array_free(marks_b);
 	return code;
 }

@@ -6,6 +6,8 @@
  */
 #include "aggregate.h"
 
+#include "arrays.h"
+
 #include "program/message.h"
 #include "program/number.h"
 
@@ -60,7 +62,7 @@ is_summed(const struct dynamics_column *column)
 static void
 drop_column(struct dynamics *dynamics, size_t index)
 {
-	free(dynamics->columns[index].values);
+	array_free(dynamics->columns[index].values);
 	dynamics->column_count--;
 	memmove(&dynamics->columns[index], &dynamics->columns[index + 1],
 	        (dynamics->column_count - index) * sizeof(dynamics->columns[0]));
@@ -123,13 +125,13 @@ add_run(struct dynamics *dynamics, const struct dynamics *other, struct aggregat
 	aggregate_note_run(report, other);
 	if (dynamics_check_ids(dynamics, other, error) < 0)
 		return PORTOLAN_E_INVALID;
-	rows = malloc((other->count + 1) * sizeof(*rows));
+	rows = array_new(other->count, sizeof(*rows), "examples to match", error);
 	if (!rows)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to match %zu examples", other->count);
+		return PORTOLAN_E_MEMORY;
 	dynamics->count = dynamics_match(dynamics, other, dynamics->order, rows);
 	add_columns(dynamics, other, rows);
 	compare_labels(dynamics, other, rows, report);
-	free(rows);
+	array_free(rows);
 	dynamics->first_epoch.first += other->first_epoch.first;
 	dynamics->first_epoch.total += other->first_epoch.total;
 	dynamics->first_epoch.examples += other->first_epoch.examples;

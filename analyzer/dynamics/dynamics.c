@@ -6,6 +6,7 @@
  */
 #include "dynamics.h"
 
+#include "arrays.h"
 #include "scan.h"
 
 #include "program/parallel.h"
@@ -14,18 +15,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define HUGE_PAGE ((size_t)2 << 20)
+#define THREAD_BYTES (UINT64_C(16) << 20) /* a thread's buffers, about, and its share of the program */
 #define USER_COLUMNS (~UINT64_C(0) << STORE_COLUMN_USER)
 
 void
 dynamics_free(struct dynamics *dynamics)
 {
 	for (size_t i = 0; i < dynamics->column_count; i++)
-		free(dynamics->columns[i].values);
-	free(dynamics->gold);
-	free(dynamics->order);
+		array_free(dynamics->columns[i].values);
+	array_free(dynamics->gold);
+	array_free(dynamics->order);
 	ids_free(&dynamics->ids);
 	store_snapshot_close(dynamics->snapshot);
 	if (!dynamics->store_borrowed)
@@ -58,21 +58,6 @@ columns_needed(const struct dynamics_request *request, uint32_t measures)
 	if (request->user)
 		columns |= USER_COLUMNS;
 	return columns;
-}
-
-/* A third of the time of a large `metrics` went into page faults for these arrays: huge pages make them few. */
-double *
-dynamics_allocate_values(size_t rows)
-{
-	size_t bytes = (rows * sizeof(double) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	double *values;
-
-	if (rows * sizeof(double) < HUGE_PAGE)
-		return malloc(rows * sizeof(double));
-	values = aligned_alloc(HUGE_PAGE, bytes);
-	if (values)
-		madvise(values, bytes, MADV_HUGEPAGE);
-	return values;
 }
 
 static struct dynamics_column *
@@ -135,80 +120,57 @@ static int
 allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 {
 	if (dynamics->with_gold) {
-		dynamics->gold = malloc(rows * sizeof(*dynamics->gold));
+		dynamics->gold = array_new(rows, sizeof(*dynamics->gold), "gold labels", error);
 		if (!dynamics->gold)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu labels", rows);
+			return PORTOLAN_E_MEMORY;
 	}
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		struct dynamics_column *column = &dynamics->columns[c];
 
-		column->values = dynamics_allocate_values(rows);
+		column->values = array_new(rows, sizeof(*column->values), column->name, error);
 		if (!column->values)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s of %zu examples", column->name,
-			                 rows);
+			return PORTOLAN_E_MEMORY;
 	}
 	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
 }
 
-/* Bytes of the mean string id. */
-static uint64_t
-text_of(const struct ids *ids)
-{
-	return ids->kind == STORE_ID_STR && ids->rows > 0 ? ids->offsets[ids->rows] / ids->rows + 1 : 0;
-}
-
-/* As many threads as what is left beside the run has room for. */
-static void
-share_memory(struct dynamics *dynamics, uint64_t needed)
-{
-	uint64_t room = dynamics->max_memory > needed ? dynamics->max_memory - needed : 0;
-
-	if (dynamics->max_memory > 0)
-		scan_fit(dynamics, room + scan_worker_memory(dynamics), 0);
-}
-
-/* The ids of parts on their way to the dynamics. */
+/* The ids of parts on their way to the dynamics. Integers go straight to their places. */
 struct loading {
-	struct dynamics *dynamics;
+	struct ids *ids;
 	struct ids *slots;
 };
-
-/* How long string ids are is known only now: what all will take, if the others are as long as those so far. */
-static int
-check_text(const struct dynamics *dynamics, struct portolan_error *error)
-{
-	const struct ids *ids = &dynamics->ids;
-	uint64_t needed;
-
-	if (ids->kind != STORE_ID_STR || ids->rows == 0 || dynamics->max_memory == 0)
-		return 0;
-	needed = dynamics_memory(dynamics, text_of(ids));
-	return needed > dynamics->max_memory ? dynamics_refuse_memory(dynamics, needed, error) : 0;
-}
 
 static int
 keep_ids(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
 {
-	struct loading *loading = context;
+	const struct loading *loading = context;
+	struct ids *kept = &loading->slots[slot];
 
-	loading->slots[slot].rows = 0;
-	return ids_append_all(&loading->slots[slot], &part->ids, error);
+	kept->rows = part->ids.rows;
+	if (part->ids.kind == STORE_ID_INT) {
+		memcpy(loading->ids->integers + part->first, part->ids.integers, kept->rows * sizeof(uint64_t));
+		return 0;
+	}
+	kept->rows = 0;
+	return ids_append_all(kept, &part->ids, error);
 }
 
 static int
 append_ids(void *context, unsigned slot, struct portolan_error *error)
 {
-	struct loading *loading = context;
-	int code = ids_append_all(&loading->dynamics->ids, &loading->slots[slot], error);
+	const struct loading *loading = context;
 
-	return code < 0 ? code : check_text(loading->dynamics, error);
+	if (loading->ids->kind == STORE_ID_STR)
+		return ids_append_all(loading->ids, &loading->slots[slot], error);
+	loading->ids->rows += loading->slots[slot].rows;
+	return 0;
 }
 
 static int
 read_all(struct dynamics *dynamics, struct portolan_error *error)
 {
 	unsigned slots = parallel_slots(dynamics->threads);
-	struct loading loading = {dynamics, calloc(slots, sizeof(*loading.slots))};
+	struct loading loading = {&dynamics->ids, calloc(slots, sizeof(*loading.slots))};
 	struct scan_steps steps = {.context = &loading, .work = keep_ids, .deliver = append_ids};
 	int code = loading.slots ? scan_run(dynamics, &steps, error)
 	                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -226,13 +188,25 @@ make_order(struct dynamics *dynamics, struct portolan_error *error)
 	const double *epochs = dynamics_measure(dynamics, MEASURE_EPOCHS);
 	size_t count = 0;
 
-	dynamics->order = malloc((dynamics->ids.rows + 1) * sizeof(*dynamics->order));
+	dynamics->order = array_new(dynamics->ids.rows, sizeof(*dynamics->order), "examples in order", error);
 	if (!dynamics->order)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->ids.rows);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < dynamics->ids.rows; i++)
 		if (epochs[i] > 0)
 			dynamics->order[count++] = (uint32_t)i;
 	return ids_sort(&dynamics->ids, dynamics->order, count, error);
+}
+
+/* As many threads as were asked for, while there is memory for their buffers; arrays get the rest. */
+static void
+share_memory(struct dynamics *dynamics, const struct common_options *common)
+{
+	uint64_t memory = common->max_memory ? common->max_memory : UINT64_MAX, most = memory / THREAD_BYTES;
+
+	dynamics->threads = parallel_threads(common->threads);
+	if (dynamics->threads > most)
+		dynamics->threads = most > 0 ? (unsigned)most : 1;
+	arrays_set_limit(most > 0 ? memory - dynamics->threads * THREAD_BYTES : 0);
 }
 
 static void
@@ -245,9 +219,7 @@ describe(struct dynamics *dynamics, const struct common_options *common, const s
 	dynamics->epoch_from = common->epoch_from;
 	dynamics->epoch_to = common->epoch_to;
 	dynamics->with_gold = request->gold;
-	dynamics->threads = parallel_threads(common->threads);
-	dynamics->max_memory = common->max_memory;
-	dynamics->row_bytes = request->row_bytes;
+	share_memory(dynamics, common);
 	add_measures(dynamics, with_dependencies(request->measures));
 	if (request->user)
 		add_user_columns(dynamics);
@@ -283,23 +255,101 @@ open_run(struct dynamics *dynamics, const struct common_options *common, const c
 int
 dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
 {
-	uint64_t needed = dynamics_memory(dynamics, 0);
-	int code = 0;
+	int code = allocate(dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
 
-	if (dynamics->max_memory > 0 && needed > dynamics->max_memory)
-		code = dynamics_refuse_memory(dynamics, needed, error);
-	if (code >= 0) {
-		share_memory(dynamics, needed);
-		code = allocate(dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
-	}
 	if (code >= 0)
 		code = read_all(dynamics, error);
 	if (code >= 0)
 		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
-	if (code >= 0)
-		dynamics->beside += dynamics_held(dynamics, text_of(&dynamics->ids));
-	else
+	if (code < 0)
 		dynamics_free(dynamics);
+	return code;
+}
+
+int
+dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error)
+{
+	struct store_cursor *cursor = NULL;
+	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
+
+	if (code >= 0)
+		code = ids_reserve(ids, dynamics->info->id_kind, (size_t)dynamics->info->rows, error);
+	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
+		struct store_ids block;
+
+		code = store_cursor_ids(cursor, b, &block, error);
+		if (code >= 0)
+			code = ids_append(ids, dynamics->info->id_kind, &block, error);
+	}
+	store_cursor_close(cursor);
+	return code;
+}
+
+/* Looks on from the id before the block (none: `any` is false), which becomes the block's last one. */
+static bool
+integers_ascend(const struct store_ids *block, uint64_t *last, bool any)
+{
+	bool ascend = block->rows == 0 || !any || *last < block->integers[0];
+
+	for (uint32_t r = 1; r < block->rows; r++)
+		ascend &= block->integers[r - 1] < block->integers[r];
+	*last = block->rows > 0 ? block->integers[block->rows - 1] : *last;
+	return ascend;
+}
+
+static bool
+strings_ascend(const struct store_ids *block, char last[256], size_t *last_length, struct text_extent *extent)
+{
+	const char *before = last;
+	size_t length_before = *last_length;
+	bool ascend = true;
+
+	for (uint32_t r = 0; r < block->rows; r++) {
+		const char *text = block->text + block->offsets[r];
+		size_t length = block->offsets[r + 1] - block->offsets[r];
+		int difference = memcmp(before, text, length_before < length ? length_before : length);
+
+		ascend &= difference < 0 || (difference == 0 && length_before < length);
+		text_extent_add(extent, text, length);
+		before = text;
+		length_before = length;
+	}
+	*last_length = length_before < 256 ? length_before : 255;
+	memmove(last, before, *last_length);
+	return ascend;
+}
+
+int
+dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
+                     struct portolan_error *error)
+{
+	bool strings = dynamics->info->id_kind == STORE_ID_STR;
+	struct text_extent seen = {0};
+	struct store_cursor *cursor = NULL;
+	char text[256]; /* an id has at most 255 bytes, and at least one */
+	size_t length = 0;
+	uint64_t integer = 0;
+	int code;
+
+	*ascending = true;
+	if (extent)
+		*extent = seen;
+	if (dynamics->info->declared > 0)
+		return 0;
+	code = store_cursor_open(dynamics->snapshot, &cursor, error);
+	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
+		struct store_ids block;
+
+		if (!*ascending && !(strings && extent))
+			break;
+		code = store_cursor_ids(cursor, b, &block, error);
+		if (code >= 0)
+			*ascending &= strings ? strings_ascend(&block, text, &length, &seen)
+			                      : integers_ascend(&block, &integer, b > 0);
+	}
+	store_cursor_close(cursor);
+	if (extent)
+		*extent = seen;
 	return code;
 }
 
@@ -332,7 +382,7 @@ int
 dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                      const char *run, const struct dynamics_request *request, struct portolan_error *error)
 {
-	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true, .beside = first->beside};
+	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true};
 	return open_run(dynamics, common, run, request, error);
 }
 

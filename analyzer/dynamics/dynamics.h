@@ -1,12 +1,11 @@
 /*
- * dynamics.h: a run's training dynamics in memory: ids, labels and measures of every example, or of a part of them.
+ * dynamics.h: a run's training dynamics: ids, labels and measures of every example, or of a part of them.
  *
  * Read from one snapshot, so a run that is still being written gives one consistent answer. Examples not observed in
  * the range of epochs have a dense index, but stand in no list.
  *
- * dynamics_load() holds every example: for commands that need them all at once; it refuses what --max-memory has no
- * room for. dynamics_open() holds none; scan.h then brings them part by part, each part being a struct dynamics as
- * well.
+ * dynamics_load() holds every example in arrays.h's arrays, whatever their number. dynamics_open() holds none; scan.h
+ * then brings them part by part, each part being a struct dynamics as well.
  */
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
@@ -27,10 +26,9 @@ struct dynamics_column {
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 struct dynamics_request {
-	uint32_t measures;  /* MEASURE_BIT()s; those the run has no signals for are left out */
-	bool gold;          /* gold labels, where known */
-	bool user;          /* means of the users' own columns */
-	uint32_t row_bytes; /* what the command takes for each example beside what is held here, in bytes */
+	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for are left out */
+	bool gold;         /* gold labels, where known */
+	bool user;         /* means of the users' own columns */
 };
 
 struct dynamics {
@@ -45,9 +43,8 @@ struct dynamics {
 	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
 	size_t count;    /* observed examples */
 	uint32_t first;  /* of a part: the dense index of its first example */
-	uint64_t place;  /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
-	const uint32_t *indices; /* of a part: the dense index of each example; NULL: first, first + 1, … */
-	int32_t *gold;           /* by dense index; -1: not known. NULL when not asked for */
+	uint64_t place; /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
+	int32_t *gold;  /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
 	size_t column_count;
 	uint64_t gaps;                           /* examples that miss at least one of the epochs */
@@ -55,10 +52,7 @@ struct dynamics {
 	uint32_t epoch_from, epoch_to;           /* the range asked for */
 	bool range_given, with_gold;
 	bool range_chosen; /* by dynamics_choose_epochs() */
-	unsigned threads;    /* to work with */
-	uint64_t max_memory; /* bytes; 0: without limit */
-	uint64_t row_bytes;  /* the request's */
-	uint64_t beside;     /* bytes, about, that runs loaded before this one hold; then its own with them */
+	unsigned threads;  /* to work with */
 };
 
 /* Everything is the dynamics' own until dynamics_free(). A run without observations in the range is an error that says
@@ -74,31 +68,18 @@ int dynamics_open(struct dynamics *dynamics, const struct common_options *common
 /* Loads what dynamics_open() opened; on failure that is freed. */
 int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 
-/* What runs without any data, and the output's buffer. */
-#define DYNAMICS_PROGRAM_BYTES (UINT64_C(6) << 20)
+/* Appends the ids of all examples of an opened run, observed or not. */
+int dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error);
 
-/* What a run holds; of string ids `text` bytes each. */
-uint64_t dynamics_held(const struct dynamics *dynamics, uint64_t text);
-
-/* What an opened run would take in memory to be held whole, the request's row_bytes and the program included; of string ids
- * `text` bytes each. */
-uint64_t dynamics_memory(const struct dynamics *dynamics, uint64_t text);
-
-/* Whether that is within --max-memory; the first string ids stand for
- * all, which dynamics_hold() looks at again. */
-bool dynamics_fits(const struct dynamics *dynamics);
-
-/* The error that says how much --max-memory would have to be. */
-int dynamics_refuse_memory(const struct dynamics *dynamics, uint64_t bytes, struct portolan_error *error);
-
-/* Values for so many examples, to free(); NULL: out of memory. */
-double *dynamics_allocate_values(size_t rows);
+/* Looks at the same without keeping them: do they ascend? `extent`, unless it is NULL, is that of strings. */
+int dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
+                         struct portolan_error *error);
 
 /* The error for a run without observations in the range: says which there are. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
-/* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which must be freed later
- * than this. */
+/* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which
+ * must be freed later than this. */
 int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 

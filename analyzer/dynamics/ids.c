@@ -6,84 +6,59 @@
  */
 #include "ids.h"
 
+#include "arrays.h"
+
 #include "program/number.h"
 #include "statistics/sort.h"
 
-#include <portolan/error.h>
-
 #include <stdlib.h>
 #include <string.h>
+#include <unistr.h>
 
 void
 ids_free(struct ids *ids)
 {
-	free(ids->integers);
-	free(ids->text);
-	free(ids->offsets);
+	array_free(ids->integers);
+	array_free(ids->text);
+	array_free(ids->offsets);
 	*ids = (struct ids){0};
 }
 
-static bool
-grow(void **memory, size_t *room, size_t needed, size_t size)
+/* Makes room for `needed` items, of which `used` are there. */
+static int
+grow(void **memory, size_t *room, size_t used, size_t needed, size_t size, struct portolan_error *error)
 {
 	size_t larger = *room ? *room : needed;
 	void *grown;
 
 	if (needed <= *room)
-		return true;
+		return 0;
 	while (larger < needed)
 		larger *= 2;
-	grown = realloc(*memory, larger * size);
+	grown = array_grow(*memory, used, larger, size, "ids", error);
 	if (!grown)
-		return false;
+		return PORTOLAN_E_MEMORY;
 	*memory = grown;
 	*room = larger;
-	return true;
+	return 0;
 }
 
-static bool
-append_integers(struct ids *ids, const uint64_t *integers, size_t rows)
-{
-	if (!grow((void **)&ids->integers, &ids->room, ids->rows + rows, sizeof(*ids->integers)))
-		return false;
-	memcpy(ids->integers + ids->rows, integers, rows * sizeof(*integers));
-	return true;
-}
-
-/* Room for so many strings of `bytes` in all; the place of their text, or NULL. */
-static char *
-append_text(struct ids *ids, size_t rows, size_t bytes)
-{
-	uint64_t used = ids->rows ? ids->offsets[ids->rows] : 0;
-
-	if (!grow((void **)&ids->offsets, &ids->room, ids->rows + rows + 1, sizeof(*ids->offsets)) ||
-	    !grow((void **)&ids->text, &ids->text_room, used + bytes + 1, 1))
-		return NULL;
-	ids->offsets[ids->rows] = used;
-	return ids->text + used;
-}
-
-static bool
-append_strings(struct ids *ids, const struct store_ids *block)
-{
-	size_t bytes = block->offsets[block->rows] - block->offsets[0];
-	char *text = append_text(ids, block->rows, bytes);
-	uint64_t used = text ? ids->offsets[ids->rows] : 0;
-
-	if (!text)
-		return false;
-	memcpy(text, block->text + block->offsets[0], bytes);
-	for (size_t r = 0; r <= block->rows; r++)
-		ids->offsets[ids->rows + r] = used + (block->offsets[r] - block->offsets[0]);
-	return true;
-}
-
+/* Adds integers, or makes room for so many strings of `bytes` in all, whose text and offsets the caller adds. */
 static int
-appended(struct ids *ids, enum store_id_kind kind, size_t rows, bool done, struct portolan_error *error)
+append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_t rows, size_t bytes,
+       struct portolan_error *error)
 {
-	if (!done)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", ids->rows + rows);
-	ids->kind = kind;
+	size_t used = kind == STORE_ID_STR && ids->rows > 0 ? ids->offsets[ids->rows] : 0;
+	int code = ids_reserve(ids, kind, ids->rows + rows, error);
+
+	if (code >= 0 && kind == STORE_ID_STR)
+		code = grow((void **)&ids->text, &ids->text_room, used, used + bytes + 1, 1, error);
+	if (code < 0)
+		return code;
+	if (kind == STORE_ID_INT)
+		memcpy(ids->integers + ids->rows, integers, rows * sizeof(*integers));
+	else
+		ids->offsets[ids->rows] = used;
 	ids->rows += rows;
 	return 0;
 }
@@ -91,54 +66,43 @@ appended(struct ids *ids, enum store_id_kind kind, size_t rows, bool done, struc
 int
 ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error)
 {
-	bool done =
-	        kind == STORE_ID_STR ? append_strings(ids, block) : append_integers(ids, block->integers, block->rows);
+	size_t bytes = kind == STORE_ID_STR ? block->offsets[block->rows] - block->offsets[0] : 0;
+	int code = append(ids, kind, block->integers, block->rows, bytes, error);
+	uint64_t *offsets;
 
-	return appended(ids, kind, block->rows, done, error);
-}
-
-int
-ids_append_one(struct ids *ids, const struct ids *from, uint32_t index, struct portolan_error *error)
-{
-	size_t length;
-	const char *text;
-	char *to;
-
-	if (from->kind == STORE_ID_INT)
-		return appended(ids, from->kind, 1, append_integers(ids, &from->integers[index], 1), error);
-	text = ids_text(from, index, &length);
-	to = append_text(ids, 1, length);
-	if (to) {
-		memcpy(to, text, length);
-		ids->offsets[ids->rows + 1] = ids->offsets[ids->rows] + length;
-	}
-	return appended(ids, from->kind, 1, to != NULL, error);
+	if (code < 0 || kind == STORE_ID_INT)
+		return code;
+	offsets = ids->offsets + ids->rows - block->rows;
+	memcpy(ids->text + offsets[0], block->text + block->offsets[0], bytes);
+	for (size_t r = 1; r <= block->rows; r++)
+		offsets[r] = offsets[0] + (block->offsets[r] - block->offsets[0]);
+	return 0;
 }
 
 int
 ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error)
 {
 	size_t bytes = more->kind == STORE_ID_STR ? more->offsets[more->rows] : 0;
-	char *text;
+	int code = append(ids, more->kind, more->integers, more->rows, bytes, error);
+	uint64_t *offsets;
 
-	if (more->kind != STORE_ID_STR)
-		return appended(ids, more->kind, more->rows, append_integers(ids, more->integers, more->rows), error);
-	text = append_text(ids, more->rows, bytes);
-	if (text) {
-		memcpy(text, more->text, bytes);
-		for (size_t r = 1; r <= more->rows; r++)
-			ids->offsets[ids->rows + r] = ids->offsets[ids->rows] + more->offsets[r];
-	}
-	return appended(ids, more->kind, more->rows, text != NULL, error);
+	if (code < 0 || more->kind == STORE_ID_INT)
+		return code;
+	offsets = ids->offsets + ids->rows - more->rows;
+	memcpy(ids->text + offsets[0], more->text, bytes);
+	for (size_t r = 1; r <= more->rows; r++)
+		offsets[r] = offsets[0] + more->offsets[r];
+	return 0;
 }
 
 int
 ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error)
 {
-	bool done = kind == STORE_ID_STR ? grow((void **)&ids->offsets, &ids->room, rows + 1, sizeof(*ids->offsets))
-	                                 : grow((void **)&ids->integers, &ids->room, rows, sizeof(*ids->integers));
-
-	return appended(ids, kind, 0, done, error);
+	ids->kind = kind;
+	if (kind == STORE_ID_STR)
+		return grow((void **)&ids->offsets, &ids->room, ids->rows ? ids->rows + 1 : 0, rows + 1,
+		            sizeof(*ids->offsets), error);
+	return grow((void **)&ids->integers, &ids->room, ids->rows, rows, sizeof(*ids->integers), error);
 }
 
 int
@@ -171,16 +135,16 @@ compare_indices(const void *a, const void *b, void *ids)
 static int
 sort_integers(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error)
 {
-	struct sort_item *items = malloc(2 * n * sizeof(*items));
+	struct sort_item *items = array_new(2 * n, sizeof(*items), "ids to sort", error);
 
 	if (!items)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to sort %zu ids", n);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++)
 		items[i] = (struct sort_item){ids->integers[order[i]], order[i]};
 	sort_by_key(items, items + n, n);
 	for (size_t i = 0; i < n; i++)
 		order[i] = items[i].value;
-	free(items);
+	array_free(items);
 	return 0;
 }
 
@@ -197,6 +161,31 @@ ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error
 		return sort_integers(ids, order, n, error);
 	qsort_r(order, n, sizeof(*order), compare_indices, (void *)ids);
 	return 0;
+}
+
+size_t
+text_character(const char *text, size_t length, uint32_t *character)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	int size = bytes[0] < 0x80 ? 0 : u8_mbtoucr(character, bytes, length);
+
+	if (size > 0)
+		return (size_t)size;
+	*character = bytes[0] < 0x80 ? bytes[0] : 0xdc00u + bytes[0];
+	return 1;
+}
+
+void
+text_extent_add(struct text_extent *extent, const char *text, size_t length)
+{
+	size_t characters = 0;
+	uint32_t character;
+
+	for (size_t at = 0; at < length && length > extent->longest; characters++)
+		at += text_character(text + at, length - at, &character);
+	extent->texts++;
+	extent->bytes += length;
+	extent->longest = characters > extent->longest ? characters : extent->longest;
 }
 
 static uint64_t
@@ -229,9 +218,9 @@ ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *c
 	while (size < 2 * n)
 		size *= 2;
 	*index = (struct ids_index){.ids = ids, .chosen = chosen, .mask = size - 1};
-	index->slots = calloc(size, sizeof(*index->slots));
+	index->slots = array_new(size, sizeof(*index->slots), "ids to look up", error);
 	if (!index->slots)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to index %zu ids", n);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++) {
 		size_t length, slot;
 		uint64_t hash;
@@ -253,7 +242,7 @@ ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *c
 void
 ids_index_free(struct ids_index *index)
 {
-	free(index->slots);
+	array_free(index->slots);
 	index->slots = NULL;
 }
 

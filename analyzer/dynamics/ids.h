@@ -15,13 +15,12 @@ struct ids {
 
 void ids_free(struct ids *ids); /* may be called twice */
 
-/* Appends a block of the store; blocks come in order. PORTOLAN_E_MEMORY. */
+/* Appends a block of the store, or other ids. Blocks come in order. PORTOLAN_E_MEMORY. */
 int ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error);
+int ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error);
 
 /* Makes room, so that appending up to so many ids copies nothing twice (of strings: their places). */
 int ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error);
-int ids_append_one(struct ids *ids, const struct ids *from, uint32_t index, struct portolan_error *error);
-int ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error);
 
 /* String id `index`; STORE_ID_STR only. */
 static inline const char *
@@ -39,6 +38,17 @@ int ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j
 
 bool ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b);
 
+/* The first character of a text, and its bytes. What is no UTF-8 is U+DC80 … U+DCFF byte by byte, as Python's
+ * "surrogateescape" has it. */
+size_t text_character(const char *text, size_t length, uint32_t *character);
+
+/* How long texts are: what an array of them takes. */
+struct text_extent {
+	size_t longest; /* characters */
+	uint64_t texts, bytes;
+};
+void text_extent_add(struct text_extent *extent, const char *text, size_t length);
+
 /* Finds ids among n chosen examples; keeps pointers to `ids` and `chosen`. */
 struct ids_index {
 	const struct ids *ids;
@@ -49,7 +59,8 @@ struct ids_index {
 int ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *chosen, size_t n,
                    struct portolan_error *error);
 void ids_index_free(struct ids_index *index);
-/* The position in `chosen` of the id whose text is given (for integer ids: any way of writing a whole number); -1: not there. */
+/* The position in `chosen` of the id whose text is given (for integer ids: any way of writing a whole number); -1: not
+ * there. */
 int64_t ids_index_find(const struct ids_index *index, const char *text, size_t length);
 
 #endif

@@ -19,9 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN_BYTES ((uint64_t)STORE_CHUNK * sizeof(float) + STORE_CHUNK / 8)
-#define FIXED_BYTES (UINT64_C(1) << 20) /* of a worker: ids, LMDB's and the allocator's own */
-
 struct worker {
 	struct store_cursor *cursor;
 	struct ids ids; /* of the block */
@@ -33,7 +30,6 @@ struct worker {
 struct scan {
 	struct dynamics *run;
 	const struct scan_steps *steps;
-	bool ids_only;
 	struct worker *workers;
 	struct scan_sums *slots;
 	pthread_mutex_t lock; /* guards what follows */
@@ -42,26 +38,6 @@ struct scan {
 	uint64_t place; /* observed examples before it */
 	bool failed;
 };
-
-uint64_t
-scan_worker_memory(const struct dynamics *run)
-{
-	uint64_t stored = store_snapshot_columns(run->snapshot);
-	uint64_t columns = (uint64_t)__builtin_popcountll(stored) + 1; /* and which session wrote it */
-
-	return FIXED_BYTES + run->epoch_count * columns * COLUMN_BYTES +
-	       STORE_CHUNK * (run->column_count * sizeof(double) + sizeof(int32_t) + sizeof(uint32_t));
-}
-
-uint64_t
-scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes)
-{
-	uint64_t each = scan_worker_memory(run);
-
-	while (run->threads > 1 && run->threads * each + parallel_slots(run->threads) * slot_bytes > memory)
-		run->threads--;
-	return each + slot_bytes > memory ? each + slot_bytes : 0;
-}
 
 static int
 out_of_memory(struct portolan_error *error)
@@ -210,8 +186,6 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	int code = read_ids(worker, index, error);
 
 	scan->slots[slot] = (struct scan_sums){0};
-	if (code >= 0 && scan->ids_only)
-		return scan->steps->work ? scan->steps->work(scan->steps->context, &worker->part, slot, error) : 0;
 	if (code >= 0)
 		code = store_cursor_block(worker->cursor, index, &block, error);
 	if (scan->steps->placed)
@@ -236,12 +210,12 @@ deliver(void *context, unsigned number, size_t index, struct portolan_error *err
 }
 
 static int
-scan_all(struct scan *scan, const char *what, struct portolan_error *error)
+scan_all(struct scan *scan, struct portolan_error *error)
 {
 	size_t blocks = store_snapshot_blocks(scan->run->snapshot);
 	struct parallel parallel = {.threads = scan->run->threads,
 	                            .count = blocks,
-	                            .what = what,
+	                            .what = "reading",
 	                            .context = scan,
 	                            .work = work,
 	                            .deliver = deliver};
@@ -276,17 +250,5 @@ scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_e
 	run->count = 0;
 	run->gaps = 0;
 	run->first_epoch = (struct measures_first_epoch){0};
-	return scan_all(&scan, "reading", error);
-}
-
-int
-scan_ids(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error)
-{
-	struct scan scan = {.run = run,
-	                    .steps = steps,
-	                    .ids_only = true,
-	                    .lock = PTHREAD_MUTEX_INITIALIZER,
-	                    .moved = PTHREAD_COND_INITIALIZER};
-
-	return scan_all(&scan, "reading ids", error);
+	return scan_all(&scan, error);
 }

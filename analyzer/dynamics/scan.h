@@ -29,14 +29,4 @@ struct scan_steps {
  */
 int scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error);
 
-/* The ids alone, of examples not observed as well; nothing is summed up. */
-int scan_ids(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error);
-
-/* What one worker takes, in bytes; the caller's slots come on top. */
-uint64_t scan_worker_memory(const struct dynamics *run);
-
-/* Lowers run->threads so that their workers, with so many bytes for each slot, fit into `memory`, and answers 0; or,
- * where not even one does, what that one takes. */
-uint64_t scan_fit(struct dynamics *run, uint64_t memory, uint64_t slot_bytes);
-
 #endif

@@ -1,6 +1,8 @@
 /* trace.c: see trace.h. */
 #include "trace.h"
 
+#include "arrays.h"
+
 #include <portolan/error.h>
 
 #include <math.h>
@@ -15,11 +17,8 @@ trace_init(struct trace *trace, const struct dynamics *dynamics, size_t rows, st
 	*trace = (struct trace){.dynamics = dynamics};
 	code = store_cursor_open(dynamics->snapshot, &trace->cursor, error);
 	for (size_t c = 0; c < dynamics->column_count && code >= 0; c++) {
-		const char *name = dynamics->columns[c].name;
-
-		trace->values[c] = malloc(rows * sizeof(double));
-		if (!trace->values[c])
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s of %zu examples", name, rows);
+		trace->values[c] = array_new(rows, sizeof(double), dynamics->columns[c].name, error);
+		code = trace->values[c] ? 0 : PORTOLAN_E_MEMORY;
 	}
 	if (code < 0)
 		trace_free(trace);
@@ -30,7 +29,7 @@ void
 trace_free(struct trace *trace)
 {
 	for (size_t c = 0; c < DYNAMICS_COLUMNS_MAX; c++)
-		free(trace->values[c]);
+		array_free(trace->values[c]);
 	if (trace->cursor)
 		store_cursor_close(trace->cursor);
 	*trace = (struct trace){0};

@@ -99,7 +99,7 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 		make_category(reading, attribute, value);
 	if (attribute->kind == ATTRIBUTE_CATEGORY && attribute->categories) {
 		uint32_t name =
-		        names_add(&attribute->names, value->at, value->length, names_hash(value->at, value->length));
+		        names_add(&attribute->names, value->at, value->length);
 
 		if (name >= INT32_MAX)
 			return no_memory(reading->file, error);

@@ -8,7 +8,6 @@ void
 names_free(struct names *names)
 {
 	free(names->slots);
-	free(names->hashes);
 	free(names->offsets);
 	free(names->text);
 	*names = (struct names){0};
@@ -16,16 +15,15 @@ names_free(struct names *names)
 
 /* The slot that has the text, or the free one where it belongs. */
 static struct names_slot *
-find_slot(const struct names *names, const char *text, size_t length, uint64_t hash)
+find_slot(const struct names *names, const char *text, size_t length, uint64_t key)
 {
-	uint32_t upper = (uint32_t)(hash >> 32);
-
-	for (size_t at = hash & names->mask;; at = (at + 1) & names->mask) {
+	for (size_t at = names_place(names, key);; at = (at + 1) & names->mask) {
 		struct names_slot *slot = &names->slots[at];
 
 		if (slot->name == 0)
 			return slot;
-		if (slot->hash == upper && slot->length == length && memcmp(names->text + slot->at, text, length) == 0)
+		if (slot->key == key && slot->length == length &&
+		    (length <= NAMES_SHORT || memcmp(names->text + names->offsets[slot->name - 1], text, length) == 0))
 			return slot;
 	}
 }
@@ -34,22 +32,24 @@ find_slot(const struct names *names, const char *text, size_t length, uint64_t h
 static bool
 grow_slots(struct names *names)
 {
-	size_t slots = names->slots ? 2 * (names->mask + 1) : 256;
+	struct names_slot *old = names->slots;
+	size_t had = old ? names->mask + 1 : 0, slots = old ? 2 * had : 256;
 	struct names_slot *grown = calloc(slots, sizeof(*grown));
 
 	if (!grown)
 		return false;
-	free(names->slots);
 	names->slots = grown;
 	names->mask = slots - 1;
-	for (uint32_t name = 0; name < names->count; name++) {
-		size_t at = names->hashes[name] & names->mask;
+	for (size_t s = 0; s < had; s++) {
+		size_t at = names_place(names, old[s].key);
 
+		if (old[s].name == 0)
+			continue;
 		while (grown[at].name != 0)
 			at = (at + 1) & names->mask;
-		grown[at] = (struct names_slot){(uint32_t)(names->hashes[name] >> 32), name + 1, names->offsets[name],
-		                                names->offsets[name + 1] - names->offsets[name] - 1};
+		grown[at] = old[s];
 	}
+	free(old);
 	return true;
 }
 
@@ -57,13 +57,8 @@ static bool
 grow_list(struct names *names)
 {
 	size_t room = names->room ? 2 * names->room : 128;
-	uint64_t *hashes = realloc(names->hashes, room * sizeof(*hashes));
-	uint64_t *offsets;
+	uint64_t *offsets = realloc(names->offsets, (room + 1) * sizeof(*offsets));
 
-	if (!hashes)
-		return false;
-	names->hashes = hashes;
-	offsets = realloc(names->offsets, (room + 1) * sizeof(*offsets));
 	if (!offsets)
 		return false;
 	names->offsets = offsets;
@@ -89,15 +84,14 @@ grow_text(struct names *names, size_t size)
 }
 
 uint32_t
-names_add(struct names *names, const char *text, size_t length, uint64_t hash)
+names_add_key(struct names *names, const char *text, size_t length, uint64_t key)
 {
-	struct names_slot *slot = names->slots ? find_slot(names, text, length, hash) : NULL;
+	struct names_slot *slot = names->slots ? find_slot(names, text, length, key) : NULL;
 	uint64_t end;
 
 	if (slot && slot->name)
 		return slot->name - 1;
-	if (length >> 24 || (names->count && names->offsets[names->count] >> 40) || names->count == NAMES_NONE - 1 ||
-	    (names->count == names->room && !grow_list(names)))
+	if (length > UINT32_MAX || names->count == NAMES_NONE - 1 || (names->count == names->room && !grow_list(names)))
 		return NAMES_NONE;
 	end = names->offsets[names->count];
 	if (end + length + 1 > names->text_room && !grow_text(names, end + length + 1))
@@ -105,22 +99,24 @@ names_add(struct names *names, const char *text, size_t length, uint64_t hash)
 	if (!names->slots || 2 * ((size_t)names->count + 1) > names->mask) {
 		if (!grow_slots(names))
 			return NAMES_NONE;
-		slot = find_slot(names, text, length, hash);
+		slot = find_slot(names, text, length, key);
 	}
 	memcpy(names->text + end, text, length);
 	names->text[end + length] = '\0';
 	if (length > 0)
 		names->lengths[(unsigned char)text[0]] |= UINT64_C(1) << length % 64;
-	names->hashes[names->count] = hash;
-	*slot = (struct names_slot){(uint32_t)(hash >> 32), ++names->count, end, length};
+	*slot = (struct names_slot){key, ++names->count, (uint32_t)length};
 	names->offsets[names->count] = end + length + 1;
 	return names->count - 1;
 }
 
+/* Most texts that are looked for among a few have a first byte or a length that none of them has: no hash is needed. */
 uint32_t
-names_find(const struct names *names, const char *text, size_t length, uint64_t hash)
+names_find(const struct names *names, const char *text, size_t length)
 {
-	return names->slots ? find_slot(names, text, length, hash)->name - 1 : NAMES_NONE;
+	if (length == 0 || !(names->lengths[(unsigned char)text[0]] >> length % 64 & 1))
+		return NAMES_NONE;
+	return find_slot(names, text, length, names_key(text, length))->name - 1;
 }
 
 int

@@ -3,19 +3,23 @@
 #ifndef NAMES_H
 #define NAMES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #define NAMES_NONE UINT32_MAX
 
+#define NAMES_SHORT 8 /* bytes of a text that its key holds as they are */
+
 struct names_slot {
-	uint32_t hash;                 /* its upper half */
-	uint32_t name;                 /* + 1; 0: free */
-	uint64_t at : 40, length : 24; /* its text: so a look there costs no other */
+	uint64_t key;
+	uint32_t name; /* + 1; 0: free */
+	uint32_t length;
 };
 
 struct names {
@@ -23,31 +27,63 @@ struct names {
 	/* private */
 	struct names_slot *slots;
 	size_t mask;
-	uint64_t *hashes, *offsets; /* offsets: count + 1 */
+	uint64_t *offsets; /* count + 1 */
 	char *text;
 	size_t room, text_room;
 	uint64_t lengths[256]; /* by first byte, which lengths there are: bit (length mod 64) */
 };
 
+/* Short texts that have the same key and length are the same. */
 static inline uint64_t
-names_hash(const char *text, size_t length)
+names_key(const char *text, size_t length)
 {
-	return XXH3_64bits(text, length);
+	uint64_t key = 0;
+
+	if (length > NAMES_SHORT)
+		return XXH3_64bits(text, length);
+	memcpy(&key, text, length);
+	return le64toh(key);
 }
 
-/* The number of the text, which is added if it is new; NAMES_NONE: out of memory. Texts are below 16 MB each, 1 TB in
- * all. */
-uint32_t names_add(struct names *names, const char *text, size_t length, uint64_t hash);
-
-/* False: it is not there, which most texts that are looked for among a few are; and no hash is needed to say so. */
-static inline bool
-names_may_have(const struct names *names, const char *text, size_t length)
+/* The same of a text that is not empty and at which NAMES_SHORT bytes can be read, however long it is: faster. */
+static inline uint64_t
+names_key_padded(const char *text, size_t length)
 {
-	return length > 0 && names->lengths[(unsigned char)text[0]] >> length % 64 & 1;
+	uint64_t key;
+
+	if (length > NAMES_SHORT)
+		return XXH3_64bits(text, length);
+	memcpy(&key, text, sizeof(key));
+	return le64toh(key) & UINT64_MAX >> (64 - 8 * length);
+}
+
+/* Where a key's slot is looked for first: every byte has a say, the last ones too. */
+static inline size_t
+names_place(const struct names *names, uint64_t key)
+{
+	key *= UINT64_C(0x9e3779b97f4a7c15);
+	return ((key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & names->mask;
+}
+
+/* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
+uint32_t names_add_key(struct names *names, const char *text, size_t length, uint64_t key);
+
+static inline uint32_t
+names_add(struct names *names, const char *text, size_t length)
+{
+	return names_add_key(names, text, length, names_key(text, length));
+}
+
+/* Fetches what names_add_key() will look at. */
+static inline void
+names_prefetch(const struct names *names, uint64_t key)
+{
+	if (names->slots)
+		__builtin_prefetch(&names->slots[names_place(names, key)]);
 }
 
 /* NAMES_NONE: not there. */
-uint32_t names_find(const struct names *names, const char *text, size_t length, uint64_t hash);
+uint32_t names_find(const struct names *names, const char *text, size_t length);
 
 /* NUL-terminated, and where it is until another is added. */
 static inline const char *
@@ -55,12 +91,6 @@ names_text(const struct names *names, uint32_t name, size_t *length)
 {
 	*length = (size_t)(names->offsets[name + 1] - names->offsets[name]) - 1;
 	return names->text + names->offsets[name];
-}
-
-static inline uint64_t
-names_hash_of(const struct names *names, uint32_t name)
-{
-	return names->hashes[name];
 }
 
 /* Below, at or above 0: name a comes before, is, or comes after name b, bytewise. */

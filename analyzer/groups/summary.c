@@ -1,6 +1,7 @@
 /* summary.c: see summary.h. The values of a group are gathered first, those of the selection before the rest. */
 #include "summary.h"
 
+#include "dynamics/arrays.h"
 #include "program/parallel.h"
 #include "statistics/bootstrap.h"
 
@@ -263,10 +264,12 @@ make_room(struct work *work, struct portolan_error *error)
 	for (unsigned t = 0; work->samples && t < work->threads; t++) {
 		struct sample *sample = &work->samples[t];
 
-		sample->numbers = malloc((request->n + 1) * sizeof(*sample->numbers));
-		sample->categories = malloc((request->n + 1) * sizeof(*sample->categories));
+		sample->numbers = array_new(request->n, sizeof(*sample->numbers), "values to draw from", error);
+		sample->categories = array_new(request->n, sizeof(*sample->categories), "values to draw from", error);
 		sample->replicates = malloc((samples * request->replicates + 1) * sizeof(double));
-		if (!sample->numbers || !sample->categories || !sample->replicates)
+		if (!sample->numbers || !sample->categories)
+			return PORTOLAN_E_MEMORY;
+		if (!sample->replicates)
 			return no_memory(error);
 	}
 	return work->samples && work->slots ? 0 : no_memory(error);
@@ -276,8 +279,8 @@ static void
 free_room(struct work *work)
 {
 	for (unsigned t = 0; work->samples && t < work->threads; t++) {
-		free(work->samples[t].numbers);
-		free(work->samples[t].categories);
+		array_free(work->samples[t].numbers);
+		array_free(work->samples[t].categories);
 		free(work->samples[t].replicates);
 	}
 	for (unsigned s = 0; work->slots && s < parallel_slots(work->threads); s++)

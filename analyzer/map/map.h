@@ -70,7 +70,7 @@ struct map_options {
 };
 
 /* Examples to be drawn, or a part of them. Columns are by row; `order` lists n rows by ascending id that have an x and
- * a y (after fewer epochs some may have none: these are left out). Row r is example first + r, or indices[r]. */
+ * a y (after fewer epochs some may have none: these are left out). Row r is example first + r. */
 struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
@@ -80,7 +80,6 @@ struct map_input {
 	const uint32_t *order;
 	size_t n;
 	uint32_t first;
-	const uint32_t *indices; /* NULL: first counts */
 };
 
 /* What maps share that are laid side by side. */

@@ -6,7 +6,9 @@
  */
 #include "map_maker.h"
 
+#include "dynamics/arrays.h"
 #include "statistics/random.h"
+#include "statistics/top.h"
 
 #include <portolan/error.h>
 
@@ -109,22 +111,14 @@ spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
 	return 0.6 * grid * ((double)random_below(&random, 1 << 20) / (1 << 20) - 0.5);
 }
 
-static uint32_t
-index_of(const struct map_input *part, uint32_t row)
-{
-	return part->indices ? part->indices[row] : part->first + row;
-}
-
 static void
 add_point(const struct map_maker *maker, const struct map_input *part, uint32_t row)
 {
 	struct map_data *data = maker->data;
 	uint64_t seed = maker->options->seed;
-	uint32_t index = index_of(part, row);
+	uint32_t index = part->first + row;
 	struct map_point *point = &data->points[2 * (size_t)maker->sample->items[maker->next].value];
 
-	if (maker->indices)
-		maker->indices[maker->next] = index;
 	if (!is_there(part, row))
 		return;
 	*point = (struct map_point){
@@ -152,7 +146,7 @@ add_points(struct map_maker *maker, const struct map_input *part)
 		return;
 	}
 	for (size_t i = 0; i < part->n && maker->next < sample->count; i++) {
-		uint32_t index = index_of(part, part->order[i]);
+		uint32_t index = part->first + part->order[i];
 
 		while (maker->next < sample->count && sample->items[maker->next].key < index)
 			maker->next++;
@@ -272,20 +266,19 @@ map_maker_end(struct map_maker *maker)
 int
 map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct portolan_error *error)
 {
-	struct sort_item *items = malloc(2 * input->n * sizeof(*items));
-	double *descending = malloc(input->n * sizeof(*descending));
+	size_t third = input->n / 3, tip = input->n / 10, k = (third > tip + 1 ? third : tip + 1);
+	struct sort_item *items = array_new(2 * k, sizeof(*items), "examples to rank", error);
+	double *descending = array_new(k, sizeof(*descending), "values to rank by", error);
 	bool done = items && descending;
 
-	for (size_t i = 0; i < input->n && done; i++)
-		items[i] = (struct sort_item){sort_key_descending(input->x.values[input->order[i]]), input->order[i]};
 	if (done) {
-		sort_by_key(items, items + input->n, input->n);
-		for (size_t i = 0; i < input->n; i++)
+		top_of_values(input->x.values, true, input->order, input->n, k, items);
+		for (size_t i = 0; i < k; i++)
 			descending[i] = input->x.values[items[i].value];
 		cuts->regions = regions_default_cuts(descending, input->n);
-		cuts->tip = descending[input->n / 10];
+		cuts->tip = descending[tip];
 	}
-	free(items);
-	free(descending);
-	return done ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory to map %zu examples", input->n);
+	array_free(items);
+	array_free(descending);
+	return done ? 0 : PORTOLAN_E_MEMORY;
 }

@@ -23,7 +23,6 @@ struct map_maker {
 	const struct map_options *options;
 	const struct map_sample *sample;
 	bool by_index; /* the sample's keys are indices, and parts ascend by these; else places, as parts do by id */
-	uint32_t *indices;           /* of the sample's items, as they are met; NULL: not wanted */
 	const struct map_cuts *cuts; /* NULL: no regions */
 	struct map_cell *cells;
 	uint64_t place; /* examples so far */
@@ -37,13 +36,9 @@ struct map_maker {
 /* Where the regions are cut: sorts n ≥ 1 examples, which a map of parts cannot. PORTOLAN_E_MEMORY. */
 int map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct portolan_error *error);
 
-/* What a map takes but for its points, and for each point, in bytes. */
-#define MAP_MAKER_BYTES (UINT64_C(1) << 20)
-#define MAP_POINT_BYTES (2 * sizeof(struct map_point))
-
 /*
  * `input` describes all examples: its columns need no values, and n and order do not matter. What stands in *maker as
- * `options`, `sample`, `by_index`, `indices` and `cuts` is the caller's, and kept. *data is the caller's to
+ * `options`, `sample`, `by_index` and `cuts` is the caller's, and kept. *data is the caller's to
  * map_data_free(). Fails for lack of memory only.
  */
 int map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,

@@ -1,9 +1,7 @@
 /*
  * map_sample.h: which examples a scatter shows: places in the list by ascending id, drawn and shuffled in one go
  * (Fisher and Yates), so that a seed gives the same picture wherever the run was recorded.
- *
- * The places depend on how many examples there are, and on the seed; nothing needs the list itself, and memory grows
- * with the sample alone.
+ * The places depend on how many examples there are, and on the seed.
  */
 #ifndef MAP_SAMPLE_H
 #define MAP_SAMPLE_H
@@ -17,14 +15,11 @@ struct map_sample {
 	size_t count;
 };
 
-/* What a sample takes while it is drawn, in bytes for each of its examples. */
-#define MAP_SAMPLE_BYTES 40
-
 /* At most `most` of n < 2^32 examples. *sample is the caller's to map_sample_free(). */
 int map_sample_draw(struct map_sample *sample, size_t n, uint64_t most, uint64_t seed, struct portolan_error *error);
 void map_sample_free(struct map_sample *sample); /* may be called twice */
 
-/* From places to indices: indices[k] is that of items[k], before and after sorted by it. */
-int map_sample_index(struct map_sample *sample, const uint32_t *indices, struct portolan_error *error);
+/* From places in `order` to what stands there, and sorted by that. */
+int map_sample_index(struct map_sample *sample, const uint32_t *order, struct portolan_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* source.c: see source.h. */
 #include "source_parts.h"
 
+#include "dynamics/arrays.h"
 #include "program/suggest.h"
 
 #include <portolan/error.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #define NAMES_MAX (MEASURE_COUNT + STORE_COLUMN_MAX)
-#define ROW_BYTES 56 /* what a map takes for each example: lists of those drawn, ranked by variability */
 
 static int
 measure_of(const char *name)
@@ -41,18 +41,12 @@ map_source_is_data_map(const struct map_source_request *request)
 	return strcmp(request->x, "variability") == 0 && strcmp(request->y, "confidence") == 0;
 }
 
-bool
-map_source_is_drawable(const struct map_input *input, uint32_t row)
+/* Has it a place on the map? */
+static bool
+is_drawable(const struct map_input *input, uint32_t row)
 {
 	return isfinite(input->x.values[row]) && isfinite(input->y.values[row]) &&
 	       (input->colouring != MAP_BY_CORRECTNESS || isfinite(input->colour.values[row]));
-}
-
-int
-map_source_nobody(const struct map_source *source, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
-	                 source->input.x.name, source->input.y.name);
 }
 
 int
@@ -61,18 +55,19 @@ map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 	size_t n = 0;
 
 	source->ranges = MAP_RANGES_EMPTY;
-	source->drawn = malloc((source->count + 1) * sizeof(*source->drawn));
+	source->drawn = array_new(source->count, sizeof(*source->drawn), "examples to draw", error);
 	if (!source->drawn)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", source->count);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < source->count; i++)
-		if (map_source_is_drawable(&source->input, source->order[i]))
+		if (is_drawable(&source->input, source->order[i]))
 			source->drawn[n++] = source->order[i];
 	source->without_place = source->count - n;
 	source->input.order = source->drawn;
 	source->input.n = n;
 	map_ranges_add(&source->ranges, &source->input);
 	if (n == 0)
-		return map_source_nobody(source, error);
+		return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
+		                 source->input.x.name, source->input.y.name);
 	return source->input.regions ? map_find_cuts(&source->input, &source->cuts, error) : 0;
 }
 
@@ -159,23 +154,20 @@ set_step(const struct dynamics *dynamics, struct map_column *column)
 		column->grid = 1 / (double)dynamics->epoch_count;
 }
 
-void
-map_source_set_steps(struct map_source *source)
+/* What depends on whether all examples have every epoch. */
+static void
+set_steps(const struct dynamics *dynamics, struct map_input *input)
 {
-	const struct dynamics *dynamics = &source->dynamics;
-	struct map_input *input = &source->input;
-
 	/* Steps of 1/epochs mean something only where every example has that many. */
 	input->epochs = dynamics->gaps ? MAP_LEVELS_MAX : dynamics->epoch_count;
 	set_step(dynamics, &input->x);
 	set_step(dynamics, &input->y);
 	if (input->colour.name)
 		set_step(dynamics, &input->colour);
-	source->count = dynamics->count;
 }
 
 static int
-hold(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
+load(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
 {
 	struct dynamics *dynamics = &source->dynamics;
 	struct map_input *input = &source->input;
@@ -183,10 +175,10 @@ hold(struct map_source *source, const struct map_source_request *request, struct
 
 	if (code < 0)
 		return code;
-	source->is_held = true;
 	source->ids = &dynamics->ids;
 	source->order = dynamics->order;
-	map_source_set_steps(source);
+	source->count = dynamics->count;
+	set_steps(dynamics, input);
 	input->x.values = dynamics_column(dynamics, input->x.name)->values;
 	input->y.values = dynamics_column(dynamics, input->y.name)->values;
 	if (request->colour_file)
@@ -200,7 +192,7 @@ int
 map_source_run(struct map_source *source, const struct common_options *common, const char *run,
                const struct map_source *first, const struct map_source_request *request, struct portolan_error *error)
 {
-	struct dynamics_request wanted = {.row_bytes = ROW_BYTES};
+	struct dynamics_request wanted = {0};
 	int code;
 
 	*source = (struct map_source){.is_run = true};
@@ -218,8 +210,7 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 		return code;
 	code = describe(source, request, error);
 	if (code >= 0)
-		code = request->held || request->colour_file ? hold(source, request, error)
-		                                             : map_source_measure(source, request, error);
+		code = load(source, request, error);
 	if (code < 0)
 		map_source_free(source);
 	return code;
@@ -228,13 +219,13 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 void
 map_source_free(struct map_source *source)
 {
-	free(source->drawn);
-	free(source->colour_values);
+	array_free(source->drawn);
+	array_free(source->colour_values);
 	free(source->colour_name);
 	if (source->is_run) {
 		dynamics_free(&source->dynamics);
 	} else {
-		free(source->order);
+		array_free(source->order);
 		attributes_free(&source->table);
 		ids_free(&source->table_ids);
 	}
@@ -254,4 +245,31 @@ map_source_find(const struct map_source *source, const char *id, int64_t *row, s
 	*row = position < 0 ? -1 : (int64_t)source->drawn[position];
 	ids_index_free(&index);
 	return 0;
+}
+
+int
+map_source_map(struct map_source *source, const struct map_input *input, const struct map_axes *axes,
+               const struct map_options *options, struct map_data *data, struct map_sample *sample,
+               struct portolan_error *error)
+{
+	struct map_sample drawn;
+	struct map_maker maker = {.options = options, .sample = &drawn, .cuts = input->regions ? &source->cuts : NULL};
+	int code;
+
+	*data = (struct map_data){0};
+	code = map_sample_draw(&drawn, input->n, options->sample, options->seed, error);
+	if (code >= 0)
+		code = map_maker_begin(&maker, input, axes, data, error);
+	if (code >= 0)
+		map_maker_add(&maker, input);
+	map_maker_end(&maker);
+	if (code >= 0 && sample)
+		code = map_sample_index(&drawn, input->order, error);
+	if (code >= 0 && sample)
+		*sample = drawn;
+	else
+		map_sample_free(&drawn);
+	if (code < 0)
+		map_data_free(data);
+	return code;
 }

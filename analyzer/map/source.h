@@ -2,8 +2,6 @@
  * source.h: where a map's examples come from: a run of the store, or a file of coordinates (JSONL, CSV, TSV, such as
  * the published tools' td_metrics.jsonl); and what they are coloured by, which may be a column of another file.
  * A source has pointers into itself, and must stay where it is.
- *
- * A run is not held, but read in passes; but for one whose examples are looked up by id, which is held.
  */
 #ifndef MAP_SOURCE_H
 #define MAP_SOURCE_H
@@ -19,24 +17,20 @@ struct map_source_request {
 	const char *colour_file; /* the column's file; NULL: the source's own */
 	const char *id_field;    /* of files; NULL: guid, else id */
 	bool plain;              /* coloured by nothing */
-	bool held;               /* examples are looked up by id */
-	uint64_t sample;         /* points of a map, at most, */
-	size_t maps;             /* and how many maps are made at once; 0: one for each epoch */
 };
 
 struct map_source {
 	char name[272];            /* the run's, or the file's without its folder */
-	struct map_input input;    /* of the examples that can be drawn; of a run that is not held, without values */
+	struct map_input input;    /* of the examples that can be drawn */
 	struct map_ranges ranges;  /* of these */
 	size_t count;              /* examples */
 	size_t without_place;      /* of these, without an x or a y (or, in a file, a correctness): not drawn */
 	uint64_t colour_unknown;   /* records of the colour file that are of no example */
 	uint64_t colour_unmatched; /* examples without a record there */
-	bool is_run, is_held;
+	bool is_run;
 	struct dynamics dynamics; /* a run's */
 	/* private */
 	struct map_cuts cuts; /* of the regions, where it has any */
-	uint64_t memory;      /* to read it again; 0: without limit */
 	const struct ids *ids;
 	uint32_t *order; /* all examples, by ascending id; a run's are its own */
 	uint32_t *drawn; /* input.order */
@@ -64,7 +58,7 @@ int map_source_map(struct map_source *source, const struct map_input *input, con
                    const struct map_options *options, struct map_data *data, struct map_sample *sample,
                    struct portolan_error *error);
 
-/* Of a held source: the index of the example with this id; −1: there is none, or it has no place. */
+/* The index of the example with this id; −1: there is none, or it has no place. */
 int map_source_find(const struct map_source *source, const char *id, int64_t *row, struct portolan_error *error);
 
 #endif

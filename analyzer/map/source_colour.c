@@ -1,6 +1,8 @@
 /* source_colour.c: what a map's examples are coloured by, from a file of the user's; see source.h. */
 #include "source_parts.h"
 
+#include "dynamics/arrays.h"
+
 #include <portolan/error.h>
 
 #include <math.h>
@@ -36,11 +38,12 @@ map_source_grid(const double *values, size_t n)
 static int
 take_colour(struct map_source *source, const struct attribute *attribute, size_t rows, struct portolan_error *error)
 {
-	source->colour_values = malloc((rows + 1) * sizeof(double));
+	source->colour_values = array_new(rows, sizeof(double), attribute->name, error);
+	if (!source->colour_values)
+		return PORTOLAN_E_MEMORY;
 	source->colour_name = strdup(attribute->name);
-	if (!source->colour_values || !source->colour_name)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s of %zu examples", attribute->name,
-		                 rows);
+	if (!source->colour_name)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < rows; i++)
 		source->colour_values[i] = NAN;
 	for (size_t i = 0; i < source->count; i++)

@@ -1,6 +1,8 @@
 /* source_file.c: a map of a file of coordinates; see source.h. */
 #include "source_parts.h"
 
+#include "dynamics/arrays.h"
+
 #include <portolan/error.h>
 
 #include <math.h>
@@ -101,9 +103,9 @@ order_by_id(struct map_source *source, struct portolan_error *error)
 {
 	source->ids = &source->table_ids;
 	source->count = source->table.rows;
-	source->order = malloc((source->count + 1) * sizeof(*source->order));
+	source->order = array_new(source->count, sizeof(*source->order), "examples in order", error);
 	if (!source->order)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", source->count);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < source->count; i++)
 		source->order[i] = (uint32_t)i;
 	return ids_sort(source->ids, source->order, source->count, error);
@@ -171,7 +173,7 @@ map_source_file(struct map_source *source, const char *path, const struct map_so
 	struct user_file file;
 	int code;
 
-	*source = (struct map_source){.is_held = true};
+	*source = (struct map_source){0};
 	snprintf(source->name, sizeof(source->name), "%s",
 	         strcmp(path, "-") == 0 ? "examples"
 	         : slash                ? slash + 1

@@ -14,19 +14,6 @@ bool map_source_is_data_map(const struct map_source_request *request);
 /* Correctness where nothing else colours the examples, unless they are to be plain. */
 enum map_colouring map_source_colouring(const struct map_source_request *request);
 
-/* Has it a place on the map? */
-bool map_source_is_drawable(const struct map_input *input, uint32_t row);
-
-/* The error where there are none. */
-int map_source_nobody(const struct map_source *source, struct portolan_error *error);
-
-/* Goes once through an opened run: counts, ranges, and the regions' cuts. Takes care of --max-memory. */
-int map_source_measure(struct map_source *source, const struct map_source_request *request,
-                       struct portolan_error *error);
-
-/* What depends on whether all examples have every epoch; dynamics.gaps is known. */
-void map_source_set_steps(struct map_source *source);
-
 /* Lists the examples that can be drawn; an error where there are none. */
 int map_source_list_drawn(struct map_source *source, struct portolan_error *error);
 

@@ -4,6 +4,7 @@
  */
 #include "densities.h"
 
+#include "dynamics/arrays.h"
 #include "plot/chart.h"
 #include "program/number.h"
 
@@ -49,10 +50,10 @@ make_flip_histograms(const struct densities_run *run, struct histogram *clean, s
                      struct portolan_error *error)
 {
 	const double *confidence = dynamics_measure(run->dynamics, MEASURE_CONFIDENCE);
-	uint8_t *is_flipped = calloc(run->dynamics->ids.rows + 1, 1);
+	uint8_t *is_flipped = array_new(run->dynamics->ids.rows, 1, "marks", error);
 
 	if (!is_flipped)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < run->flips->count; i++)
 		is_flipped[run->flips->flips[i].row] = 1;
 	begin(clean, 0, 1);
@@ -64,7 +65,7 @@ make_flip_histograms(const struct densities_run *run, struct histogram *clean, s
 	}
 	finish(clean, 0, 1);
 	finish(flipped, 0, 1);
-	free(is_flipped);
+	array_free(is_flipped);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "model.h"
 
+#include "dynamics/arrays.h"
 #include "selection/selection.h"
 #include "statistics/random.h"
 
@@ -40,35 +41,35 @@ struct work {
 static void
 work_free(struct work *work)
 {
-	free(work->is_flipped);
-	free(work->flipped);
-	free(work->clean);
-	free(work->ranked);
-	free(work->items);
-	free(work->x);
-	free(work->scores);
-	free(work->positive);
+	array_free(work->is_flipped);
+	array_free(work->flipped);
+	array_free(work->clean);
+	array_free(work->ranked);
+	array_free(work->items);
+	array_free(work->x);
+	array_free(work->scores);
+	array_free(work->positive);
 }
 
 static int
 work_init(struct work *work, const struct dynamics *run, const struct flips *flips, struct portolan_error *error)
 {
-	size_t rows = run->ids.rows + 1, n = run->count;
+	size_t n = run->count;
 
 	*work = (struct work){
-	        .is_flipped = calloc(rows, 1),
-	        .flipped = malloc((flips->count + 1) * sizeof(uint32_t)),
-	        .clean = malloc(n * sizeof(uint32_t)),
-	        .ranked = malloc(n * sizeof(uint32_t)),
-	        .items = malloc(2 * n * sizeof(*work->items)),
-	        .x = malloc(2 * (flips->count + 1) * sizeof(double)),
-	        .scores = malloc(rows * sizeof(double)),
-	        .positive = malloc(2 * (flips->count + 1) * sizeof(bool)),
+	        .is_flipped = array_new(run->ids.rows, 1, "marks", error),
+	        .flipped = array_new(flips->count, sizeof(uint32_t), "flipped examples", error),
+	        .clean = array_new(n, sizeof(uint32_t), "clean examples", error),
+	        .ranked = array_new(n, sizeof(uint32_t), "ranked examples", error),
+	        .items = array_new(2 * n, sizeof(*work->items), "examples to rank", error),
+	        .x = array_new(2 * flips->count, sizeof(double), "values to fit on", error),
+	        .scores = array_new(run->ids.rows, sizeof(double), "scores", error),
+	        .positive = array_new(2 * flips->count, sizeof(bool), "marks", error),
 	};
 	if (!work->is_flipped || !work->flipped || !work->clean || !work->ranked || !work->items || !work->x ||
 	    !work->scores || !work->positive) {
 		work_free(work);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to fit on %zu examples", n);
+		return PORTOLAN_E_MEMORY;
 	}
 	for (size_t i = 0; i < flips->count; i++)
 		work->is_flipped[flips->flips[i].row] = 1;

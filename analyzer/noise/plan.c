@@ -2,6 +2,7 @@
  * recorded. */
 #include "flips.h"
 
+#include "dynamics/arrays.h"
 #include "program/number.h"
 #include "selection/region_list.h"
 #include "selection/selection.h"
@@ -24,12 +25,11 @@ static int
 list_classes(const struct dynamics *dynamics, int32_t **classes, size_t *count, struct portolan_error *error)
 {
 	uint64_t named = dynamics->info->label_count;
-	int32_t *list = malloc((dynamics->count + 1) * sizeof(*list));
+	int32_t *list = array_new(dynamics->count, sizeof(*list), "gold labels", error);
 	size_t n = 0, kept = 0;
 
 	if (!list)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the labels of %zu examples",
-		                 dynamics->count);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < dynamics->count; i++) {
 		int32_t gold = dynamics->gold[dynamics->order[i]];
 
@@ -90,7 +90,7 @@ list_easy(const struct dynamics *dynamics, const struct region_cuts *cuts, uint3
 		if (dynamics->gold[row] >= 0 && regions[row] == REGION_EASY)
 			easy[n++] = (uint32_t)i; /* its place in the order, to sort by again */
 	}
-	free(regions);
+	array_free(regions);
 	*count = n;
 	return 0;
 }
@@ -133,7 +133,7 @@ draw(const struct dynamics *dynamics, uint32_t *easy, size_t easy_count, size_t 
 		}
 		flips->count = size;
 	}
-	free(unnamed);
+	array_free(unnamed);
 	return code;
 }
 
@@ -142,12 +142,12 @@ flips_plan(const struct dynamics *dynamics, const struct region_cuts *cuts, doub
            struct flips *flips, struct portolan_error *error)
 {
 	size_t size = selection_size(fraction, dynamics->count), easy_count, labelled;
-	uint32_t *easy = malloc((dynamics->count + 1) * sizeof(*easy));
+	uint32_t *easy = array_new(dynamics->count, sizeof(*easy), "easy examples", error);
 	int code;
 
 	*flips = (struct flips){0};
 	if (!easy)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+		return PORTOLAN_E_MEMORY;
 	code = list_easy(dynamics, cuts, easy, &easy_count, &labelled, error);
 	if (code >= 0 && labelled == 0)
 		code = error_set(error, PORTOLAN_E_INVALID,
@@ -160,6 +160,6 @@ flips_plan(const struct dynamics *dynamics, const struct region_cuts *cuts, doub
 		code = not_enough(dynamics, easy_count, size, error);
 	if (code >= 0)
 		code = draw(dynamics, easy, easy_count, size, seed, flips, error);
-	free(easy);
+	array_free(easy);
 	return code;
 }

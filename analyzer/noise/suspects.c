@@ -1,6 +1,7 @@
 /* suspects.c: see suspects.h. */
 #include "suspects.h"
 
+#include "dynamics/arrays.h"
 #include "output/table.h"
 #include "selection/selection.h"
 
@@ -12,7 +13,7 @@
 void
 suspects_free(struct suspects *suspects)
 {
-	free(suspects->ranked);
+	array_free(suspects->ranked);
 	*suspects = (struct suspects){0};
 }
 
@@ -30,17 +31,17 @@ int
 suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values,
               const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error)
 {
-	struct sort_item *items = malloc(2 * dynamics->count * sizeof(*items));
-	uint32_t *ranked = malloc(dynamics->count * sizeof(*ranked));
+	struct sort_item *items = array_new(2 * dynamics->count, sizeof(*items), "examples to rank", error);
+	uint32_t *ranked = array_new(dynamics->count, sizeof(*ranked), "ranked examples", error);
 
 	if (!items || !ranked) {
-		free(items);
-		free(ranked);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", dynamics->count);
+		array_free(items);
+		array_free(ranked);
+		return PORTOLAN_E_MEMORY;
 	}
 	selection_by_values(values, false, dynamics->order, dynamics->count, items, ranked);
 	selection_by_values(scores, true, ranked, dynamics->count, items, ranked); /* stable */
-	free(items);
+	array_free(items);
 	*suspects = (struct suspects){.ranked = ranked, .scored = dynamics->count};
 	while (suspects->scored > 0 && isnan(scores[ranked[suspects->scored - 1]]))
 		suspects->scored--;

@@ -46,7 +46,8 @@ static const struct {
         {COMMON_MEMORY,
          {"max-memory", "SIZE", OPTION_SIZE, TO(max_memory), .least = MEMORY_LEAST,
           .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
-                  "With less it takes longer. The store's mapped pages are the system's cache, and do not count."}},
+                  "What is held beyond that goes to temporary files in $TMPDIR, or else /var/tmp, which takes longer. "
+                  "The store's mapped pages are the system's cache, and do not count."}},
         {COMMON_SCRIPT,
          {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs",
           .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},

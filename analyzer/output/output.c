@@ -281,6 +281,32 @@ output_flush(struct output *output, struct portolan_error *error)
 }
 
 int
+output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error)
+{
+	char *to = data;
+
+	while (size > 0) {
+		ssize_t got = pread(output->fd, to, size, (off_t)at);
+
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return failed(output, got == 0 ? EIO : errno, error);
+		if (got > 0) {
+			to += got;
+			at += (uint64_t)got;
+			size -= (size_t)got;
+		}
+	}
+	return 0;
+}
+
+void
+output_cut(struct output *output, uint64_t bytes)
+{
+	if (ftruncate(output->fd, (off_t)bytes) < 0 && output->failure == 0)
+		output->failure = errno;
+}
+
+int
 output_check(const struct output *output, struct portolan_error *error)
 {
 	return output->failure ? failed(output, output->failure, error) : 0;

@@ -47,6 +47,10 @@ int output_write_at(const struct output *output, const void *data, size_t size, 
 /* Writes what is buffered, for another program that is given `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);
 
+/* Reads what output_write_at() has written; cuts the file. */
+int output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error);
+void output_cut(struct output *output, uint64_t bytes);
+
 /* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
 int output_check(const struct output *output, struct portolan_error *error);
 

@@ -1,16 +1,12 @@
 /* table.c: CSV and JSON lines, and which format is whose; see table.h. Numbers read back exactly. */
 #include "table.h"
 
-#include "program/number.h"
 #include "table_format.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define INTEGER_BYTES 8 /* with what stands between: an epoch, or a count of them */
-#define FLOAT_BYTES 24
 
 void
 table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index, table_write_text *write_text)
@@ -182,11 +178,11 @@ table_write_jsonl(struct output *output, const struct dynamics *dynamics, const 
 }
 
 int
-table_init(struct table *table, enum table_format format, const struct dynamics *run, size_t longest,
+table_init(struct table *table, enum table_format format, const struct dynamics *run, const struct text_extent *ids,
            struct portolan_error *error)
 {
 	*table = (struct table){.format = format, .run = run};
-	return format == TABLE_NPY ? table_record_new(&table->record, run, longest, error) : 0;
+	return format == TABLE_NPY ? table_record_new(&table->record, run, ids, error) : 0;
 }
 
 void
@@ -236,17 +232,21 @@ int
 table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
                 struct portolan_error *error)
 {
-	size_t longest = 0, length = 0;
+	struct text_extent extent = {0};
 	struct table table;
 	int code;
 
 	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < count; i++) {
-		ids_text(&dynamics->ids, rows[i], &length);
-		longest = length > longest ? length : longest;
+		size_t length;
+		const char *text = ids_text(&dynamics->ids, rows[i], &length);
+
+		text_extent_add(&extent, text, length);
 	}
-	code = table_init(&table, TABLE_NPY, dynamics, longest, error);
+	code = table_init(&table, TABLE_NPY, dynamics, &extent, error);
 	if (code < 0)
 		return code;
+	if (output_can_patch(output)) /* a file, not another program */
+		table_note_wide_ids(&extent);
 	table_write_head(&table, output, count);
 	table_write_rows(&table, output, dynamics, rows, count);
 	table_free(&table);
@@ -263,25 +263,4 @@ table_measures(enum table_format format, bool with_ci)
 	return MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS) | MEASURE_BIT(MEASURE_CONFIDENCE) |
 	       MEASURE_BIT(with_ci ? MEASURE_VARIABILITY_CI : MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_CORRECTNESS) |
 	       MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
-}
-
-size_t
-table_row_bytes(const struct table *table, size_t longest)
-{
-	const struct dynamics *run = table->run;
-	size_t bytes = 2 * NUMBER_ROOM + longest;
-
-	if (table->format == TABLE_NPY)
-		return table_record_bytes(table->record);
-	for (size_t c = 0; c < run->column_count; c++)
-		bytes += (run->columns[c].integer ? INTEGER_BYTES : FLOAT_BYTES) +
-		         (table->format == TABLE_CSV ? 0 : strlen(run->columns[c].name) + 4);
-	for (uint64_t c = 0, most = 0; c < run->info->label_count; c++) {
-		const char *label = store_snapshot_label(run->snapshot, c);
-		size_t length = label ? strlen(label) : 0;
-
-		bytes += length > most ? length - most : 0;
-		most = length > most ? length : most;
-	}
-	return bytes;
 }

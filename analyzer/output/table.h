@@ -21,8 +21,8 @@ int table_write_npy(struct output *output, const struct dynamics *dynamics, cons
  * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same
  * columns.
  *
- * npy fields: id "<u8" or "S", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
- * label "S". cartography: guid, index (by first appearance, as in the published files), threshold_closeness,
+ * npy fields: id "<u8" or "<U", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
+ * label "<U". cartography: guid, index (by first appearance, as in the published files), threshold_closeness,
  * confidence, variability (or variability_ci in its place), correctness as a count, forgetfulness: the column
  * forgetting_events. aum: sample_id, aum, as the package published with Pleiss et al. 2020 names them; examples without
  * are left out.
@@ -35,8 +35,8 @@ struct table {
 	struct table_record *record; /* of npy */
 };
 
-/* `longest`: bytes of the longest string id. */
-int table_init(struct table *table, enum table_format format, const struct dynamics *run, size_t longest,
+/* `ids`: of npy, how long string ids are. */
+int table_init(struct table *table, enum table_format format, const struct dynamics *run, const struct text_extent *ids,
                struct portolan_error *error);
 void table_free(struct table *table);
 
@@ -47,9 +47,6 @@ void table_write_rows(const struct table *table, struct output *output, const st
 
 /* The measures that the format has. */
 uint32_t table_measures(enum table_format format, bool with_ci);
-
-/* What a row of text takes at most, about; of npy, exactly. */
-size_t table_row_bytes(const struct table *table, size_t longest);
 
 /* A string id as text_csv() or text_json() writes it. */
 typedef void table_write_text(struct output *output, const char *text, size_t length);

@@ -25,7 +25,7 @@ table_write_cartography(struct output *output, const struct dynamics *part, cons
 		output_text(output, "{\"guid\":");
 		table_write_id(output, part, row, text_json);
 		output_text(output, ",\"index\":");
-		text_integer(output, part->indices ? part->indices[row] : part->first + row);
+		text_integer(output, part->first + row);
 		output_text(output, ",\"threshold_closeness\":");
 		text_number(output, closeness[row]);
 		output_text(output, ",\"confidence\":");

@@ -6,6 +6,8 @@
  * another, as in most tables, the arrays are read as they are; else a tile of each is gathered first.
  */
 #include "npy.h"
+#include "program/message.h"
+#include "program/number.h"
 #include "table_format.h"
 
 #include <portolan/error.h>
@@ -19,7 +21,7 @@
 struct table_record {
 	struct npy_field fields[DYNAMICS_COLUMNS_MAX + 3];
 	size_t field_count, size;
-	size_t id_size, label_size; /* label_size 0: no labels */
+	size_t id_characters, label_characters; /* of text; 0: there is none */
 };
 
 static size_t
@@ -28,27 +30,34 @@ column_size(const struct dynamics_column *column)
 	return column->integer && !column->sometimes ? 4 : 8;
 }
 
+/* `count`: bytes, or characters of text, which take 4 each. */
 static void
-add_field(struct table_record *record, const char *name, const char *type, size_t size)
+add_field(struct table_record *record, const char *name, const char *type, size_t count)
 {
 	struct npy_field *field = &record->fields[record->field_count++];
 
 	field->name = name;
-	snprintf(field->type, sizeof(field->type), "%s%u", type, (unsigned)size);
-	record->size += size;
+	snprintf(field->type, sizeof(field->type), "%s%u", type, (unsigned)count);
+	record->size += type[1] == 'U' ? 4 * count : count;
 }
 
 static void
-describe(struct table_record *record, const struct dynamics *run, size_t longest)
+describe(struct table_record *record, const struct dynamics *run, const struct text_extent *ids)
 {
-	record->id_size = run->info->id_kind != STORE_ID_STR ? 8 : longest > 0 ? longest : 1;
+	struct text_extent labels = {0};
+
 	for (uint64_t c = 0; c < run->info->label_count; c++) {
 		const char *label = store_snapshot_label(run->snapshot, c);
-		size_t length = label ? strlen(label) : 0;
 
-		record->label_size = length > record->label_size ? length : record->label_size;
+		text_extent_add(&labels, label ? label : "", label ? strlen(label) : 0);
 	}
-	add_field(record, "id", run->info->id_kind == STORE_ID_STR ? "S" : "<u", record->id_size);
+	record->label_characters = labels.longest;
+	if (run->info->id_kind == STORE_ID_STR) {
+		record->id_characters = ids->longest > 0 ? ids->longest : 1;
+		add_field(record, "id", "<U", record->id_characters);
+	} else {
+		add_field(record, "id", "<u", 8);
+	}
 	add_field(record, "gold", "<i", 8);
 	for (size_t c = 0; c < run->column_count; c++) {
 		const struct dynamics_column *column = &run->columns[c];
@@ -59,8 +68,8 @@ describe(struct table_record *record, const struct dynamics *run, size_t longest
 		                              : "<u",
 		          column_size(column));
 	}
-	if (record->label_size > 0)
-		add_field(record, "label", "S", record->label_size);
+	if (record->label_characters > 0)
+		add_field(record, "label", "<U", record->label_characters);
 }
 
 /* Some rows of a part, at most TILE. */
@@ -82,25 +91,36 @@ are_consecutive(const uint32_t *rows, size_t n)
 	return differences == 0;
 }
 
-/* Integers as they are stored, or text filled up with zeros. */
+/* UCS-4, filled up with zeros. */
 static void
-put_ids(const struct tile *tile, char *at, size_t size)
+put_text(char *at, size_t characters, const char *text, size_t length)
+{
+	char *end = at + 4 * characters;
+
+	for (size_t i = 0; i < length; at += 4) {
+		uint32_t character;
+
+		i += text_character(text + i, length - i, &character);
+		memcpy(at, &character, 4);
+	}
+	memset(at, 0, (size_t)(end - at));
+}
+
+static void
+put_ids(const struct tile *tile, char *at, size_t characters)
 {
 	const struct ids *ids = &tile->part->ids;
-	const uint64_t *integers = ids->integers;
-	size_t stride = tile->stride;
 
-	if (ids->kind != STORE_ID_STR) {
-		for (size_t i = 0; i < tile->n; i++)
-			memcpy(at + i * stride, &integers[tile->rows[i]], 8);
-		return;
-	}
-	for (size_t i = 0; i < tile->n; i++, at += stride) {
+	for (size_t i = 0; i < tile->n; i++, at += tile->stride) {
 		size_t length;
-		const char *text = ids_text(ids, tile->rows[i], &length);
+		const char *text;
 
-		memcpy(at, text, length);
-		memset(at + length, 0, size - length);
+		if (characters == 0) {
+			memcpy(at, &ids->integers[tile->rows[i]], 8);
+			continue;
+		}
+		text = ids_text(ids, tile->rows[i], &length);
+		put_text(at, characters, text, length);
 	}
 }
 
@@ -118,15 +138,12 @@ put_gold(const struct tile *tile, char *at)
 }
 
 static void
-put_labels(const struct tile *tile, char *at, size_t size)
+put_labels(const struct tile *tile, char *at, size_t characters)
 {
 	for (size_t i = 0; i < tile->n; i++, at += tile->stride) {
 		const char *label = dynamics_label(tile->part, tile->rows[i]);
-		size_t length = label ? strlen(label) : 0;
 
-		if (label)
-			memcpy(at, label, length);
-		memset(at + length, 0, size - length);
+		put_text(at, characters, label, label ? strlen(label) : 0);
 	}
 }
 
@@ -171,25 +188,42 @@ put_records(const struct table_record *record, const struct tile *tile, char *at
 {
 	const struct dynamics *part = tile->part;
 
-	put_ids(tile, at, record->id_size);
-	at += record->id_size;
+	put_ids(tile, at, record->id_characters);
+	at += record->id_characters > 0 ? 4 * record->id_characters : 8;
 	put_gold(tile, at);
 	at += 8;
 	for (size_t c = 0; c < part->column_count; c++) {
 		put_column(tile, &part->columns[c], at);
 		at += column_size(&part->columns[c]);
 	}
-	if (record->label_size > 0)
-		put_labels(tile, at, record->label_size);
+	if (record->label_characters > 0)
+		put_labels(tile, at, record->label_characters);
+}
+
+void
+table_note_wide_ids(const struct text_extent *ids)
+{
+	uint64_t wide = 4 * ids->texts * ids->longest;
+	char takes[NUMBER_ROOM], own[NUMBER_ROOM];
+
+	if (wide <= 4 * ids->bytes)
+		return;
+	number_print_grouped(wide, takes);
+	number_print_grouped(ids->bytes, own);
+	message_note(
+	        "the ids take %s bytes in npy, each %zu characters wide as the longest, instead of their own %s; csv "
+	        "has them as they are",
+	        takes, ids->longest, own);
 }
 
 int
-table_record_new(struct table_record **record, const struct dynamics *run, size_t longest, struct portolan_error *error)
+table_record_new(struct table_record **record, const struct dynamics *run, const struct text_extent *ids,
+                 struct portolan_error *error)
 {
 	*record = calloc(1, sizeof(**record));
 	if (!*record)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	describe(*record, run, longest);
+	describe(*record, run, ids);
 	return 0;
 }
 

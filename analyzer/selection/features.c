@@ -1,6 +1,7 @@
 /* features.c: rows are found by id once, and looked up by dense index from then on. */
 #include "features.h"
 
+#include "dynamics/arrays.h"
 #include "files/list.h"
 
 #include <portolan/error.h>
@@ -11,7 +12,7 @@ void
 features_close(struct features *features)
 {
 	npy_close(&features->array);
-	free(features->rows);
+	array_free(features->rows);
 	*features = (struct features){0};
 }
 
@@ -94,9 +95,8 @@ features_open(struct features *features, const char *path, const char *ids_path,
 	if (code >= 0 && features->array.header.shape[0] >= FEATURES_NO_ROW)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s has more rows than a run can have examples", path);
 	if (code >= 0) {
-		features->rows = malloc((dynamics->ids.rows + 1) * sizeof(*features->rows));
-		if (!features->rows)
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu rows", dynamics->ids.rows);
+		features->rows = array_new(dynamics->ids.rows, sizeof(*features->rows), "rows of features", error);
+		code = features->rows ? 0 : PORTOLAN_E_MEMORY;
 	}
 	for (size_t i = 0; code >= 0 && i < dynamics->ids.rows; i++)
 		features->rows[i] = FEATURES_NO_ROW;

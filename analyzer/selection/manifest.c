@@ -119,9 +119,9 @@ one_class(const struct dynamics *dynamics, int32_t gold, uint64_t observed, uint
 	                 "observed", (json_int_t)observed, "chosen", (json_int_t)chosen);
 }
 
-json_t *
-manifest_classes_counted(const struct dynamics *dynamics, const struct classes *classes, const uint32_t *observed,
-                         const uint32_t *chosen)
+static json_t *
+list_classes(const struct dynamics *dynamics, const struct classes *classes, const uint32_t *observed,
+             const uint32_t *chosen)
 {
 	json_t *list;
 
@@ -151,7 +151,7 @@ manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t
 			counts[classes_find(&classes, dynamics->gold[dynamics->order[i]])]++;
 		for (size_t i = 0; i < count; i++)
 			counts[classes.count + classes_find(&classes, dynamics->gold[chosen[i]])]++;
-		list = manifest_classes_counted(dynamics, &classes, counts, counts + classes.count);
+		list = list_classes(dynamics, &classes, counts, counts + classes.count);
 	}
 	free(counts);
 	classes_free(&classes);

@@ -31,10 +31,6 @@ json_t *manifest_new_without_run(const char *command); /* without the members fr
  * where the run has no labels; NULL: out of memory. Needs dynamics->gold. */
 json_t *manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t count);
 
-/* The same from counts: examples by class. */
-json_t *manifest_classes_counted(const struct dynamics *dynamics, const struct classes *classes,
-                                 const uint32_t *observed, const uint32_t *chosen);
-
 /* Adds epochs_from and epochs_to to an object, as far as the user gave them. */
 void manifest_add_range(json_t *parameters, const struct dynamics *dynamics);
 

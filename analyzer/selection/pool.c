@@ -1,6 +1,7 @@
 /* pool.c: each list marks the examples it names; what all marks together leave is copied in order. */
 #include "pool.h"
 
+#include "dynamics/arrays.h"
 #include "files/list.h"
 #include "program/number.h"
 
@@ -61,12 +62,12 @@ apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list
             struct portolan_error *error)
 {
 	size_t n = dynamics->count;
-	uint8_t *in = malloc(2 * n);
+	uint8_t *in = array_new(2 * n, 1, "marks", error);
 	struct ids_index index = {0};
 	int code;
 
 	if (!in)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to mark %zu examples", n);
+		return PORTOLAN_E_MEMORY;
 	memset(in, 1, n);
 	code = ids_index_init(&index, &dynamics->ids, dynamics->order, n, error);
 	for (size_t i = 0; code >= 0 && i < count; i++)
@@ -75,7 +76,7 @@ apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list
 	for (size_t i = 0; code >= 0 && i < n; i++)
 		if (in[i])
 			pool->order[pool->count++] = dynamics->order[i];
-	free(in);
+	array_free(in);
 	if (code >= 0 && pool->count == 0)
 		code = error_set(
 		        error, PORTOLAN_E_INVALID,
@@ -91,9 +92,9 @@ pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *
 {
 	int code = 0;
 
-	*pool = (struct pool){.order = malloc(dynamics->count * sizeof(*pool->order))};
+	*pool = (struct pool){.order = array_new(dynamics->count, sizeof(*pool->order), "examples", error)};
 	if (!pool->order)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
+		return PORTOLAN_E_MEMORY;
 	if (count == 0) {
 		memcpy(pool->order, dynamics->order, dynamics->count * sizeof(*pool->order));
 		pool->count = dynamics->count;
@@ -108,6 +109,6 @@ pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *
 void
 pool_free(struct pool *pool)
 {
-	free(pool->order);
+	array_free(pool->order);
 	*pool = (struct pool){0};
 }

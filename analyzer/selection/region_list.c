@@ -1,11 +1,10 @@
 /* region_list.c: see region_list.h. */
 #include "region_list.h"
 
+#include "dynamics/arrays.h"
 #include "statistics/top.h"
 
-#include <portolan/error.h>
-
-#include <stdlib.h>
+#include <portolan/portolan.h>
 
 /* The cuts for a run, from its own variability. */
 static int
@@ -13,21 +12,19 @@ default_cuts(const struct dynamics *dynamics, const double *variability, struct 
              struct portolan_error *error)
 {
 	size_t third = dynamics->count / 3; /* all that the cuts are made from */
-	struct sort_item *items = malloc((2 * third + 1) * sizeof(*items));
-	double *descending = malloc((third + 1) * sizeof(*descending));
-	int code = 0;
+	struct sort_item *items = array_new(2 * third, sizeof(*items), "examples to rank", error);
+	double *descending = array_new(third, sizeof(*descending), "values to rank by", error);
+	bool done = items && descending;
 
-	if (!items || !descending) {
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", third);
-	} else {
+	if (done) {
 		top_of_values(variability, true, dynamics->order, dynamics->count, third, items);
 		for (size_t i = 0; i < third; i++)
 			descending[i] = variability[items[i].value];
 		*cuts = regions_default_cuts(descending, dynamics->count);
 	}
-	free(items);
-	free(descending);
-	return code;
+	array_free(items);
+	array_free(descending);
+	return done ? 0 : PORTOLAN_E_MEMORY;
 }
 
 int
@@ -41,9 +38,9 @@ region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uin
 
 	if (!cuts && default_cuts(dynamics, variability, &own, error) < 0)
 		return PORTOLAN_E_MEMORY;
-	list = malloc(dynamics->ids.rows + 1);
+	list = array_new(dynamics->ids.rows, 1, "regions", error);
 	if (!list)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->ids.rows);
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < dynamics->count; i++) {
 		uint32_t row = dynamics->order[i];
 

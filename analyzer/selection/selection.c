@@ -7,6 +7,7 @@
  */
 #include "selection.h"
 
+#include "dynamics/arrays.h"
 #include "program/progress.h"
 #include "region_list.h"
 #include "statistics/k_center.h"
@@ -87,20 +88,14 @@ selection_share_out(const uint32_t *counts, size_t classes, size_t size, size_t 
 /* Where a rule takes its numbers from; `list` is what is left of the source's. */
 struct ranking {
 	const double *values;
-	double *own_values; /* to free() */
+	double *own_values;
 	const uint32_t *list;
-	uint32_t *own_list; /* to free() */
+	uint32_t *own_list;
 	size_t count;
 };
 
 static int
-out_of_memory(const struct selection_source *source, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples", source->count);
-}
-
-int
-selection_no_signal(const struct selection_rule *rule, const struct dynamics *dynamics, struct portolan_error *error)
+refuse_missing_signal(const struct selection_rule *rule, const struct dynamics *dynamics, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID, "run '%s' was recorded without the signal that %s needs: log %s",
 	                 dynamics->info->name, rule->measure,
@@ -115,9 +110,9 @@ find_values(const struct selection_source *source, const struct selection_rule *
 	const struct dynamics_column *column;
 
 	if (rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_FORGETTING) {
-		ranking->own_values = malloc(dynamics->ids.rows * sizeof(double));
+		ranking->own_values = array_new(dynamics->ids.rows, sizeof(double), "values to rank by", error);
 		if (!ranking->own_values)
-			return out_of_memory(source, error);
+			return PORTOLAN_E_MEMORY;
 		selection_forgetting_values(dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS),
 		                            dynamics_measure(dynamics, MEASURE_NEVER_LEARNED), dynamics->ids.rows,
 		                            ranking->own_values);
@@ -126,7 +121,7 @@ find_values(const struct selection_source *source, const struct selection_rule *
 	}
 	column = dynamics_column(dynamics, rule->measure);
 	if (!column)
-		return selection_no_signal(rule, dynamics, error);
+		return refuse_missing_signal(rule, dynamics, error);
 	ranking->values = column->values;
 	return 0;
 }
@@ -145,7 +140,7 @@ keep_region(const struct selection_source *source, enum region region, struct ra
 		if (regions[source->order[i]] == region)
 			ranking->own_list[count++] = source->order[i];
 	ranking->count = count;
-	free(regions);
+	array_free(regions);
 	return 0;
 }
 
@@ -161,9 +156,9 @@ keep_set(const struct selection_source *source, const struct selection_rule *rul
 	ranking->count = source->count;
 	if (!source->threshold && rule->kind != SELECT_FORGETTABLE && rule->kind != SELECT_REGION)
 		return 0;
-	ranking->own_list = malloc((source->count + 1) * sizeof(*ranking->own_list));
+	ranking->own_list = array_new(source->count, sizeof(*ranking->own_list), "examples to rank", error);
 	if (!ranking->own_list)
-		return out_of_memory(source, error);
+		return PORTOLAN_E_MEMORY;
 	ranking->list = ranking->own_list;
 	if (rule->kind == SELECT_REGION)
 		code = keep_region(source, rule->region, ranking, error);
@@ -192,9 +187,8 @@ rank_by_values(const struct selection_source *source, const struct selection_rul
 		code = keep_set(source, rule, &ranking, error);
 	if (code >= 0) {
 		k = limit < ranking.count ? limit : ranking.count;
-		items = malloc((2 * k + 1) * sizeof(*items));
-		if (!items)
-			code = out_of_memory(source, error);
+		items = array_new(2 * k, sizeof(*items), "examples to rank", error);
+		code = items ? 0 : PORTOLAN_E_MEMORY;
 	}
 	if (code >= 0) {
 		top_of_values(ranking.values, rule->descending, ranking.list, ranking.count, k, items);
@@ -202,9 +196,9 @@ rank_by_values(const struct selection_source *source, const struct selection_rul
 			ranked[i] = items[i].value;
 		*ranked_count = k;
 	}
-	free(items);
-	free(ranking.own_values);
-	free(ranking.own_list);
+	array_free(items);
+	array_free(ranking.own_values);
+	array_free(ranking.own_list);
 	return code;
 }
 
@@ -212,17 +206,17 @@ static int
 rank_randomly(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
               struct portolan_error *error)
 {
-	uint32_t *list = malloc((source->count + 1) * sizeof(*list));
+	uint32_t *list = array_new(source->count, sizeof(*list), "examples to draw from", error);
 	struct random_state random;
 
 	if (!list)
-		return out_of_memory(source, error);
+		return PORTOLAN_E_MEMORY;
 	memcpy(list, source->order, source->count * sizeof(*list));
 	random_seed(&random, source->seed);
 	*ranked_count = limit < source->count ? limit : source->count;
 	random_sample(&random, list, source->count, *ranked_count);
 	memcpy(ranked, list, *ranked_count * sizeof(*list));
-	free(list);
+	array_free(list);
 	return 0;
 }
 
@@ -258,14 +252,14 @@ static int
 rank_by_cover(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
               struct portolan_error *error)
 {
-	uint32_t *rows = malloc((source->count + 1) * sizeof(*rows));
-	double *nearest = malloc((source->count + 1) * sizeof(*nearest));
+	uint32_t *rows = array_new(source->count, sizeof(*rows), "rows of features", error);
+	double *nearest = array_new(source->count, sizeof(*nearest), "distances", error);
 	size_t k = limit < source->count ? limit : source->count;
 	struct progress progress;
 	int code = 0;
 
 	if (!rows || !nearest)
-		code = out_of_memory(source, error);
+		code = PORTOLAN_E_MEMORY;
 	else if (!source->features)
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "k-center needs features: a NumPy matrix, one row an example");
@@ -288,8 +282,8 @@ rank_by_cover(const struct selection_source *source, size_t limit, uint32_t *ran
 			ranked[i] = source->order[ranked[i]];
 	}
 	*ranked_count = k;
-	free(nearest);
-	free(rows);
+	array_free(nearest);
+	array_free(rows);
 	return code;
 }
 

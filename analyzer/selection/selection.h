@@ -50,10 +50,6 @@ void selection_rule_request(const struct selection_rule *rule, struct dynamics_r
 /* False: neither a measure of ours nor a column of the run. */
 bool selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics);
 
-/* The error for a run that has not the signals for the rule's measure. */
-int selection_no_signal(const struct selection_rule *rule, const struct dynamics *dynamics,
-                        struct portolan_error *error);
-
 /* Whom to choose from, and by what beside the rule. */
 struct selection_source {
 	const struct dynamics *dynamics;

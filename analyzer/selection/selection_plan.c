@@ -9,6 +9,7 @@
 #include "selection_plan.h"
 
 #include "classes.h"
+#include "dynamics/arrays.h"
 
 #include <portolan/error.h>
 
@@ -85,11 +86,10 @@ selection_plan_rank(const struct selection_plan *plan, const struct selection_so
 
 	*ranking = (struct selection_ranking){0};
 	for (size_t p = 0; p < part_count && code >= 0; p++) {
-		ranking->lists[p] = malloc((limit + 1) * sizeof(*ranking->lists[p]));
+		ranking->lists[p] = array_new(limit, sizeof(*ranking->lists[p]), "ranked examples", error);
 		code = ranking->lists[p] ? selection_rank_first(source, &rules[p], limit, ranking->lists[p],
 		                                                &ranking->counts[p], error)
-		                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %zu examples",
-		                                     source->count);
+		                         : PORTOLAN_E_MEMORY;
 	}
 	if (code < 0)
 		selection_ranking_free(ranking);
@@ -100,7 +100,7 @@ void
 selection_ranking_free(struct selection_ranking *ranking)
 {
 	for (size_t p = 0; p < SELECTION_PARTS_MAX; p++)
-		free(ranking->lists[p]);
+		array_free(ranking->lists[p]);
 	*ranking = (struct selection_ranking){0};
 }
 
@@ -125,26 +125,22 @@ make_groups(struct taking *taking, struct portolan_error *error)
 			return PORTOLAN_E_MEMORY;
 		groups = taking->classes.count;
 		if (groups == 1 && taking->classes.labels[0] < 0)
-			return selection_plan_no_labels(taking->plan, dynamics, error);
+			return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs",
+			                 dynamics->info->name,
+			                 taking->plan->classes == SELECTION_CLASSES_EACH ? "--per-class"
+			                                                                 : "--stratified");
 	}
 	taking->groups = groups;
 	taking->sizes = calloc(groups, sizeof(*taking->sizes));
 	taking->quotas = calloc(groups * taking->part_count, sizeof(*taking->quotas));
-	taking->taken = calloc(dynamics->ids.rows, 1);
-	if (!taking->sizes || !taking->quotas || !taking->taken)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples in %zu classes",
-		                 source->count, groups);
+	if (!taking->sizes || !taking->quotas)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", groups);
+	taking->taken = array_new(dynamics->ids.rows, 1, "marks", error);
+	if (!taking->taken)
+		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < source->count; i++)
 		taking->sizes[group_of(taking, source->order[i])]++;
 	return 0;
-}
-
-int
-selection_plan_no_labels(const struct selection_plan *plan, const struct dynamics *dynamics,
-                         struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs", dynamics->info->name,
-	                 plan->classes == SELECTION_CLASSES_EACH ? "--per-class" : "--stratified");
 }
 
 /* Divides a group's `size` among the parts, whose quotas lie `step` apart. */
@@ -165,9 +161,11 @@ divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t st
 		quotas[step] = own - quotas[0];
 }
 
-int
-selection_plan_share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t groups, size_t *quotas,
-                         size_t *asked, struct portolan_error *error)
+/* How many each part is to take in each of the groups (classes, or all as one), whose sizes are given: quotas[part ×
+ * groups + group]; and in all. */
+static int
+share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t groups, size_t *quotas, size_t *asked,
+          struct portolan_error *error)
 {
 	size_t *shares = calloc(groups, sizeof(*shares)), all = 0;
 
@@ -217,18 +215,17 @@ selection_plan_take(const struct selection_plan *plan, const struct selection_so
 	taking.part_count = selection_plan_parts(plan, rules);
 	code = make_groups(&taking, error);
 	if (code >= 0)
-		code = selection_plan_share_out(plan, taking.sizes, taking.groups, taking.quotas, asked, error);
+		code = share_out(plan, taking.sizes, taking.groups, taking.quotas, asked, error);
 	if (code >= 0) {
-		list = malloc((*asked + 1) * sizeof(*list));
-		if (!list)
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", *asked);
+		list = array_new(*asked, sizeof(*list), "chosen examples", error);
+		code = list ? 0 : PORTOLAN_E_MEMORY;
 	}
 	for (size_t p = 0; p < taking.part_count && code >= 0; p++)
 		used = take_part(&taking, taking.quotas + p * taking.groups, ranking->lists[p], ranking->counts[p],
 		                 list, used);
 	free(taking.sizes);
 	free(taking.quotas);
-	free(taking.taken);
+	array_free(taking.taken);
 	classes_free(&taking.classes);
 	if (code < 0)
 		return code;

@@ -35,15 +35,6 @@ void selection_plan_request(const struct selection_plan *plan, struct dynamics_r
 /* The parts' rules: the plan's, its other end, the mixes; how many. */
 size_t selection_plan_parts(const struct selection_plan *plan, struct selection_rule rules[SELECTION_PARTS_MAX]);
 
-/* How many each part is to take in each of the groups (classes, or all as one), whose sizes are given: quotas[part ×
- * groups + group]; and in all. PORTOLAN_E_MEMORY. */
-int selection_plan_share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t groups, size_t *quotas,
-                             size_t *asked, struct portolan_error *error);
-
-/* The error for a run without gold labels, where the plan is by class. */
-int selection_plan_no_labels(const struct selection_plan *plan, const struct dynamics *dynamics,
-                             struct portolan_error *error);
-
 /* Who is ranked by each part of a plan: computed once, selected from for several sizes. */
 struct selection_ranking {
 	uint32_t *lists[SELECTION_PARTS_MAX];
@@ -57,9 +48,9 @@ int selection_plan_rank(const struct selection_plan *plan, const struct selectio
 void selection_ranking_free(struct selection_ranking *ranking); /* may be called twice */
 
 /*
- * *chosen (the caller's to free) lists *count different dense indices: those of the rule in rank order, those of its
- * other end in the order from there, those of mixes in theirs. What a part has already, the next passes over. *asked is
- * the size meant, which a rule that is a set may not have.
+ * *chosen (the caller's to array_free()) lists *count different dense indices: those of the rule in rank order, those
+ * of its other end in the order from there, those of mixes in theirs. What a part has already, the next passes over.
+ * *asked is the size meant, which a rule that is a set may not have.
  */
 int selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
                         const struct selection_ranking *ranking, uint32_t **chosen, size_t *count, size_t *asked,

@@ -1,11 +1,16 @@
 /*
  * measures.c: what the measures cost beside moving the same bytes.
  *
- *     measures columns EXAMPLES EPOCHS REPEATS    over columns in memory: for each repeat, the seconds of one read of
- * gold_prob and correct and of the measures, in one thread, then in two measures files IN BYTES OUT BYTES reads so many
- * bytes of IN and writes so many to OUT; the seconds
+ *     measures columns EXAMPLES EPOCHS REPEATS
+ *         over columns in memory: for each repeat, the seconds of one read of gold_prob and correct and of the
+ *         measures, in one thread, then in two
+ *     measures store STORE RUN THREADS REPEATS
+ *         from a store: for each repeat, the seconds of one read of gold_prob and correct, and of the measures, their
+ *         labels and ids into arrays; then the processor seconds of the two
+ *     measures files IN BYTES OUT BYTES
+ *         reads so many bytes of IN and writes so many to OUT; the seconds
  */
-#include "dynamics/measures.h"
+#include "dynamics/dynamics.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -32,6 +37,7 @@ struct columns {
 struct share {
 	pthread_t thread;
 	const struct columns *columns;
+	struct store_snapshot *snapshot;
 	size_t from, to; /* blocks */
 	uint64_t sum;
 	double checksum;
@@ -216,6 +222,95 @@ time_files(const char *in, size_t in_bytes, const char *out, size_t out_bytes)
 	return 0;
 }
 
+static double
+processor(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Adds up what the measures are made from, block by block. */
+static void *
+read_blocks(void *argument)
+{
+	struct share *share = argument;
+	struct store_cursor *cursor;
+
+	if (store_cursor_open(share->snapshot, &cursor, NULL) < 0)
+		errx(1, "no cursor");
+	for (size_t b = share->from; b < share->to; b++) {
+		struct store_block block;
+
+		if (store_cursor_block(cursor, b, &block, NULL) < 0)
+			errx(1, "block %zu", b);
+		for (size_t e = 0; e < block.epoch_count; e++) {
+			share->sum +=
+			        read_words(store_block_values(&block, e, STORE_GOLD_PROB)->values, block.rows / 2);
+			share->sum += read_words(store_block_values(&block, e, STORE_CORRECT)->values, block.rows / 64);
+		}
+	}
+	store_cursor_close(cursor);
+	return NULL;
+}
+
+static void
+read_store(const struct dynamics *run, unsigned threads)
+{
+	size_t blocks = store_snapshot_blocks(run->snapshot);
+	struct share shares[2] = {0};
+	uint64_t sum = 0;
+
+	for (unsigned t = 0; t < threads; t++) {
+		shares[t].snapshot = run->snapshot;
+		shares[t].from = blocks * t / threads;
+		shares[t].to = blocks * (t + 1) / threads;
+		if (t > 0 && pthread_create(&shares[t].thread, NULL, read_blocks, &shares[t]) != 0)
+			errx(1, "no thread");
+	}
+	read_blocks(&shares[0]);
+	for (unsigned t = 0; t < threads; t++) {
+		if (t > 0)
+			pthread_join(shares[t].thread, NULL);
+		sum += shares[t].sum;
+	}
+	if (sum == 0)
+		errx(1, "nothing was read");
+}
+
+static int
+time_store(const char *store, const char *name, unsigned threads, unsigned repeats)
+{
+	struct common_options common = {.store = store, .epoch_to = UINT32_MAX, .threads = threads};
+	struct dynamics_request request = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY) |
+	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
+	                    MEASURE_BIT(MEASURE_NEVER_LEARNED)};
+
+	for (unsigned r = 0; r < repeats; r++) {
+		struct portolan_error error;
+		struct dynamics run;
+		double times[3], used[3];
+
+		if (dynamics_open(&run, &common, name, &request, &error) < 0)
+			errx(1, "%s", error.message);
+		times[0] = now();
+		used[0] = processor();
+		read_store(&run, threads < 2 ? 1 : 2);
+		times[1] = now();
+		used[1] = processor();
+		if (dynamics_hold(&run, &error) < 0)
+			errx(1, "%s", error.message);
+		times[2] = now();
+		used[2] = processor();
+		dynamics_free(&run);
+		printf("%.9f %.9f %.9f %.9f\n", times[1] - times[0], times[2] - times[1], used[1] - used[0],
+		       used[2] - used[1]);
+	}
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -224,5 +319,9 @@ main(int argc, char **argv)
 		                    (unsigned)strtoul(argv[4], NULL, 10));
 	if (argc == 6 && strcmp(argv[1], "files") == 0)
 		return time_files(argv[2], strtoul(argv[3], NULL, 10), argv[4], strtoul(argv[5], NULL, 10));
-	errx(2, "measures columns EXAMPLES EPOCHS REPEATS | measures files IN BYTES OUT BYTES");
+	if (argc == 6 && strcmp(argv[1], "store") == 0)
+		return time_store(argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 10),
+		                  (unsigned)strtoul(argv[5], NULL, 10));
+	errx(2, "measures columns EXAMPLES EPOCHS REPEATS | measures store STORE RUN THREADS REPEATS | "
+	        "measures files IN BYTES OUT BYTES");
 }

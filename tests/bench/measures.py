@@ -3,11 +3,11 @@
 The limits: one read (a sum) of the same columns; one read of the same bytes of the store's file and one write of the output's.
 """
 
-import fcntl
 import os
 import shutil
 import subprocess
 import threading
+import time
 
 import harness
 import ingest
@@ -17,7 +17,7 @@ BYTES_IN = EXAMPLES * (EPOCHS * 4 + EPOCHS // 8 + 4)  # gold_prob, correct, gold
 MAX_MEMORY = "256M"
 
 
-def record(store, shuffled):
+def record(portoland, store, shuffled):
     import numpy as np
     import portolan
 
@@ -25,6 +25,11 @@ def record(store, shuffled):
     ids = rng.permutation(EXAMPLES) if shuffled else np.arange(EXAMPLES)
     declared = {} if shuffled else {"examples": EXAMPLES}
     gold = np.zeros(65536, dtype=np.int32)
+    # Ids that are not declared are held by the collector: they need more than it takes by default.
+    collector = subprocess.Popen([portoland, "--store", store, "--max-memory", "4G", "--exit-when-idle", "5"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while collector.poll() is None and not os.path.exists(os.path.join(store, "collector.sock")):
+        time.sleep(0.01)
     with portolan.Run("bench", store=store, mode="epoch-end", **declared) as run:
         for epoch in range(EPOCHS):
             gold_prob = rng.random(EXAMPLES, dtype=np.float32)
@@ -33,8 +38,7 @@ def record(store, shuffled):
                 p = gold_prob[rows]
                 run.log_gold(epoch, ids[rows], p, p > 0.5, gold=gold[: len(p)])
             run.end_epoch(epoch)
-    with open(os.path.join(store, "portoland.lock"), "rb+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the collector has left: all of it is columns
+    collector.wait()  # all of it is columns
 
 
 class Memory(threading.Thread):
@@ -79,9 +83,22 @@ def over_columns(report, programs, repeats):
                      f"the read: {1000 * harness.spread([t[column] for t in turns])[0]:.1f} ms")
 
 
+def to_memory(report, programs, repeats, store):
+    """What every command that ranks does first: the measures of all examples from the store to arrays."""
+    for threads in ("1", "2"):
+        lines = subprocess.run([programs["measures"], "store", store, "bench", threads, str(repeats + 1)], check=True,
+                               capture_output=True, text=True).stdout.splitlines()
+        turns = [[float(word) for word in line.split()] for line in lines[1:]]
+        report.ratio(f"measures from the store to memory, 10 M × 10, {threads} thread(s) / one read", [t[1] / t[0] for t in turns],
+                     aim="≤ 1.3", note="the read: a sum of the same columns, from the store as well")
+        report.ratio(f"measures from the store to memory, {threads} thread(s): processor time", [t[3] / t[2] for t in turns])
+
+
 def to_file(report, programs, repeats, folder, shuffled):
     store, ours, theirs = (os.path.join(folder, name) for name in ("store", "ours.npy", "theirs"))
-    record(store, shuffled)
+    record(programs["portoland"], store, shuffled)
+    if not shuffled:
+        to_memory(report, programs, repeats, store)
     command = [programs["portolan"], "metrics", "bench", "--store", store, "--format", "npy", "--max-memory", MAX_MEMORY]
     ratios, cpu_ratios = [], []
     for turn in range(repeats + 1):
@@ -96,7 +113,7 @@ def to_file(report, programs, repeats, folder, shuffled):
             cpu_ratios.append(cpu / peer_cpu)
     memory = peak_memory([*command, "-o", ours])
     what = "shuffled ids" if shuffled else "declared ids"
-    report.ratio(f"metrics --format npy, 10 M × 10, {what} / read and write", ratios, aim=None if shuffled else "≤ 1.5",
+    report.ratio(f"metrics --format npy, 10 M × 10, {what} / read and write", ratios, aim="≤ 4" if shuffled else "≤ 1.3",
                  note=f"--max-memory {MAX_MEMORY}: {memory:.0f} MB of anonymous memory at most; {size / 1e6:.0f} MB written")
     report.ratio(f"metrics --format npy, 10 M × 10, {what}: processor time", cpu_ratios)
     shutil.rmtree(store)

@@ -142,7 +142,6 @@ CASES = {
     "metrics-never-learned-wrong": "metrics small --never-learned infinite",
     "metrics-threads-wrong": "metrics small --threads 0",
     "metrics-memory-wrong": "metrics small --max-memory 1.5G",
-    "metrics-memory-too-little": "metrics long --format jsonl --max-memory 16M",
     "metrics-strings": "metrics strings",
     "metrics-aum": "metrics signals --format aum",
     "metrics-aum-no-signals": "metrics small --format aum",

@@ -242,7 +242,7 @@ def check_plan(portolan):
 
 def check_fit(portolan, flipped):
     table = portolan.metrics("retrained")
-    ids = [i.decode() for i in table["id"]]
+    ids = list(table["id"])
     confidence = dict(zip(ids, table["confidence"]))
     for seed in (0, 11):
         report = json.loads(portolan("noise", "fit", "retrained", "--flips", "flips.tsv", "--seed", seed, "-o", "model",

@@ -7,9 +7,11 @@ signals present in some epochs only, ranges of epochs; every format of metrics, 
 """
 
 import csv
+import io
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,7 +48,7 @@ def random_run(name, n, epochs, seed, missing=0.0, strings=False, signals_from=0
     holds = {"p": np.where(seen, p.astype("f8"), np.nan), "correct": np.where(seen, correct, np.nan)}
     for k, v in signals.items():
         holds[k] = np.where(seen & (np.arange(epochs) >= signals_from)[:, None], v.astype("f8"), np.nan)
-    names = np.array([f"id{i}" for i in ids]).astype("S") if strings else ids.astype("u8")
+    names = np.array([f"id{i}" for i in ids]).astype("U") if strings else ids.astype("u8")
     return stores.run(name, batches, declared=0 if missing or strings else n), names, gold, holds
 
 
@@ -162,13 +164,13 @@ class Checker:
 
 def check_large(portolan):
     """Neither memory, nor the number of threads, nor where it goes changes a byte; ids are in order across slices."""
-    for run in ("large", "large-strings", "large-gaps"):
+    for run in ("large", "large-strings", "large-gaps", "large-half --epochs 1:"):
         for file_format in ("npy", "csv", "cartography"):
-            words = [portolan, "metrics", run, "--format", file_format]
+            words = [portolan, "metrics", *run.split(), "--format", file_format]
             subprocess.run([*words, "-o", "whole"], check=True)
             with open("whole", "rb") as file:
                 whole = file.read()
-            for memory, threads in (("1G", 1), ("1G", 5), ("36M", 3)):
+            for memory, threads in (("1G", 1), ("1G", 5), ("16M", 3), ("50M", 3)):
                 more = ["--max-memory", memory, "--threads", str(threads)]
                 subprocess.run([*words, *more, "-o", "part"], check=True)
                 with open("part", "rb") as file:
@@ -180,27 +182,62 @@ def check_large(portolan):
                 assert len(ids) > 100000 and (ids[1:] > ids[:-1]).all(), f"{run}: ids are not in order"
 
 
+def check_text(portolan):
+    """Ids and labels are text, as wide as the longest in characters; where that is much, csv is named."""
+    for run, ids in (("texts", [*TEXTS, "long" * 50]), ("texts-alike", [f"{i:03}ä" for i in range(5)])):
+        done = subprocess.run([portolan, "metrics", run, "-o", "t.npy"], check=True, capture_output=True, text=True)
+        table = np.load("t.npy")
+        assert table.dtype["id"] == np.dtype(f"<U{max(map(len, ids))}") and table.dtype["label"] == np.dtype("<U4"), table.dtype
+        assert list(table["id"]) == sorted(ids, key=lambda i: i.encode()), table["id"]
+        assert set(table["label"]) == {"grün", "rot"}, table["label"]
+        assert ("200 characters" in done.stderr and "csv" in done.stderr) == (run == "texts"), done.stderr
+        assert done.stderr == "" or run == "texts", done.stderr
+        lines = subprocess.run([portolan, "metrics", run], check=True, capture_output=True, text=True).stdout.splitlines()
+        assert [row["id"] for row in csv.DictReader(lines)] == list(table["id"])
+        piped = subprocess.run([portolan, "metrics", run, "--format", "npy"], check=True, capture_output=True)
+        assert piped.stderr == b"" and (np.load(io.BytesIO(piped.stdout))["id"] == table["id"]).all()
+
+
+TEXTS = ["007", "NA", "null", "b", "ä", "日本語", "\U0001f5fa map"]
+
+
 def check_passes(portolan):
-    """Selections from a run that there is no memory for to hold it: the same bytes, and the system agrees on the memory."""
+    """Selections from a run that there is no memory for to hold it: the same bytes, and the system agrees on the memory.
+
+    What was too much comes from temporary files, so nothing is refused.
+    """
     limit = 64 << 20  # of all that is private; the program's own, two threads' stacks and the allocator's included
 
     def select(words, **more):
         return subprocess.run([portolan, "select", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
 
     for run in ("large", "large-strings"):
+        some = select([run, "--by", "random", "--count", "1000"]).stdout
+        with open("some.txt", "wb") as file:
+            file.write(some)
+        with open("some.csv", "wb") as file:
+            file.write(b"id,number\n" + b"".join(b"%s,%d\n" % (word, i) for i, word in enumerate(some.split())))
         for words in (["ambiguous", "--fraction", "1"], ["forgettable"], ["region:easy-to-learn", "--count", "9"],
                       ["forgetting", "--fraction", "0.4"], ["confidence:asc", "--threshold", "0.3"],
                       ["hard-to-learn", "--fraction", "0.3", "--both-ends", "0.6", "--stratified"],
-                      ["easy-to-learn", "--fraction", "0.9", "--mix", "forgetting=0.5", "--per-class", "--with-measures"]):
+                      ["easy-to-learn", "--fraction", "0.9", "--mix", "forgetting=0.5", "--per-class", "--with-measures"],
+                      ["random", "--fraction", "0.5"], ["hard-to-learn", "--count", "500", "--only", "some.txt"],
+                      ["ambiguous", "--count", "500", "--with", run + "-again"], ["random", "--count", "999", "--join", "some.csv", "--id-field", "id"]):
             words = [run, "--by", *words]
             whole = select(words)
-            assert whole.returncode == 0 and whole.stdout, f"{words}: {whole.stderr}"
+            assert whole.returncode in (0, 3) and whole.stdout, f"{words}: {whole.stderr}"
             part = select([*words, "--max-memory", "17M", "--threads", "1"],
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
-            assert (part.returncode, part.stdout) == (0, whole.stdout), f"{words} in passes: {part.stderr}"
-    refused = subprocess.run([portolan, "compare", "large", "large-strings", "--max-memory", "16M"], stderr=subprocess.PIPE,
-                             stdout=subprocess.PIPE, check=False)
-    assert refused.returncode == 1 and b"say --max-memory" in refused.stderr and not refused.stdout, refused.stderr
+            assert (part.returncode, part.stdout) == (whole.returncode, whole.stdout), f"{words} in little memory: {part.stderr}"
+
+    def fill_up():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    full = select(["large", "--by", "random", "--fraction", "1", "--max-memory", "16M"], env={**os.environ, "TMPDIR": os.getcwd()},
+                  preexec_fn=fill_up)
+    assert (full.returncode, full.stdout) == (1, b""), full.returncode
+    assert all(word in full.stderr.decode() for word in (os.getcwd(), "MiB", "--max-memory", "TMPDIR")), full.stderr
 
 
 def check_maps(portolan):
@@ -225,17 +262,23 @@ def check_maps(portolan):
                     files.append(file.read())
             assert reports[0] == reports[1], f"map of {run} {words}: {reports}"
             assert files[0] and files[0] == files[1], f"map of {run} {words}: other points in little memory"
-    refused = draw(["large", "--sample", "100000", "--max-memory", "16M"], "part.svg")
-    assert refused.returncode == 1 and b"say --max-memory" in refused.stderr and not refused.stdout, refused.stderr
 
 
-def large_run(name, n, seed, strings=False):
-    """One epoch of shuffled ids: more than fits into little memory at a time."""
+def large_run(name, n, seed, strings=False, half=False):
+    """Shuffled ids, one epoch: more than fits into little memory. `half`: a second, of half of them."""
     random = np.random.default_rng(seed)
     ids = random.permutation(3 * n)[:n]
     p = random.random(n, dtype="f4")
     these = [f"id{i}" for i in ids] if strings else ids
-    return stores.run(name, [stores.batch(0, these, p, p > 0.5, ids % 3)])
+    batches = [stores.batch(0, these, p, p > 0.5, ids % 3)]
+    if half:
+        batches.append(stores.batch(1, these[::2], p[::2], p[::2] > 0.4, ids[::2] % 3))
+    return stores.run(name, batches)
+
+
+def text_run(name, ids):
+    return stores.run(name, [stores.batch(0, ids, [0.5] * len(ids), [1] * len(ids), [i % 2 for i in range(len(ids))])],
+                      labels=("grün", "rot"))
 
 
 def gappy_run(name, n, seed):
@@ -266,16 +309,19 @@ def main():
         random_run("long", 300, 70, 8, missing=0.05),
     ]
     large = [large_run("large", 300000, 9), large_run("large-strings", 200000, 10, strings=True),
-             gappy_run("large-gaps", 200000, 11)]
+             large_run("large-again", 250000, 12), large_run("large-strings-again", 100000, 13, strings=True),
+             large_run("large-half", 240000, 14, half=True), gappy_run("large-gaps", 200000, 11)]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(maker, "store", [case[0] for case in cases] + large)
+        texts = [text_run("texts", [*TEXTS, "long" * 50]), text_run("texts-alike", [f"{i:03}ä" for i in range(5)])]
+        stores.make_store(maker, "store", [case[0] for case in cases] + large + texts)
         checker = Checker(portolan)
         for run, ids, gold, holds in cases:
             checker.metrics(run["name"], ids, gold, holds)
             if len(holds["p"]) > 3:
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
+        check_text(portolan)
         check_large(portolan)
         check_passes(portolan)
         check_maps(portolan)

@@ -3,6 +3,7 @@
 
 #include "fuzz.h"
 
+#include <dynamics/arrays.h>
 #include <map/map_maker.h>
 #include <selection/selection_plan.h>
 
@@ -151,7 +152,7 @@ check_selection(const struct dynamics *dynamics, const struct selection_plan *pl
 			require(chosen[i] < dynamics->ids.rows && !taken[chosen[i]]);
 			taken[chosen[i]] = 1;
 		}
-		free(chosen);
+		array_free(chosen);
 	} else {
 		require_message(&error, code);
 	}

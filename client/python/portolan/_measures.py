@@ -44,7 +44,7 @@ def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epoch
 def read_table(table: bytes) -> np.recarray[Any, Any]:
     import numpy
 
-    return _decode_text(numpy.load(io.BytesIO(table), allow_pickle=False)).view(numpy.recarray)
+    return numpy.load(io.BytesIO(table), allow_pickle=False).view(numpy.recarray)
 
 
 def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, str]:
@@ -69,17 +69,3 @@ def epoch_range(epochs: Epochs) -> str:
         raise TypeError(f"epochs must be 'A:B', (A, B), a slice or a range, not {epochs!r}")
     first, last = ("" if epoch is None else epoch.__index__() for epoch in epochs)
     return f"{first}:{last}"
-
-
-def _decode_text(table: Any) -> Any:
-    """Text comes as UTF-8 bytes; as str it went in, and as str it comes out."""
-    import numpy
-
-    text = {name: numpy.char.decode(table[name], "utf-8") for name in table.dtype.names if table.dtype[name].kind == "S"}
-    if not text:
-        return table
-    types = [(name, text[name].dtype if name in text else table.dtype[name]) for name in table.dtype.names]
-    out = numpy.empty(table.shape, types)
-    for name in table.dtype.names:
-        out[name] = text[name] if name in text else table[name]
-    return out

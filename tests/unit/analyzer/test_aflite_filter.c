@@ -247,6 +247,42 @@ test_damage(void **state)
 }
 
 /* Searches that begin at zero end where the others do: what they began with does not show. */
+/* A checkpoint of another kind of processor is refused by name: the last digits would be another's from there on. */
+static void
+test_processor(void **state)
+{
+	struct data *data = malloc(sizeof(*data));
+	struct kernels kinds[2] = {*kernels_named("plain"), *kernels_named("plain")};
+	struct filter_options options = usual;
+	char directory[] = "aflite-XXXXXX", *parameters[2];
+	struct portolan_error error;
+	struct filter filter;
+
+	(void)state;
+	assert_non_null(data);
+	assert_string_equal(kinds[0].name, "plain");
+	kinds[1].name = "another";
+	for (size_t kind = 0; kind < 2; kind++) {
+		options.kernels = &kinds[kind];
+		parameters[kind] = checkpoint_parameters(&options, 1, 2, 3);
+		assert_non_null(parameters[kind]);
+	}
+	make(data);
+	begin(&filter, data, &usual, false);
+	load(&filter, data);
+	go_on(&filter, 1);
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(checkpoint_write(&filter, directory, parameters[0], &error), 0);
+	assert_int_equal(checkpoint_read(&filter, directory, parameters[1], &error), PORTOLAN_E_INVALID);
+	assert_non_null(strstr(error.message, "was made with processor=plain, and this is processor=another"));
+	checkpoint_remove(directory);
+	for (size_t kind = 0; kind < 2; kind++)
+		free(parameters[kind]);
+	filter_free(&filter);
+	matrix_source_free(&data->source);
+	free(data);
+}
+
 static void
 test_cold(void **state)
 {
@@ -281,6 +317,7 @@ main(void)
 	        cmocka_unit_test(test_sizes),
 	        cmocka_unit_test(test_checkpoint),
 	        cmocka_unit_test(test_damage),
+	        cmocka_unit_test(test_processor),
 	        cmocka_unit_test(test_cold),
 	};
 

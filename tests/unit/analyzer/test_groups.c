@@ -76,8 +76,8 @@ test_summary(void **state)
 	size_t count;
 
 	(void)state;
-	names_add(&names, "web", 3, names_hash("web", 3));
-	names_add(&names, "book", 4, names_hash("book", 4));
+	names_add(&names, "web", 3);
+	names_add(&names, "book", 4);
 	assert_int_equal(summary_make(&request, &rows, &count, NULL), 0);
 	assert_int_equal(count, 4 + 8); /* labels all, 0, 1, none; two categories each */
 	assert_int_equal(rows[0].gold, SUMMARY_ALL);

@@ -306,6 +306,34 @@ test_ids(void **state)
 	ids_free(&ids);
 }
 
+/* UTF-8 as characters; what is none, byte by byte, as Python's surrogateescape has it. */
+static void
+test_characters(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bytes;
+		uint32_t character;
+	} cases[] = {{"a", 1, 'a'},           {"\xc3\xa4", 2, 0xe4}, {"\xf0\x9f\x97\xba", 4, 0x1f5fa},
+	             {"\xff", 1, 0xdcff},     {"\xc3", 1, 0xdcc3},   {"\xc3(", 1, 0xdcc3},
+	             {"\xe6\x97", 1, 0xdce6}, {"\x80", 1, 0xdc80},   {"\xef\xbf\xbd", 3, 0xfffd}};
+	struct text_extent extent = {0};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		uint32_t character;
+
+		assert_int_equal(text_character(cases[c].text, strlen(cases[c].text), &character), cases[c].bytes);
+		assert_int_equal(character, cases[c].character);
+	}
+	text_extent_add(&extent, "\xe6\x97\xa5\xe6\x9c\xac", 6);
+	text_extent_add(&extent, "abc", 3);
+	text_extent_add(&extent, "", 0);
+	assert_int_equal(extent.longest, 3);
+	assert_int_equal(extent.texts, 3);
+	assert_int_equal(extent.bytes, 9);
+}
+
 int
 main(void)
 {
@@ -315,6 +343,7 @@ main(void)
 	        cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
 	        cmocka_unit_test(test_join),          cmocka_unit_test(test_ids),
 	        cmocka_unit_test(test_count_fields),  cmocka_unit_test(test_json_brackets),
+	        cmocka_unit_test(test_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* test_selection.c: rules, ranks, sizes and regions. */
 #include "unit.h"
 
+#include "dynamics/arrays.h"
 #include "selection/regions.h"
 #include "selection/selection_plan.h"
 #include "statistics/top.h"
@@ -157,7 +158,7 @@ take(const struct selection_plan *plan, uint32_t *chosen, size_t *asked)
 	assert_int_equal(selection_plan_rank(plan, &source, NULL, 0, &ranking, &error), 0);
 	assert_int_equal(selection_plan_take(plan, &source, &ranking, &list, &count, asked, &error), 0);
 	memcpy(chosen, list, count * sizeof(*list));
-	free(list);
+	array_free(list);
 	selection_ranking_free(&ranking);
 	return count;
 }

@@ -1,13 +1,16 @@
-/* test_slices.c: scans in any number of threads, and slices that together are the run by ascending id. */
+/* test_scan.c: scans in any number of threads; runs that are held, in memory or in temporary files. */
 #include "unit.h"
 
+#include "dynamics/arrays.h"
 #include "dynamics/scan.h"
-#include "dynamics/slices.h"
 #include "program/parallel.h"
 
 #include "store_fixture.h"
 
 #include <portolan/error.h>
+
+#include <signal.h>
+#include <sys/resource.h>
 
 #define N 40000u /* three blocks of the store */
 #define SEEN_AT_1 (N / 2)
@@ -163,41 +166,49 @@ test_scan_fails(void **state)
 }
 
 static void
-test_ascending(void **state)
+check_look(const char *name, bool ascending, size_t longest)
 {
+	struct text_extent extent;
 	struct dynamics run;
-	struct slices slices;
+	bool ascend;
 
-	(void)state;
-	open_run(&run, "sorted", 2, 0);
-	assert_int_equal(slices_plan(&run, 1 << 20, &slices, NULL), 0);
-	assert_true(slices.ascending && slices.count == 0);
-	slices_free(&slices);
-	dynamics_free(&run);
-	open_run(&run, "swapped", 2, 0);
-	assert_int_equal(slices_plan(&run, 1 << 30, &slices, NULL), 0);
-	assert_true(!slices.ascending && slices.count == 1);
-	slices_free(&slices);
+	open_run(&run, name, 2, 0);
+	assert_int_equal(dynamics_look_at_ids(&run, &ascend, &extent, NULL), 0);
+	assert_true(ascend == ascending);
+	assert_int_equal(extent.longest, longest);
+	assert_int_equal(extent.texts, longest > 0 ? N : 0);
 	dynamics_free(&run);
 }
 
-/* What slices hold, in their order: the ids 0, 3, 6, … for integers; ascending text for strings. */
 static void
-check_slice(const struct dynamics *slice, uint64_t *next, char last[16])
+test_look(void **state)
 {
-	const double *confidence = dynamics_measure(slice, MEASURE_CONFIDENCE);
+	(void)state;
+	check_look("sorted", true, 0);
+	check_look("shuffled", false, 0);
+	check_look("swapped", false, 0);
+	check_look("strings", false, strlen("id119997"));
+}
 
-	for (size_t i = 0; i < slice->count; i++) {
-		uint32_t at = slice->order[i];
+/* The ids 0, 3, 6, … for integers; ascending text for strings. */
+static void
+check_held(const struct dynamics *run, size_t count)
+{
+	const double *confidence = dynamics_measure(run, MEASURE_CONFIDENCE);
+	char last[16] = "";
+
+	assert_int_equal(run->count, count);
+	for (size_t i = 0; i < run->count; i++) {
+		uint32_t at = run->order[i];
 		char text[16] = "";
 		uint64_t id;
 
-		if (slice->ids.kind == STORE_ID_INT) {
-			id = slice->ids.integers[at];
-			assert_true(id == 3 * *next);
+		if (run->ids.kind == STORE_ID_INT) {
+			id = run->ids.integers[at];
+			assert_true(count < N || id == 3 * i);
 		} else {
 			size_t length;
-			const char *stored = ids_text(&slice->ids, at, &length);
+			const char *stored = ids_text(&run->ids, at, &length);
 
 			assert_true(length < sizeof(text));
 			memcpy(text, stored, length);
@@ -205,81 +216,89 @@ check_slice(const struct dynamics *slice, uint64_t *next, char last[16])
 			memcpy(last, text, sizeof(text));
 			id = strtoull(text + 2, NULL, 10);
 		}
-		assert_true(3ull * shuffled(slice->indices[at]) == id); /* the first one logged has index 0 */
+		assert_true(3ull * shuffled(at) == id); /* the first one logged has index 0 */
+		assert_true(count == N || at < SEEN_AT_1);
 		assert_close(confidence[at], (double)(id % 101) / 100, 1e-6);
-		++*next;
 	}
 }
 
+/* With a limit so low, all arrays are in temporary files. */
 static void
-check_slices(const char *name, unsigned threads, uint64_t memory, bool several)
+test_hold(void **state)
 {
-	struct dynamics run, slice;
-	struct slices slices;
-	char last[16] = "";
-	uint64_t next = 0;
-	size_t rows = 0;
-
-	open_run(&run, name, threads, 0);
-	assert_int_equal(slices_plan(&run, memory, &slices, NULL), 0);
-	assert_false(slices.ascending);
-	assert_int_equal(slices.longest, run.info->id_kind == STORE_ID_STR ? strlen("id119997") : 0);
-	assert_true(several ? slices.count > 4 : slices.count == 1);
-	for (size_t s = 0; s < slices.count; s++) {
-		assert_true(slices.rows[s] * slices_row_bytes(&run, 0) + slices.text[s] <= memory);
-		rows += slices.rows[s];
-		assert_int_equal(slices_load(&run, &slices, s, &slice, NULL), 0);
-		check_slice(&slice, &next, last);
-		slices_release(&slice);
-	}
-	assert_int_equal(next, N);
-	assert_int_equal(rows, N);
-	assert_int_equal(run.count, N);
-	slices_free(&slices);
-	dynamics_free(&run);
-}
-
-static void
-test_slices(void **state)
-{
-	(void)state;
-	for (unsigned threads = 1; threads <= 3; threads++) {
-		check_slices("shuffled", threads, 400000, true);
-		check_slices("shuffled", threads, 1 << 30, false);
-		check_slices("strings", threads, 400000, true);
-		check_slices("strings", threads, 1 << 30, false);
-	}
-}
-
-/* Half of the examples are not observed in the second epoch: they are in no slice. */
-static void
-test_unobserved(void **state)
-{
-	struct dynamics run, slice;
-	struct slices slices;
-	size_t count = 0;
+	static const char *const names[] = {"shuffled", "strings"};
 
 	(void)state;
-	open_run(&run, "shuffled", 2, 1);
-	assert_int_equal(slices_plan(&run, 400000, &slices, NULL), 0);
-	for (size_t s = 0; s < slices.count; s++) {
-		assert_int_equal(slices_load(&run, &slices, s, &slice, NULL), 0);
-		count += slice.count;
-		for (size_t i = 0; i < slice.count; i++)
-			assert_true(slice.indices[i] < SEEN_AT_1);
-		slices_release(&slice);
+	for (unsigned n = 0; n < 2; n++)
+		for (unsigned threads = 1; threads <= 3; threads++)
+			for (uint64_t limit = 0; limit <= 1 << 30; limit += 1 << 30)
+				for (uint32_t from = 0; from < 2; from++) {
+					struct dynamics run;
+
+					open_run(&run, names[n], threads, from);
+					arrays_set_limit(limit);
+					assert_int_equal(dynamics_hold(&run, NULL), 0);
+					check_held(&run, from == 0 ? N : SEEN_AT_1);
+					dynamics_free(&run);
+				}
+}
+
+static void
+test_arrays(void **state)
+{
+	enum { LONG = 1 << 20 };
+	uint32_t *in_memory, *in_file, *grown;
+
+	(void)state;
+	arrays_set_limit(5 << 20);
+	in_memory = array_new(LONG, sizeof(*in_memory), "numbers", NULL);
+	in_file = array_new(LONG, sizeof(*in_file), "numbers", NULL);
+	for (uint32_t i = 0; i < LONG; i++) {
+		assert_true(in_memory[i] == 0 && in_file[i] == 0);
+		in_memory[i] = in_file[i] = i;
 	}
-	assert_int_equal(count, SEEN_AT_1);
-	slices_free(&slices);
-	dynamics_free(&run);
+	array_free(in_memory);
+	grown = array_grow(in_file, LONG, 2 * LONG, sizeof(*grown), "numbers", NULL);
+	for (uint32_t i = 0; i < 2 * LONG; i++)
+		assert_true(grown[i] == (i < LONG ? i : 0));
+	array_free(grown);
+	array_free(array_new(0, 8, "numbers", NULL));
+	array_free(NULL);
+	assert_null(array_new(SIZE_MAX / 4, 8, "numbers", NULL));
+}
+
+/* A disk that is full: here, files that may not be that long. */
+static void
+test_full_disk(void **state)
+{
+	struct rlimit limit, low;
+	struct portolan_error error = {0};
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	low = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	arrays_set_limit(0);
+	setenv("TMPDIR", fixture_directory(fixture), 1);
+	assert_null(array_new(4 << 20, 1, "numbers", &error));
+	assert_non_null(strstr(error.message, "4 MiB of numbers"));
+	assert_non_null(strstr(error.message, fixture_directory(fixture)));
+	assert_non_null(strstr(error.message, "--max-memory"));
+	setenv("TMPDIR", "/nowhere", 1);
+	assert_null(array_new(4 << 20, 1, "numbers", &error));
+	assert_non_null(strstr(error.message, "/nowhere: No such file"));
+	unsetenv("TMPDIR");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	arrays_set_limit(UINT64_MAX);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_scan),   cmocka_unit_test(test_scan_fails), cmocka_unit_test(test_ascending),
-	        cmocka_unit_test(test_slices), cmocka_unit_test(test_unobserved),
+	        cmocka_unit_test(test_scan), cmocka_unit_test(test_scan_fails), cmocka_unit_test(test_look),
+	        cmocka_unit_test(test_hold), cmocka_unit_test(test_arrays),     cmocka_unit_test(test_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,29 @@
+/*
+ * arrays.h: memory for arrays that grow with the number of examples.
+ *
+ * It is anonymous while all such arrays of the process stay within a limit, which --max-memory sets. What is beyond
+ * comes from nameless temporary files in $TMPDIR, or else /var/tmp, which the kernel writes back when memory is short:
+ * whoever uses an array need not know. Safe from several threads.
+ */
+#ifndef ARRAYS_H
+#define ARRAYS_H
+
+#include <portolan/portolan.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* From now on; no limit until it is called. Arrays that there are stay where they are. */
+void arrays_set_limit(uint64_t bytes);
+
+/* `count` zeroes of `size` bytes each; `what` names them in the plural. NULL: PORTOLAN_E_MEMORY, with `error` filled.
+ */
+void *array_new(size_t count, size_t size, const char *what, struct portolan_error *error);
+
+/* A longer array with the same beginning, in place of `array` (NULL: none), which is freed. NULL: as array_new(), and
+ * `array` is as it was. */
+void *array_grow(void *array, size_t used, size_t count, size_t size, const char *what, struct portolan_error *error);
+
+void array_free(const void *array); /* NULL: nothing */
+
+#endif
