@@ -259,6 +259,27 @@ write_npy(struct rows *rows)
 		output_fail(&rows->output);
 }
 
+/* Names are keys in JSON and npy; in npy they are a line, too. */
+static int
+check_names(const struct rows *rows, struct portolan_error *error)
+{
+	for (size_t c = 0; c < rows->column_count; c++) {
+		const char *name = rows->columns[c].name;
+
+		for (size_t b = 0; b < c; b++)
+			if (strcmp(name, rows->columns[b].name) == 0)
+				return error_set(error, PORTOLAN_E_INVALID,
+				                 "two columns are named '%s', which %s cannot tell apart: write csv",
+				                 name, rows_format_names[rows->format]);
+		for (; *name && rows->format == ROWS_NPY; name++)
+			if ((unsigned char)*name < ' ')
+				return error_set(error, PORTOLAN_E_INVALID,
+				                 "the column '%s' cannot be a name in npy: write csv",
+				                 rows->columns[c].name);
+	}
+	return 0;
+}
+
 static int
 begin_npy(struct rows *rows, struct portolan_error *error)
 {
@@ -280,7 +301,9 @@ rows_open(struct rows *rows, const char *path, enum rows_format format, const st
 	code = output_open(&rows->output, path, error);
 	if (code < 0)
 		return code;
-	if (format == ROWS_NPY)
+	if (!is_separated(rows))
+		code = check_names(rows, error);
+	if (code >= 0 && format == ROWS_NPY)
 		code = begin_npy(rows, error);
 	if (code < 0) {
 		output_discard(&rows->output);
