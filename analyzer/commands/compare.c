@@ -30,8 +30,7 @@
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
                                          NULL}; /* enum compare_table */
 
-enum { AVERAGE_CSV, AVERAGE_JSONL, AVERAGE_NPY };
-static const char *const average_formats[] = {"csv", "jsonl", "npy", NULL};
+static const char *const average_formats[] = {"csv", "tsv", "jsonl", "npy", NULL}; /* enum table_format */
 
 struct compare {
 	struct common_options common;
@@ -244,27 +243,6 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 	return status;
 }
 
-static int
-write_average(const struct compare *compare, const struct dynamics *dynamics, struct portolan_error *error)
-{
-	struct output output;
-	int code = output_open(&output, compare->common.output, error);
-
-	if (code < 0)
-		return code;
-	if (compare->format == AVERAGE_NPY)
-		code = table_write_npy(&output, dynamics, dynamics->order, dynamics->count, error);
-	else if (compare->format == AVERAGE_JSONL)
-		table_write_jsonl(&output, dynamics, dynamics->order, dynamics->count);
-	else
-		table_write_csv(&output, dynamics, dynamics->order, dynamics->count);
-	if (code < 0) {
-		output_discard(&output);
-		return code;
-	}
-	return output_finish(&output, error);
-}
-
 /* Several runs put together, as one table of measures: an exit status, or a negative code. */
 static int
 average_runs(const struct compare *compare, struct portolan_error *error)
@@ -278,7 +256,7 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 
 	if (status < 0)
 		return status;
-	status = write_average(compare, &dynamics, error);
+	status = table_print(common->output, (enum table_format)compare->format, &dynamics, error);
 	if (status >= 0) {
 		dynamics_report_first_epoch(&dynamics);
 		status = aggregate_report_gaps(&report, common->strict);
@@ -313,7 +291,7 @@ static const struct option_spec compare_options[] = {
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
          .help = "Print the runs as one table of measures, one line per example that all have."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
-         .help = "Of --average: csv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .help = "Of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {0},
 };
 

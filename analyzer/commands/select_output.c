@@ -54,7 +54,7 @@ select_output_head(struct output *output, const struct select_output_options *op
 	if (options->format == SELECT_NPY)
 		npy_write_header(output, "<u8", count);
 	else if (options->format == SELECT_CSV && options->with_measures)
-		table_write_csv(output, dynamics, NULL, 0);
+		table_write_head(&(struct table){.format = TABLE_CSV, .run = dynamics}, output, count);
 	else if (options->format == SELECT_CSV)
 		output_text(output, "id\n");
 }

@@ -24,24 +24,13 @@ is_separated(const struct rows *rows)
 	return rows->format == ROWS_CSV || rows->format == ROWS_TSV;
 }
 
-/* TSV knows no quotes: what would end the field becomes a space. */
-static void
-write_tsv(struct output *output, const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		bool ends = text[i] == '\t' || text[i] == '\n' || text[i] == '\r';
-
-		output_bytes(output, ends ? " " : text + i, 1);
-	}
-}
-
 static void
 write_string(struct rows *rows, const char *text, size_t length)
 {
 	if (rows->format == ROWS_CSV)
 		text_csv(&rows->output, text, length);
 	else if (rows->format == ROWS_TSV)
-		write_tsv(&rows->output, text, length);
+		text_tsv(&rows->output, text, length);
 	else
 		text_json(&rows->output, text, length);
 }
