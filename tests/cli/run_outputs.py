@@ -226,8 +226,8 @@ def check_same_table(plain, path, ending):
 def check_formats():
     """The ending decides; what cannot be written is refused, with the list; an unknown ending takes the default."""
     commands = {
-        "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv jsonl npy"),
-        "select r --by ambiguous --with-measures": ("csv", "csv jsonl"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
+        "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv tsv jsonl npy"),
+        "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
         "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
         "check r": ("text", "json"), "noise mixture two": ("csv", TABLE),
     }
@@ -252,7 +252,7 @@ def check_formats():
             elif ending == "npy":
                 assert len(np.load(path)) > 0, path
             elif ending == "tsv":
-                assert read(path).decode() == plain.replace(",", "\t"), path
+                assert read(path).decode() == ("id\n" if default == "ids" else "") + plain.replace(",", "\t"), path
             elif ending == "csv":
                 assert read(path).decode() == plain or default == "ids" and read(path).startswith(b"id\n"), path
             else:
