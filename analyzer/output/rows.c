@@ -229,8 +229,12 @@ write_npy_head(struct rows *rows)
 static void
 write_npy(struct rows *rows)
 {
+	if (rows->texts.failure != 0)
+		output_fail(&rows->output);
+	if (rows->output.failure != 0) /* some cells are not there, and others are not where they belong */
+		return;
 	write_npy_head(rows);
-	for (size_t i = 0; i < rows->cell_count && rows->texts.failure == 0; i++) {
+	for (size_t i = 0; i < rows->cell_count; i++) {
 		size_t c = i % rows->column_count, width = rows->widths[c] ? rows->widths[c] : 1;
 
 		if (rows->columns[c].kind == ROWS_TEXT) {
@@ -244,8 +248,6 @@ write_npy(struct rows *rows)
 			output_bytes(&rows->output, &rows->cells[i], sizeof(rows->cells[i]));
 		}
 	}
-	if (rows->texts.failure != 0)
-		output_fail(&rows->output);
 }
 
 /* Names are keys in JSON and npy; in npy they are a line, too. */

@@ -207,6 +207,9 @@ def choices():
     assert [[float(cell or "nan") for cell in row.values()] for row in log] == [list(map(float, row)) for row in np.load("log.npy").tolist()]
     with open("scores.jsonl", encoding="utf-8") as file:
         assert [row["row"] for row in map(json.loads, file) if row["phase_removed"] is None] == rows_of("kept.txt")
+    aflite(*data, *SMALL, "--threshold", 1, "--scores", "scores.npy", "-o", "kept.txt")
+    scores = np.load("scores.npy")
+    assert scores["row"][scores["phase_removed"] == -1].tolist() == rows_of("kept.txt") and scores["label"].dtype.kind == "S"
     kept, base = rows_of("kept.txt"), rows_of("base.txt")
     assert 1500 - sum(int(row["removed"]) for row in log) == len(kept) == len(base)
     assert int(log[-1]["qualified"]) == int(log[-1]["removed"]) < 40 and all(int(row["removed"]) == 40 for row in log[:-1])
