@@ -1,34 +1,19 @@
 /* artifacts.c: portolan artifacts: which tokens give the label away. */
 #include "artifacts.h"
-#include "output/text.h"
+#include "options/format.h"
 #include "plot/chart.h"
 
 #include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
 
 #define TOP_MAX 1000000
 #define TOP_WITH_RUN 10
 #define NAMED 20 /* tokens whose names stand in the chart */
 
 static void
-write_header(struct output *output, const struct artifacts *artifacts)
-{
-	const struct token_counts *counts = &artifacts->counts;
-
-	output_text(output, "token\tn\tlabel\tp_star\tz_star");
-	for (size_t l = 0; l < counts->label_count; l++) {
-		size_t length;
-		const char *label = counts_label(counts, l, &length);
-
-		output_text(output, "\t");
-		output_bytes(output, label, length);
-	}
-	if (artifacts->run)
-		artifacts_sides_header(output, artifacts);
-	output_text(output, "\n");
-}
-
-static void
-write_row(struct output *output, const struct artifacts *artifacts, size_t token)
+add_row(struct rows *rows, const struct artifacts *artifacts, size_t token)
 {
 	const struct token_counts *counts = &artifacts->counts;
 	const struct ranked_token *row = &artifacts->ranking.list[token];
@@ -36,37 +21,71 @@ write_row(struct output *output, const struct artifacts *artifacts, size_t token
 	size_t length;
 	const char *text = names_text(&counts->tokens, row->token, &length);
 
-	output_bytes(output, text, length);
-	output_text(output, "\t");
-	text_integer(output, row->statistic.n);
-	output_text(output, "\t");
+	rows_bytes(rows, text, length);
+	rows_whole(rows, row->statistic.n);
 	text = counts_label(counts, row->statistic.label, &length);
-	output_bytes(output, text, length);
-	output_text(output, "\t");
-	text_number(output, row->statistic.p_star);
-	output_text(output, "\t");
-	text_number(output, row->statistic.z_star);
+	rows_bytes(rows, text, length);
+	rows_real(rows, row->statistic.p_star);
+	rows_real(rows, row->statistic.z_star);
+	for (size_t l = 0; l < counts->label_count; l++)
+		rows_whole(rows, by_label[l]);
+	if (artifacts->run)
+		artifacts_sides_add(rows, artifacts, token);
+}
+
+/* The caller's to free(); the labels' names are part of it. */
+static struct rows_column *
+make_columns(struct artifacts *artifacts, size_t *count)
+{
+	static const struct rows_column first[] = {{"token", ROWS_TEXT},
+	                                           {"n", ROWS_WHOLE},
+	                                           {"label", ROWS_TEXT},
+	                                           {"p_star", ROWS_REAL},
+	                                           {"z_star", ROWS_REAL}};
+	const struct token_counts *counts = &artifacts->counts;
+	size_t most = 5 + counts->label_count + ARTIFACTS_SIDES_COLUMNS, room = 0, length;
+	struct rows_column *columns;
+	char *names;
+
 	for (size_t l = 0; l < counts->label_count; l++) {
-		output_text(output, "\t");
-		text_integer(output, by_label[l]);
+		counts_label(counts, l, &length);
+		room += length + 1;
+	}
+	columns = malloc(most * sizeof(*columns) + room);
+	if (!columns)
+		return NULL;
+	names = (char *)(columns + most);
+	memcpy(columns, first, sizeof(first));
+	*count = 5;
+	for (size_t l = 0; l < counts->label_count; l++) {
+		const char *label = counts_label(counts, l, &length);
+
+		columns[(*count)++] = (struct rows_column){memcpy(names, label, length), ROWS_WHOLE};
+		names[length] = '\0';
+		names += length + 1;
 	}
 	if (artifacts->run)
-		artifacts_sides_row(output, artifacts, token);
-	output_text(output, "\n");
+		*count += artifacts_sides_columns(columns + *count, artifacts);
+	return columns;
 }
 
 static int
-write_table(const struct artifacts *artifacts, struct portolan_error *error)
+write_table(struct artifacts *artifacts, struct portolan_error *error)
 {
-	struct output output;
-	int code = output_open(&output, artifacts->corpus_options.common.output, error);
+	size_t count;
+	struct rows_column *columns = make_columns(artifacts, &count);
+	struct rows rows;
+	int code = columns ? rows_open(&rows, artifacts->corpus_options.common.output,
+	                               (enum rows_format)artifacts->format, columns, count, error)
+	                   : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the table");
 
-	if (code < 0)
-		return code;
-	write_header(&output, artifacts);
-	for (size_t i = 0; i < artifacts->rows; i++)
-		write_row(&output, artifacts, i);
-	return output_finish(&output, error);
+	if (code >= 0) {
+		for (size_t i = 0; i < artifacts->rows; i++)
+			add_row(&rows, artifacts, i);
+		code = rows_close(&rows, error);
+	}
+	free(columns);
+	return code;
 }
 
 static size_t
@@ -98,6 +117,15 @@ check(void *context, struct portolan_error *error)
 	struct corpus_options *options = &artifacts->corpus_options;
 	const char *plot = artifacts->plot, *epochs = artifacts->plot_epochs;
 	bool script = options->common.script;
+	int status = corpus_options_check(options);
+
+	if (status == 0)
+		status = format_of_table(&options->common, "-o", options->common.output, ROWS_TSV, &artifacts->format);
+	if (status == 0)
+		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_TSV,
+		                         &artifacts->by_epoch_format);
+	if (status != 0)
+		return status;
 
 	if (plot && picture_init(&artifacts->picture, PICTURE_CHART, "--plot", plot, script, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -107,7 +135,7 @@ check(void *context, struct portolan_error *error)
 	if (artifacts->run && options->top > HOLDERS_TOKENS_MAX)
 		return options_wrong(&options->common, "--top %llu: with --run at most %d",
 		                     (unsigned long long)options->top, HOLDERS_TOKENS_MAX);
-	return corpus_options_check(options);
+	return 0;
 }
 
 static int
@@ -155,7 +183,7 @@ static const struct option_spec options[] = {
         {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
          .help = "With --run: the field of DATA that has the examples' ids."},
         {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run",
-         .help = "With --run: write both sides' accuracy at each epoch to FILE, as TSV."},
+         .help = "With --run: write both sides' accuracy at each epoch to FILE: TSV, or what FILE ends with."},
         {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run",
          .help = "With --run: draw both sides' accuracy over the epochs, as the mean of the tokens; .png, .svg or .pdf."},
         {0},
@@ -176,7 +204,7 @@ const struct command artifacts_command = {
                 "portolan artifacts train.jsonl --text premise,hypothesis --label gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n",
         .help = "If a task were free of spurious hints, no single word would say anything about the label (Gardner et al. 2021). "
                 "DATA is your file: JSON lines, CSV or TSV; \"-\" is standard input. "
-                "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the largest share that a label has of them), z_star (z*: by how many standard deviations the share lies above the prior; the largest over the labels) and a column of counts for each label; the strongest first, as TSV. "
+                "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the largest share that a label has of them), z_star (z*: by how many standard deviations the share lies above the prior; the largest over the labels) and a column of counts for each label; the strongest first: as TSV, or what FILE ends with (csv, jsonl, json, npy). "
                 "With 20,000 tokens, chance alone makes z* of 4 and more: --plot draws the line of significance at 0.01 after Bonferroni.\n\n"
                 "Tokens are words as Unicode (Standard Annex 29) has them, in any script: lower-cased, composed (NFC), with ' for its typographic form, without soft hyphens and the like; what holds no letter and no digit is left out, as are words over 256 bytes. "
                 "Texts are cut at white space first. "

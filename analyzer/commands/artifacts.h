@@ -4,7 +4,7 @@
 
 #include "artifacts/sides.h"
 #include "corpus_options.h"
-#include "output/output.h"
+#include "output/rows.h"
 #include "plot/picture.h"
 
 struct artifacts {
@@ -15,14 +15,17 @@ struct artifacts {
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
-	size_t rows;              /* of the ranking, that the table has */
-	struct dynamics dynamics; /* of the run, as the sides below */
+	size_t rows;                               /* of the ranking, that the table has */
+	int format, by_epoch_format;               /* enum rows_format */
+	char side_names[MEASURE_COUNT][SIDES][40]; /* of the table's columns */
+	struct dynamics dynamics;                  /* of the run, as the sides below */
 	struct sides sides;
 };
 
-/* The columns that --run adds to the table, and a token's; each begins with a tab. */
-void artifacts_sides_header(struct output *output, const struct artifacts *artifacts);
-void artifacts_sides_row(struct output *output, const struct artifacts *artifacts, size_t token);
+/* The columns that --run adds to the table: how many; and a token's values. */
+#define ARTIFACTS_SIDES_COLUMNS (4 + SIDES * MEASURE_COUNT)
+size_t artifacts_sides_columns(struct rows_column columns[ARTIFACTS_SIDES_COLUMNS], struct artifacts *artifacts);
+void artifacts_sides_add(struct rows *rows, const struct artifacts *artifacts, size_t token);
 
 /* Loads the run, looks for the records of the tokens in it, and writes what --by-epoch and --plot-epochs ask for. A
  * status, or an error; artifacts_sides_free() then. */

@@ -1,7 +1,6 @@
 /* artifacts_sides.c: portolan artifacts --run: how a model did where a token says the label, and where it does not. */
 #include "artifacts.h"
 
-#include "output/text.h"
 #include "plot/chart.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -10,75 +9,92 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const names[SIDES] = {"majority", "minority"};
 
-void
-artifacts_sides_header(struct output *output, const struct artifacts *artifacts)
+/* Does the table have means of this one? */
+static bool
+is_shown(const struct dynamics *dynamics, size_t column)
 {
-	for (int side = 0; side < SIDES; side++)
-		output_printf(output, "\t%s_n\t%s_accuracy", names[side], names[side]);
-	for (size_t c = 0; c < artifacts->dynamics.column_count; c++)
-		for (int side = 0; side < SIDES; side++)
-			if (artifacts->dynamics.columns[c].measure != MEASURE_EPOCHS)
-				output_printf(output, "\t%s_%s", names[side], artifacts->dynamics.columns[c].name);
+	return dynamics->columns[column].measure != MEASURE_EPOCHS;
 }
 
-/* Empty where there is none. */
+size_t
+artifacts_sides_columns(struct rows_column columns[ARTIFACTS_SIDES_COLUMNS], struct artifacts *artifacts)
+{
+	static const struct rows_column first[] = {{"majority_n", ROWS_WHOLE},
+	                                           {"majority_accuracy", ROWS_REAL},
+	                                           {"minority_n", ROWS_WHOLE},
+	                                           {"minority_accuracy", ROWS_REAL}};
+	const struct dynamics *dynamics = &artifacts->dynamics;
+	size_t count = 4;
+
+	memcpy(columns, first, sizeof(first));
+	for (size_t c = 0; c < dynamics->column_count; c++) {
+		for (int side = 0; side < SIDES && is_shown(dynamics, c); side++) {
+			char *name = artifacts->side_names[c][side];
+
+			snprintf(name, sizeof(artifacts->side_names[c][side]), "%s_%s", names[side],
+			         dynamics->columns[c].name);
+			columns[count++] = (struct rows_column){name, ROWS_REAL};
+		}
+	}
+	return count;
+}
+
 static void
-write_value(struct output *output, double value)
+add_side(struct rows *rows, uint64_t n, double accuracy)
 {
-	output_text(output, "\t");
-	if (isfinite(value))
-		text_number(output, value);
+	rows_whole(rows, n);
+	rows_real(rows, accuracy);
 }
 
 void
-artifacts_sides_row(struct output *output, const struct artifacts *artifacts, size_t token)
+artifacts_sides_add(struct rows *rows, const struct artifacts *artifacts, size_t token)
 {
 	const struct side *sides = artifacts->sides.tokens[token];
 
-	for (int side = 0; side < SIDES; side++) {
-		output_text(output, "\t");
-		text_integer(output, sides[side].n);
-		write_value(output, side_accuracy(&sides[side], artifacts->sides.epoch_count - 1));
-	}
+	for (int side = 0; side < SIDES; side++)
+		add_side(rows, sides[side].n, side_accuracy(&sides[side], artifacts->sides.epoch_count - 1));
 	for (size_t c = 0; c < artifacts->dynamics.column_count; c++)
-		for (int side = 0; side < SIDES; side++)
-			if (artifacts->dynamics.columns[c].measure != MEASURE_EPOCHS)
-				write_value(output, sides[side].means[c]);
+		for (int side = 0; side < SIDES && is_shown(&artifacts->dynamics, c); side++)
+			rows_real(rows, sides[side].means[c]);
 }
 
 static int
 write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
 {
+	static const struct rows_column columns[] = {{"token", ROWS_TEXT},
+	                                             {"label", ROWS_TEXT},
+	                                             {"epoch", ROWS_WHOLE},
+	                                             {"majority_n", ROWS_WHOLE},
+	                                             {"majority_accuracy", ROWS_REAL},
+	                                             {"minority_n", ROWS_WHOLE},
+	                                             {"minority_accuracy", ROWS_REAL}};
 	const struct token_counts *counts = &artifacts->counts;
-	struct output output;
-	int code = output_open(&output, artifacts->by_epoch, error);
+	struct rows rows;
+	int code =
+	        rows_open(&rows, artifacts->by_epoch, (enum rows_format)artifacts->by_epoch_format, columns, 7, error);
 
 	if (code < 0)
 		return code;
-	output_text(&output, "token\tlabel\tepoch\tmajority_n\tmajority_accuracy\tminority_n\tminority_accuracy\n");
 	for (size_t i = 0; i < artifacts->rows; i++) {
 		const struct ranked_token *row = &artifacts->ranking.list[i];
+		const struct side *sides = artifacts->sides.tokens[i];
 		size_t length, label_length;
 		const char *text = names_text(&counts->tokens, row->token, &length);
 		const char *label = counts_label(counts, row->statistic.label, &label_length);
 
 		for (size_t e = 0; e < artifacts->sides.epoch_count; e++) {
-			output_bytes(&output, text, length);
-			output_text(&output, "\t");
-			output_bytes(&output, label, label_length);
-			output_printf(&output, "\t%u", artifacts->dynamics.epochs[e]);
-			for (int side = 0; side < SIDES; side++) {
-				output_text(&output, "\t");
-				text_integer(&output, artifacts->sides.tokens[i][side].seen[e]);
-				write_value(&output, side_accuracy(&artifacts->sides.tokens[i][side], e));
-			}
-			output_text(&output, "\n");
+			rows_bytes(&rows, text, length);
+			rows_bytes(&rows, label, label_length);
+			rows_whole(&rows, artifacts->dynamics.epochs[e]);
+			for (int side = 0; side < SIDES; side++)
+				add_side(&rows, sides[side].seen[e], side_accuracy(&sides[side], e));
 		}
 	}
-	return output_finish(&output, error);
+	return rows_close(&rows, error);
 }
 
 /* The mean of the tokens' accuracies, of those that have one. */

@@ -29,8 +29,7 @@
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
                                          NULL}; /* enum compare_table */
 
-enum { AVERAGE_CSV, AVERAGE_JSONL, AVERAGE_NPY };
-static const char *const average_formats[] = {"csv", "jsonl", "npy", NULL};
+static const char *const average_formats[] = {"csv", "tsv", "jsonl", "npy", NULL}; /* enum table_format */
 
 struct compare {
 	struct common_options common;
@@ -249,27 +248,6 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 	return status;
 }
 
-static int
-write_average(const struct compare *compare, const struct dynamics *dynamics, struct portolan_error *error)
-{
-	struct output output;
-	int code = output_open(&output, compare->common.output, error);
-
-	if (code < 0)
-		return code;
-	if (compare->format == AVERAGE_NPY)
-		code = table_write_npy(&output, dynamics, dynamics->order, dynamics->count, error);
-	else if (compare->format == AVERAGE_JSONL)
-		table_write_jsonl(&output, dynamics, dynamics->order, dynamics->count);
-	else
-		table_write_csv(&output, dynamics, dynamics->order, dynamics->count);
-	if (code < 0) {
-		output_discard(&output);
-		return code;
-	}
-	return output_finish(&output, error);
-}
-
 /* Several runs put together, as one table of measures: an exit status, or a negative code. */
 static int
 average_runs(const struct compare *compare, struct portolan_error *error)
@@ -283,12 +261,13 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 
 	if (status < 0)
 		return status;
-	status = write_average(compare, &dynamics, error);
+	status = table_print(common->output, (enum table_format)compare->format, &dynamics, error);
 	if (status >= 0)
 		status = aggregate_report_gaps(&report, common->strict);
 	dynamics_free(&dynamics);
 	return status;
 }
+
 static int
 run(void *context, struct portolan_error *error)
 {
@@ -316,7 +295,7 @@ static const struct option_spec compare_options[] = {
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
          .help = "Print the runs as one table of measures, one line per example that all have."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
-         .help = "Of --average: csv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .help = "Of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {0},
 };
 
@@ -336,7 +315,7 @@ const struct command compare_command = {
                     "portolan compare snli/seed1 --early-stopping --plot early.svg\n"
                     "one table of all seeds\n"
                     "portolan compare snli/seed1 snli/seed2 snli/seed3 --average -o seeds.csv\n",
-        .help = "Matches the examples of the runs by id and prints, as CSV, measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
+        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
                 "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
                 "Equal values share the mean of their ranks.\n\n"
                 "With --show regions: run_a,run_b,from,to,examples. "

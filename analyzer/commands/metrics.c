@@ -6,7 +6,7 @@
 
 #include <portolan/error.h>
 
-static const char *const format_names[] = {"csv", "jsonl", "npy", "cartography", "aum", NULL};
+static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 static const char *const convention_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};
 
 struct metrics_request {
@@ -47,9 +47,8 @@ write_metrics(struct dynamics *dynamics, const struct export_request *request, c
 
 	if (code < 0)
 		return code;
-	if (request->format == TABLE_NPY && output_is_terminal(&output))
-		code = error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
-	else
+	code = table_check(&output, request->format, error);
+	if (code >= 0)
 		code = export_run(dynamics, request, &output, error);
 	if (code < 0) {
 		output_discard(&output);
@@ -93,7 +92,7 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct metrics_request, member)
 static const struct option_spec options[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names,
-         .help = "csv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
+         .help = "csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
         {"include-ci", NULL, OPTION_FLAG, TO(with_ci),
          .help = "With cartography: variability is that with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = convention_names,

@@ -173,9 +173,9 @@ const struct option_spec select_option_table[] = {
          .help = "The ids of its rows, one a line or a NumPy array. Without it row 0 is that of id 0."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .help = "Seed of random. Default: 0."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
-         .help = "ids (one per line), csv, jsonl, or npy. Default: what FILE ends with, else ids."},
+         .help = "ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
         {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
-         .help = "Add every measure: to csv and jsonl, or to the lines of --join."},
+         .help = "Add every measure: to csv, tsv and jsonl, or to the lines of --join."},
         {"join", "FILE", OPTION_INPUT, TO(join), .needs = "id-field",
          .help = "Print the lines of FILE (JSON lines, CSV or TSV) that belong to the ids; - is standard input."},
         {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "join",
@@ -248,12 +248,12 @@ static int
 choose_format(struct select_request *request)
 {
 	static const char *const joined[] = {"lines", "csv", "tsv", "jsonl", "json", "npy", NULL};
-	static const char *const measured[] = {"csv", "jsonl", NULL};
+	static const char *const measured[] = {"csv", "tsv", "jsonl", NULL};
 	const struct common_options *common = &request->common;
 	int format = request->format, status;
 
 	if (request->with_measures && (format == SELECT_IDS || format == SELECT_NPY))
-		return options_wrong(common, "--with-measures needs --format csv or jsonl, or --join");
+		return options_wrong(common, "--with-measures needs --format csv, tsv or jsonl, or --join");
 	if (request->join) {
 		if (format >= 0 && format != SELECT_NPY)
 			return options_wrong(common,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const select_format_names[] = {"ids", "csv", "jsonl", "npy", NULL};
+const char *const select_format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
 
 static void
 write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
@@ -33,18 +33,26 @@ write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t
 }
 
 static void
-write_id_table(struct output *output, const struct dynamics *dynamics, bool json, const uint32_t *chosen, size_t count)
+write_id_table(struct output *output, const struct dynamics *dynamics, enum select_format format,
+               const uint32_t *chosen, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (json) {
+		if (format == SELECT_JSONL) {
 			output_text(output, "{\"id\":");
 			table_write_id(output, dynamics, chosen[i], text_json);
 			output_text(output, "}\n");
 		} else {
-			table_write_id(output, dynamics, chosen[i], text_csv);
+			table_write_id(output, dynamics, chosen[i], format == SELECT_CSV ? text_csv : text_tsv);
 			output_bytes(output, "\n", 1);
 		}
 	}
+}
+
+/* Of the table with measures, which is none of the others. */
+static enum table_format
+format_of(const struct select_output_options *options)
+{
+	return options->format == SELECT_JSONL ? TABLE_JSONL : options->format == SELECT_TSV ? TABLE_TSV : TABLE_CSV;
 }
 
 static void
@@ -53,9 +61,9 @@ write_head(struct output *output, const struct select_output_options *options, c
 {
 	if (options->format == SELECT_NPY)
 		npy_write_header(output, "<u8", count);
-	else if (options->format == SELECT_CSV && options->with_measures)
-		table_write_csv(output, dynamics, NULL, 0);
-	else if (options->format == SELECT_CSV)
+	else if (options->with_measures)
+		table_write_head(&(struct table){.format = format_of(options), .run = dynamics}, output, count);
+	else if (options->format == SELECT_CSV || options->format == SELECT_TSV)
 		output_text(output, "id\n");
 }
 
@@ -63,8 +71,7 @@ static void
 write_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
            const uint32_t *rows, size_t count)
 {
-	bool json = options->format == SELECT_JSONL;
-	struct table table = {.format = json ? TABLE_JSONL : TABLE_CSV, .run = part};
+	struct table table = {.format = format_of(options), .run = part};
 
 	if (options->format == SELECT_IDS)
 		write_ids(output, part, rows, count);
@@ -74,7 +81,7 @@ write_rows(struct output *output, const struct select_output_options *options, c
 	else if (options->with_measures)
 		table_write_rows(&table, output, part, rows, count);
 	else
-		write_id_table(output, part, json, rows, count);
+		write_id_table(output, part, options->format, rows, count);
 }
 
 static int

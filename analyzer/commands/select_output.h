@@ -5,7 +5,7 @@
 #include "dynamics/dynamics.h"
 #include "output/output.h"
 
-enum select_format { SELECT_IDS, SELECT_CSV, SELECT_JSONL, SELECT_NPY, SELECT_LINES };
+enum select_format { SELECT_IDS, SELECT_CSV, SELECT_TSV, SELECT_JSONL, SELECT_NPY, SELECT_LINES };
 extern const char *const select_format_names[]; /* those a user can ask for, then NULL: all but SELECT_LINES */
 
 struct select_output_options {

@@ -24,24 +24,13 @@ is_separated(const struct rows *rows)
 	return rows->format == ROWS_CSV || rows->format == ROWS_TSV;
 }
 
-/* TSV knows no quotes: what would end the field becomes a space. */
-static void
-write_tsv(struct output *output, const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		bool ends = text[i] == '\t' || text[i] == '\n' || text[i] == '\r';
-
-		output_bytes(output, ends ? " " : text + i, 1);
-	}
-}
-
 static void
 write_string(struct rows *rows, const char *text, size_t length)
 {
 	if (rows->format == ROWS_CSV)
 		text_csv(&rows->output, text, length);
 	else if (rows->format == ROWS_TSV)
-		write_tsv(&rows->output, text, length);
+		text_tsv(&rows->output, text, length);
 	else
 		text_json(&rows->output, text, length);
 }
@@ -240,8 +229,12 @@ write_npy_head(struct rows *rows)
 static void
 write_npy(struct rows *rows)
 {
+	if (rows->texts.failure != 0)
+		output_fail(&rows->output);
+	if (rows->output.failure != 0) /* some cells are not there, and others are not where they belong */
+		return;
 	write_npy_head(rows);
-	for (size_t i = 0; i < rows->cell_count && rows->texts.failure == 0; i++) {
+	for (size_t i = 0; i < rows->cell_count; i++) {
 		size_t c = i % rows->column_count, width = rows->widths[c] ? rows->widths[c] : 1;
 
 		if (rows->columns[c].kind == ROWS_TEXT) {
@@ -255,8 +248,27 @@ write_npy(struct rows *rows)
 			output_bytes(&rows->output, &rows->cells[i], sizeof(rows->cells[i]));
 		}
 	}
-	if (rows->texts.failure != 0)
-		output_fail(&rows->output);
+}
+
+/* Names are keys in JSON and npy; in npy they are a line, too. */
+static int
+check_names(const struct rows *rows, struct portolan_error *error)
+{
+	for (size_t c = 0; c < rows->column_count; c++) {
+		const char *name = rows->columns[c].name;
+
+		for (size_t b = 0; b < c; b++)
+			if (strcmp(name, rows->columns[b].name) == 0)
+				return error_set(error, PORTOLAN_E_INVALID,
+				                 "two columns are named '%s', which %s cannot tell apart: write csv",
+				                 name, rows_format_names[rows->format]);
+		for (; *name && rows->format == ROWS_NPY; name++)
+			if ((unsigned char)*name < ' ')
+				return error_set(error, PORTOLAN_E_INVALID,
+				                 "the column '%s' cannot be a name in npy: write csv",
+				                 rows->columns[c].name);
+	}
+	return 0;
 }
 
 static int
@@ -280,7 +292,9 @@ rows_open(struct rows *rows, const char *path, enum rows_format format, const st
 	code = output_open(&rows->output, path, error);
 	if (code < 0)
 		return code;
-	if (format == ROWS_NPY)
+	if (!is_separated(rows))
+		code = check_names(rows, error);
+	if (code >= 0 && format == ROWS_NPY)
 		code = begin_npy(rows, error);
 	if (code < 0) {
 		output_discard(&rows->output);

@@ -1,8 +1,10 @@
-/* table.c: CSV and JSON lines, and which format is whose; see table.h. Numbers read back exactly. */
+/* table.c: CSV, TSV and JSON lines, and which format is whose; see table.h. Numbers read back exactly. */
 #include "table.h"
 
 #include "table_format.h"
 #include "text.h"
+
+#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,31 +97,35 @@ table_write_members(struct output *output, const struct dynamics *dynamics, uint
 	}
 }
 
+/* CSV and TSV. */
 static void
-csv_head(struct output *output, const struct dynamics *run)
+text_head(struct output *output, const struct dynamics *run, char separator)
 {
-	output_text(output, "id,gold");
-	table_write_names(output, run, ',');
-	output_text(output, run->info->label_count > 0 ? ",label\n" : "\n");
+	output_printf(output, "id%cgold", separator);
+	table_write_names(output, run, separator);
+	if (run->info->label_count > 0)
+		output_printf(output, "%clabel", separator);
+	output_bytes(output, "\n", 1);
 }
 
 static void
-csv_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count)
+text_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count, char separator)
 {
+	table_write_text *write_text = separator == ',' ? text_csv : text_tsv;
 	bool labels = part->info->label_count > 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *label = dynamics_label(part, rows[i]);
 
-		table_write_id(output, part, rows[i], text_csv);
-		output_bytes(output, ",", 1);
+		table_write_id(output, part, rows[i], write_text);
+		output_bytes(output, &separator, 1);
 		if (part->gold[rows[i]] >= 0)
 			text_integer(output, (uint64_t)part->gold[rows[i]]);
-		table_write_values(output, part, rows[i], ',');
+		table_write_values(output, part, rows[i], separator);
 		if (labels)
-			output_bytes(output, ",", 1);
+			output_bytes(output, &separator, 1);
 		if (labels && label)
-			text_csv(output, label, strlen(label));
+			write_text(output, label, strlen(label));
 		output_bytes(output, "\n", 1);
 	}
 }
@@ -164,19 +170,6 @@ aum_rows(struct output *output, const struct dynamics *part, const uint32_t *row
 	}
 }
 
-void
-table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
-{
-	csv_head(output, dynamics);
-	csv_rows(output, dynamics, rows, count);
-}
-
-void
-table_write_jsonl(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count)
-{
-	jsonl_rows(output, dynamics, rows, count);
-}
-
 int
 table_init(struct table *table, enum table_format format, const struct dynamics *run, const struct text_extent *ids,
            struct portolan_error *error)
@@ -195,8 +188,8 @@ table_free(struct table *table)
 void
 table_write_head(const struct table *table, struct output *output, uint64_t rows)
 {
-	if (table->format == TABLE_CSV)
-		csv_head(output, table->run);
+	if (table->format == TABLE_CSV || table->format == TABLE_TSV)
+		text_head(output, table->run, table->format == TABLE_CSV ? ',' : '\t');
 	else if (table->format == TABLE_AUM)
 		output_text(output, "sample_id,aum\n");
 	else if (table->format == TABLE_NPY)
@@ -209,7 +202,8 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 {
 	switch (table->format) {
 	case TABLE_CSV:
-		csv_rows(output, part, rows, count);
+	case TABLE_TSV:
+		text_rows(output, part, rows, count, table->format == TABLE_CSV ? ',' : '\t');
 		return;
 	case TABLE_JSONL:
 		jsonl_rows(output, part, rows, count);
@@ -229,28 +223,52 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 }
 
 int
-table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
-                struct portolan_error *error)
+table_check(const struct output *output, enum table_format format, struct portolan_error *error)
+{
+	if (format != TABLE_NPY || !output_is_terminal(output))
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
+}
+
+static int
+write_all(struct output *output, enum table_format format, const struct dynamics *dynamics,
+          struct portolan_error *error)
 {
 	struct text_extent extent = {0};
 	struct table table;
-	int code;
+	int code = table_check(output, format, error);
 
-	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < count; i++) {
+	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < dynamics->count; i++) {
 		size_t length;
-		const char *text = ids_text(&dynamics->ids, rows[i], &length);
+		const char *text = ids_text(&dynamics->ids, dynamics->order[i], &length);
 
 		text_extent_add(&extent, text, length);
 	}
-	code = table_init(&table, TABLE_NPY, dynamics, &extent, error);
+	if (code >= 0)
+		code = table_init(&table, format, dynamics, &extent, error);
 	if (code < 0)
 		return code;
-	if (output_can_patch(output)) /* a file, not another program */
+	if (format == TABLE_NPY && output_can_patch(output)) /* a file, not another program */
 		table_note_wide_ids(&extent);
-	table_write_head(&table, output, count);
-	table_write_rows(&table, output, dynamics, rows, count);
+	table_write_head(&table, output, dynamics->count);
+	table_write_rows(&table, output, dynamics, dynamics->order, dynamics->count);
 	table_free(&table);
 	return 0;
+}
+
+int
+table_print(const char *path, enum table_format format, const struct dynamics *dynamics, struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, path, error);
+
+	if (code < 0)
+		return code;
+	code = write_all(&output, format, dynamics, error);
+	if (code >= 0)
+		return output_finish(&output, error);
+	output_discard(&output);
+	return code;
 }
 
 uint32_t

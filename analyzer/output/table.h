@@ -1,21 +1,14 @@
 /*
- * table.h: examples and their measures as CSV, JSON lines, a NumPy file, or the published tools' td_metrics.jsonl.
+ * table.h: examples and their measures as CSV, TSV, JSON lines, a NumPy file, or the published tools' td_metrics.jsonl.
  *
- * Columns: id, gold, the dynamics' columns, and label where the run names its classes. Empty is nothing in CSV, null
- * in JSON, NaN for float fields of npy and -1 for its integer fields. Write errors are the output's.
+ * Columns: id, gold, the dynamics' columns, and label where the run names its classes. Empty is nothing in CSV and TSV,
+ * null in JSON, NaN for float fields of npy and -1 for its integer fields. Write errors are the output's.
  */
 #ifndef TABLE_H
 #define TABLE_H
 
 #include "dynamics/dynamics.h"
 #include "rows.h"
-
-/* `rows` are dense indices, in the order wanted. */
-void table_write_csv(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
-void table_write_jsonl(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count);
-
-int table_write_npy(struct output *output, const struct dynamics *dynamics, const uint32_t *rows, size_t count,
-                    struct portolan_error *error);
 
 /*
  * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same
@@ -27,7 +20,7 @@ int table_write_npy(struct output *output, const struct dynamics *dynamics, cons
  * forgetting_events. aum: sample_id, aum, as the package published with Pleiss et al. 2020 names them; examples without
  * are left out.
  */
-enum table_format { TABLE_CSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
+enum table_format { TABLE_CSV, TABLE_TSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
 struct table {
 	enum table_format format;
 	const struct dynamics *run;
@@ -40,7 +33,15 @@ int table_init(struct table *table, enum table_format format, const struct dynam
                struct portolan_error *error);
 void table_free(struct table *table);
 
-/* Head and rows are safe from any thread, each with an output of its own. npy's head says how many rows there are. */
+/* All of the dynamics' examples, to a file or, for NULL, standard output. */
+int table_print(const char *path, enum table_format format, const struct dynamics *dynamics,
+                struct portolan_error *error);
+
+/* PORTOLAN_E_INVALID: npy, and a terminal. */
+int table_check(const struct output *output, enum table_format format, struct portolan_error *error);
+
+/* Head and rows are safe from any thread, each with an output of its own. `rows` are dense indices, in
+ * the order wanted. npy's head says how many rows there are. */
 void table_write_head(const struct table *table, struct output *output, uint64_t rows);
 void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part,
                       const uint32_t *rows, size_t count);

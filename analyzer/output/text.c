@@ -3,7 +3,6 @@
 
 #include "program/number.h"
 
-#include <math.h>
 #include <string.h>
 
 void
@@ -24,6 +23,16 @@ text_csv(struct output *output, const char *text, size_t length)
 		output_bytes(output, text + i, 1);
 	}
 	output_bytes(output, "\"", 1);
+}
+
+void
+text_tsv(struct output *output, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		bool ends = text[i] == '\t' || text[i] == '\n' || text[i] == '\r';
+
+		output_bytes(output, ends ? " " : text + i, 1);
+	}
 }
 
 void
@@ -62,19 +71,4 @@ text_integer(struct output *output, uint64_t value)
 	char *at = output_reserve(output, NUMBER_ROOM);
 
 	output_commit(output, at + number_print_u64(value, at));
-}
-
-void
-text_next_number(struct output *output, double value)
-{
-	output_bytes(output, ",", 1);
-	if (isfinite(value))
-		text_number(output, value);
-}
-
-void
-text_next_integer(struct output *output, uint64_t value)
-{
-	output_bytes(output, ",", 1);
-	text_integer(output, value);
 }

@@ -324,6 +324,11 @@ def check_bad_input():
     write("nothing.csv", b't,l\na,1\n"",2\n?!,1\n')
     done = portolan("artifacts", "nothing.csv", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none", "--strict", status=3)
     assert b"records without any token: 2, the first on line 3" in done.stderr, done
+    write("named.csv", b"t,l\na,n\nb,1\n")
+    words = ["named.csv", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none", "-o"]
+    assert b"two columns are named 'n', which npy cannot tell apart" in portolan("artifacts", *words, "named.npy", status=1).stderr
+    assert b"cannot write parquet; there are: csv, tsv" in portolan("artifacts", *words, "named.parquet", status=2).stderr
+    portolan("artifacts", *words, "named-2.csv")
     done = portolan("artifacts", "nothing.csv", "--text", "t", "--label", "l", "--stop-words", "none")
     assert b"no token stands in 1,000 records, the most frequent in 1: see --min-count" in done.stderr, done
 
@@ -361,6 +366,15 @@ def check_sides(maker):
                 now = part & seen[e]
                 assert int(other["epoch"]) == e and int(other[f"{side}_n"]) == now.sum(), other
                 assert abs(float(other[f"{side}_accuracy"]) - correct[e, now].mean()) < 1e-12, other
+    for ending, read in (("csv", lambda path: list(csv.DictReader(open(path, newline="")))),
+                         ("jsonl", lambda path: [json.loads(line) for line in open(path)]),
+                         ("npy", lambda path: [dict(zip(row.dtype.names, row.tolist())) for row in np.load(path)])):
+        portolan("artifacts", *words, "-o", f"sides.{ending}", "--by-epoch", f"epochs.{ending}")
+        for path, wanted in ((f"sides.{ending}", rows), (f"epochs.{ending}", by_epoch)):
+            got = [{name: cell.decode() if isinstance(cell, bytes) else str(cell) for name, cell in row.items()} for row in read(path)]
+            assert [list(row) for row in got] == [list(row) for row in wanted], path
+            for one, other in zip(got, wanted):
+                assert all(one[name] == other[name] or float(one[name]) == float(other[name]) for name in one), (path, one, other)
     early, = table(portolan("artifacts", *words, "--epochs", ":2", "--top", 1).stdout)
     assert early["majority_accuracy"] == [r for r in by_epoch if r["token"] == early["token"]][1]["majority_accuracy"]
     done = portolan("artifacts", *words, "--strict", status=3)

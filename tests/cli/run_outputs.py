@@ -6,6 +6,7 @@ Every output option of every command is given each input of the command, by its 
 link. The rows below are compared with the options that `portolan COMMAND --help` shows: a new one without a row fails.
 """
 
+import csv
 import json
 import os
 import pty
@@ -197,11 +198,36 @@ def check_derived():
 TABLE = "csv tsv jsonl npy json"
 
 
+def cells_of(path, ending):
+    """The rows of a table, each cell as CSV has it."""
+    if ending == "npy":
+        table = np.load(path)
+        lists = [list(table.dtype.names)] + [[cell.decode() if isinstance(cell, bytes) else cell for cell in row] for row in table.tolist()]
+        empty = {-1}
+    else:
+        objects = json.loads(read(path)) if ending == "json" else [json.loads(line) for line in read(path).splitlines()]
+        lists = [list(objects[0])] + [list(one.values()) for one in objects]
+        empty = {None}
+    return [["" if cell in empty or cell != cell else cell if isinstance(cell, str) else float(cell) for cell in row] for row in lists]
+
+
+def check_same_table(plain, path, ending):
+    """Whatever the format, the names and the values are those of the CSV."""
+    def number(text):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    wanted = [[number(cell) for cell in row] for row in csv.reader(plain.splitlines())]
+    got = [[number(cell) if isinstance(cell, str) else cell for cell in row] for row in cells_of(path, ending)]
+    assert got == wanted, (path, got[:3], wanted[:3])
+
+
 def check_formats():
     """The ending decides; what cannot be written is refused, with the list; an unknown ending takes the default."""
     commands = {
-        "metrics r": ("csv", "csv jsonl npy"), "select r --by ambiguous": ("ids", "csv jsonl npy"),
-        "select r --by ambiguous --with-measures": ("csv", "csv jsonl"), "compare r s --average": ("csv", "csv jsonl npy"),
+        "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv tsv jsonl npy"),
+        "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
         "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
         "check r": ("text", "json"), "noise mixture two": ("csv", TABLE),
     }
@@ -221,10 +247,12 @@ def check_formats():
                 assert not os.path.exists(path), path
                 continue
             assert done.returncode in (0, 3), (line, path, done)
-            if ending == "npy":
+            if endings == TABLE and ending in ("npy", "jsonl") or ending == "json" and line.startswith("noise"):
+                check_same_table(plain, path, ending)
+            elif ending == "npy":
                 assert len(np.load(path)) > 0, path
             elif ending == "tsv":
-                assert read(path).decode() == plain.replace(",", "\t"), path
+                assert read(path).decode() == ("id\n" if default == "ids" else "") + plain.replace(",", "\t"), path
             elif ending == "csv":
                 assert read(path).decode() == plain or default == "ids" and read(path).startswith(b"id\n"), path
             else:
