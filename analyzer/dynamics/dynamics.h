@@ -45,7 +45,7 @@ struct dynamics {
 	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
 	size_t count;    /* observed examples */
 	uint32_t first;  /* of a part: the dense index of its first example */
-	uint64_t place;  /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
+	uint64_t place; /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
 	const uint32_t *indices; /* of a part: the dense index of each example; NULL: first, first + 1, … */
 	int32_t *gold;           /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
@@ -54,7 +54,7 @@ struct dynamics {
 	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
 	uint32_t epoch_from, epoch_to;           /* the range asked for */
 	bool range_given, with_gold;
-	bool range_chosen; /* by dynamics_choose_epochs() */
+	bool range_chosen;   /* by dynamics_choose_epochs() */
 	unsigned threads;    /* to work with */
 	uint64_t max_memory; /* bytes; 0: without limit */
 	uint64_t row_bytes;  /* the request's */
@@ -80,8 +80,8 @@ int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 /* What a run holds; of string ids `text` bytes each. */
 uint64_t dynamics_held(const struct dynamics *dynamics, uint64_t text);
 
-/* What an opened run would take in memory to be held whole, the request's row_bytes and the program included; of string ids
- * `text` bytes each. */
+/* What an opened run would take in memory to be held whole, the request's row_bytes and the program included; of string
+ * ids `text` bytes each. */
 uint64_t dynamics_memory(const struct dynamics *dynamics, uint64_t text);
 
 /* Whether that is within --max-memory; the first string ids stand for
@@ -97,8 +97,8 @@ double *dynamics_allocate_values(size_t rows);
 /* The error for a run without observations in the range: says which there are. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
-/* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which must be freed later
- * than this. */
+/* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which
+ * must be freed later than this. */
 int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
