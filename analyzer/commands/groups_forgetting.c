@@ -30,7 +30,8 @@ groups_count_forgetting(const struct groups *groups, struct portolan_error *erro
 	if (groups->plot)
 		code = forgetting_chart(dynamics->info->name, &forgetting, &groups->picture, error);
 	if (code >= 0 && groups->common.json)
-		code = report_print(groups->common.output, groups_report_histogram_json(dynamics, &forgetting), 2, error);
+		code = report_print(groups->common.output, groups_report_histogram_json(dynamics, &forgetting), 2,
+		                    error);
 	else if (code >= 0)
 		code = groups_report_histogram(groups, &forgetting, error);
 	if (code >= 0 && !groups->common.json)

@@ -76,7 +76,7 @@ struct common_options {
 	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
 	bool epochs_given, json, strict, quiet, script;
-	bool epochs_auto; /* from the epoch that dynamics_open() finds; epochs_given is set as well */
+	bool epochs_auto;    /* from the epoch that dynamics_open() finds; epochs_given is set as well */
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
 	int action;          /* which of the command's, if it has any */

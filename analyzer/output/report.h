@@ -14,8 +14,8 @@ json_t *report_number(double value);
  * had again. NULL: out of memory. */
 json_t *report_text(const char *text);
 
-/* Writes a report and a line end, each number with the fewest digits that read back as it; with `indent` blanks for each
- * level, 0: in one line. Takes the report's reference. NULL is an error of the output's: out of memory. */
+/* Writes a report and a line end, each number with the fewest digits that read back as it; with `indent` blanks for
+ * each level, 0: in one line. Takes the report's reference. NULL is an error of the output's: out of memory. */
 void report_write(struct output *output, json_t *report, size_t indent);
 
 /* The same for a file, or standard output for NULL. */

@@ -123,12 +123,22 @@ add_real_cell(struct rows *rows, double value)
 void
 rows_text(struct rows *rows, const char *text)
 {
-	if (!text)
+	json_t *string;
+
+	if (!text) {
 		rows_empty(rows);
-	else if (rows->format == ROWS_LIST)
+	} else if (rows->format == ROWS_LIST) {
 		add_json(rows, report_text(text));
-	else
+	} else if (rows->format != ROWS_JSON && rows->format != ROWS_JSONL) {
 		rows_bytes(rows, text, strlen(text));
+	} else {
+		string = report_text(text);
+		if (string)
+			rows_bytes(rows, json_string_value(string), json_string_length(string));
+		else
+			output_fail(&rows->output);
+		json_decref(string);
+	}
 }
 
 void

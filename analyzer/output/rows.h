@@ -54,8 +54,8 @@ int rows_close(struct rows *rows, struct portolan_error *error);
 void rows_begin_list(struct rows *rows, const struct rows_column *columns, size_t column_count);
 json_t *rows_end_list(struct rows *rows);
 
-void rows_text(struct rows *rows, const char *text); /* NULL: empty */
-void rows_bytes(struct rows *rows, const char *text, size_t length);
+void rows_text(struct rows *rows, const char *text);                 /* NULL: empty; in JSON as report_text() has it */
+void rows_bytes(struct rows *rows, const char *text, size_t length); /* UTF-8 */
 void rows_whole(struct rows *rows, uint64_t value);
 void rows_real(struct rows *rows, double value); /* not finite: empty */
 void rows_empty(struct rows *rows);

@@ -45,6 +45,7 @@ CASES = {
     "groups-texts": "groups small --attributes pairs.csv --id-field id --text-pair premise,hypothesis --words NOT,never --by hard-to-learn --replicates 0",
     "groups-columns": "groups small --attributes pairs.csv --id-field id --columns source,length --level 0.5 --seed 3",
     "groups-latin": "groups small --attributes latin.csv --id-field id --by region:hard-to-learn --json --replicates 0",
+    "groups-latin-rows": "groups small --attributes latin.csv --id-field id --by region:hard-to-learn --replicates 0 -o latin.jsonl FILE>latin.jsonl",
     "groups-region": "groups small --attributes agree.csv --id-field id --columns agreement --by region:easy-to-learn --replicates 0 --json",
     "groups-k-center": "groups small --attributes agree.csv --id-field id --by k-center",
     "groups-wrong-seed": "groups small --attributes pairs.csv --id-field id --seed 9223372036854775808",
