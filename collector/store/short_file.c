@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,12 +22,16 @@ say(const char *text)
 static void
 on_bus_error(int number, siginfo_t *info, void *context)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
 	(void)context;
 	if (info->si_code != BUS_ADRERR) {
 		signal(number, SIG_DFL);
 		raise(number);
 		return;
 	}
+	while (atomic_flag_test_and_set(&said)) /* another thread says it, and ends the process */
+		pause();
 	say(program_invocation_short_name);
 	say(": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it from a "
 	    "backup\n");
