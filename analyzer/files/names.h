@@ -68,6 +68,16 @@ names_place(const struct names *names, uint64_t key)
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
 uint32_t names_add_key(struct names *names, const char *text, size_t length, uint64_t key);
 
+/* As names_add_key() for a short text that stands where it is looked for first, as most do; else NAMES_NONE. */
+static inline uint32_t
+names_find_first(const struct names *names, size_t length, uint64_t key)
+{
+	const struct names_slot *slot = names->slots ? &names->slots[names_place(names, key)] : NULL;
+
+	return slot && slot->key == key && slot->length == length && length <= NAMES_SHORT ? slot->name - 1
+	                                                                                   : NAMES_NONE;
+}
+
 static inline uint32_t
 names_add(struct names *names, const char *text, size_t length)
 {
