@@ -183,7 +183,7 @@ take_pieces(struct filter *filter, const struct head *head, const char *at, cons
 	size_t count, size = 0;
 
 	if (head->left > filter->total || head->left < filter->options.target || head->phases > UINT32_MAX ||
-	    head->phases == 0 || (head->curved > 0 && !filter->curvature.factors))
+	    head->phases == 0)
 		return not_whole(path, error);
 	count = list_pieces(filter, head, pieces);
 	for (size_t i = 0; i < count; i++)

@@ -7,7 +7,6 @@
 #include "filter_parts.h"
 
 #include "lockstep.h"
-#include "newton.h"
 #include "predict.h"
 #include "program/parallel.h"
 #include "sweep.h"
@@ -43,14 +42,10 @@ filter_bytes(const struct filter_options *options, size_t rows, size_t features,
 	uint64_t bytes = (uint64_t)rows * (stride * sizeof(float) + 40), fitting;
 
 	bytes += training_bytes(sets, rows, classes) + (uint64_t)(sets + 1) * columns * stride * sizeof(float);
-	if (columns * (features + 1) <= NEWTON_MOST) {
-		fitting = newton_bytes(options->train, columns, features + 1, options->threads);
-	} else {
-		bytes += curvature_bytes(columns, features + 1, options->threads, &scratch);
-		fitting = sweep_bytes(sets, columns, stride, options->threads) +
-		          lockstep_bytes(sets, columns, stride, options->threads);
-		fitting = fitting > scratch ? fitting : scratch;
-	}
+	bytes += curvature_bytes(columns, features + 1, options->threads, &scratch);
+	fitting = sweep_bytes(sets, columns, stride, options->threads) +
+	          lockstep_bytes(sets, columns, stride, options->threads);
+	fitting = fitting > scratch ? fitting : scratch;
 	scratch = predict_bytes(sets, columns, stride, options->threads);
 	fitting = fitting > scratch ? fitting : scratch;
 	scratch = parallel_slots(options->threads) * groups * (sizeof(uint32_t) + 1) + groups * sizeof(uint32_t);
@@ -88,7 +83,7 @@ static int
 allocate(struct filter *filter, const struct filter_data *data, struct portolan_error *error)
 {
 	size_t n = filter->total, length = filter_vector(filter);
-	struct problem problem = filter_problem(filter);
+	int code;
 
 	filter->examples = malloc(n * sizeof(uint32_t));
 	filter->groups = data->groups ? malloc(n * sizeof(uint32_t)) : NULL;
@@ -105,13 +100,9 @@ allocate(struct filter *filter, const struct filter_data *data, struct portolan_
 	    !filter->weights || !filter->start)
 		return filter_out_of_memory(filter, error);
 	memset(filter->start, 0, length * sizeof(float));
-	if (!newton_fits(&problem)) {
-		int code = curvature_init(&filter->curvature, filter->classes - 1, filter->matrix.features + 1, error);
-
-		if (code < 0)
-			return code;
-	}
-	return training_init(&filter->training, filter->options.partitions, n, filter->classes, error);
+	code = curvature_init(&filter->curvature, filter->classes - 1, filter->matrix.features + 1, error);
+	return code < 0 ? code
+	                : training_init(&filter->training, filter->options.partitions, n, filter->classes, error);
 }
 
 int

@@ -6,7 +6,6 @@
 #include "filter_parts.h"
 
 #include "lockstep.h"
-#include "newton.h"
 #include "statistics/random.h"
 
 #include <math.h>
@@ -144,17 +143,14 @@ filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error 
 	size_t length = filter_vector(filter);
 	struct problem problem = filter_problem(filter);
 	struct fit_report report = {0};
-	bool small = newton_fits(&problem);
-	int code = small ? 0 : prepare(filter, error);
+	int code = prepare(filter, error);
 
 	for (size_t set = 0; set < filter->options.partitions; set++)
 		if (training_lacks_classes(&filter->training, set) || filter->options.cold)
 			memset(filter->weights + set * length, 0, length * sizeof(float));
 		else
 			memcpy(filter->weights + set * length, filter->start, length * sizeof(float));
-	if (code >= 0 && small)
-		code = newton_fit(&problem, &filter->training, filter->weights, &report, error);
-	else if (code >= 0)
+	if (code >= 0)
 		code = lockstep_fit(&lockstep, &problem, &filter->training, &filter->curvature, filter->weights,
 		                    &report, error);
 	log->unfinished = report.unfinished;

@@ -131,10 +131,7 @@ weigh_part(void *context, unsigned thread, unsigned slot_number, size_t part, st
 		size_t n = end - from < BLOCK ? end - from : BLOCK;
 
 		for (size_t i = 0; i < n; i++) {
-			const float *next = matrix_row(gram->problem->matrix, gram->rows[from + i + (i + 1 < n)]);
-
-			for (size_t f = 0; f < gram->stride; f += KERNELS_STRIDE)
-				__builtin_prefetch(next + f); /* rows lie anywhere: the processor cannot know */
+			matrix_fetch_row(gram->problem->matrix, gram->rows[from + i + (i + 1 < n)]);
 			weigh_row(gram, slot, matrix_row(gram->problem->matrix, gram->rows[from + i]), i);
 		}
 		transpose_block(gram, slot, n);

@@ -157,6 +157,7 @@ predict_block(void *context, unsigned thread, unsigned slot, size_t part, struct
 	for (size_t row = 0; row < rows; row++) {
 		if (row % 64 == 0)
 			list_held_out(predicting, first + row, held_out);
+		matrix_fetch_row(matrix, first + BLOCK + row);
 		judge_row(predicting, first + row, products + row * width, held_out + row % 64 * words);
 	}
 	return 0;

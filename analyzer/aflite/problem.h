@@ -33,7 +33,4 @@ struct fit_report {
 	size_t unfinished;  /* classifiers that had not converged when it had taken too long */
 };
 
-/* Rows of the matrix that are worked on together, a multiple of 64, so that they stay in a core's cache. */
-size_t problem_block(const struct matrix *matrix);
-
 #endif

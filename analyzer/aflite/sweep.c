@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES (1u << 20)
+#define BLOCK_BYTES (384u << 10) /* two blocks and some weights fit a second-level cache */
+#define BLOCK_LEAST 128
 #define BLOCK_MOST 1024
 #define PARTS 48
 
@@ -20,14 +21,16 @@ struct sweep_slot {
 	double *losses;
 	const float **rows; /* of a block, and KERNELS_PAD more */
 	int32_t *slots;
+	uint32_t *ahead; /* rows of the next block that an active set has */
 };
 
-size_t
-problem_block(const struct matrix *matrix)
+/* Rows of a block, a multiple of 64. */
+static size_t
+block_rows(const struct sweep *sweep)
 {
-	size_t rows = BLOCK_BYTES / (matrix->stride * sizeof(float)) / 64 * 64;
+	size_t rows = BLOCK_BYTES / (sweep->problem->matrix->stride * sizeof(float)) / 64 * 64;
 
-	return rows < 64 ? 64 : rows < BLOCK_MOST ? rows : BLOCK_MOST;
+	return rows < BLOCK_LEAST ? BLOCK_LEAST : rows < BLOCK_MOST ? rows : BLOCK_MOST;
 }
 
 static size_t
@@ -51,6 +54,7 @@ sweep_free(struct sweep *sweep)
 		free(sweep->slots[s].losses);
 		free(sweep->slots[s].rows);
 		free(sweep->slots[s].slots);
+		free(sweep->slots[s].ahead);
 	}
 	free(sweep->slots);
 	sweep->slots = NULL;
@@ -59,7 +63,7 @@ sweep_free(struct sweep *sweep)
 int
 sweep_init(struct sweep *sweep, struct portolan_error *error)
 {
-	size_t block = problem_block(sweep->problem->matrix), sets = sweep->training->count;
+	size_t block = block_rows(sweep), sets = sweep->training->count;
 	bool failed = false;
 
 	sweep->slot_count = parallel_slots(sweep->problem->threads);
@@ -72,7 +76,9 @@ sweep_init(struct sweep *sweep, struct portolan_error *error)
 		slot->losses = malloc(sets * sizeof(double));
 		slot->rows = malloc((block + KERNELS_PAD) * sizeof(*slot->rows));
 		slot->slots = malloc((block + KERNELS_TILE) * sizeof(*slot->slots));
-		failed |= !slot->gradients || !slot->scratch || !slot->losses || !slot->rows || !slot->slots;
+		slot->ahead = malloc(block * sizeof(*slot->ahead));
+		failed |= !slot->gradients || !slot->scratch || !slot->losses || !slot->rows || !slot->slots ||
+		          !slot->ahead;
 	}
 	if (sweep->slots && !failed)
 		return 0;
@@ -103,11 +109,32 @@ list_rows(const struct sweep *sweep, size_t set, size_t first, size_t words, str
 	return count;
 }
 
-static void
-sweep_block(const struct sweep *sweep, size_t first, size_t words, struct sweep_slot *slot)
+/* The rows from row `first` on that some active set has, into slot->ahead; how many. */
+static size_t
+list_ahead(const struct sweep *sweep, size_t first, size_t words, struct sweep_slot *slot)
 {
 	const struct training *training = sweep->training;
-	size_t length = vector_length(sweep);
+	size_t count = 0;
+
+	for (size_t w = first / 64; w < first / 64 + words; w++) {
+		uint64_t rows = 0;
+
+		for (size_t set = 0; set < training->count; set++)
+			rows |= sweep->active[set] ? training->bits[set * training->words + w] : 0;
+		for (; rows; rows &= rows - 1)
+			slot->ahead[count++] = (uint32_t)(w * 64 + (size_t)__builtin_ctzll(rows));
+	}
+	return count;
+}
+
+/* The rows of a block, for all sets; between the sets, `next_words` words of rows behind the block are fetched. A set's
+ * rows lie anywhere: the processor cannot know which ones come next, and waited for the memory. */
+static void
+sweep_block(const struct sweep *sweep, size_t first, size_t words, size_t next_words, struct sweep_slot *slot)
+{
+	const struct training *training = sweep->training;
+	size_t length = vector_length(sweep), fetched = 0;
+	size_t ahead = list_ahead(sweep, first + words * 64, next_words, slot);
 
 	for (size_t set = 0; set < training->count; set++) {
 		struct kernels_fit fit = {.stride = sweep->problem->matrix->stride,
@@ -116,7 +143,10 @@ sweep_block(const struct sweep *sweep, size_t first, size_t words, struct sweep_
 		                          .gradient = slot->gradients + set * length,
 		                          .scratch = slot->scratch};
 		size_t count = sweep->active[set] ? list_rows(sweep, set, first, words, slot) : 0;
+		size_t fetch = ahead * (set + 1) / training->count;
 
+		while (fetched < fetch)
+			matrix_fetch_row(sweep->problem->matrix, slot->ahead[fetched++]);
 		if (training_lacks_classes(training, set))
 			fit.absent = training->absent + set * training->classes;
 		if (count > 0)
@@ -128,7 +158,7 @@ sweep_block(const struct sweep *sweep, size_t first, size_t words, struct sweep_
 static size_t
 part_blocks(const struct sweep *sweep)
 {
-	size_t block = problem_block(sweep->problem->matrix), blocks = (sweep->training->rows + block - 1) / block;
+	size_t block = block_rows(sweep), blocks = (sweep->training->rows + block - 1) / block;
 
 	return (blocks + PARTS - 1) / PARTS;
 }
@@ -138,16 +168,19 @@ work(void *context, unsigned thread, unsigned slot_number, size_t part, struct p
 {
 	const struct sweep *sweep = context;
 	struct sweep_slot *slot = &sweep->slots[slot_number];
-	size_t block = problem_block(sweep->problem->matrix), words = sweep->training->words;
-	size_t from = part * part_blocks(sweep) * block / 64, to = from + part_blocks(sweep) * block / 64;
+	size_t block = block_rows(sweep) / 64, words = sweep->training->words;
+	size_t from = part * part_blocks(sweep) * block, to = from + part_blocks(sweep) * block;
 
 	(void)thread;
 	(void)error;
 	memset(slot->gradients, 0, sweep->training->count * vector_length(sweep) * sizeof(float));
 	memset(slot->losses, 0, sweep->training->count * sizeof(double));
 	to = to < words ? to : words;
-	for (size_t word = from; word < to; word += block / 64)
-		sweep_block(sweep, word * 64, to - word < block / 64 ? to - word : block / 64, slot);
+	for (size_t word = from; word < to; word += block) {
+		size_t now = to - word < block ? to - word : block, after = words - word - now;
+
+		sweep_block(sweep, word * 64, now, after < block ? after : block, slot);
+	}
 	return 0;
 }
 
@@ -176,7 +209,7 @@ deliver(void *context, unsigned slot_number, size_t part, struct portolan_error 
 int
 sweep_run(struct sweep *sweep, struct portolan_error *error)
 {
-	size_t per_part = part_blocks(sweep) * problem_block(sweep->problem->matrix);
+	size_t per_part = part_blocks(sweep) * block_rows(sweep);
 	struct parallel parallel = {.threads = sweep->problem->threads,
 	                            .count = (sweep->training->rows + per_part - 1) / per_part,
 	                            .context = sweep,

@@ -122,7 +122,9 @@ count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *k
 	for (size_t i = 0; i < batch->count; i++) {
 		struct batch_token *token = &batch->tokens[i];
 
-		token->row = names_add_key(&table->tokens, batch->text + token->at, token->length, token->key);
+		token->row = names_find_first(&table->tokens, token->length, token->key);
+		if (token->row == NAMES_NONE)
+			token->row = names_add_key(&table->tokens, batch->text + token->at, token->length, token->key);
 		if (token->row == NAMES_NONE || (token->row == table->rows && !make_room(table)))
 			return false;
 		__builtin_prefetch(table->cells + token->row * stride_of(table), 1);

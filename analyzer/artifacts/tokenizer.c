@@ -64,7 +64,7 @@ tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, co
 	tokenizer->end = text + length;
 	tokenizer->piece = NULL;
 	tokenizer->prefix = prefix;
-	tokenizer->prefix_length = strlen(prefix);
+	tokenizer->prefix_length = *prefix ? strlen(prefix) : 0;
 	tokenizer->history_length = 0;
 	tokenizer->words = tokenizer->pending = 0;
 }

@@ -68,14 +68,25 @@ names_place(const struct names *names, uint64_t key)
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
 uint32_t names_add_key(struct names *names, const char *text, size_t length, uint64_t key);
 
+/* As names_add_key() for a short text that stands where it is looked for first, as most do; else NAMES_NONE. */
+static inline uint32_t
+names_find_first(const struct names *names, size_t length, uint64_t key)
+{
+	const struct names_slot *slot = names->slots ? &names->slots[names_place(names, key)] : NULL;
+
+	return slot && slot->key == key && slot->length == length && length <= NAMES_SHORT ? slot->name - 1
+	                                                                                   : NAMES_NONE;
+}
+
 static inline uint32_t
 names_add(struct names *names, const char *text, size_t length)
 {
 	return names_add_key(names, text, length, names_key(text, length));
 }
 
-/* Fetches what names_add_key() will look at. */
-static inline void
+/* Fetches what names_add_key() will look at. Inlined always: a call of a function that returns and changes nothing is
+ * left out by gcc 12, though it fetches. */
+static inline __attribute__((always_inline)) void
 names_prefetch(const struct names *names, uint64_t key)
 {
 	if (names->slots)

@@ -130,7 +130,7 @@ def threads():
     for labels in (["y.txt"], ["y.jsonl", "--label-field", "gold"], ["y.csv", "--label-field", "gold"]):
         same, _ = all_files(("--features", "data_X.npy", "--labels", *labels), "labels", *SMALL)
         assert read(*same)[:2] == read(*plain)[:2], labels
-    X, y = reference.clouds(900, 5, 2, 3, seed=9)  # Newton's method
+    X, y = reference.clouds(900, 5, 2, 3, seed=9)
     small = ("--partitions", "16", "--train-size", "60", "--slice", "40")
     plain, _ = all_files(save(X, y), "one", *small, "--threads", 1)
     more, _ = all_files(save(X, y), "more", *small, "--threads", 3)

@@ -2,7 +2,7 @@
  * fuzz_checkpoint: a checkpoint of aflite whose checksum is right, so that what it says is looked at. What is taken is
  * a state that phases can start from; what is refused leaves the filter as it was.
  *
- * An input: a byte that says whether there is a curvature, then the checkpoint without its checksum.
+ * An input: a byte that says whether there are many features, then the checkpoint without its checksum.
  */
 #include "fuzz.h"
 

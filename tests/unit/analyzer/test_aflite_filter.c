@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define ROWS 400
-#define FEATURES 40 /* too many for Newton's method, so that the curvature is in the checkpoint */
+#define FEATURES 40
 
 struct data {
 	float values[ROWS * FEATURES];
