@@ -1,16 +1,16 @@
 /* ingest_fixture.c: see ingest_fixture.h. store_writer_commit() and log_line() are wrapped by the linker (--wrap). */
 #include "ingest_fixture.h"
 
+#include "remove_folder.h"
+
 #include <portolan/error.h>
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -123,32 +123,13 @@ fixture_set_up(void **state)
 	return 0;
 }
 
-static void
-remove_tree(const char *path)
-{
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-	char inner[512];
-
-	while (directory && (entry = readdir(directory))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
-		if (unlink(inner) < 0)
-			remove_tree(inner);
-	}
-	if (directory)
-		closedir(directory);
-	rmdir(path);
-}
-
 int
 fixture_tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
 	stop(fixture);
-	remove_tree(fixture->directory);
+	remove_folder(fixture->directory);
 	free(fixture);
 	return 0;
 }
