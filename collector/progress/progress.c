@@ -27,14 +27,14 @@ progress_begin(struct progress *progress, const char *what, uint64_t total)
 }
 
 void
-progress_update(struct progress *progress, uint64_t done)
+progress_show(struct progress *progress, uint64_t done)
 {
 	static const char full[BAR + 1] = "########################################";
 	int percent;
 
 	if (!progress->enabled)
 		return;
-	percent = (int)(done * 100 / progress->total);
+	percent = done < progress->total ? (int)((double)done * 100 / (double)progress->total) : 100;
 	if (percent == progress->percent || now_ms() - progress->started < PATIENCE_MS)
 		return;
 	progress->percent = percent;
@@ -43,9 +43,9 @@ progress_update(struct progress *progress, uint64_t done)
 }
 
 void
-progress_end(struct progress *progress)
+progress_clear(struct progress *progress)
 {
 	if (progress->enabled && progress->percent >= 0)
 		fputs("\r\033[K", stderr);
-	progress->enabled = false;
+	progress->percent = -1;
 }
