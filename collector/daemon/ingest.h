@@ -54,7 +54,7 @@ struct ingest {
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
 	bool outage;                /* was told of, and its end not yet */
-	struct throttle crowd, full, begun;
+	struct throttle crowd, full, begun, uncollected;
 	bool garbage;     /* there may be old records to remove */
 	bool folded;      /* the last step of work was one of folding */
 	bool work_failed; /* the last step of folding or removing */

@@ -181,7 +181,6 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	const struct fold_counts *counts = &fold->counts;
 	struct run_state_record state;
 	struct epoch_record epoch;
-	bool more;
 	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
 
 	if (!rc)
@@ -207,8 +206,6 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 		rc = put_sessions(fold, error);
 	if (!rc && finished)
 		rc = store_writer_list_removal(writer, fold->run, fold->epoch, fold->end, error);
-	if (!rc && finished)
-		rc = store_writer_collect(writer, &more, error);
 	fold->counts = (struct fold_counts){.by_session = counts->by_session};
 	return rc;
 }

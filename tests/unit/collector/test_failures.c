@@ -270,6 +270,28 @@ a_fold_that_fails_does_not_stop_recording(void **state)
 	assert_int_equal(f->troubles, 1);
 }
 
+/* The records of removed runs and folded epochs are nobody's: damage among them stops no run's folds. */
+static void
+damage_among_old_records_is_no_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_commit(f);
+	fixture_fail_collecting(100);
+	for (uint32_t epoch = 1; epoch < 5; epoch++) {
+		fixture_work(f);
+		assert_int_equal(fixture_log(f, "run", epoch - 1).rows, 0);
+		fixture_batch(f, 1, 2 * epoch + 1, epoch, 0, 2, 0.5f, true);
+		fixture_end(f, 1, 2 * epoch + 2, epoch);
+	}
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "old records"));
+	assert_int_equal(f->ingest.health, INGEST_READY);
+}
+
 static void
 a_failed_commit_takes_back_close_and_time_out(void **state)
 {
@@ -327,6 +349,7 @@ main(void)
 	        TEST(work_goes_on_when_nobody_is_left_after_a_failure),
 	        TEST(tiny_epochs_whose_fold_fails_are_folded_later),
 	        TEST(a_fold_that_fails_does_not_stop_recording),
+	        TEST(damage_among_old_records_is_no_runs),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
 	        TEST(nothing_is_removed_while_the_store_is_unavailable),
 	};
