@@ -10,9 +10,7 @@
  */
 #include "parts.h"
 
-#include "ledger.h"
 #include "log.h"
-#include "shares.h"
 
 #include <portolan/error.h>
 
@@ -29,15 +27,6 @@
 #define CONTEST_MS 60000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
-
-size_t
-admit_most_sessions(size_t max_memory)
-{
-	size_t most = shares_of(max_memory, SHARES_SESSIONS) / (sizeof(struct session) + sizeof(struct run) +
-	                                                        2 * sizeof(struct connection) + sizeof(struct member));
-
-	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
-}
 
 static struct store_text
 text_of(struct wire_bytes bytes)
@@ -423,7 +412,7 @@ turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_fram
           int64_t now)
 {
 	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
-	const size_t most = admit_most_sessions(ingest->options.max_memory), count = ingest->sessions.count;
+	const size_t most = sessions_most(ingest->options.max_memory), count = ingest->sessions.count;
 
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,

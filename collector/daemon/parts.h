@@ -16,8 +16,6 @@
 /* An `open`: goes on with the session, or begins it. Answered after the commit, or with an error at once. */
 void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
                 int64_t now);
-/* How many sessions there may be. Pure. */
-size_t admit_most_sessions(size_t max_memory);
 /* A session has ended, and its run comes to light if it was to be whole: whoever records into the run it replaces is
  * told. STORE_E_EXISTS: somebody else made a run of that name meanwhile. */
 int admit_publish(struct ingest *ingest, const struct session *session, struct portolan_error *error);

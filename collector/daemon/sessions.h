@@ -103,6 +103,9 @@ struct sessions {
 	struct session *changed; /* touched by the pending transaction */
 };
 
+/* How many sessions there may be in this much memory, by what each takes on both threads. Pure. */
+size_t sessions_most(size_t max_memory);
+
 int sessions_init(struct sessions *sessions); /* 0, or PORTOLAN_E_MEMORY */
 void sessions_deinit(struct sessions *sessions);
 
