@@ -5,8 +5,8 @@
  * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
  * acknowledged. ingest_tick() about once a second. Between them ingest_work() may fold, when nothing is pending.
  *
- * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, commit.c commits, fails, recovers and times out,
- * work.c folds between rounds, reply.c answers and gives credit.
+ * Parts: ingest.c takes frames, admit.c lets sessions in, retire.c ends runs, take_over.c goes on with what is stored,
+ * commit.c commits, fails, recovers and times out, work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */

@@ -268,6 +268,12 @@ run_is_live(const struct run *run)
 	return run->live_count > 0;
 }
 
+bool
+run_is_unnamed(const struct run *run)
+{
+	return run->sessions && run->sessions->whole && run->sessions->now.state == SESSION_LIVE;
+}
+
 void
 sessions_change(struct sessions *sessions, struct session *session, enum session_owed owed)
 {

@@ -126,6 +126,8 @@ struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const c
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 
 bool run_is_live(const struct run *run);
+/* One that is to be whole has one session, and its name from when that closes. */
+bool run_is_unnamed(const struct run *run);
 
 /* The session, and so its run, has been heard of. */
 void session_hear(struct session *session, int64_t now);
