@@ -39,6 +39,16 @@ take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_numbe
 	return 0;
 }
 
+/* Whether the log holds something of the run; yes, where that cannot be read: its fold says what is damaged. */
+static bool
+has_log(const struct ingest *ingest, uint32_t number)
+{
+	struct store_log_epoch epoch;
+
+	return store_writer_next_log(ingest->writer, number, 0, SESSIONS_NO_FRONTIER, &epoch, NULL) < 0 ||
+	       epoch.rows > 0;
+}
+
 /* One run of the store with its `sessions` sessions. */
 static int
 bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_error *error)
@@ -62,10 +72,15 @@ bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_
 		if (result < 0)
 			return result;
 	}
-	/* Whatever an earlier collector did not get to: closed epochs and their patches. */
-	run_make_due(run, 0, run->frontier);
 	if (!run_is_live(run) && run_info.state == STORE_RECORDING)
-		return store_writer_set_state(ingest->writer, number, STORE_CLOSED, error);
+		result = store_writer_set_state(ingest->writer, number, STORE_CLOSED, error);
+	if (result < 0)
+		return result;
+	/* Whatever an earlier collector did not get to: closed epochs and their patches. */
+	if (run_is_live(run) || has_log(ingest, number))
+		run_make_due(run, 0, run->frontier);
+	else
+		sessions_remove_run(&ingest->sessions, run);
 	return 0;
 }
 

@@ -99,6 +99,34 @@ goes_on_after_a_restart(void **state)
 	assert_int_equal(fixture_run(f, "run").observations, 6);
 }
 
+/* A store may have any number of runs: those for which nothing is left to do take no memory. */
+static void
+only_runs_with_work_left_are_taken_over(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint8_t run = 1; run <= 3; run++) {
+		const char name[] = {'a', (char)('0' + run), '\0'};
+
+		fixture_open(f, run, name, NULL);
+		fixture_batch(f, run, 1, 0, 0, 2, 0.25f, true);
+		if (run > 1)
+			fixture_close(f, run, 2);
+		fixture_commit(f);
+		if (run == 2)
+			fixture_work(f);
+	}
+	fixture_restart(f);
+	assert_non_null(sessions_next_named(&f->ingest.sessions, "a1", NULL)); /* live */
+	assert_null(sessions_next_named(&f->ingest.sessions, "a2", NULL));
+	assert_non_null(sessions_next_named(&f->ingest.sessions, "a3", NULL)); /* to be folded */
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "a3", 0).rows, 0);
+	fixture_open(f, 4, "a2", &(struct wire_open){.resume = true});
+	fixture_commit(f);
+	fixture_last(f, 4, WIRE_OPENED);
+}
+
 static void
 a_full_disk_takes_nothing_and_loses_nothing(void **state)
 {
@@ -343,6 +371,7 @@ main(void)
 	        TEST(a_run_that_is_gone_stops_no_other),
 	        TEST(a_run_that_is_gone_can_expire),
 	        TEST(goes_on_after_a_restart),
+	        TEST(only_runs_with_work_left_are_taken_over),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
 	        TEST(a_disk_that_stays_full_does_not_fill_the_log),
 	        TEST(a_run_that_came_to_nothing_is_forgotten),
