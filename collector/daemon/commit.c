@@ -14,9 +14,9 @@
  */
 #include "parts.h"
 
-#include "clock.h"
 #include "log.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>

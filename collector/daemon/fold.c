@@ -7,7 +7,7 @@
  */
 #include "fold.h"
 
-#include "clock.h"
+#include <portolan/clock.h>
 
 #define TOGETHER 64               /* epochs folded in one step, at most, */
 #define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that, */

@@ -12,7 +12,6 @@
  */
 #include "server.h"
 
-#include "clock.h"
 #include "ledger.h"
 #include "log.h"
 #include "parent.h"
@@ -22,6 +21,7 @@
 #include "throttle.h"
 
 #include <endpoint.h>
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <errno.h>

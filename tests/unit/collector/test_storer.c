@@ -1,7 +1,8 @@
 /* test_storer.c: both threads, without sockets: this one plays the receiver. Made for ThreadSanitizer, too. */
-#include "clock.h"
 #include "remove_folder.h"
 #include "storer.h"
+
+#include <portolan/clock.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
