@@ -54,8 +54,9 @@ struct ingest {
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
 	bool outage;                /* was told of, and its end not yet */
-	struct throttle crowd, full, begun, uncollected;
+	struct throttle crowd, full, begun, damage;
 	bool garbage;     /* there may be old records to remove */
+	bool uncollected; /* the last look at them found damage: they must not interrupt a fold any more */
 	bool folded;      /* the last step of work was one of folding */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */

@@ -62,9 +62,10 @@ collect(struct ingest *ingest, int64_t now)
 		return;
 	}
 	ingest->work_failed = false;
-	if (result == STORE_E_CORRUPT) {
+	ingest->uncollected = result == STORE_E_CORRUPT;
+	if (ingest->uncollected) {
 		take_back(ingest);
-		throttle_log(&ingest->uncollected, 1, now, "%s; %s", error.message, kept);
+		throttle_log(&ingest->damage, 1, now, "%s; %s", error.message, kept);
 	}
 }
 
@@ -77,14 +78,16 @@ ingest_has_work(const struct ingest *ingest)
 bool
 ingest_work(struct ingest *ingest, int64_t now)
 {
+	const bool collects = ingest->garbage && !(ingest->uncollected && ingest->folder.fold);
+
 	assert(!ingest->sessions.changed);
 	/* While the store is being tried again as well: there may be nobody left whose frame would try it. */
 	if (ingest->health == INGEST_UNAVAILABLE || now < ingest->work_at)
 		return false;
 	/* By turns: old records give back the pages that new columns take. */
-	if (folder_has_work(&ingest->folder) && !(ingest->garbage && ingest->folded))
+	if (folder_has_work(&ingest->folder) && !(collects && ingest->folded))
 		fold(ingest, now);
-	else if (ingest->garbage)
+	else if (collects)
 		collect(ingest, now);
 	else
 		return false;

@@ -46,7 +46,6 @@ bytes_of_chunk(const struct store_fold *fold)
 	size_t bytes = sizeof(struct fold_chunk) + words + bits; /* the sessions and the presence */
 
 	bytes += 2 * met * sizeof(struct merge_met);
-
 	for (uint64_t mask = fold->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
 		bytes += column_is_bits(mask_first(mask)) ? bits : words + bits;
 	return fold->examples ? bytes + 2 * (words + bits) : bytes;

@@ -302,19 +302,28 @@ a_fold_that_fails_does_not_stop_recording(void **state)
 static void
 damage_among_old_records_is_no_runs(void **state)
 {
+	enum { ROWS = 100000 };
 	struct fixture *f = *state;
 
 	fixture_open(f, 1, "run", NULL);
 	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
 	fixture_end(f, 1, 2, 0);
 	fixture_commit(f);
-	fixture_fail_collecting(100);
+	fixture_fail_collecting(1000);
 	for (uint32_t epoch = 1; epoch < 5; epoch++) {
 		fixture_work(f);
 		assert_int_equal(fixture_log(f, "run", epoch - 1).rows, 0);
 		fixture_batch(f, 1, 2 * epoch + 1, epoch, 0, 2, 0.5f, true);
 		fixture_end(f, 1, 2 * epoch + 2, epoch);
 	}
+	/* An epoch that takes several steps is folded to its end. */
+	for (uint32_t batch = 0; batch < 12; batch++)
+		fixture_batch(f, 1, 11 + batch, 5, batch % 5 * ROWS, ROWS, 0.5f, true);
+	fixture_end(f, 1, 23, 5);
+	fixture_commit(f);
+	for (unsigned step = 0; step < 100 && ingest_work(&f->ingest, f->now); step++)
+		fixture_commit(f);
+	assert_int_equal(fixture_log(f, "run", 5).rows, 0);
 	assert_int_equal(f->troubles, 1);
 	assert_non_null(strstr(f->trouble, "old records"));
 	assert_int_equal(f->ingest.health, INGEST_READY);
