@@ -5,9 +5,8 @@
  */
 #include "balance_draw.h"
 
-#include "program/progress.h"
-
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,9 +175,9 @@ iterate(struct balance_work *work, struct portolan_error *error)
 			break;
 		balance->imbalance[++balance->iterations] = sum_of_lacks(work);
 		goes_on = fits && look_at(work, balance->imbalance[balance->iterations]);
-		progress_update(&progress, balance->iterations);
+		progress_show(&progress, balance->iterations);
 	}
-	progress_end(&progress);
+	progress_clear(&progress);
 	balance->tried = balance->iterations;
 	if (request->patience)
 		return_to_lowest(work);

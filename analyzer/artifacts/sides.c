@@ -2,9 +2,9 @@
 #include "sides.h"
 
 #include "dynamics/trace.h"
-#include "program/progress.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,9 +140,9 @@ add_epochs(const struct visit *visit, struct portolan_error *error)
 		code = trace_all(&trace, e + 1, error);
 		if (code >= 0)
 			add_epoch(visit, &trace, e, before);
-		progress_update(&progress, e + 1);
+		progress_show(&progress, e + 1);
 	}
-	progress_end(&progress);
+	progress_clear(&progress);
 	trace_free(&trace);
 	free(before);
 	return code;

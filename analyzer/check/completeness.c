@@ -6,9 +6,9 @@
 #include "completeness.h"
 
 #include "dynamics/ids.h"
-#include "program/progress.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ show_progress(void *context, uint64_t done, uint64_t total)
 
 	if (!verification->progress.what)
 		progress_begin(&verification->progress, "verifying", total);
-	progress_update(&verification->progress, done < total ? done : total);
+	progress_show(&verification->progress, done);
 }
 
 static int
@@ -68,7 +68,7 @@ verify(struct store *store, struct completeness *result, struct portolan_error *
 	struct store_verify options = {.damaged = take_damage, .progress = show_progress, .context = &verification};
 	int code = store_verify(store, result->info.number, &options, &result->records, error);
 
-	progress_end(&verification.progress);
+	progress_clear(&verification.progress);
 	return code;
 }
 
@@ -192,9 +192,9 @@ count_blocks(struct count *count, struct portolan_error *error)
 	progress_begin(&progress, "counting", blocks);
 	for (size_t b = 0; b < blocks && code >= 0; b++) {
 		code = count_block(count, cursor, b, error);
-		progress_update(&progress, b + 1);
+		progress_show(&progress, b + 1);
 	}
-	progress_end(&progress);
+	progress_clear(&progress);
 	store_cursor_close(cursor);
 	return code < 0 || count->result->damaged ? code : check_ids(count, error);
 }

@@ -10,9 +10,9 @@
 
 #include "dynamics/trace.h"
 #include "program/parallel.h"
-#include "program/progress.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,9 +135,9 @@ visit_all(struct film *film, const char *what, struct portolan_error *error)
 	progress_begin(&progress, what, blocks);
 	for (film->block = 0; film->block < blocks && code >= 0; film->block++) {
 		code = parallel_run(&parallel, error);
-		progress_update(&progress, film->block + 1);
+		progress_show(&progress, film->block + 1);
 	}
-	progress_end(&progress);
+	progress_clear(&progress);
 	return code;
 }
 

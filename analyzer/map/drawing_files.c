@@ -1,9 +1,8 @@
 /* drawing_files.c: a drawing as pictures, with their scripts and data; see drawing.h. */
 #include "drawing.h"
 
-#include "program/progress.h"
-
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,9 +71,9 @@ draw_frames(const struct map_drawing *drawing, struct portolan_error *error)
 			code = picture_check(&picture, error);
 		if (code >= 0)
 			code = draw_picture(drawing, &picture, m, 1, error);
-		progress_update(&progress, m + 1);
+		progress_show(&progress, m + 1);
 	}
-	progress_end(&progress);
+	progress_clear(&progress);
 	return code;
 }
 

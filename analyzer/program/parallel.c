@@ -7,9 +7,8 @@
  */
 #include "parallel.h"
 
-#include "progress.h"
-
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -121,7 +120,7 @@ take_all(struct window *window, struct progress *progress, struct portolan_error
 		window->stop = code < 0;
 		pthread_cond_broadcast(&window->room);
 		pthread_mutex_unlock(&window->lock);
-		progress_update(progress, part + 1);
+		progress_show(progress, part + 1);
 	}
 	return code < 0 ? code : 0;
 }
@@ -136,7 +135,7 @@ run_alone(const struct parallel *parallel, struct progress *progress, struct por
 			code = parallel->deliver(parallel->context, 0, part, error);
 		if (code < 0)
 			return code;
-		progress_update(progress, part + 1);
+		progress_show(progress, part + 1);
 	}
 	return 0;
 }
@@ -183,6 +182,6 @@ parallel_run(const struct parallel *parallel, struct portolan_error *error)
 		code = run_threads(parallel, &progress, error);
 	else
 		code = run_alone(parallel, &progress, error);
-	progress_end(&progress);
+	progress_clear(&progress);
 	return code;
 }

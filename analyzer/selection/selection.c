@@ -8,13 +8,13 @@
 #include "selection.h"
 
 #include "dynamics/arrays.h"
-#include "program/progress.h"
 #include "region_list.h"
 #include "statistics/k_center.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <float.h>
 #include <math.h>
@@ -245,7 +245,7 @@ find_rows(const struct selection_source *source, uint32_t *rows, struct portolan
 static void
 show_step(void *context, size_t done)
 {
-	progress_update(context, done);
+	progress_show(context, done);
 }
 
 static int
@@ -277,7 +277,7 @@ rank_by_cover(const struct selection_source *source, size_t limit, uint32_t *ran
 
 		progress_begin(&progress, "covering", k);
 		k_center_greedy(&points, k, source->threads, ranked, nearest, show_step, &progress);
-		progress_end(&progress);
+		progress_clear(&progress);
 		for (size_t i = 0; i < k; i++)
 			ranked[i] = source->order[ranked[i]];
 	}

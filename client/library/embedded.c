@@ -6,9 +6,9 @@
  */
 #include "embedded.h"
 
-#include "clock.h"
 #include "directory.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <dlfcn.h>

@@ -8,9 +8,9 @@
  */
 #include "run.h"
 
-#include "clock.h"
 #include "keys.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <string.h>

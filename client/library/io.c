@@ -10,8 +10,7 @@
  */
 #include "run.h"
 
-#include "clock.h"
-
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <stdio.h>

@@ -126,7 +126,7 @@ begin(struct leftover *leftover, int64_t now)
 		session_set_store(&leftover->session, leftover->store);
 	if (status == PORTOLAN_E_INVALID)
 		reject(leftover->path, error.message);
-	else if (status == SPOOL_BUSY && error.code != 0 && !spool_is_ours(leftover->path))
+	else if (status == SPOOL_BUSY && error.code != 0 && !held_has(leftover->path))
 		fprintf(stderr, "portolan: %s\n", error.message);
 }
 

@@ -4,10 +4,10 @@
  */
 #include "run.h"
 
-#include "clock.h"
 #include "directory.h"
 #include "wire_check.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <errno.h>

@@ -4,8 +4,7 @@
  */
 #include "run.h"
 
-#include "clock.h"
-
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <stdio.h>

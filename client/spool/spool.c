@@ -4,10 +4,6 @@
  * A file is empty before it is locked and has a header. Who finds an empty one that nobody holds removes it, and a
  * writer that has lost its file in this way makes another one. A record is written behind the last good one and only
  * then counts; where writing fails the file is cut back.
- *
- * A child of fork() has a copy of every descriptor, and with it the lock, for as long as it lives, also when the
- * process that recorded was killed. So the child closes them, first of all: a fork waits while a file is being opened,
- * and the list of open spools is the one thing the two sides of it share.
  */
 #include "spool.h"
 
@@ -18,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -47,70 +42,6 @@ struct head {
 
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
-
-static struct spool *open_spools; /* under open_mutex */
-static pthread_mutex_t open_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static void
-before_fork(void)
-{
-	pthread_mutex_lock(&open_mutex);
-}
-
-static void
-in_parent(void)
-{
-	pthread_mutex_unlock(&open_mutex);
-}
-
-static void
-in_child(void)
-{
-	for (; open_spools; open_spools = open_spools->following) {
-		close(open_spools->file);
-		open_spools->file = -1;
-	}
-	pthread_mutex_unlock(&open_mutex);
-}
-
-static void
-register_handlers(void)
-{
-	pthread_atfork(before_fork, in_parent, in_child);
-}
-
-/* -1 with errno. */
-static int
-open_file(struct spool *spool, const char *path, int flags)
-{
-	static pthread_once_t registered = PTHREAD_ONCE_INIT;
-
-	pthread_once(&registered, register_handlers);
-	pthread_mutex_lock(&open_mutex);
-	spool->file = open(path, flags | O_CLOEXEC, 0600);
-	if (spool->file >= 0) {
-		spool->following = open_spools;
-		open_spools = spool;
-	}
-	pthread_mutex_unlock(&open_mutex);
-	return spool->file;
-}
-
-static void
-close_file(struct spool *spool)
-{
-	if (spool->file < 0)
-		return;
-	pthread_mutex_lock(&open_mutex);
-	for (struct spool **link = &open_spools; *link; link = &(*link)->following)
-		if (*link == spool) {
-			*link = spool->following;
-			break;
-		}
-	close(spool->file);
-	spool->file = -1;
-	pthread_mutex_unlock(&open_mutex);
-}
 
 /* By errno. */
 static int
@@ -156,7 +87,8 @@ static int
 write_at(const struct spool *spool, uint64_t offset, const void *data, size_t size)
 {
 	for (size_t done = 0; done < size;) {
-		ssize_t count = pwrite(spool->file, (const char *)data + done, size - done, (off_t)(offset + done));
+		ssize_t count =
+		        pwrite(spool->held.file, (const char *)data + done, size - done, (off_t)(offset + done));
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -186,7 +118,7 @@ append(struct spool *spool, const void *head, size_t head_size, const void *body
 	}
 	status = fail(spool, "write it", error);
 	/* Readers stop at what is not whole, so it matters little if this fails as well. */
-	(void)!ftruncate(spool->file, (off_t)spool->end);
+	(void)!ftruncate(spool->held.file, (off_t)spool->end);
 	return status;
 }
 
@@ -197,7 +129,7 @@ read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, str
 	if (offset > spool->end || size > spool->end - offset)
 		return SPOOL_END;
 	for (size_t done = 0; done < size;) {
-		ssize_t count = pread(spool->file, (char *)data + done, size - done, (off_t)(offset + done));
+		ssize_t count = pread(spool->held.file, (char *)data + done, size - done, (off_t)(offset + done));
 
 		if (count == 0)
 			return SPOOL_END;
@@ -218,7 +150,7 @@ new_spool(char *path)
 		free(path);
 		return NULL;
 	}
-	spool->file = -1;
+	spool->held.file = -1;
 	spool->path = path;
 	return spool;
 }
@@ -240,7 +172,7 @@ spool_close(struct spool *spool)
 {
 	if (!spool)
 		return;
-	close_file(spool);
+	held_close(&spool->held);
 	free(spool->path);
 	free(spool->made);
 	free(spool->open);
@@ -265,7 +197,7 @@ lock(const struct spool *spool)
 {
 	int result;
 
-	while ((result = flock(spool->file, LOCK_EX)) < 0 && errno == EINTR)
+	while ((result = flock(spool->held.file, LOCK_EX)) < 0 && errno == EINTR)
 		continue;
 	return result;
 }
@@ -284,11 +216,11 @@ make_file(struct spool *spool, const char *directory, struct portolan_error *err
 			return result;
 		if (made && !spool->made)
 			spool->made = strdup(directory);
-		close_file(spool);
-		if (open_file(spool, spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) < 0) {
+		held_close(&spool->held);
+		if (held_open(&spool->held, spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) < 0) {
 			if (errno != ENOENT)
 				return fail(spool, "make it", error);
-		} else if (lock(spool) < 0 || fstat(spool->file, &status) < 0) {
+		} else if (lock(spool) < 0 || fstat(spool->held.file, &status) < 0) {
 			return fail(spool, "lock it", error);
 		}
 	}
@@ -363,7 +295,7 @@ spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struc
 void
 spool_release(struct spool *spool)
 {
-	flock(spool->file, LOCK_UN);
+	flock(spool->held.file, LOCK_UN);
 }
 
 int
@@ -380,7 +312,7 @@ spool_create(struct spool **spool, const char *directory, const struct spool_ses
 	if (status == 0)
 		status = begin(created, session, first, error);
 	if (status < 0) {
-		if (created->file >= 0)
+		if (created->held.file >= 0)
 			unlink(created->path);
 		if (created->made)
 			rmdir(created->made);
@@ -398,9 +330,9 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 {
 	struct stat status;
 
-	if (open_file(spool, spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_NONBLOCK) < 0)
+	if (held_open(&spool->held, spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_NONBLOCK) < 0)
 		return fail(spool, "open it", error);
-	if (flock(spool->file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
+	if (flock(spool->held.file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return fail(spool, "lock it", error);
 		error_set(error, PORTOLAN_E_REFUSED,
@@ -408,7 +340,7 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 		          spool->path);
 		return SPOOL_BUSY;
 	}
-	if (fstat(spool->file, &status) < 0)
+	if (fstat(spool->held.file, &status) < 0)
 		return fail(spool, "look at it", error);
 	if (status.st_nlink == 0)
 		return SPOOL_BUSY; /* whoever had it has just sent it */
@@ -493,7 +425,7 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 int
 spool_sync(struct spool *spool, struct portolan_error *error)
 {
-	return fdatasync(spool->file) < 0 ? fail(spool, "write it to disk", error) : 0;
+	return fdatasync(spool->held.file) < 0 ? fail(spool, "write it to disk", error) : 0;
 }
 
 int
@@ -532,21 +464,6 @@ spool_skip(struct spool *spool)
 {
 	spool->at = spool->end;
 	spool->next = spool->last + 1;
-}
-
-bool
-spool_is_ours(const char *path)
-{
-	struct stat wanted, open;
-	bool found = false;
-
-	if (stat(path, &wanted) < 0)
-		return false;
-	pthread_mutex_lock(&open_mutex);
-	for (const struct spool *spool = open_spools; spool && !found; spool = spool->following)
-		found = fstat(spool->file, &open) == 0 && open.st_ino == wanted.st_ino && open.st_dev == wanted.st_dev;
-	pthread_mutex_unlock(&open_mutex);
-	return found;
 }
 
 bool

@@ -19,6 +19,8 @@
 #ifndef CLIENT_SPOOL_H
 #define CLIENT_SPOOL_H
 
+#include "held.h"
+
 #include <portolan/wire.h>
 
 #define SPOOL_SUFFIX ".spool"
@@ -34,8 +36,7 @@ struct spool_record {
 };
 
 struct spool {
-	int file;
-	struct spool *following; /* in the list of those that this process has open */
+	struct held held;
 	char *path;
 	char *made;    /* directory that was made for it, or NULL */
 	uint8_t *open; /* the session's `open` frame */
@@ -85,9 +86,6 @@ int spool_read(struct spool *spool, struct spool_record *record, struct wire_byt
 void spool_unread(struct spool *spool,
                   size_t size);       /* goes back over the record just read, whose frame had `size` bytes */
 void spool_skip(struct spool *spool); /* to behind the last record written */
-
-/* This process has the file open. Any thread. */
-bool spool_is_ours(const char *path);
 
 /* Whether the file begins as a spool does. */
 bool spool_is_one(const char *path);

@@ -160,6 +160,9 @@ wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct porto
 		return error_set(error, PORTOLAN_E_INVALID, "frame is not a msgpack map");
 	if (!has_session)
 		head->kind = 0;
+	if (head->kind == WIRE_PING && size > WIRE_MAX_PING)
+		return error_set(error, PORTOLAN_E_INVALID, "\"ping\" has %zu bytes; the limit is %d", size,
+		                 WIRE_MAX_PING);
 	return 0;
 }
 

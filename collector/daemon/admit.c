@@ -2,22 +2,16 @@
  * admit.c: who records into which run.
  *
  * A session that is known, here or in the store, goes on whatever its `open` asks for. A new one gets its run by the
- * rule of store_writer_run(). Overwriting or removing a run ends the sessions that record into it: they are told so
- * after the commit, and for one timeout whenever they send something.
+ * rule of store_writer_run().
  *
  * Of two observations of one example and epoch the session that began later wins, and clocks need not agree: what a
  * client says of its beginning is taken with care.
  */
 #include "parts.h"
 
-#include "ledger.h"
-#include "log.h"
-#include "shares.h"
-
 #include <portolan/error.h>
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,86 +23,6 @@
 #define CONTEST_MS 60000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
-
-size_t
-admit_most_sessions(size_t max_memory)
-{
-	size_t most = shares_of(max_memory, SHARES_SESSIONS) / (sizeof(struct session) + sizeof(struct run) +
-	                                                        2 * sizeof(struct connection) + sizeof(struct member));
-
-	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
-}
-
-static struct store_text
-text_of(struct wire_bytes bytes)
-{
-	return (struct store_text){(const char *)bytes.data, bytes.size};
-}
-
-static void
-copy_name(char name[256], struct wire_bytes bytes)
-{
-	size_t size = bytes.size < 255 ? bytes.size : 255;
-
-	memcpy(name, bytes.data, size);
-	name[size] = '\0';
-}
-
-/* A run that is to be whole has one session, and its name from when that closes. */
-static bool
-is_unnamed(const struct run *run)
-{
-	return run->sessions && run->sessions->whole && run->sessions->now.state == SESSION_LIVE;
-}
-
-/* Ends what records into an earlier run of this name. */
-static void
-end_earlier_run(struct ingest *ingest, const char *name, uint32_t except)
-{
-	for (struct run *run = sessions_next_named(&ingest->sessions, name, NULL); run;
-	     run = sessions_next_named(&ingest->sessions, name, run)) {
-		if (run->number == except || is_unnamed(run))
-			continue;
-		if (ingest->folder.run == run)
-			folder_drop(&ingest->folder);
-		run->removed |= run->damaged;
-		for (struct session *session = run->sessions; session; session = session->next_in_run) {
-			sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
-			sessions_change(&ingest->sessions, session, OWES_REMOVED);
-		}
-	}
-}
-
-int
-admit_publish(struct ingest *ingest, const struct session *session, struct portolan_error *error)
-{
-	int result;
-
-	if (!session->whole)
-		return 0;
-	result = store_writer_publish(ingest->writer, session->run->number, error);
-	if (result == 0) {
-		end_earlier_run(ingest, session->run->name, session->run->number);
-		ingest->garbage = true;
-	}
-	return result;
-}
-
-int
-admit_drop(struct ingest *ingest, struct session *session, struct portolan_error *error)
-{
-	int result = store_writer_drop_unnamed(ingest->writer, session->run->number, error);
-
-	if (result < 0)
-		return result;
-	if (ingest->folder.run == session->run)
-		folder_drop(&ingest->folder);
-	sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
-	session->owes &= OWES_REMOVED;
-	sessions_change(&ingest->sessions, session, OWES_NOTHING);
-	ingest->garbage = true;
-	return 0;
-}
 
 /* When the session began, in ns since 1970: what the client says; but now, if its clock is ahead: its session would win
  * for as long. */
@@ -155,7 +69,7 @@ find_live_run(const struct ingest *ingest, const char *name)
 	struct run *run = NULL;
 
 	while ((run = sessions_next_named(&ingest->sessions, name, run)))
-		if (run_is_live(run) && !is_unnamed(run))
+		if (run_is_live(run) && !run_is_unnamed(run))
 			return run;
 	return NULL;
 }
@@ -261,38 +175,6 @@ check_known(uint64_t content, uint64_t stored, const char *run, const struct wir
 	return 0;
 }
 
-/* Brings a session of the store into the table, live. */
-static int
-bring_in(struct ingest *ingest, uint32_t number, uint32_t session_number, const char *name, int64_t now,
-         struct session **session, struct portolan_error *error)
-{
-	struct store_session_info info;
-	struct run *run = sessions_find_run(&ingest->sessions, number);
-	bool fresh = !run;
-	int result = store_writer_session_info(ingest->writer, number, session_number, &info, error);
-
-	if (result < 0)
-		return result;
-	if (fresh)
-		run = sessions_add_run(&ingest->sessions, number, name);
-	*session = run ? sessions_add(&ingest->sessions, info.id, run) : NULL;
-	if (!*session) {
-		if (fresh && run)
-			sessions_remove_run(&ingest->sessions, run);
-		return error_set(error, STORE_E_MEMORY, "out of memory");
-	}
-	run->fresh |= fresh;
-	(*session)->number = session_number;
-	session_hear(*session, now);
-	(*session)->content = info.content;
-	(*session)->replaced = info.replaced;
-	(*session)->refused = info.refused;
-	(*session)->now.sequence = info.acknowledged;
-	sessions_set_frontier(*session, info.frontier);
-	(*session)->stored = (*session)->now;
-	return 0;
-}
-
 static int
 make_live(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -320,7 +202,7 @@ take_up(struct ingest *ingest, const struct wire_open *open, uint32_t number, ui
 		result = store_writer_session_info(ingest->writer, number, session_number, &known, error);
 	if (result == 0)
 		result = check_known(known.content, known.acknowledged, info.name, open, error);
-	return result < 0 ? result : bring_in(ingest, number, session_number, info.name, now, session, error);
+	return result < 0 ? result : take_over_session(ingest, number, session_number, info.name, now, session, error);
 }
 
 static int
@@ -363,12 +245,12 @@ begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 	if (result < 0)
 		return result;
 	if (!open->whole)
-		end_earlier_run(ingest, name, number);
+		retire_named(ingest, name, number);
 	result = put_after_others(ingest, open, name, number, now, &started, error);
 	if (result == 0)
 		result = register_session(ingest, number, frame, started, &session_number, error);
 	if (result == 0)
-		result = bring_in(ingest, number, session_number, name, now, session, error);
+		result = take_over_session(ingest, number, session_number, name, now, session, error);
 	if (result < 0)
 		return result;
 	(*session)->whole = open->whole;
@@ -423,7 +305,7 @@ turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_fram
           int64_t now)
 {
 	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
-	const size_t most = admit_most_sessions(ingest->options.max_memory), count = ingest->sessions.count;
+	const size_t most = sessions_most(ingest->options.max_memory), count = ingest->sessions.count;
 
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
@@ -498,88 +380,4 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	session_hear(session, now);
 	session->gap = false;
 	sessions_change(&ingest->sessions, session, OWES_OPENED);
-}
-
-void
-admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
-{
-	struct portolan_error error = {0};
-	char name[256];
-	struct session caller = {.peer = *peer};
-	int result;
-
-	if (ingest->health == INGEST_UNAVAILABLE) {
-		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
-		return;
-	}
-	result = store_writer_remove_run(ingest->writer, text_of(frame->remove.run), &error);
-	if (result < 0) {
-		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
-		            0, "%s", error.message);
-		if (commit_is_lost(result))
-			commit_failed(ingest, &error, now);
-		return;
-	}
-	copy_name(name, frame->remove.run);
-	end_earlier_run(ingest, name, UINT32_MAX);
-	ingest->garbage = true;
-	ingest_commit(ingest, now);
-	if (ingest->health == INGEST_UNAVAILABLE) {
-		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
-		return;
-	}
-	memcpy(caller.id, frame->session, WIRE_SESSION_SIZE);
-	reply_ack(ingest, &caller);
-}
-
-/* One run of the store with its `sessions` sessions. */
-static int
-bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_error *error)
-{
-	struct ingest *ingest = context;
-	struct store_run_info run_info;
-	struct store_session_info info;
-	struct session *session;
-	struct run *run;
-	int result = store_writer_run_info(ingest->writer, number, &run_info, error);
-
-	if (result < 0)
-		return result;
-	run = sessions_add_run(&ingest->sessions, number, run_info.name);
-	if (!run)
-		return error_set(error, STORE_E_MEMORY, "out of memory");
-	for (uint32_t i = 0; i < sessions; i++) {
-		result = store_writer_session_info(ingest->writer, number, i, &info, error);
-		if (result == 0 && info.live)
-			result = bring_in(ingest, number, i, run_info.name, ingest->ticked, &session, error);
-		if (result < 0)
-			return result;
-	}
-	/* Whatever an earlier collector did not get to: closed epochs and their patches. */
-	run_make_due(run, 0, run->frontier);
-	if (!run_is_live(run) && run_info.state == STORE_RECORDING)
-		return store_writer_set_state(ingest->writer, number, STORE_CLOSED, error);
-	return 0;
-}
-
-/* One that cannot be read: it takes nobody in. */
-static void
-bring_in_damaged(void *context, const char *name, uint32_t number, const char *what)
-{
-	struct ingest *ingest = context;
-	struct run *run = number ? sessions_add_run(&ingest->sessions, number, name) : NULL;
-
-	while (run && run->sessions)
-		sessions_remove(&ingest->sessions, run->sessions);
-	if (run)
-		run->damaged = run->unfoldable = true;
-	log_line("run '%s' is damaged: %s; nothing is recorded into it", name, what);
-}
-
-int
-admit_stored_runs(struct ingest *ingest, struct portolan_error *error)
-{
-	const struct store_each each = {.run = bring_in_run, .damaged = bring_in_damaged, .context = ingest};
-
-	return store_writer_each_run(ingest->writer, &each, error);
 }

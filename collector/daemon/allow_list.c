@@ -9,9 +9,9 @@
  */
 #include "allow_list.h"
 
-#include "clock.h"
 #include "log.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <dirent.h>

@@ -14,9 +14,9 @@
  */
 #include "parts.h"
 
-#include "clock.h"
 #include "log.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>
@@ -363,7 +363,7 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 {
 	if (session->now.state == SESSION_LIVE && session->whole) {
 		session->owes = OWES_REMOVED;
-		return admit_drop(ingest, session, error);
+		return retire_unfinished(ingest, session, error);
 	}
 	if (session->now.state == SESSION_LIVE)
 		return commit_end_of(ingest, session, SESSION_GONE, error);

@@ -1,8 +1,7 @@
 /* exchange.c: see exchange.h. */
 #include "exchange.h"
 
-#include "clock.h"
-
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <errno.h>

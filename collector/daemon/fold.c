@@ -7,7 +7,7 @@
  */
 #include "fold.h"
 
-#include "clock.h"
+#include <portolan/clock.h>
 
 #define TOGETHER 64               /* epochs folded in one step, at most, */
 #define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that, */
@@ -91,6 +91,7 @@ begin_next(struct folder *folder, struct run *run, struct epochs *range, struct 
 static int
 fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
+	const bool is_begun = folder->fold != NULL;
 	const int64_t began = clock_us();
 	bool done = true;
 	int result = 0;
@@ -105,28 +106,41 @@ fold_some(struct folder *folder, struct run *run, struct epochs *range, struct p
 			break;
 		store_fold_free(folder->fold);
 		folder->fold = NULL;
-		if (store_writer_pending(folder->writer) > TOGETHER_BYTES || clock_us() - began > TOGETHER_US)
+		if (is_begun || store_writer_pending(folder->writer) > TOGETHER_BYTES ||
+		    clock_us() - began > TOGETHER_US)
 			break;
 	}
-	/* At once: it must not be left to a commit of clients' batches. */
-	return result < 0 ? result : store_writer_commit(folder->writer, error);
+	return result;
+}
+
+/* The run whose turn it is, of those that want a look: the one with the next number after the last, all round. */
+static struct run *
+next_run(const struct folder *folder)
+{
+	struct run *next = NULL;
+
+	for (struct run *run = folder->sessions->runs; run; run = run->next)
+		if (wants_a_look(run) && (!next || run->number - folder->last - 1 < next->number - folder->last - 1))
+			next = run;
+	return next;
 }
 
 int
 folder_work(struct folder *folder, struct portolan_error *error)
 {
-	struct run *run = folder->run;
+	struct run *run = folder->fold ? folder->run : next_run(folder);
 	struct epochs range;
-	int result;
+	int result, committed = 0;
 
-	if (!folder->fold)
-		for (run = folder->sessions->runs; run && !wants_a_look(run); run = run->next)
-			;
 	if (!run)
 		return 0;
+	folder->last = run->number;
 	range = run->touched;
 	result = fold_some(folder, run, &range, error);
-	if (result == 0) {
+	/* At once: it must not be left to a commit of clients' batches. */
+	if (result == 0)
+		committed = store_writer_commit(folder->writer, error);
+	if (result == 0 && committed == 0) {
 		run->touched = range;
 		if (!run_is_touched(run))
 			run->due = (struct epochs){0};
@@ -135,9 +149,11 @@ folder_work(struct folder *folder, struct portolan_error *error)
 		run->unfoldable = true;
 	if (result == STORE_E_NO_RUN)
 		run->removed = true;
-	if (result < 0)
+	if (result < 0 || committed < 0)
 		folder_drop(folder);
 	else
 		folder->run = folder->fold ? run : NULL;
-	return result == STORE_E_NO_RUN ? 0 : result;
+	if (result == STORE_E_CORRUPT)
+		return FOLDER_DAMAGED;
+	return result < 0 && result != STORE_E_NO_RUN ? result : committed;
 }

@@ -6,6 +6,8 @@
  *   - were ended (again) since, or belong to a run that no live session records into, or
  *   - whose patch has outgrown max(4 MB, a quarter of what is folded).
  *
+ * Runs take turns in the order of their numbers: a turn is one step of small epochs, or one whole large epoch.
+ *
  * Works through the same writer as ingest.c, and only when nothing is pending there: a step commits. Small epochs are
  * folded several in a step, with one sync.
  * Not thread-safe: it belongs to the storer.
@@ -24,6 +26,7 @@ struct folder {
 	size_t memory;           /* bound for the columns built at a time */
 	struct store_fold *fold; /* the one in progress, or NULL */
 	struct run *run;         /* the run being folded; NULL with it */
+	uint32_t last;           /* the number of the run whose turn was last */
 };
 
 void folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory);
@@ -32,8 +35,11 @@ void folder_deinit(struct folder *folder);
 /* Whether folder_work() has something to do, as far as is known without reading the store. */
 bool folder_has_work(const struct folder *folder);
 
-/* Does one step. A failure has dropped the fold in progress, which starts anew at a later call; the caller aborts the
- * writer's transaction. After STORE_E_CORRUPT the run is left alone until the next start. */
+/* The run that was folded is damaged, and is left alone until the next start; `error` says what is damaged. */
+#define FOLDER_DAMAGED 1
+
+/* Does one step. Any answer but 0 has dropped the fold in progress, which starts anew at a later call; the caller
+ * aborts the writer's transaction. Negative codes concern the store, and no run. */
 int folder_work(struct folder *folder, struct portolan_error *error);
 
 /* Drops the fold in progress, if any: before the writer's transaction is aborted or its run removed. */

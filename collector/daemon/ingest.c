@@ -27,7 +27,7 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	store_writer_limit_ids(ingest->writer, shares_of(options->max_memory, SHARES_IDS));
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_of(options->max_memory, SHARES_FOLDS));
-	result = admit_stored_runs(ingest, error);
+	result = take_over_runs(ingest, error);
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, error);
 	if (result < 0)
@@ -90,7 +90,7 @@ end_for_ids(struct ingest *ingest, struct session *session, const struct wire_ba
 	             error->message);
 	if (commit_then_complain(ingest, session, WIRE_E_TOO_MANY_IDS, batch->sequence, error) < 0)
 		return STORE_E_MEMORY;
-	return session->whole ? admit_drop(ingest, session, error)
+	return session->whole ? retire_unfinished(ingest, session, error)
 	                      : commit_end_of(ingest, session, SESSION_GONE, error);
 }
 
@@ -163,10 +163,10 @@ take_close(struct ingest *ingest, struct session *session, const struct wire_fra
 	session->client.closed = (uint64_t)time(NULL);
 	session->client_news = true;
 	if (result == 0)
-		result = admit_publish(ingest, session, error);
+		result = retire_replaced(ingest, session, error);
 	if (result == STORE_E_EXISTS) { /* somebody else took the name that the run was to have */
 		result = commit_then_complain(ingest, session, WIRE_E_RUN_EXISTS, frame->close.sequence, error);
-		return result < 0 ? result : admit_drop(ingest, session, error);
+		return result < 0 ? result : retire_unfinished(ingest, session, error);
 	}
 	return result < 0 ? result : commit_end_of(ingest, session, SESSION_CLOSED, error);
 }
@@ -294,7 +294,7 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 		break;
 	case WIRE_REMOVE:
 		if (trusted)
-			admit_remove(ingest, peer, frame, now);
+			retire_removed(ingest, peer, frame, now);
 		else
 			reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
 			            "runs are removed only through the socket in the store's directory");

@@ -5,8 +5,8 @@
  * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
  * acknowledged. ingest_tick() about once a second. Between them ingest_work() may fold, when nothing is pending.
  *
- * Parts: ingest.c takes frames, admit.c lets sessions in and runs out, commit.c commits, fails, recovers and times out,
- * work.c folds between rounds, reply.c answers and gives credit.
+ * Parts: ingest.c takes frames, admit.c lets sessions in, retire.c ends runs, take_over.c goes on with what is stored,
+ * commit.c commits, fails, recovers and times out, work.c folds between rounds, reply.c answers and gives credit.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */
@@ -54,8 +54,9 @@ struct ingest {
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
 	bool outage;                /* was told of, and its end not yet */
-	struct throttle crowd, full, begun;
+	struct throttle crowd, full, begun, damage;
 	bool garbage;     /* there may be old records to remove */
+	bool uncollected; /* the last look at them found damage: they must not interrupt a fold any more */
 	bool folded;      /* the last step of work was one of folding */
 	bool work_failed; /* the last step of folding or removing */
 	bool lost;        /* the store, or its lock, was removed: to be served no longer */

@@ -11,9 +11,9 @@
 #define OPENS_OF(room) ((room) / 8)
 
 int
-ledger_init(struct ledger *ledger, size_t room)
+ledger_init(struct ledger *ledger, size_t room, size_t most)
 {
-	*ledger = (struct ledger){.room = room};
+	*ledger = (struct ledger){.room = room, .most = most};
 	return table_init(&ledger->members) < 0 || connections_init(&ledger->connections) < 0 ? PORTOLAN_E_MEMORY : 0;
 }
 
@@ -23,9 +23,35 @@ ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE
 	return TABLE_ITEM(table_find(&ledger->members, session, WIRE_SESSION_SIZE), struct member, node);
 }
 
+/* Out of the order in which members were heard of. */
+static void
+take_out(struct ledger *ledger, const struct member *member)
+{
+	*(member->earlier ? &member->earlier->later : &ledger->earliest) = member->later;
+	*(member->later ? &member->later->earlier : &ledger->latest) = member->earlier;
+}
+
+static void
+put_last(struct ledger *ledger, struct member *member)
+{
+	member->earlier = ledger->latest;
+	member->later = NULL;
+	*(ledger->latest ? &ledger->latest->later : &ledger->earliest) = member;
+	ledger->latest = member;
+}
+
+void
+ledger_hear(struct ledger *ledger, struct member *member, int64_t now)
+{
+	member->heard = now;
+	take_out(ledger, member);
+	put_last(ledger, member);
+}
+
 static void
 remove_member(struct ledger *ledger, struct member *member)
 {
+	take_out(ledger, member);
 	connections_leave(&ledger->connections, member->connection);
 	table_remove(&ledger->members, &member->node);
 	ledger->count--;
@@ -35,15 +61,8 @@ remove_member(struct ledger *ledger, struct member *member)
 void
 ledger_forget_silent(struct ledger *ledger, int64_t now)
 {
-	struct table_node *node = ledger->members.buckets ? table_each(&ledger->members, NULL) : NULL, *next;
-
-	for (; node; node = next) {
-		struct member *member = TABLE_ITEM(node, struct member, node);
-
-		next = table_each(&ledger->members, node);
-		if (now - member->heard > LEDGER_SILENT_MS)
-			remove_member(ledger, member);
-	}
+	while (ledger->earliest && now - ledger->earliest->heard > LEDGER_SILENT_MS)
+		remove_member(ledger, ledger->earliest);
 }
 
 void
@@ -58,12 +77,16 @@ ledger_deinit(struct ledger *ledger)
 static struct member *
 add(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
 {
-	struct member *member = calloc(1, sizeof(*member));
+	struct member *member;
 
+	if (ledger->count == ledger->most)
+		remove_member(ledger, ledger->earliest);
+	member = calloc(1, sizeof(*member));
 	if (!member)
 		return NULL;
 	memcpy(member->id, session, WIRE_SESSION_SIZE);
 	table_add(&ledger->members, &member->node, member->id, WIRE_SESSION_SIZE);
+	put_last(ledger, member);
 	ledger->count++;
 	return member;
 }
@@ -102,8 +125,8 @@ take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
 	}
 	connections_leave(&ledger->connections, member->connection);
 	member->connection = connection;
-	member->heard = now;
 	member->over = false;
+	ledger_hear(ledger, member, now);
 	member->ack.acknowledged = reply->ack.acknowledged;
 	set_credit(member, reply->ack.credit, now);
 }
@@ -159,16 +182,18 @@ ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arriv
 {
 	const size_t size = size_in_queue(arrival);
 
+	if (arrival->head.kind == WIRE_PING) {
+		if (member->pinged)
+			return false;
+		member->pinged = true;
+		return true;
+	}
 	if (ledger->queued + size > ledger->room)
 		return false;
 	if (!member) {
 		if (ledger->opens + size > OPENS_OF(ledger->room))
 			return false;
 		ledger->opens += size;
-	} else if (arrival->head.kind == WIRE_PING) {
-		if (member->pinged)
-			return false;
-		member->pinged = true;
 	} else if (!charge(ledger, member, arrival, now)) {
 		return false;
 	}
@@ -184,13 +209,15 @@ ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 	struct member *member = ledger_find(ledger, arrival->head.session);
 	struct connection *connection = connections_find(&ledger->connections, &arrival->peer);
 
+	if (kind == WIRE_PING) {
+		if (member)
+			member->pinged = false;
+		return;
+	}
 	ledger->queued -= size;
 	ledger->beyond -= arrival->beyond;
 	if (kind == WIRE_OPEN || kind == WIRE_REMOVE) {
 		ledger->opens -= size;
-	} else if (kind == WIRE_PING) {
-		if (member)
-			member->pinged = false;
 	} else { /* either may have gone and come again meanwhile */
 		if (member)
 			member->queued -= arrival->size < member->queued ? arrival->size : member->queued;

@@ -1,5 +1,5 @@
 /*
- * parts.h: what the parts of ingest (admit.c, commit.c, ingest.c, reply.c) have of each other.
+ * parts.h: what the parts of ingest (admit.c, commit.c, ingest.c, reply.c, retire.c, take_over.c) have of each other.
  *
  * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of what
  * the memory cap allows for credit (shares.h): each connection's share is the same, and is shared by its sessions.
@@ -11,22 +11,49 @@
 
 #include "ingest.h"
 
-/* admit.c: letting sessions in, and runs out. */
+#include <string.h>
+
+static inline struct store_text
+text_of(struct wire_bytes bytes)
+{
+	return (struct store_text){(const char *)bytes.data, bytes.size};
+}
+
+static inline void
+copy_name(char name[256], struct wire_bytes bytes)
+{
+	size_t size = bytes.size < 255 ? bytes.size : 255;
+
+	memcpy(name, bytes.data, size);
+	name[size] = '\0';
+}
+
+/* admit.c: letting sessions in. */
 
 /* An `open`: goes on with the session, or begins it. Answered after the commit, or with an error at once. */
 void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
                 int64_t now);
-/* How many sessions there may be. Pure. */
-size_t admit_most_sessions(size_t max_memory);
+
+/* retire.c: the end of runs. */
+
+/* Ends the sessions that record into runs of this name; but not into the run of number `except`, nor into one that has
+ * no name yet. */
+void retire_named(struct ingest *ingest, const char *name, uint32_t except);
 /* A session has ended, and its run comes to light if it was to be whole: whoever records into the run it replaces is
  * told. STORE_E_EXISTS: somebody else made a run of that name meanwhile. */
-int admit_publish(struct ingest *ingest, const struct session *session, struct portolan_error *error);
+int retire_replaced(struct ingest *ingest, const struct session *session, struct portolan_error *error);
 /* The run of a session that did not get to its end is removed, and the session is REMOVED with it. */
-int admit_drop(struct ingest *ingest, struct session *session, struct portolan_error *error);
+int retire_unfinished(struct ingest *ingest, struct session *session, struct portolan_error *error);
 /* Removes the run of this name; its live sessions get `run-removed`. Commits, then answers. */
-void admit_remove(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
+void retire_removed(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now);
+
+/* take_over.c: from the store into the table. */
+
+/* Brings a session of the store in, live. */
+int take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_number, const char *name, int64_t now,
+                      struct session **session, struct portolan_error *error);
 /* At start-up: the runs of the store with their live sessions. Those that cannot be read take nobody in. */
-int admit_stored_runs(struct ingest *ingest, struct portolan_error *error);
+int take_over_runs(struct ingest *ingest, struct portolan_error *error);
 
 /* commit.c: the end of a transaction, well or badly. */
 

@@ -12,7 +12,6 @@
  */
 #include "server.h"
 
-#include "clock.h"
 #include "ledger.h"
 #include "log.h"
 #include "parent.h"
@@ -22,6 +21,7 @@
 #include "throttle.h"
 
 #include <endpoint.h>
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <errno.h>
@@ -122,7 +122,7 @@ start(struct server *server, struct portolan_error *error)
 	server->decoder = wire_decoder_new();
 	server->encoder = wire_encoder_new();
 	if (!server->decoder || !server->encoder ||
-	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE)) < 0)
+	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE), sessions_most(max_memory)) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	result = bind_all(server, error);
 	return result < 0 ? result : storer_start(&server->storer, error);
@@ -224,7 +224,7 @@ take_of_session(struct server *server, struct arrival *arrival, int64_t now)
 		send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
 		return false;
 	}
-	member->heard = now;
+	ledger_hear(&server->ledger, member, now);
 	if (arrival->head.kind == WIRE_PING)
 		return take_ping(server, arrival, member, now);
 	if (member->over || !ledger_queue(&server->ledger, member, arrival, now))

@@ -7,10 +7,29 @@
  */
 #include "sessions.h"
 
+#include "ledger.h"
+#include "shares.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ALLOCATIONS 7       /* of one session: it, its run and frontiers, two connections, member, ping */
+#define ALLOCATION_BYTES 16 /* what malloc() adds to each */
+
+/* Each may have a run of its own, and a connection in the tables of both threads. Its run has four frontiers for it,
+ * and when it makes room for more, half as many again for a moment (reserve_frontiers()). */
+size_t
+sessions_most(size_t max_memory)
+{
+	const size_t storers = sizeof(struct session) + sizeof(struct run) + 6 * sizeof(struct frontier);
+	const size_t receivers = sizeof(struct member) + ARRIVAL_BYTES + WIRE_MAX_PING;
+	const size_t most = shares_of(max_memory, SHARES_SESSIONS) /
+	                    (storers + receivers + 2 * sizeof(struct connection) + ALLOCATIONS * ALLOCATION_BYTES);
+
+	return most < SESSIONS_MAX ? most : SESSIONS_MAX;
+}
 
 int
 sessions_init(struct sessions *sessions)
@@ -247,6 +266,12 @@ bool
 run_is_live(const struct run *run)
 {
 	return run->live_count > 0;
+}
+
+bool
+run_is_unnamed(const struct run *run)
+{
+	return run->sessions && run->sessions->whole && run->sessions->now.state == SESSION_LIVE;
 }
 
 void

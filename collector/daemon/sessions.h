@@ -103,6 +103,9 @@ struct sessions {
 	struct session *changed; /* touched by the pending transaction */
 };
 
+/* How many sessions there may be in this much memory, by what each takes on both threads. Pure. */
+size_t sessions_most(size_t max_memory);
+
 int sessions_init(struct sessions *sessions); /* 0, or PORTOLAN_E_MEMORY */
 void sessions_deinit(struct sessions *sessions);
 
@@ -123,6 +126,8 @@ struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const c
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 
 bool run_is_live(const struct run *run);
+/* One that is to be whole has one session, and its name from when that closes. */
+bool run_is_unnamed(const struct run *run);
 
 /* The session, and so its run, has been heard of. */
 void session_hear(struct session *session, int64_t now);

@@ -23,8 +23,8 @@ enum share {
 	SHARES_QUEUE = 8,        /* frames between the two threads: see ledger.h */
 	SHARES_CREDIT = 4,       /* … of which so much is told to all clients together */
 	SHARES_IDS = 5,          /* the dictionaries of runs that do not declare examples=N */
-	SHARES_FOLDS = 4,        /* the columns that are built at a time */
-	SHARES_SESSIONS = 2,     /* who records, on both threads */
+	SHARES_FOLDS = 4,        /* the columns that are built at a time, and what is noted meanwhile */
+	SHARES_SESSIONS = 2,     /* who records, on both threads, and a ping of each: sessions_most() */
 	SHARES_REST = 1,         /* the process itself, and the pages of the transaction that is pending */
 };
 

@@ -13,12 +13,12 @@
 #include "sockets.h"
 
 #include "admission.h"
-#include "clock.h"
 #include "interpose.h"
 #include "log.h"
 #include "shares.h"
 
 #include <keys.h>
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <errno.h>

@@ -11,8 +11,7 @@
  */
 #include "storer.h"
 
-#include "clock.h"
-
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>

@@ -73,15 +73,3 @@ table_find_next(const struct table_node *node)
 {
 	return next_with(node->next, node->hash, node->key, node->size);
 }
-
-struct table_node *
-table_each(const struct table *table, const struct table_node *after)
-{
-	size_t bucket = after ? after->hash % BUCKETS + 1 : 0;
-
-	if (after && after->next)
-		return after->next;
-	while (bucket < BUCKETS && !table->buckets[bucket])
-		bucket++;
-	return bucket < BUCKETS ? table->buckets[bucket] : NULL;
-}

@@ -38,7 +38,5 @@ void table_remove(struct table *table, struct table_node *node);
 /* The node with this key that was added last, and after that those added before it; NULL: there is none (any more). */
 struct table_node *table_find(const struct table *table, const void *key, size_t size);
 struct table_node *table_find_next(const struct table_node *node);
-/* The node after `after` (NULL: the first) in no order; the table must not change meanwhile. */
-struct table_node *table_each(const struct table *table, const struct table_node *after);
 
 #endif

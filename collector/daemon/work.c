@@ -12,15 +12,61 @@
 #include <assert.h>
 
 static void
-step_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+take_back(struct ingest *ingest)
 {
 	folder_drop(&ingest->folder);
 	store_writer_abort(ingest->writer);
+}
+
+static void
+step_failed(struct ingest *ingest, const char *kept, const struct portolan_error *error, int64_t now)
+{
+	take_back(ingest);
 	if (!ingest->work_failed)
-		log_line("%s; epochs stay in the log for now, and can be read", error->message);
-	/* Damage concerns one run, which folder_work() now leaves alone: the others need not wait. */
-	ingest->work_failed = error->code != STORE_E_CORRUPT;
-	ingest->work_at = ingest->work_failed ? now + INGEST_WORK_RETRY_MS : now;
+		log_line("%s; %s", error->message, kept);
+	ingest->work_failed = true;
+	ingest->work_at = now + INGEST_WORK_RETRY_MS;
+}
+
+static void
+fold(struct ingest *ingest, int64_t now)
+{
+	static const char kept[] = "epochs stay in the log for now, and can be read";
+	struct portolan_error error = {0};
+	const int result = folder_work(&ingest->folder, &error);
+
+	ingest->garbage = ingest->folded = true;
+	if (result < 0) {
+		step_failed(ingest, kept, &error, now);
+		return;
+	}
+	ingest->work_failed = false;
+	if (result == FOLDER_DAMAGED) {
+		take_back(ingest);
+		log_line("%s; %s", error.message, kept);
+	}
+}
+
+/* Damage is found again with the next fold or tick, and stops no run: old records stay, and nothing depends on them. */
+static void
+collect(struct ingest *ingest, int64_t now)
+{
+	static const char kept[] = "old records stay for now, and take room";
+	struct portolan_error error = {0};
+	const int result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
+
+	ingest->folded = false;
+	ingest->garbage &= result == 0;
+	if (result < 0 && result != STORE_E_CORRUPT) {
+		step_failed(ingest, kept, &error, now);
+		return;
+	}
+	ingest->work_failed = false;
+	ingest->uncollected = result == STORE_E_CORRUPT;
+	if (ingest->uncollected) {
+		take_back(ingest);
+		throttle_log(&ingest->damage, 1, now, "%s; %s", error.message, kept);
+	}
 }
 
 bool
@@ -32,27 +78,18 @@ ingest_has_work(const struct ingest *ingest)
 bool
 ingest_work(struct ingest *ingest, int64_t now)
 {
-	struct portolan_error error = {0};
-	int result;
+	const bool collects = ingest->garbage && !(ingest->uncollected && ingest->folder.fold);
 
 	assert(!ingest->sessions.changed);
 	/* While the store is being tried again as well: there may be nobody left whose frame would try it. */
 	if (ingest->health == INGEST_UNAVAILABLE || now < ingest->work_at)
 		return false;
-	if (folder_has_work(&ingest->folder) && !(ingest->garbage && ingest->folded)) {
-		result = folder_work(&ingest->folder, &error);
-		ingest->garbage = ingest->folded = true;
-	} else if (ingest->garbage) { /* by turns with folds: old records give back the pages that new ones take */
-		ingest->folded = false;
-		result = store_writer_collect(ingest->writer, &ingest->garbage, &error);
-		/* Damage would be found again at once: it is looked at with the next tick that looks for garbage. */
-		ingest->garbage &= result == 0;
-	} else {
-		return false;
-	}
-	if (result < 0)
-		step_failed(ingest, &error, now);
+	/* By turns: old records give back the pages that new columns take. */
+	if (folder_has_work(&ingest->folder) && !(collects && ingest->folded))
+		fold(ingest, now);
+	else if (collects)
+		collect(ingest, now);
 	else
-		ingest->work_failed = false;
+		return false;
 	return true;
 }

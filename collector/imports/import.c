@@ -6,10 +6,10 @@
 
 #include "channel.h"
 #include "dynamics.h"
-#include "progress.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>
+#include <progress.h>
 #include <signals.h>
 
 #include <assert.h>
@@ -238,7 +238,7 @@ read_all(struct import *import, struct portolan_error *error)
 
 	for (size_t i = 0; i < import->file_count; i++)
 		total += import->files[i].bytes;
-	progress_begin(&import->progress, total);
+	progress_begin(&import->progress, "importing", total);
 	for (size_t i = 0; i < import->file_count && result == 0; i++) {
 		import->file = &import->files[i];
 		progress_show(&import->progress, import->bytes_done);

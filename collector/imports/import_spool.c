@@ -5,10 +5,10 @@
 #include "import.h"
 
 #include "channel.h"
-#include "progress.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>
+#include <progress.h>
 #include <spool.h>
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	struct wire_ack last;
 	int result;
 
-	progress_begin(&transfer->progress, transfer->spool->end);
+	progress_begin(&transfer->progress, "importing", transfer->spool->end);
 	do {
 		progress_show(&transfer->progress, transfer->spool->at);
 		result = send_next(transfer, error);

@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 
-#define GROUP 512 /* rows merged at a time */
+#define GROUP 512     /* rows merged at a time */
+#define SPANS_PART 16 /* of the memory, for what each part of the log touches */
 
 int
 store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error)
@@ -40,23 +41,41 @@ static size_t
 bytes_of_chunk(const struct store_fold *fold)
 {
 	const size_t words = STORE_CHUNK * sizeof(uint32_t), bits = STORE_CHUNK_WORDS * sizeof(uint64_t);
+	const uint64_t entries = fold->end - fold->begin;
+	const size_t met = entries < fold->sessions ? (size_t)entries : fold->sessions; /* sessions that meet others */
 	size_t bytes = sizeof(struct fold_chunk) + words + bits; /* the sessions and the presence */
 
+	bytes += 2 * met * sizeof(struct merge_met);
 	for (uint64_t mask = fold->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
 		bytes += column_is_bits(mask_first(mask)) ? bits : words + bits;
 	return fold->examples ? bytes + 2 * (words + bits) : bytes;
 }
 
+/* So many that they take a SPANS_PART of the memory, at most. Without them all is read again. */
+static void
+take_spans(struct store_fold *fold, size_t memory)
+{
+	const uint64_t entries = fold->end - fold->begin, most = memory / SPANS_PART / sizeof(*fold->spans);
+
+	fold->per_span = most ? (entries + most - 1) / most : entries;
+	fold->spans = calloc((size_t)((entries + fold->per_span - 1) / fold->per_span), sizeof(*fold->spans));
+}
+
+/* One chunk at least, whatever else there is: what follows the number of sessions and of chunks must be there. */
 static int
 take_memory(struct store_fold *fold, size_t memory)
 {
-	const size_t most = memory / bytes_of_chunk(fold);
+	const size_t fixed = fold->sessions * (sizeof(*fold->order) + sizeof(*fold->counts.by_session)) +
+	                     fold->chunk_count * sizeof(*fold->chunks);
+	const size_t left = memory > fixed ? memory - fixed : 0, each = bytes_of_chunk(fold);
+	const size_t some = (left - left / SPANS_PART) / each;
+	const bool fits = left / each >= fold->chunk_count;
 
-	fold->most = most == 0 ? 1 : most < fold->chunk_count ? (uint32_t)most : fold->chunk_count;
+	fold->most = fits ? fold->chunk_count : some ? (uint32_t)some : 1;
 	fold->to = fold->chunk_count;
 	fold->chunks = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->chunks));
-	if (fold->most < fold->chunk_count)
-		fold->spans = calloc(fold->end - fold->begin, sizeof(*fold->spans)); /* without it all is read again */
+	if (!fits)
+		take_spans(fold, left);
 	return fold->chunks ? 0 : STORE_E_MEMORY;
 }
 
@@ -181,7 +200,6 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	const struct fold_counts *counts = &fold->counts;
 	struct run_state_record state;
 	struct epoch_record epoch;
-	bool more;
 	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
 
 	if (!rc)
@@ -207,8 +225,6 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 		rc = put_sessions(fold, error);
 	if (!rc && finished)
 		rc = store_writer_list_removal(writer, fold->run, fold->epoch, fold->end, error);
-	if (!rc && finished)
-		rc = store_writer_collect(writer, &more, error);
 	fold->counts = (struct fold_counts){.by_session = counts->by_session};
 	return rc;
 }

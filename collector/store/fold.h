@@ -13,7 +13,7 @@
 #define FOLD_WRITE_CHUNKS 128              /* in one step, where they are thin */
 #define FOLD_SMALL_BYTES ((size_t)1 << 18) /* in the log: folded in one step, if no more has to be read or written */
 
-struct fold_span { /* the chunks a batch touches lie between these */
+struct fold_span { /* the chunks that some entries touch lie between these */
 	uint32_t first, last;
 };
 
@@ -38,7 +38,8 @@ struct store_fold {
 	uint32_t from, to;          /* the range of chunks that takes rows */
 	uint32_t taken, most;       /* chunks that have memory, and how many may */
 	struct fold_chunk *unused;
-	struct fold_span *spans; /* per position; NULL: all chunks fit into memory */
+	struct fold_span *spans; /* of so many entries each; NULL: all chunks fit into memory */
+	uint64_t per_span;
 	uint32_t next_write;
 	uint64_t bytes;      /* of the log's entries */
 	struct fold_counts { /* of the chunks written since the counts were last put */

@@ -4,8 +4,8 @@
  * Rows are merged into their chunks by the rule that readers use. A chunk takes memory when the first row comes for it.
  * When there is no more, the last of the chunks is given up, and the range of chunks ends before it: after one reading
  * each chunk of the range is complete, however the rows are spread. The log is then read again for the chunks behind.
- * Which chunks a batch touches is remembered where not all may fit, so that of examples in order each is read twice at
- * most.
+ * Which chunks some entries touch is remembered where not all may fit, so that of examples in order nearly each is read
+ * twice at most.
  *
  * Rows of entries that a chunk is merged with already are left out: a fold that was given up had written it.
  */
@@ -190,11 +190,31 @@ span_of(const struct batch *batch)
 	return (struct fold_span){.first = least / STORE_CHUNK, .last = most / STORE_CHUNK};
 }
 
+/* That of the entry at fold->position; NULL: none are kept. */
+static struct fold_span *
+find_span(const struct store_fold *fold)
+{
+	return fold->spans ? &fold->spans[(fold->position - fold->begin) / fold->per_span] : NULL;
+}
+
+static void
+note_span(const struct store_fold *fold, const struct batch *batch)
+{
+	struct fold_span *span = find_span(fold), more = span_of(batch);
+
+	if ((fold->position - fold->begin) % fold->per_span == 0) {
+		*span = more;
+		return;
+	}
+	span->first = more.first < span->first ? more.first : span->first;
+	span->last = more.last > span->last ? more.last : span->last;
+}
+
 /* Whether the batch at fold->position is known to have nothing for this range. */
 static bool
 can_skip(const struct store_fold *fold)
 {
-	const struct fold_span *span = fold->spans && fold->from ? &fold->spans[fold->position - fold->begin] : NULL;
+	const struct fold_span *span = fold->from ? find_span(fold) : NULL;
 
 	return span && (span->last < fold->from || span->first >= fold->to);
 }
@@ -205,7 +225,7 @@ merge_batch(struct store_fold *fold, const struct batch *batch, struct portolan_
 	int rc = 0;
 
 	if (fold->spans && !fold->from)
-		fold->spans[fold->position - fold->begin] = span_of(batch);
+		note_span(fold, batch);
 	for (uint32_t row = 0; row < batch->rows && !rc;)
 		rc = batch->index ? merge_scattered(fold, batch, &row, error) : merge_stretch(fold, batch, &row, error);
 	return rc;

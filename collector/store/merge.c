@@ -49,7 +49,7 @@ store_merge_clear(struct merge_chunk *chunk)
 	chunk->changed = false;
 	chunk->stored = false;
 	chunk->merged = chunk->seen = chunk->relabelled = 0;
-	chunk->met_count = 0;
+	chunk->met_count = chunk->met_last = 0;
 	if (!chunk->present[STORE_GOLD_PROB])
 		chunk->present[STORE_GOLD_PROB] = calloc(1, BITMAP_BYTES);
 	else
@@ -110,16 +110,33 @@ prepare(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
 	return 0;
 }
 
-/* The batches of a session come one after another, so its place is nearly always the last. */
+/* Where the session is among those that met another, or belongs: they are in order. */
+static uint32_t
+find_met(const struct merge_chunk *chunk, uint32_t session)
+{
+	uint32_t low = 0, high = chunk->met_count;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (chunk->met[middle].session < session)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The rows of a batch come one after another, so the session is nearly always the one before. */
 static int
 count_met(struct merge_chunk *chunk, uint32_t session)
 {
-	uint32_t at = chunk->met_count;
+	uint32_t at = chunk->met_last;
 
-	while (at > 0 && chunk->met[at - 1].session != session)
-		at--;
-	if (at > 0) {
-		chunk->met[at - 1].count++;
+	if (at >= chunk->met_count || chunk->met[at].session != session)
+		chunk->met_last = at = find_met(chunk, session);
+	if (at < chunk->met_count && chunk->met[at].session == session) {
+		chunk->met[at].count++;
 		return 0;
 	}
 	if ((chunk->met_count & (chunk->met_count - 1)) == 0) { /* a power of two: the room is used */
@@ -130,7 +147,8 @@ count_met(struct merge_chunk *chunk, uint32_t session)
 			return STORE_E_MEMORY;
 		chunk->met = more;
 	}
-	chunk->met[chunk->met_count++] = (struct merge_met){.session = session, .count = 1};
+	memmove(chunk->met + at + 1, chunk->met + at, (chunk->met_count++ - at) * sizeof(*chunk->met));
+	chunk->met[at] = (struct merge_met){.session = session, .count = 1};
 	return 0;
 }
 

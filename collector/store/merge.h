@@ -18,8 +18,8 @@ struct merge_chunk {
 	uint32_t session;                    /* of all observations, while STORE_SESSION is not in use */
 	bool stored;                         /* set by store_chunk_load(), as is: */
 	uint64_t merged;                     /* the log's entries before this position are in it */
-	struct merge_met *met;               /* observations that met another, by the session of the second */
-	uint32_t met_count;
+	struct merge_met *met;               /* observations that met another, by the session of the second, in order */
+	uint32_t met_count, met_last;        /* the last is the one that was counted last */
 	bool changed;              /* set by store_merge_examples(), as are: */
 	uint64_t seen, relabelled; /* examples not seen before; labels that differed from the one known */
 };

@@ -189,9 +189,9 @@ int store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t fr
  * in chunks that change only where the log touches them. Done in steps of some milliseconds, so that the event loop can
  * serve between them; each step commits by itself (and with it whatever is pending). Readers see the same before and
  * after each step: a chunk says up to which log entry it is merged. So a fold may be given up anywhere and begun anew.
- * Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time; a larger epoch takes
- * several passes over its log.
- * One fold at a time per writer. After a failed step, or store_writer_abort(), free the fold; begin again later.
+ * Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time, with what is noted
+ * of the log, of the run's sessions and its chunks, but for one chunk; a larger epoch takes several passes over its
+ * log. One fold at a time per writer. After a failed step, or store_writer_abort(), free the fold; begin again later.
  */
 struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,

@@ -17,6 +17,7 @@
 #define WIRE_MAX_FRAME (256u << 10) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
 #define WIRE_MAX_ROWS (256u << 10) /* rows of a batch */
 #define WIRE_MAX_COLUMNS 32        /* columns of a batch, ids not counted */
+#define WIRE_MAX_PING 256          /* bytes of a ping: the collector keeps a place for one of each session */
 #define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
 #define WIRE_MAX_COLUMN_NAME 32    /* bytes: [a-z][a-z0-9_]* */
 #define WIRE_MAX_LABELS 65536

@@ -1,6 +1,7 @@
 /* test_embedded.c: where a store's collector is, and starting one: here a shell script that behaves in various ways. */
-#include "clock.h"
 #include "embedded.h"
+
+#include <portolan/clock.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* test_run.c: the library against a collector that behaves as told: what arrives, what is repeated, what is counted. */
 #include "fake_collector.h"
+#include "remove_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -336,7 +337,7 @@ test_ended(void **state)
 			                                      "lost: portolan import /tmp/"));
 		fake_stop(fake);
 		fake->stored = 0;
-		assert_int_equal(system("rm -rf portolan-spool"), 0);
+		assert_int_equal(remove_folder("portolan-spool"), 0);
 	}
 }
 

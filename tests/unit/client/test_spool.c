@@ -322,12 +322,12 @@ test_a_child_lets_it_go(void **state)
 	pid_t child;
 
 	append(spool, 0, NULL);
-	assert_true(spool_is_ours(fixture->path));
+	assert_true(held_has(fixture->path));
 	assert_int_equal(pipe(ready) + pipe(gone), 0);
 	child = fork();
 	if (child == 0) {
 		close(gone[1]);
-		_exit(write(ready[1], &byte, 1) != 1 || read(gone[0], &byte, 1) != 0 || spool_is_ours(fixture->path));
+		_exit(write(ready[1], &byte, 1) != 1 || read(gone[0], &byte, 1) != 0 || held_has(fixture->path));
 	}
 	close(gone[0]);
 	assert_int_equal(read(ready[0], &byte, 1), 1); /* fork() has come back there */
@@ -408,7 +408,7 @@ test_a_file_removed_while_it_is_made(void **state)
 	for (int i = 0; i < 300; i++) {
 		struct spool *spool = create(fixture);
 
-		assert_int_equal(fstat(spool->file, &held), 0);
+		assert_int_equal(fstat(spool->held.file, &held), 0);
 		assert_int_equal(stat(fixture->path, &named), 0);
 		assert_int_equal(named.st_ino, held.st_ino);
 		spool_remove(spool);

@@ -466,6 +466,32 @@ test_batches(void **state)
 	assert_batch_refused(*state, &frame, "batch frame: \"ids\" must be u4, u8 or str");
 }
 
+/* With a key that nobody knows: a ping that is as large as it may be, and one that is larger. */
+static void
+test_ping_limit(void **state)
+{
+	struct codec *codec = *state;
+	uint8_t frame[WIRE_MAX_PING + 1] = {0}, *ping;
+	enum wire_error_code code = 0;
+	struct wire_frame decoded;
+	struct wire_head head;
+	size_t size;
+
+	ping = golden("ping", &size);
+	memcpy(frame, ping, size);
+	free(ping);
+	assert_int_equal(frame[0]++, 0x83);
+	for (size_t all = WIRE_MAX_PING; all <= WIRE_MAX_PING + 1; all++) {
+		const size_t payload = all - size - 5;
+		const bool fits = all <= WIRE_MAX_PING;
+
+		memcpy(frame + size, (const uint8_t[5]){0xa1, 'x', 0xc5, payload >> 8, payload & 0xff}, 5);
+		assert_int_equal(wire_peek(frame, all, &head), fits);
+		assert_int_equal(wire_decode(codec->decoder, frame, all, &decoded, &code, NULL) == 0, fits);
+	}
+	assert_int_equal(code, WIRE_E_MALFORMED);
+}
+
 static void
 test_object_limit(void **state)
 {
@@ -542,6 +568,7 @@ main(void)
 	        cmocka_unit_test(test_errors_that_say_too_much),
 	        cmocka_unit_test(test_unknown_keys_are_skipped),
 	        cmocka_unit_test(test_batches),
+	        cmocka_unit_test(test_ping_limit),
 	        cmocka_unit_test(test_object_limit),
 	        cmocka_unit_test(test_labels),
 	        cmocka_unit_test(test_names),

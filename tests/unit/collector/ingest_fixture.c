@@ -1,16 +1,17 @@
-/* ingest_fixture.c: see ingest_fixture.h. store_writer_commit() and log_line() are wrapped by the linker (--wrap). */
+/* ingest_fixture.c: see ingest_fixture.h. store_writer_commit(), store_writer_collect() and
+ * log_line() are wrapped by the linker (--wrap). */
 #include "ingest_fixture.h"
+
+#include "remove_folder.h"
 
 #include <portolan/error.h>
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,6 +35,26 @@ void
 fixture_fail_commits(unsigned count)
 {
 	commits_to_fail = count;
+}
+
+static unsigned collecting_to_fail;
+
+int __real_store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error);
+int __wrap_store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error);
+
+int
+__wrap_store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error)
+{
+	if (collecting_to_fail == 0)
+		return __real_store_writer_collect(writer, more, error);
+	collecting_to_fail--;
+	return error_set(error, STORE_E_CORRUPT, "the list of removals is damaged");
+}
+
+void
+fixture_fail_collecting(unsigned count)
+{
+	collecting_to_fail = count;
 }
 
 static void
@@ -117,29 +138,10 @@ fixture_set_up(void **state)
 	snprintf(fixture->directory, sizeof(fixture->directory), "/tmp/portolan-test-XXXXXX");
 	assert_non_null(mkdtemp(fixture->directory));
 	fixture->now = 1000000;
-	commits_to_fail = 0;
+	commits_to_fail = collecting_to_fail = 0;
 	start(fixture);
 	*state = fixture;
 	return 0;
-}
-
-static void
-remove_tree(const char *path)
-{
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-	char inner[512];
-
-	while (directory && (entry = readdir(directory))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
-		if (unlink(inner) < 0)
-			remove_tree(inner);
-	}
-	if (directory)
-		closedir(directory);
-	rmdir(path);
 }
 
 int
@@ -148,7 +150,7 @@ fixture_tear_down(void **state)
 	struct fixture *fixture = *state;
 
 	stop(fixture);
-	remove_tree(fixture->directory);
+	remove_folder(fixture->directory);
 	free(fixture);
 	return 0;
 }

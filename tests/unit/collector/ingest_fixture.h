@@ -40,6 +40,9 @@ void fixture_restart(struct fixture *fixture);
 /* Makes this many coming commits fail as a full disk would. */
 void fixture_fail_commits(unsigned count);
 
+/* Makes this many coming attempts to remove old records find damage. */
+void fixture_fail_collecting(unsigned count);
+
 /* One frame each, from peer `session`. Nothing is committed. */
 void fixture_open(struct fixture *fixture, uint8_t session, const char *run, const struct wire_open *more);
 /* Rows with ids first … first+rows−1, gold_prob p and correct. */

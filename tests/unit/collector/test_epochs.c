@@ -164,6 +164,31 @@ tiny_epochs_are_folded_together(void **state)
 	assert_int_equal(fixture_run(f, "run").observations, 2 * EPOCHS + 2);
 }
 
+/* A run whose epochs close faster than they are folded has its turn, and so has every other. */
+static void
+runs_are_folded_by_turns(void **state)
+{
+	enum { RUNS = 3, BUSY = 2, STEPS = 12 };
+	static const char *const names[] = {"", "first", "busy", "last"};
+	struct fixture *f = *state;
+
+	for (uint8_t run = 1; run <= RUNS; run++) {
+		fixture_open(f, run, names[run], NULL);
+		fixture_batch(f, run, 1, 0, 0, 2, 0.25f, true);
+		fixture_batch(f, run, 2, 1, 0, 2, 0.25f, true);
+	}
+	fixture_commit(f);
+	for (uint32_t step = 0; step < STEPS; step++) {
+		assert_true(ingest_work(&f->ingest, f->now));
+		fixture_forget(f);
+		fixture_batch(f, BUSY, step + 3, step + 2, 0, 2, 0.25f, true);
+		fixture_commit(f);
+	}
+	for (uint8_t run = 1; run <= RUNS; run++)
+		assert_int_equal(fixture_log(f, names[run], 0).rows, 0);
+	assert_int_equal(fixture_log(f, "busy", 1).rows, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int
@@ -176,6 +201,7 @@ main(void)
 	        TEST(who_resumes_comes_after_all_others),
 	        TEST(nobody_begins_in_the_future),
 	        TEST(tiny_epochs_are_folded_together),
+	        TEST(runs_are_folded_by_turns),
 	};
 
 	return cmocka_run_group_tests_name("epochs", tests, NULL, NULL);

@@ -99,6 +99,34 @@ goes_on_after_a_restart(void **state)
 	assert_int_equal(fixture_run(f, "run").observations, 6);
 }
 
+/* A store may have any number of runs: those for which nothing is left to do take no memory. */
+static void
+only_runs_with_work_left_are_taken_over(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint8_t run = 1; run <= 3; run++) {
+		const char name[] = {'a', (char)('0' + run), '\0'};
+
+		fixture_open(f, run, name, NULL);
+		fixture_batch(f, run, 1, 0, 0, 2, 0.25f, true);
+		if (run > 1)
+			fixture_close(f, run, 2);
+		fixture_commit(f);
+		if (run == 2)
+			fixture_work(f);
+	}
+	fixture_restart(f);
+	assert_non_null(sessions_next_named(&f->ingest.sessions, "a1", NULL)); /* live */
+	assert_null(sessions_next_named(&f->ingest.sessions, "a2", NULL));
+	assert_non_null(sessions_next_named(&f->ingest.sessions, "a3", NULL)); /* to be folded */
+	fixture_work(f);
+	assert_int_equal(fixture_log(f, "a3", 0).rows, 0);
+	fixture_open(f, 4, "a2", &(struct wire_open){.resume = true});
+	fixture_commit(f);
+	fixture_last(f, 4, WIRE_OPENED);
+}
+
 static void
 a_full_disk_takes_nothing_and_loses_nothing(void **state)
 {
@@ -270,6 +298,37 @@ a_fold_that_fails_does_not_stop_recording(void **state)
 	assert_int_equal(f->troubles, 1);
 }
 
+/* The records of removed runs and folded epochs are nobody's: damage among them stops no run's folds. */
+static void
+damage_among_old_records_is_no_runs(void **state)
+{
+	enum { ROWS = 100000 };
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
+	fixture_end(f, 1, 2, 0);
+	fixture_commit(f);
+	fixture_fail_collecting(1000);
+	for (uint32_t epoch = 1; epoch < 5; epoch++) {
+		fixture_work(f);
+		assert_int_equal(fixture_log(f, "run", epoch - 1).rows, 0);
+		fixture_batch(f, 1, 2 * epoch + 1, epoch, 0, 2, 0.5f, true);
+		fixture_end(f, 1, 2 * epoch + 2, epoch);
+	}
+	/* An epoch that takes several steps is folded to its end. */
+	for (uint32_t batch = 0; batch < 12; batch++)
+		fixture_batch(f, 1, 11 + batch, 5, batch % 5 * ROWS, ROWS, 0.5f, true);
+	fixture_end(f, 1, 23, 5);
+	fixture_commit(f);
+	for (unsigned step = 0; step < 100 && ingest_work(&f->ingest, f->now); step++)
+		fixture_commit(f);
+	assert_int_equal(fixture_log(f, "run", 5).rows, 0);
+	assert_int_equal(f->troubles, 1);
+	assert_non_null(strstr(f->trouble, "old records"));
+	assert_int_equal(f->ingest.health, INGEST_READY);
+}
+
 static void
 a_failed_commit_takes_back_close_and_time_out(void **state)
 {
@@ -321,12 +380,14 @@ main(void)
 	        TEST(a_run_that_is_gone_stops_no_other),
 	        TEST(a_run_that_is_gone_can_expire),
 	        TEST(goes_on_after_a_restart),
+	        TEST(only_runs_with_work_left_are_taken_over),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
 	        TEST(a_disk_that_stays_full_does_not_fill_the_log),
 	        TEST(a_run_that_came_to_nothing_is_forgotten),
 	        TEST(work_goes_on_when_nobody_is_left_after_a_failure),
 	        TEST(tiny_epochs_whose_fold_fails_are_folded_later),
 	        TEST(a_fold_that_fails_does_not_stop_recording),
+	        TEST(damage_among_old_records_is_no_runs),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
 	        TEST(nothing_is_removed_while_the_store_is_unavailable),
 	};

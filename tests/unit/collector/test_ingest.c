@@ -144,7 +144,7 @@ silence_ends_a_session(void **state)
 static void
 silent_sessions_expire_some_at_a_time(void **state)
 {
-	enum { SESSIONS = 1500 };
+	enum { SESSIONS = 1200 };
 	struct fixture *f = *state;
 	struct wire_frame frame = {
 	        .kind = WIRE_OPEN,
@@ -154,7 +154,7 @@ silent_sessions_expire_some_at_a_time(void **state)
 	for (uint32_t rank = 0; rank < SESSIONS; rank++) {
 		memcpy(frame.session, &rank, sizeof(rank));
 		frame.open.rank = rank;
-		ingest_frame(&f->ingest, &(struct peer){.size = 1, .id = {(uint8_t)(rank / 100)}}, true, &frame, 100,
+		ingest_frame(&f->ingest, &(struct peer){.size = 1, .id = {(uint8_t)(rank / 75)}}, true, &frame, 100,
 		             f->now);
 		if (rank % 100 == 99) {
 			fixture_commit(f);

@@ -9,6 +9,7 @@
 
 #define ROOM 100000         /* in the queue; */
 #define PART (ROOM / 8 * 5) /* of it for all connections */
+#define MOST 200            /* sessions */
 
 static const struct peer first = {.socket = 1, .size = 5, .id = {1}}, second = {.socket = 1, .size = 5, .id = {2}};
 
@@ -18,7 +19,7 @@ set_up(void **state)
 	static struct ledger ledger;
 
 	*state = &ledger;
-	return ledger_init(&ledger, ROOM);
+	return ledger_init(&ledger, ROOM, MOST);
 }
 
 static int
@@ -178,6 +179,56 @@ opens_leave_room_for_frames(void **state)
 	assert_true(ledger_queue(ledger, NULL, &open, 0));
 }
 
+/* However full the queue is: of one session that only pings, and of all. */
+static void
+a_ping_has_a_place_of_its_own(void **state)
+{
+	struct ledger *ledger = *state;
+	struct member *busy = tell(ledger, WIRE_OPENED, 1, &first, ROOM, 0);
+	struct arrival open = frame_of(2, WIRE_OPEN, 1), ping = frame_of(3, WIRE_PING, WIRE_MAX_PING);
+	struct member *quiet = tell(ledger, WIRE_OPENED, 3, &first, 1, 0);
+	const size_t all = PART + ROOM / 4 - ARRIVAL_BYTES;
+
+	assert_int_equal(queue_batch(ledger, busy, all, 0), ROOM / 4);
+	while (ledger_queue(ledger, NULL, &open, 0))
+		;
+	assert_true(ledger->room - ledger->queued < WIRE_MAX_PING);
+	assert_true(ledger_queue(ledger, quiet, &ping, 0));
+	assert_false(ledger_queue(ledger, quiet, &ping, 0)); /* one is queued */
+	/* Nor do pings take the place of frames within the credit. */
+	done_with(ledger, 1, all, ROOM / 4);
+	for (uint8_t session = 4; session < MOST; session++) {
+		struct member *member = tell(ledger, WIRE_OPENED, session, &first, 1, 0);
+		struct arrival another = frame_of(session, WIRE_PING, WIRE_MAX_PING);
+
+		assert_true(ledger_queue(ledger, member, &another, 0));
+	}
+	assert_int_equal(queue_batch(ledger, busy, all, 0), ROOM / 4);
+	ledger_unqueue(ledger, &ping);
+	assert_true(ledger_queue(ledger, quiet, &ping, 0));
+}
+
+/* The storer bounds the sessions that it knows: of those that it has forgotten, the ones heard of last stay. */
+static void
+sessions_beyond_the_most_push_out_the_most_silent(void **state)
+{
+	struct ledger *ledger = *state;
+	uint8_t id[WIRE_SESSION_SIZE];
+
+	for (uint8_t session = 1; session <= MOST; session++)
+		tell(ledger, WIRE_OPENED, session, &first, 1000, session);
+	ledger_hear(ledger, tell(ledger, WIRE_ACK, 1, &first, 1000, MOST), MOST);
+	tell(ledger, WIRE_OPENED, 2, &first, 1000, MOST); /* again */
+	for (uint8_t session = MOST + 1; session <= MOST + 2; session++) {
+		tell(ledger, WIRE_OPENED, session, &first, 1000, session);
+		assert_int_equal(ledger->count, MOST);
+	}
+	for (uint8_t session = 1; session <= MOST + 2; session++) {
+		memset(id, session, sizeof(id));
+		assert_int_equal(ledger_find(ledger, id) != NULL, session != 3 && session != 4);
+	}
+}
+
 static void
 a_session_is_that_of_its_connection(void **state)
 {
@@ -207,8 +258,10 @@ silent_sessions_are_forgotten(void **state)
 	struct ledger *ledger = *state;
 	int64_t now = 100000;
 
-	for (uint8_t session = 1; session <= 100; session++)
-		tell(ledger, WIRE_OPENED, session, &first, 1000, session % 2 ? now : now + 5000);
+	for (uint8_t session = 1; session <= 100; session += 2)
+		tell(ledger, WIRE_OPENED, session, &first, 1000, now);
+	for (uint8_t session = 2; session <= 100; session += 2)
+		tell(ledger, WIRE_OPENED, session, &first, 1000, now + 5000);
 	now += LEDGER_SILENT_MS;
 	ledger_forget_silent(ledger, now);
 	assert_int_equal(ledger->count, 100);
@@ -231,6 +284,7 @@ main(void)
 	        TEST(frames_beyond_the_credit_are_not_queued), TEST(a_client_may_not_know_yet_that_it_has_less),
 	        TEST(many_sessions_leave_room_for_others),     TEST(opens_leave_room_for_frames),
 	        TEST(a_session_is_that_of_its_connection),     TEST(silent_sessions_are_forgotten),
+	        TEST(a_ping_has_a_place_of_its_own),           TEST(sessions_beyond_the_most_push_out_the_most_silent),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

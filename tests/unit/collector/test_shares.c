@@ -60,7 +60,7 @@ static void
 a_connection_has_its_share_of_the_table(void **state)
 {
 	struct fixture *f = *state;
-	size_t most = admit_most_sessions(f->ingest.options.max_memory);
+	size_t most = sessions_most(f->ingest.options.max_memory);
 	unsigned share = (unsigned)most / 16, all = 0;
 	struct fixture_reply reply;
 

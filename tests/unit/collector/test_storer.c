@@ -1,6 +1,8 @@
 /* test_storer.c: both threads, without sockets: this one plays the receiver. Made for ThreadSanitizer, too. */
-#include "clock.h"
+#include "remove_folder.h"
 #include "storer.h"
+
+#include <portolan/clock.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +124,6 @@ everything_that_arrives_is_stored_and_answered(void **state)
 	int64_t end = clock_ms() + PATIENCE_MS;
 	struct portolan_error error = {0};
 	unsigned acknowledged = 0;
-	char command[128];
 
 	(void)state;
 	assert_non_null(mkdtemp(play.directory));
@@ -166,8 +167,7 @@ everything_that_arrives_is_stored_and_answered(void **state)
 	assert_int_equal(dropped_of(play.directory), SESSIONS * (BATCHES + 2));
 	exchange_deinit(&play.exchange);
 	wire_encoder_free(play.encoder);
-	snprintf(command, sizeof(command), "rm -r %s", play.directory);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(remove_folder(play.directory), 0);
 }
 
 int

@@ -1,8 +1,9 @@
 /* store_fixture.c: see store_fixture.h. Sequence numbers are taken from the store, so tests need not count. */
 #include "store_fixture.h"
 
+#include "remove_folder.h"
+
 #include <err.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,13 +46,6 @@ fixture_new(void)
 	return fixture;
 }
 
-static int
-remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void)status, (void)type, (void)ftw;
-	return remove(path);
-}
-
 void
 fixture_free(struct fixture *fixture)
 {
@@ -59,7 +53,7 @@ fixture_free(struct fixture *fixture)
 		return;
 	store_writer_close(fixture->writer);
 	store_close(fixture->store);
-	nftw(fixture->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	remove_folder(fixture->directory);
 	free(fixture);
 }
 

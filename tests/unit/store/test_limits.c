@@ -7,6 +7,7 @@
 #include "writer.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -400,6 +401,48 @@ few_of_many_declared(void **state)
 	fixture_free(fixture);
 }
 
+static size_t
+bytes_allocated(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* An epoch of very many small batches whose columns do not fit into memory: what is noted of the log is bounded, too.
+ */
+static void
+a_long_log_is_folded_in_little_memory(void **state)
+{
+	enum { BATCHES = 60000, CHUNKS = 3, MEMORY = 400 << 10 };
+	struct fixture *fixture = fixture_new();
+	const uint64_t declared = CHUNKS * (uint64_t)STORE_CHUNK;
+	uint32_t run = fixture_run(fixture, "run", declared, NULL, 0);
+	struct store_fold *fold;
+	struct store_run_info info;
+	bool done = false;
+	size_t before;
+
+	(void)state;
+	for (uint64_t i = 0; i < BATCHES; i++) {
+		const uint64_t id = i * 7 % declared; /* in order, several times round */
+		const float gold_prob = (float)id / (float)declared;
+
+		fixture_log(fixture, run, &(struct fixture_batch){.n = 1, .ids = &id, .gold_prob = &gold_prob});
+	}
+	ok(store_writer_commit(fixture_writer(fixture), &error));
+	before = bytes_allocated();
+	ok(store_fold_begin(fixture_writer(fixture), run, 0, MEMORY, &fold, &error));
+	assert_in_range(bytes_allocated() - before, 0, MEMORY);
+	while (!done)
+		ok(store_fold_step(fold, &done, &error));
+	store_fold_free(fold);
+	ok(store_writer_run_info(fixture_writer(fixture), run, &info, &error));
+	assert_int_equal(info.observations, declared);
+	assert_int_equal(info.replaced, BATCHES - declared);
+	fixture_free(fixture);
+}
+
 static double
 seconds_for_ids(unsigned shift)
 {
@@ -601,6 +644,7 @@ main(void)
 	        cmocka_unit_test(a_file_half_made_is_made_again),
 	        cmocka_unit_test(what_is_acknowledged_is_not_stored_again),
 	        cmocka_unit_test(few_of_many_declared),
+	        cmocka_unit_test(a_long_log_is_folded_in_little_memory),
 	        cmocka_unit_test(no_kind_of_id_is_slow),
 	        cmocka_unit_test(ids_fill_the_memory_they_may_take),
 	        cmocka_unit_test(an_abort_takes_new_ids_back),

@@ -352,6 +352,31 @@ wrong_batches(void **state)
 	fixture_free(fixture);
 }
 
+/* Each session counts its own observations that met another, in whatever order the sessions come. */
+static void
+every_session_counts_what_met(void **state)
+{
+	enum { SESSIONS = 40, ROWS = 3 };
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0), sessions[SESSIONS] = {0};
+	const float gold_prob[ROWS] = {.1f, .2f, .3f};
+	struct store_session_info info;
+
+	(void)state;
+	for (uint32_t i = 1; i < SESSIONS; i++)
+		sessions[i] = fixture_session(fixture, run, i + 1, i);
+	for (uint32_t i = 0; i < 2 * SESSIONS; i++) {
+		fixture_use(fixture, run, sessions[i * 17 % SESSIONS]);
+		fixture_log(fixture, run, &(struct fixture_batch){.n = ROWS, .gold_prob = gold_prob});
+	}
+	fixture_fold(fixture, run, 0);
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		ok(store_writer_session_info(fixture_writer(fixture), run, sessions[i], &info, &error));
+		assert_int_equal(info.replaced, i == 0 ? ROWS : 2 * ROWS);
+	}
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
@@ -362,6 +387,7 @@ main(void)
 	        cmocka_unit_test(labels_change),
 	        cmocka_unit_test(refused_rows),
 	        cmocka_unit_test(several_chunks),
+	        cmocka_unit_test(every_session_counts_what_met),
 	        cmocka_unit_test(wrong_batches),
 	};
 

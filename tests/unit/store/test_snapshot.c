@@ -134,6 +134,8 @@ collects(void **state)
 	log_some(fixture, run, 0, 0, N, .1f);
 	assert_true(count_records(fixture, DB_LOG, run) > 0);
 	fixture_fold(fixture, run, 0);
+	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 1);
+	collect_all(fixture);
 	assert_int_equal(count_records(fixture, DB_LOG, run), 0);
 	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 0);
 	assert_int_equal(count_records(fixture, DB_IDS, run), 2); /* a batch of two chunks */
@@ -143,6 +145,7 @@ collects(void **state)
 	for (int again = 0; again < 3; again++) {
 		log_some(fixture, run, 0, 0, again == 1 ? 10 : N, .2f + .1f * (float)again);
 		fixture_fold(fixture, run, 0);
+		collect_all(fixture);
 		assert_int_equal(count_records(fixture, DB_COLUMNS, run), once);
 		assert_int_equal(count_records(fixture, DB_LOG, run), 0);
 	}

@@ -1,21 +1,13 @@
 /* progress.c: one line, redrawn when the percentage changes; nothing in the first half second. */
 #include "progress.h"
 
+#include <portolan/clock.h>
+
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 500
 #define BAR 40
-
-static int64_t
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void
 progress_begin(struct progress *progress, const char *what, uint64_t total)
@@ -23,19 +15,19 @@ progress_begin(struct progress *progress, const char *what, uint64_t total)
 	*progress = (struct progress){.what = what, .total = total, .percent = -1};
 	progress->enabled = total > 0 && isatty(STDERR_FILENO);
 	if (progress->enabled)
-		progress->started = now_ms();
+		progress->started = clock_ms();
 }
 
 void
-progress_update(struct progress *progress, uint64_t done)
+progress_show(struct progress *progress, uint64_t done)
 {
 	static const char full[BAR + 1] = "########################################";
 	int percent;
 
 	if (!progress->enabled)
 		return;
-	percent = (int)(done * 100 / progress->total);
-	if (percent == progress->percent || now_ms() - progress->started < PATIENCE_MS)
+	percent = done < progress->total ? (int)((double)done * 100 / (double)progress->total) : 100;
+	if (percent == progress->percent || clock_ms() - progress->started < PATIENCE_MS)
 		return;
 	progress->percent = percent;
 	fprintf(stderr, "\r%s [%-*.*s] %3d%%", progress->what, BAR, percent * BAR / 100, full, percent);
@@ -43,9 +35,9 @@ progress_update(struct progress *progress, uint64_t done)
 }
 
 void
-progress_end(struct progress *progress)
+progress_clear(struct progress *progress)
 {
 	if (progress->enabled && progress->percent >= 0)
 		fputs("\r\033[K", stderr);
-	progress->enabled = false;
+	progress->percent = -1;
 }

@@ -5,16 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Zero: one that shows nothing. */
 struct progress {
 	const char *what; /* "reading" */
 	uint64_t total;
 	int64_t started; /* ms, monotonic */
-	int percent;     /* shown; -1: nothing yet */
+	int percent;     /* shown; -1: nothing */
 	bool enabled;
 };
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total);
-void progress_update(struct progress *progress, uint64_t done);
-void progress_end(struct progress *progress); /* wipes it */
+void progress_show(struct progress *progress, uint64_t done);
+/* Wipes the bar: at the end, or so that a line can be printed; the next progress_show() draws it again. */
+void progress_clear(struct progress *progress);
 
 #endif
