@@ -5,14 +5,16 @@
  * [--no-raw]
  *
  * Clients send frames of 30,000 observations (ids, gold_prob, correct) to a collector over tcp loopback, keeping
- * their credit used, until the last acknowledgement; the time until all of it is readable as columns is taken too (the
- * collector leaves when it has nothing left to fold). Then, unless --no-raw: the same number of bytes appended to an
+ * their credit used, until the last acknowledgement; the time until no row is left in the log, so that all of them are
+ * in columns, is taken too. Then, unless --no-raw: the same number of bytes appended to an
  * LMDB of its own in synced commits, of the size that is fastest. DIRECTORY is on the disk to be measured, and is left
  * as it was. Prints, as words and numbers: seconds, bytes of frames, and the largest anonymous memory of the collector
  * during each epoch.
  */
 #include "ingest_client.h"
 #include "raw_append.h"
+
+#include <portolan/store.h>
 
 #include <err.h>
 #include <fcntl.h>
@@ -153,20 +155,53 @@ send_all(struct bench *bench, struct client **clients)
 }
 
 static void
-wait_for_exit(struct bench *bench)
+must(int code, const struct portolan_error *error)
 {
-	struct timespec pause = {.tv_nsec = 2000000};
+	if (code < 0)
+		errx(1, "%s", error->message);
+}
+
+/* Until the log has no rows that are not in columns. */
+static void
+wait_for_columns(struct bench *bench)
+{
+	const struct timespec pause = {.tv_nsec = 2000000};
+	struct portolan_error error;
+	struct store_epoch *epochs;
+	struct store *store;
+	uint64_t waiting = 1;
+	uint32_t run;
+	size_t count;
+
+	must(store_open(bench->store, &store, &error), &error);
+	must(store_find_run(store, "bench", &run, &error), &error);
+	while (waiting) {
+		const bool alive = memory_now(bench) > 0;
+
+		must(store_epochs(store, run, &epochs, &count, &error), &error);
+		waiting = 0;
+		for (size_t i = 0; i < count; i++)
+			waiting += epochs[i].waiting;
+		free(epochs);
+		note_memory(bench, bench->load.epochs - 1);
+		if (waiting && !alive)
+			errx(1, "the collector left before everything was in columns");
+		if (waiting)
+			nanosleep(&pause, NULL);
+	}
+	store_close(store);
+}
+
+static void
+wait_for_exit(const struct bench *bench)
+{
 	char path[4200];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/portoland.lock", bench->store);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || flock(fd, LOCK_SH) < 0)
 		err(1, "%s", path);
-	while (flock(fd, LOCK_SH | LOCK_NB) < 0) {
-		note_memory(bench, bench->load.epochs - 1);
-		nanosleep(&pause, NULL);
-	}
 	close(fd);
 }
 
@@ -186,11 +221,9 @@ turn(struct bench *bench)
 	bench->begin = bench_seconds();
 	send_all(bench, clients);
 	bench->acknowledged = bench_seconds() - bench->begin;
+	wait_for_columns(bench);
+	bench->columns = bench_seconds() - bench->begin;
 	wait_for_exit(bench);
-	/* The half second of idleness is taken off. */
-	bench->columns = bench_seconds() - bench->begin - 0.5;
-	if (bench->columns < bench->acknowledged)
-		bench->columns = bench->acknowledged;
 	for (unsigned c = 0; c < bench->clients; c++) {
 		bench->bytes += client_bytes(clients[c]);
 		client_free(clients[c]);

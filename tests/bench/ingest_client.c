@@ -118,12 +118,17 @@ make_ids(struct client *client, const struct load *load, uint64_t frame)
 	uint64_t first = frame % load_frames_of_epoch(load) * load_rows(load), left = load->examples - first;
 	uint32_t rows = left < load_rows(load) ? (uint32_t)left : load_rows(load);
 
-	for (uint32_t row = 0; row < rows; row++) {
-		/* A prime: another permutation for each epoch of an odd or even number of examples. */
-		uint64_t id = load->shuffled ? ((first + row) * 2654435761u + frame / load_frames_of_epoch(load)) %
-		                                       load->examples
-		                             : first + row;
+	/* A prime: another permutation for each epoch of an odd or even number of examples. The next id is found by
+	 * addition: a division for each took a sixth of the processor time of a turn. */
+	const uint64_t step = load->shuffled ? 2654435761u % load->examples : 1;
+	uint64_t next =
+	        load->shuffled ? (first * 2654435761u + frame / load_frames_of_epoch(load)) % load->examples : first;
 
+	for (uint32_t row = 0; row < rows; row++) {
+		uint64_t id = next;
+
+		next += step;
+		next -= next >= load->examples ? load->examples : 0;
 		client->ids[row] = (uint32_t)id;
 		if (load->strings) {
 			char text[STRING + 1] = "example-00000000";
