@@ -46,8 +46,8 @@ struct ledger {
 	struct member *earliest, *latest; /* by when they were heard of */
 	size_t count, most;               /* members */
 	size_t room;                      /* bytes that may be queued, without pings; */
-	size_t queued;        /* those that are */
-	size_t opens, beyond; /* of these: in `open` frames; beyond the part of their connection */
+	size_t queued;                    /* those that are */
+	size_t opens, beyond;             /* of these: in `open` frames; beyond the part of their connection */
 };
 
 int ledger_init(struct ledger *ledger, size_t room, size_t most); /* 0, or PORTOLAN_E_MEMORY */
