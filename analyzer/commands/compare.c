@@ -8,7 +8,6 @@
 #include "dynamics/arrays.h"
 #include "compare_report.h"
 
-#include "output/report.h"
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
 #include "dynamics/aggregate.h"
@@ -178,16 +177,6 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 	return code;
 }
 
-static int
-write_result(const struct compare *compare, const struct compare_result *result, struct portolan_error *error)
-{
-	const char *path = compare->common.output;
-
-	if (compare->common.json)
-		return report_print(path, compare_json(result), 2, error);
-	return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result, error);
-}
-
 /* An exit status. */
 static int
 report_gaps(const struct compare *compare, const struct compare_result *result)
@@ -237,7 +226,8 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 		status = early_stopping(&compare->runs[0], &result.epochs, error);
 	}
 	if (status == 0)
-		status = write_result(compare, &result, error);
+		status = compare_write(&compare->common, (enum rows_format)compare->format,
+		                       (enum compare_table)compare->show, &result, error);
 	if (status == 0 && compare->plot)
 		status = early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture, error);
 	if (status == 0)

@@ -6,8 +6,8 @@
 #define FRAME_H
 
 #include "live.h"
+#include "output/rows.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 struct frame_moment {
@@ -31,8 +31,8 @@ unsigned frame_screen(FILE *stream, const struct live_view *view, const struct f
 /* One line. */
 void frame_line(FILE *stream, const struct live_view *view, const struct frame_moment *moment);
 
-/* A new reference; NULL: out of memory. */
-json_t *frame_json(const struct live_view *view, const struct frame_moment *moment);
+/* A document. */
+void frame_json(struct report *report, const struct live_view *view, const struct frame_moment *moment);
 
 /* What should worry whoever records the run: one line each. */
 #define FRAME_WARNINGS 14
