@@ -30,38 +30,65 @@ write_string(struct rows *rows, const char *text, size_t length)
 		text_json(rows->output, text, length);
 }
 
+/* Names that need no escapes, which nearly all are, are copied at once: they are written with every value. */
+static void
+write_key(struct output *output, char before, const char *name)
+{
+	size_t length = strlen(name);
+	bool is_plain = length < 1000;
+	char *at;
+
+	for (size_t i = 0; i < length; i++)
+		is_plain &= (unsigned char)name[i] >= ' ' && name[i] != '"' && name[i] != '\\';
+	if (!is_plain) {
+		output_bytes(output, &before, 1);
+		text_json(output, name, length);
+		output_bytes(output, ":", 1);
+		return;
+	}
+	at = output_reserve(output, length + 4);
+	*at++ = before;
+	*at++ = '"';
+	at = mempcpy(at, name, length);
+	*at++ = '"';
+	*at++ = ':';
+	output_commit(output, at);
+}
+
 /* What stands before a value: in a report, its row. Its key, for a report. */
-static const char *
+static inline const char *
 begin_value(struct rows *rows)
 {
 	const char *name = rows->columns[rows->at].name;
 	bool is_first = rows->at == 0 && !rows->continues;
 
-	if (rows->format == ROWS_REPORT) {
-		if (is_first)
-			report_begin(rows->report, NULL);
-	} else if (is_separated(rows)) {
+	if (is_separated(rows)) {
 		if (!is_first)
 			output_bytes(rows->output, rows->format == ROWS_CSV ? "," : "\t", 1);
 	} else if (rows->format == ROWS_JSONL) {
-		output_bytes(rows->output, is_first ? "{" : ",", 1);
-		text_json(rows->output, name, strlen(name));
-		output_bytes(rows->output, ":", 1);
+		write_key(rows->output, is_first ? '{' : ',', name);
+	} else if (rows->format == ROWS_REPORT && is_first) {
+		report_begin(rows->report, NULL);
 	}
 	return name;
 }
 
 static void
-end_value(struct rows *rows)
+end_row(struct rows *rows)
 {
-	if (++rows->at < rows->column_count)
-		return;
 	rows->at = 0;
 	rows->count++;
 	if (rows->format == ROWS_REPORT)
 		report_end(rows->report);
 	else if (!rows->kept && !rows->continues)
 		output_text(rows->output, is_separated(rows) ? "\n" : "}\n");
+}
+
+static inline void
+end_value(struct rows *rows)
+{
+	if (++rows->at == rows->column_count)
+		end_row(rows);
 }
 
 void
@@ -131,14 +158,14 @@ rows_real(struct rows *rows, double value)
 		return;
 	}
 	name = begin_value(rows);
-	if (rows->format == ROWS_REPORT)
+	if (rows->format <= ROWS_JSONL) /* first: most of what is written is this */
+		text_number(rows->output, value);
+	else if (rows->format == ROWS_REPORT)
 		report_real(rows->report, name, value);
 	else if (rows->format == ROWS_ALIGNED)
 		rows_kept_add_text(rows->kept, digits, text_print_short(value, digits));
-	else if (rows->format == ROWS_NPY)
-		keep_real(rows, value);
 	else
-		text_number(rows->output, value);
+		keep_real(rows, value);
 	end_value(rows);
 }
 

@@ -12,7 +12,8 @@
 
 #include "report.h"
 
-/* As rows_format_names. ROWS_ALIGNED: columns for people. ROWS_REPORT: a list of objects in a JSON report. */
+/* As rows_format_names; up to JSONL, values are written as they come. ROWS_ALIGNED: columns for people. ROWS_REPORT: a
+ * list of objects in a JSON report. */
 enum rows_format { ROWS_CSV, ROWS_TSV, ROWS_JSONL, ROWS_NPY, ROWS_ALIGNED, ROWS_REPORT };
 extern const char *const rows_format_names[]; /* as users say them: the first four; ends with NULL */
 

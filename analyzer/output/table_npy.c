@@ -8,7 +8,7 @@
 #include "npy.h"
 #include "program/message.h"
 #include "program/number.h"
-#include "table_format.h"
+#include "table_npy.h"
 
 #include <portolan/error.h>
 

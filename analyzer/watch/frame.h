@@ -1,5 +1,5 @@
 /*
- * frame.h: what a look at a run is shown as: a screen, a line, or a JSON object. Pure, but for the memory of the last.
+ * frame.h: what a look at a run is shown as: a screen, a line, or a JSON object. Pure.
  * Text that users gave (names, messages) is shown with its control characters as question marks.
  */
 #ifndef FRAME_H
