@@ -305,7 +305,7 @@ const struct command compare_command = {
                     "portolan compare snli/seed1 --early-stopping --plot early.svg\n"
                     "one table of all seeds\n"
                     "portolan compare snli/seed1 snli/seed2 snli/seed3 --average -o seeds.csv\n",
-        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
+        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns, measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
                 "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
                 "Equal values share the mean of their ranks.\n\n"
                 "With --show regions: run_a,run_b,from,to,examples. "

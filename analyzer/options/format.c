@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const endings[] = {
         "csv", "tsv", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "arrow", "feather", "h5",  "hdf5", "xlsx",
@@ -91,6 +92,8 @@ format_choose_rows(struct common_options *request, int *format)
 	*format = request->json ? json : -1;
 	status = format_choose(request, names, format);
 	request->json = *format == json;
+	if (status == 0 && !request->output && !request->json && isatty(STDOUT_FILENO))
+		*format = ROWS_ALIGNED;
 	return status;
 }
 

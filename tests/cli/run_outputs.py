@@ -320,6 +320,19 @@ def check_removal():
     run("rm", stdin=subprocess.DEVNULL, status=2)
 
 
+def check_terminal():
+    """A table for people has aligned columns, with short numbers; where it goes elsewhere, and with -o -, it is CSV."""
+    done, text = on_terminal(b"", "runs")
+    lines = text.splitlines()
+    assert done == 0 and lines[0].split() == "name examples epochs observations state mode created".split(), text
+    assert [line.split()[:5] for line in lines[1:]] == [["r", "4", "3", "12", "closed"], ["s", "4", "3", "12", "closed"], ["two", "20", "2", "40", "closed"]], text
+    assert len({line.index("closed") for line in lines[1:]}) == 1 and lines[0].index("examples") + 8 == lines[1].index("4") + 1, text
+    done, text = on_terminal(b"", "groups", "r", "--forgetting")
+    assert done == 0 and "," not in text.splitlines()[0] and "1.000" in text, text
+    done, text = on_terminal(b"", "runs", "-o", "-")
+    assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+
+
 def check_completion(pages):
     with open("portolan.bash", "wb") as file:
         file.write(subprocess.run([pages, "--bash"], capture_output=True, check=True).stdout)
@@ -351,6 +364,7 @@ def main():
         check_derived()
         check_formats()
         check_small()
+        check_terminal()
         check_removal()
         check_completion(pages)
         os.chdir("/")
