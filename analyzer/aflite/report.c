@@ -12,12 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void
-write_plain(struct output *output, const char *text, size_t length)
-{
-	output_bytes(output, text, length);
-}
-
 int
 report_ids(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
            struct portolan_error *error)
@@ -29,7 +23,7 @@ report_ids(const char *path, const struct report_names *names, const uint32_t *e
 		return code;
 	for (size_t i = 0; i < count; i++) {
 		if (names->dynamics)
-			table_write_id(&output, names->dynamics, names->examples[examples[i]], write_plain);
+			table_write_id(&output, names->dynamics, names->examples[examples[i]]);
 		else
 			text_integer(&output, examples[i]);
 		output_bytes(&output, "\n", 1);

@@ -17,41 +17,57 @@ counters_quantile(const struct store_latency *latency, double share)
 	return 0;
 }
 
-static json_t *
-latency_json(const struct store_latency *latency)
+/* For people as quantiles, in a line of their own. */
+static void
+report_commits(struct report *report, const struct store_latency *latency)
 {
-	json_t *bins = json_array();
 	unsigned last = STORE_LATENCY_BINS;
 
 	while (last > 0 && latency->bins[last - 1] == 0)
 		last--;
-	for (unsigned bin = 0; bin < last; bin++)
-		json_array_append_new(bins, json_integer((json_int_t)latency->bins[bin]));
-	return json_pack("{s:I, s:I, s:I, s:o}", "count", (json_int_t)latency->count, "total_us",
-	                 (json_int_t)latency->sum, "longest_us", (json_int_t)latency->max, "by_log2_us", bins);
+	report_begin(report, "commits");
+	REPORT_WHOLES(report, {"count", latency->count}, {"total_us", latency->sum}, {"longest_us", latency->max});
+	if (report->as_text) {
+		REPORT_WHOLES(report, {"half_below_us", counters_quantile(latency, 0.5)},
+		              {"99%_below_us", counters_quantile(latency, 0.99)});
+	} else {
+		report_begin_list(report, "by_log2_us");
+		for (unsigned bin = 0; bin < last; bin++)
+			report_whole(report, NULL, latency->bins[bin]);
+		report_end(report);
+	}
+	report_end(report);
 }
 
-json_t *
-counters_json(const struct store_counters *counters)
+void
+counters_report(struct report *report, const struct store_counters *counters)
 {
-	json_t *refused = json_object();
-
-	for (unsigned r = 0; r < STORE_REFUSALS; r++)
-		json_object_set_new(refused, verdict_refusals[r], json_integer((json_int_t)counters->refused[r]));
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "frames",
-	                 (json_int_t)counters->frames, "bytes", (json_int_t)counters->bytes, "received",
-	                 (json_int_t)counters->received, "repeated", (json_int_t)counters->repeated, "skipped",
-	                 (json_int_t)counters->skipped, "gaps", (json_int_t)counters->gaps, "malformed",
-	                 (json_int_t)counters->malformed, "failures", (json_int_t)counters->failures, "dropped",
-	                 (json_int_t)counters->dropped, "refused", refused, "commits",
-	                 latency_json(&counters->commits));
+	if (report->as_text && counters->frames == 0)
+		return;
+	report_begin(report, "counters");
+	REPORT_WHOLES(report, {"frames", counters->frames}, {"bytes", counters->bytes},
+	              {"received", counters->received}, {"repeated", counters->repeated},
+	              {"skipped", counters->skipped}, {"gaps", counters->gaps}, {"malformed", counters->malformed},
+	              {"failures", counters->failures}, {"dropped", counters->dropped});
+	if (!report->as_text) { /* people read the sum, and the finding that names the reasons */
+		report_begin(report, "refused");
+		for (unsigned r = 0; r < STORE_REFUSALS; r++)
+			report_whole(report, verdict_refusals[r], counters->refused[r]);
+		report_end(report);
+		report_commits(report, &counters->commits);
+	}
+	report_end(report);
+	if (report->as_text && counters->commits.count > 0)
+		report_commits(report, &counters->commits);
 }
 
-json_t *
-counters_client_json(const struct store_client *client)
+void
+counters_report_clients(struct report *report, const struct store_client *clients)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "told", (json_int_t)client->told, "logged",
-	                 (json_int_t)client->logged, "refused", (json_int_t)client->refused, "dropped",
-	                 (json_int_t)client->dropped, "spooled", (json_int_t)client->spooled, "waits",
-	                 (json_int_t)client->waits);
+	if (report->as_text && clients->told == 0)
+		return;
+	report_begin(report, "clients");
+	REPORT_WHOLES(report, {"told", clients->told}, {"logged", clients->logged}, {"refused", clients->refused},
+	              {"dropped", clients->dropped}, {"spooled", clients->spooled}, {"waits", clients->waits});
+	report_end(report);
 }

@@ -2,7 +2,6 @@
 #include "aflite.h"
 
 #include "aflite/checkpoint.h"
-#include "output/report.h"
 #include "selection/manifest.h"
 
 #include <portolan/error.h>
@@ -23,56 +22,69 @@ write_list(const struct aflite *aflite, const char *path, uint32_t *examples, st
 	return code;
 }
 
-static json_t *
-describe_classes(const struct aflite *aflite)
+static void
+add_classes(struct report *report, const struct aflite *aflite)
 {
+	static const struct rows_column columns[] = {
+	        {"label", ROWS_TEXT}, {"examples", ROWS_WHOLE}, {"kept", ROWS_WHOLE}};
 	const struct labels *labels = &aflite->input.labels;
 	uint64_t *kept = calloc(labels->class_count, sizeof(*kept));
-	json_t *classes = json_array();
+	struct rows rows;
 
-	for (size_t i = 0; kept && i < aflite->filter.total; i++)
+	if (!kept) {
+		output_fail(&report->output);
+		return;
+	}
+	for (size_t i = 0; i < aflite->filter.total; i++)
 		kept[labels->values[i]] += aflite->filter.scores.removed[i] == 0;
-	for (size_t c = 0; kept && c < labels->class_count; c++)
-		json_array_append_new(classes,
-		                      json_pack("{s:o, s:I, s:I}", "label", report_text(labels->names[c]), "examples",
-		                                (json_int_t)labels->examples[c], "kept", (json_int_t)kept[c]));
+	rows_begin(&rows, report, "classes", columns, ROWS_COUNT(columns));
+	for (size_t c = 0; c < labels->class_count; c++) {
+		rows_text(&rows, labels->names[c]);
+		rows_whole(&rows, labels->examples[c]);
+		rows_whole(&rows, kept[c]);
+	}
+	rows_end(&rows);
 	free(kept);
-	return classes;
+}
+
+static void
+add_parameters(struct report *report, const struct aflite *aflite)
+{
+	const struct input_request *input = &aflite->request->input;
+	const struct filter_options *options = &aflite->filter.options;
+	char digest[17];
+
+	snprintf(digest, sizeof(digest), "%016" PRIx64, aflite->input.source.digest);
+	report_begin(report, "parameters");
+	report_text(report, "features", input->features);
+	report_text(report, "features_digest", digest);
+	report_text(report, "labels", input->labels);
+	report_text(report, "label_field", input->label_field);
+	report_text(report, "groups", input->groups);
+	REPORT_WHOLES(report, {"target_size", options->target}, {"partitions", options->partitions},
+	              {"train_size", options->train}, {"slice", options->slice});
+	report_real(report, "threshold", options->threshold);
+	report_text(report, "heuristic", slice_heuristic_names[options->heuristic]);
+	report_text(report, "ties", slice_ties_names[options->ties]);
+	report_whole(report, "seed", options->seed);
+	report_end(report);
 }
 
 static int
 write_manifest(const struct aflite *aflite, const char *output, struct portolan_error *error)
 {
-	const struct aflite_request *request = aflite->request;
 	const struct filter *filter = &aflite->filter;
-	const struct filter_options *options = &filter->options;
-	json_t *manifest = aflite->input.has_run
-	                           ? manifest_new("aflite", &aflite->input.dynamics, request->common.store)
-	                           : manifest_new_without_run("aflite");
-	char digest[17];
-	int failed = !manifest;
+	struct manifest manifest;
+	struct report *report = &manifest.report;
+	int code = manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
+	                         aflite->request->common.store, error);
 
-	snprintf(digest, sizeof(digest), "%016" PRIx64, aflite->input.source.digest);
-	failed |= json_object_set_new(manifest, "examples", json_integer((json_int_t)filter->total)) < 0;
-	failed |= json_object_set_new(manifest, "kept", json_integer((json_int_t)filter_left(filter))) < 0;
-	failed |= json_object_set_new(manifest, "phases", json_integer((json_int_t)filter->phases)) < 0;
-	failed |= json_object_set_new(manifest, "classes", describe_classes(aflite)) < 0;
-	failed |= json_object_set_new(
-	                  manifest, "parameters",
-	                  json_pack("{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:s, s:s, s:I}", "features",
-	                            report_text(request->input.features), "features_digest", digest, "labels",
-	                            report_text(request->input.labels), "label_field",
-	                            report_text(request->input.label_field), "groups",
-	                            report_text(request->input.groups), "target_size", (json_int_t)options->target,
-	                            "partitions", (json_int_t)options->partitions, "train_size",
-	                            (json_int_t)options->train, "slice", (json_int_t)options->slice, "threshold",
-	                            options->threshold, "heuristic", slice_heuristic_names[options->heuristic], "ties",
-	                            slice_ties_names[options->ties], "seed", (json_int_t)options->seed)) < 0;
-	if (failed) {
-		json_decref(manifest);
-		manifest = NULL;
-	}
-	return manifest_write(manifest, output, error);
+	if (code < 0)
+		return code;
+	REPORT_WHOLES(report, {"examples", filter->total}, {"kept", filter_left(filter)}, {"phases", filter->phases});
+	add_classes(report, aflite);
+	add_parameters(report, aflite);
+	return manifest_close(&manifest, error);
 }
 
 int

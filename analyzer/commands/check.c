@@ -7,7 +7,6 @@
 #include "check/counters.h"
 #include "program/message.h"
 #include "options/format.h"
-#include "output/report.h"
 #include "check_report.h"
 
 #include <portolan/error.h>
@@ -23,28 +22,10 @@
 struct check {
 	const struct common_options *common;
 	struct store *store;
-	struct output output;
-	json_t *list; /* with --json: the reports so far */
-	bool every;   /* all runs, and the store's own counters */
+	struct report report;
+	bool every; /* all runs, and the store's own counters */
 	int status;
 };
-
-static int
-report(struct check *check, const struct completeness *result)
-{
-	json_t *run;
-
-	if (result->damaged)
-		check->status = STATUS_FAILED;
-	else if (result->findings.count && check->status == STATUS_DONE)
-		check->status = STATUS_INCOMPLETE;
-	if (!check->common->json) {
-		check_report_text(&check->output, result);
-		return 0;
-	}
-	run = check_report_json(result);
-	return run && json_array_append_new(check->list, run) == 0 ? 0 : -1;
-}
 
 static int
 check_one(struct check *check, uint32_t run, const char *name, struct portolan_error *error)
@@ -54,34 +35,49 @@ check_one(struct check *check, uint32_t run, const char *name, struct portolan_e
 
 	if (code < 0)
 		return code;
-	if (report(check, &result) < 0)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the report on run '%s'", name);
+	if (result.damaged)
+		check->status = STATUS_FAILED;
+	else if (result.findings.count && check->status == STATUS_DONE)
+		check->status = STATUS_INCOMPLETE;
+	check_report_run(&check->report, &result);
+	if (check->every)
+		report_end(&check->report);
 	completeness_free(&result);
-	return code;
+	return 0;
+}
+
+/* All runs are a list in JSON, and one after the other in text. */
+static void
+begin_report(struct check *check)
+{
+	if (!check->every || check->report.as_text)
+		return;
+	report_begin(&check->report, NULL);
+	report_begin_list(&check->report, "runs");
 }
 
 static int
-finish_report(struct check *check, struct portolan_error *error)
+end_report(struct check *check, struct portolan_error *error)
 {
+	struct report *report = &check->report;
 	struct store_long_reader reader;
 	struct store_counters counters;
-	json_t *whole = check->every ? NULL : json_incref(json_array_get(check->list, 0));
 	int code = check->every ? store_counters(check->store, 0, &counters, error) : 0;
 
 	if (code < 0)
 		return code;
 	store_long_reader(check->store, STORE_HELD_BACK, &reader);
-	if (!check->common->json) {
-		if (check->every)
-			check_report_store(&check->output, &counters);
-		check_report_reader(&check->output, &reader);
-		return 0;
+	if (check->every) {
+		if (!report->as_text)
+			report_end(report);
+		report_line(report, "the store, removed runs included\n");
+		report_begin(report, "store");
+		counters_report(report, &counters);
+		report_end(report);
 	}
-	if (check->every)
-		whole = json_pack("{s:O, s:{s:o}}", "runs", check->list, "store", "counters", counters_json(&counters));
-	if (whole)
-		json_object_set_new(whole, "long_reader", check_reader_json(&reader));
-	report_write(&check->output, whole, 2);
+	check_report_reader(report, &reader);
+	if (!check->every || !report->as_text)
+		report_end(report);
 	return 0;
 }
 
@@ -117,15 +113,17 @@ check_store(struct check *check, const char *name, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	code = output_open(&check->output, check->common->output, error);
+	code = check->common->json ? report_open(&check->report, check->common->output, 2, error)
+	                           : report_open_text(&check->report, check->common->output, error);
 	if (code >= 0) {
+		begin_report(check);
 		code = check_runs(check, name, error);
 		if (code >= 0)
-			code = finish_report(check, error);
+			code = end_report(check, error);
 		if (code >= 0)
-			code = output_finish(&check->output, error);
+			code = report_close(&check->report, error);
 		else
-			output_discard(&check->output);
+			report_discard(&check->report);
 	}
 	store_close(check->store);
 	return code;
@@ -135,11 +133,10 @@ check_store(struct check *check, const char *name, struct portolan_error *error)
 static int
 check_here(const struct common_options *common, const char *name)
 {
-	struct check check = {.common = common, .every = !name, .list = json_array()};
+	struct check check = {.common = common, .every = !name};
 	struct portolan_error error;
 	int code = check_store(&check, name, &error);
 
-	json_decref(check.list);
 	if (code >= 0)
 		return check.status;
 	message_error("%s", error.message);
@@ -202,7 +199,7 @@ const struct command check_command = {
         .help = "Reads every record of RUN (without one: of every run) and compares it with its checksum; counts what was observed per epoch, and what is missing; and reports what collection counted: observations received, repeated, replaced, refused and why; sessions, and what their clients say they left out, dropped or spooled; commits and how long they took. "
                 "A run may be recorded meanwhile. "
                 "A process that has read one state of the store for so long that 256 MiB cannot be used again, so that the file grows, is named.\n\n"
-                "An epoch is ended, open (a live session has not ended it), or never ended: it holds observations of a client that neither ended it nor closed. "
+                "An epoch is ended, open (a live session has not ended it), or interrupted: it holds observations of a client that neither ended it nor closed. "
                 "Missing are examples not observed in an epoch: declared ones, or, where none were declared, those seen in other epochs. "
                 "Epochs that are open miss nothing yet.\n\n"
                 "What was recorded wrongly is found as well: ids or epoch numbers that do not tell observations apart (half of them or more were replaced, beyond what each session may log again), gold labels that changed, and sessions with different numbers of classes, as far as predictions show it. "

@@ -1,23 +1,14 @@
-/* check_report.h: what `portolan check` prints. */
+/* check_report.h: what `portolan check` prints, as JSON or as text. */
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 
 #include "check/completeness.h"
-#include "output/output.h"
+#include "output/report.h"
 
-#include <jansson.h>
+/* An object, which the caller ends. */
+void check_report_run(struct report *report, const struct completeness *result);
 
-/* "complete", "incomplete" or "damaged". */
-const char *check_verdict(const struct completeness *result);
-
-void check_report_text(struct output *output, const struct completeness *result);
-json_t *check_report_json(const struct completeness *result); /* a new reference; NULL: out of memory */
-
-/* Of the store as a whole, after its runs. */
-void check_report_store(struct output *output, const struct store_counters *counters);
-
-/* The reader for which the store's file grows, if there is one; as JSON: null if not. */
-void check_report_reader(struct output *output, const struct store_long_reader *reader);
-json_t *check_reader_json(const struct store_long_reader *reader);
+/* The reader for which the store's file grows, if there is one: "long_reader"; null if not. */
+void check_report_reader(struct report *report, const struct store_long_reader *reader);
 
 #endif

@@ -8,7 +8,6 @@
 #include "dynamics/arrays.h"
 #include "compare_report.h"
 
-#include "output/report.h"
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
 #include "dynamics/aggregate.h"
@@ -178,16 +177,6 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 	return code;
 }
 
-static int
-write_result(const struct compare *compare, const struct compare_result *result, struct portolan_error *error)
-{
-	const char *path = compare->common.output;
-
-	if (compare->common.json)
-		return report_print(path, compare_json(result), 2, error);
-	return compare_write(path, (enum rows_format)compare->format, (enum compare_table)compare->show, result, error);
-}
-
 /* An exit status. */
 static int
 report_gaps(const struct compare *compare, const struct compare_result *result)
@@ -237,7 +226,8 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 		status = early_stopping(&compare->runs[0], &result.epochs, error);
 	}
 	if (status == 0)
-		status = write_result(compare, &result, error);
+		status = compare_write(&compare->common, (enum rows_format)compare->format,
+		                       (enum compare_table)compare->show, &result, error);
 	if (status == 0 && compare->plot)
 		status = early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture, error);
 	if (status == 0)
@@ -315,7 +305,7 @@ const struct command compare_command = {
                     "portolan compare snli/seed1 --early-stopping --plot early.svg\n"
                     "one table of all seeds\n"
                     "portolan compare snli/seed1 snli/seed2 snli/seed3 --average -o seeds.csv\n",
-        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
+        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns, measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
                 "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
                 "Equal values share the mean of their ranks.\n\n"
                 "With --show regions: run_a,run_b,from,to,examples. "

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COUNT(columns) (sizeof(columns) / sizeof((columns)[0]))
-
 static const struct rows_column correlation_columns[] = {{"measure", ROWS_TEXT}, {"run_a", ROWS_TEXT},
                                                          {"run_b", ROWS_TEXT},   {"examples", ROWS_WHOLE},
                                                          {"pearson", ROWS_REAL}, {"spearman", ROWS_REAL}};
@@ -229,19 +227,19 @@ add_epochs(struct rows *rows, const struct compare_result *result)
 
 typedef void add_rows(struct rows *rows, const struct compare_result *result);
 
-int
-compare_write(const char *path, enum rows_format format, enum compare_table table, const struct compare_result *result,
-              struct portolan_error *error)
+static int
+write_table(const char *path, enum rows_format format, enum compare_table table, const struct compare_result *result,
+            struct portolan_error *error)
 {
 	static const struct {
 		const struct rows_column *columns;
 		size_t count;
 		add_rows *add;
 	} tables[] = {
-	        [COMPARE_CORRELATIONS] = {correlation_columns, COUNT(correlation_columns), add_all_correlations},
-	        [COMPARE_REGIONS] = {region_columns, COUNT(region_columns), add_regions},
-	        [COMPARE_SELECTIONS] = {selection_columns, COUNT(selection_columns), add_selections},
-	        [COMPARE_EPOCHS] = {epoch_columns, COUNT(epoch_columns), add_epochs},
+	        [COMPARE_CORRELATIONS] = {correlation_columns, ROWS_COUNT(correlation_columns), add_all_correlations},
+	        [COMPARE_REGIONS] = {region_columns, ROWS_COUNT(region_columns), add_regions},
+	        [COMPARE_SELECTIONS] = {selection_columns, ROWS_COUNT(selection_columns), add_selections},
+	        [COMPARE_EPOCHS] = {epoch_columns, ROWS_COUNT(epoch_columns), add_epochs},
 	};
 	struct rows rows;
 	int code = rows_open(&rows, path, format, tables[table].columns, tables[table].count, error);
@@ -252,55 +250,69 @@ compare_write(const char *path, enum rows_format format, enum compare_table tabl
 	return rows_close(&rows, error);
 }
 
-static json_t *
-list_json(const struct compare_result *result, const struct rows_column *columns, size_t count, add_rows *add)
+static void
+report_rows(struct report *report, const char *key, const struct compare_result *result,
+            const struct rows_column *columns, size_t count, add_rows *add)
 {
 	struct rows rows;
 
-	rows_begin_list(&rows, columns, count);
+	rows_begin(&rows, report, key, columns, count);
 	add(&rows, result);
-	return rows_end_list(&rows);
+	rows_end(&rows);
 }
 
-static json_t *
-moves_json(const struct compare_pair *pair)
+static void
+report_moves(struct report *report, const struct compare_result *result)
 {
-	json_t *moves = json_object();
+	report_begin_list(report, "regions");
+	for (size_t p = 0; p < result->pair_count; p++) {
+		const struct compare_pair *pair = &result->pairs[p];
 
-	for (unsigned from = 0; from < REGION_COUNT; from++) {
-		json_t *row = json_object();
-
-		for (unsigned to = 0; to < REGION_COUNT; to++)
-			json_object_set_new(row, region_names[to], json_integer((json_int_t)pair->moves[from][to]));
-		json_object_set_new(moves, region_names[from], row);
+		report_begin(report, NULL);
+		report_text(report, "run_a", pair->run_a);
+		report_text(report, "run_b", pair->run_b);
+		report_begin(report, "moves");
+		for (unsigned from = 0; from < REGION_COUNT; from++) {
+			report_begin(report, region_names[from]);
+			for (unsigned to = 0; to < REGION_COUNT; to++)
+				report_whole(report, region_names[to], pair->moves[from][to]);
+			report_end(report);
+		}
+		report_end(report);
+		report_end(report);
 	}
-	return moves;
+	report_end(report);
 }
 
-static json_t *
-regions_json(const struct compare_result *result)
+static int
+write_report(const char *path, const struct compare_result *result, struct portolan_error *error)
 {
-	json_t *list = json_array();
+	struct report report;
+	int code = report_open(&report, path, 2, error);
 
-	for (size_t p = 0; p < result->pair_count; p++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "run_a", result->pairs[p].run_a, "run_b",
-		                                      result->pairs[p].run_b, "moves", moves_json(&result->pairs[p])));
-	return list;
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	report_rows(&report, "pairs", result, pair_columns, ROWS_COUNT(pair_columns), add_pairs);
+	report_rows(&report, "correlations", result, correlation_columns, ROWS_COUNT(correlation_columns),
+	            add_correlations);
+	report_rows(&report, "averages", result, average_columns, ROWS_COUNT(average_columns), add_averages);
+	report_moves(&report, result);
+	report_rows(&report, "selections", result, selection_columns, ROWS_COUNT(selection_columns), add_selections);
+	if (result->epochs) {
+		report_begin(&report, "early_stopping");
+		report_text(&report, "run", result->epochs_of);
+		report_rows(&report, "epochs", result, epoch_columns, ROWS_COUNT(epoch_columns), add_epochs);
+		report_end(&report);
+	}
+	report_end(&report);
+	return report_close(&report, error);
 }
 
-json_t *
-compare_json(const struct compare_result *result)
+int
+compare_write(const struct common_options *common, enum rows_format format, enum compare_table table,
+              const struct compare_result *result, struct portolan_error *error)
 {
-	json_t *report = json_pack("{s:o, s:o, s:o, s:o, s:o}", "pairs",
-	                           list_json(result, pair_columns, COUNT(pair_columns), add_pairs), "correlations",
-	                           list_json(result, correlation_columns, COUNT(correlation_columns), add_correlations),
-	                           "averages", list_json(result, average_columns, COUNT(average_columns), add_averages),
-	                           "regions", regions_json(result), "selections",
-	                           list_json(result, selection_columns, COUNT(selection_columns), add_selections));
-
-	if (report && result->epochs)
-		json_object_set_new(report, "early_stopping",
-		                    json_pack("{s:s, s:o}", "run", result->epochs_of, "epochs",
-		                              list_json(result, epoch_columns, COUNT(epoch_columns), add_epochs)));
-	return report;
+	return common->json ? write_report(common->output, result, error)
+	                    : write_table(common->output, format, table, result, error);
 }

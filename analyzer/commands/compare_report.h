@@ -4,9 +4,8 @@
 
 #include "compare/early_stopping.h"
 #include "compare/pairs.h"
+#include "options/options.h"
 #include "output/rows.h"
-
-#include <jansson.h>
 
 struct compare_pair {
 	const char *run_a, *run_b;
@@ -35,9 +34,8 @@ enum compare_table {
 	COMPARE_EPOCHS,
 };
 
-int compare_write(const char *path, enum rows_format format, enum compare_table table,
+/* The table, or with --json the report of all of them. */
+int compare_write(const struct common_options *common, enum rows_format format, enum compare_table table,
                   const struct compare_result *result, struct portolan_error *error);
-
-json_t *compare_json(const struct compare_result *result); /* NULL: no memory */
 
 #endif

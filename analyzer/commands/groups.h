@@ -7,8 +7,6 @@
 #include "plot/picture.h"
 #include "selection/selection.h"
 
-#include <jansson.h>
-
 struct groups {
 	struct common_options common;
 	struct columns_request columns;
@@ -31,12 +29,10 @@ struct groups {
 int groups_summarise(struct groups *groups, struct portolan_error *error);
 int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
 
-/* groups_report.c: what is printed. The JSON are new references; NULL: out of memory. */
-int groups_report_table(const struct groups *groups, const struct summary_row *list, size_t count,
-                        struct portolan_error *error);
-int groups_report_histogram(const struct groups *groups, const struct forgetting *forgetting,
+/* groups_report.c: the table, or with --json the report. */
+int groups_write(const struct groups *groups, const struct columns *attributes, const struct summary_row *list,
+                 size_t count, struct portolan_error *error);
+int groups_write_forgetting(const struct groups *groups, const struct forgetting *forgetting,
                             struct portolan_error *error);
-json_t *groups_report_json(const struct dynamics *dynamics, const struct summary_row *list, size_t count);
-json_t *groups_report_histogram_json(const struct dynamics *dynamics, const struct forgetting *forgetting);
 
 #endif

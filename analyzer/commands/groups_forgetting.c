@@ -1,7 +1,6 @@
 /* groups_forgetting.c: portolan groups --forgetting: how many examples were forgotten how often. */
 #include "groups.h"
 
-#include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
 
@@ -29,11 +28,8 @@ groups_count_forgetting(const struct groups *groups, struct portolan_error *erro
 		return code;
 	if (groups->plot)
 		code = forgetting_chart(dynamics->info->name, &forgetting, &groups->picture, error);
-	if (code >= 0 && groups->common.json)
-		code = report_print(groups->common.output, groups_report_histogram_json(dynamics, &forgetting), 2,
-		                    error);
-	else if (code >= 0)
-		code = groups_report_histogram(groups, &forgetting, error);
+	if (code >= 0)
+		code = groups_write_forgetting(groups, &forgetting, error);
 	if (code >= 0 && !groups->common.json)
 		say_forgettable(&forgetting);
 	forgetting_free(&forgetting);

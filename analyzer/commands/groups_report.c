@@ -28,7 +28,6 @@ static const struct rows_column columns[] = {{"attribute", ROWS_TEXT},
                                              {"difference", ROWS_REAL},
                                              {"low", ROWS_REAL},
                                              {"high", ROWS_REAL}};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 static void
 add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summary_row *list, size_t count)
@@ -53,12 +52,12 @@ add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summar
 	}
 }
 
-int
-groups_report_table(const struct groups *groups, const struct summary_row *list, size_t count,
-                    struct portolan_error *error)
+static int
+write_table(const struct groups *groups, const struct summary_row *list, size_t count, struct portolan_error *error)
 {
 	struct rows rows;
-	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, columns, COLUMNS, error);
+	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, columns,
+	                     ROWS_COUNT(columns), error);
 
 	if (code < 0)
 		return code;
@@ -66,25 +65,53 @@ groups_report_table(const struct groups *groups, const struct summary_row *list,
 	return rows_close(&rows, error);
 }
 
-json_t *
-groups_report_json(const struct dynamics *dynamics, const struct summary_row *list, size_t count)
+static int
+write_report(const struct groups *groups, const struct columns *attributes, const struct summary_row *list,
+             size_t count, struct portolan_error *error)
 {
+	struct report report;
 	struct rows rows;
+	int code = report_open(&report, groups->common.output, 2, error);
 
-	rows_begin_list(&rows, columns, COLUMNS);
-	add_rows(&rows, dynamics, list, count);
-	return rows_end_list(&rows);
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	report_text(&report, "run", groups->dynamics.info->name);
+	report_text(&report, "by", groups->rule_text);
+	REPORT_WHOLES(&report, {"examples", groups->dynamics.count}, {"selected", groups->selected_count});
+	report_begin(&report, "attributes");
+	report_text(&report, "file", groups->columns.path);
+	REPORT_WHOLES(&report, {"records", attributes->attributes.records}, {"unknown", attributes->attributes.unknown},
+	              {"examples_without", attributes->attributes.unmatched});
+	report_end(&report);
+	report_whole(&report, "replicates", groups->replicates);
+	report_real(&report, "level", groups->level);
+	report_whole(&report, "seed", groups->seed);
+	rows_begin(&rows, &report, "rows", columns, ROWS_COUNT(columns));
+	add_rows(&rows, &groups->dynamics, list, count);
+	rows_end(&rows);
+	report_end(&report);
+	return report_close(&report, error);
 }
 
 int
-groups_report_histogram(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
+groups_write(const struct groups *groups, const struct columns *attributes, const struct summary_row *list,
+             size_t count, struct portolan_error *error)
+{
+	return groups->common.json ? write_report(groups, attributes, list, count, error)
+	                           : write_table(groups, list, count, error);
+}
+
+static int
+write_histogram(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {
 	static const struct rows_column bins[] = {{"forgetting_events", ROWS_WHOLE},
 	                                          {"examples", ROWS_WHOLE},
 	                                          {"share", ROWS_REAL},
 	                                          {"never_learned", ROWS_WHOLE}};
 	struct rows rows;
-	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, bins, 4, error);
+	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, bins, ROWS_COUNT(bins),
+	                     error);
 
 	if (code < 0)
 		return code;
@@ -97,18 +124,33 @@ groups_report_histogram(const struct groups *groups, const struct forgetting *fo
 	return rows_close(&rows, error);
 }
 
-json_t *
-groups_report_histogram_json(const struct dynamics *dynamics, const struct forgetting *forgetting)
+static int
+write_forgetting(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {
 	uint64_t forgettable = forgetting->forgotten + forgetting->never_learned;
-	json_t *list = json_array();
+	struct report report;
+	int code = report_open(&report, groups->common.output, 2, error);
 
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	report_text(&report, "run", groups->dynamics.info->name);
+	REPORT_WHOLES(&report, {"epochs", groups->dynamics.epoch_count}, {"examples", forgetting->examples},
+	              {"forgettable", forgettable});
+	report_real(&report, "share_forgettable", (double)forgettable / (double)forgetting->examples);
+	REPORT_WHOLES(&report, {"forgotten", forgetting->forgotten}, {"never_learned", forgetting->never_learned},
+	              {"forgetting_events", forgetting->events});
+	report_begin_list(&report, "histogram");
 	for (size_t k = 0; k < forgetting->bins; k++)
-		json_array_append_new(list, json_integer((json_int_t)forgetting->histogram[k]));
-	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "run", dynamics->info->name, "epochs",
-	                 (json_int_t)dynamics->epoch_count, "examples", (json_int_t)forgetting->examples, "forgettable",
-	                 (json_int_t)forgettable, "share_forgettable",
-	                 (double)forgettable / (double)forgetting->examples, "forgotten",
-	                 (json_int_t)forgetting->forgotten, "never_learned", (json_int_t)forgetting->never_learned,
-	                 "forgetting_events", (json_int_t)forgetting->events, "histogram", list);
+		report_whole(&report, NULL, forgetting->histogram[k]);
+	report_end(&report);
+	report_end(&report);
+	return report_close(&report, error);
+}
+
+int
+groups_write_forgetting(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
+{
+	return groups->common.json ? write_forgetting(groups, forgetting, error)
+	                           : write_histogram(groups, forgetting, error);
 }

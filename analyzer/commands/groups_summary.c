@@ -2,7 +2,6 @@
 #include "groups.h"
 
 #include "dynamics/arrays.h"
-#include "output/report.h"
 #include "program/message.h"
 #include "program/number.h"
 
@@ -41,19 +40,6 @@ choose(struct groups *groups, struct portolan_error *error)
 	array_free(ranked);
 	array_free(chosen);
 	return code;
-}
-
-static json_t *
-report_json(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
-{
-	return json_pack("{s:s, s:s, s:I, s:I, s:{s:o, s:I, s:I, s:I}, s:I, s:f, s:I, s:o}", "run",
-	                 groups->dynamics.info->name, "by", groups->rule_text, "examples",
-	                 (json_int_t)groups->dynamics.count, "selected", (json_int_t)groups->selected_count,
-	                 "attributes", "file", report_text(groups->columns.path), "records",
-	                 (json_int_t)columns->attributes.records, "unknown", (json_int_t)columns->attributes.unknown,
-	                 "examples_without", (json_int_t)columns->attributes.unmatched, "replicates",
-	                 (json_int_t)groups->replicates, "level", groups->level, "seed", (json_int_t)groups->seed,
-	                 "rows", groups_report_json(&groups->dynamics, rows, count));
 }
 
 /* Says what the file lacks, and what of it was not used; answers STATUS_INCOMPLETE under --strict if examples lack. */
@@ -97,9 +83,7 @@ summarise(struct groups *groups, const struct columns *columns, struct portolan_
 
 	if (code < 0)
 		return code;
-	code = groups->common.json
-	               ? report_print(groups->common.output, report_json(groups, columns, rows, count), 2, error)
-	               : groups_report_table(groups, rows, count, error);
+	code = groups_write(groups, columns, rows, count, error);
 	free(rows);
 	return code;
 }

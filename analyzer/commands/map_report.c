@@ -1,133 +1,153 @@
 /* map_report.c: see map_report.h. */
 #include "map_report.h"
 
-#include "output/report.h"
+#include "output/rows.h"
 
 #include <portolan/error.h>
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static json_t *
-axis_as_json(const struct map_axis *axis)
+static void
+add_axis(struct report *report, const char *key, const struct map_axis *axis)
 {
-	return json_pack("{s:o, s:f, s:f}", "measure", report_text(axis->name), "from", axis->from, "to", axis->to);
+	report_begin(report, key);
+	report_text(report, "measure", axis->name);
+	report_real(report, "from", axis->from);
+	report_real(report, "to", axis->to);
+	report_end(report);
 }
 
-static json_t *
-colour_as_json(const struct map_drawing *drawing)
+static void
+add_colour(struct report *report, const struct map_drawing *drawing)
 {
 	const struct map_source *source = &drawing->sources[0];
 	const struct map_data *map = &drawing->maps[0];
 	const char *file = drawing->request->source.colour_file;
-	json_t *colour;
 
 	if (source->input.colouring == MAP_PLAIN || (drawing->request->other && drawing->request->shift) ||
-	    (drawing->request->density && !drawing->request->source.colour))
-		return json_null();
-	colour = json_pack("{s:o}", "measure", report_text(source->input.colour.name));
+	    (drawing->request->density && !drawing->request->source.colour)) {
+		report_null(report, "colour");
+		return;
+	}
+	report_begin(report, "colour");
+	report_text(report, "measure", source->input.colour.name);
 	if (source->input.colouring == MAP_BY_VALUE) {
-		json_object_set_new(colour, "from", report_number(map->axes.colour.low));
-		json_object_set_new(colour, "to", report_number(map->axes.colour.high));
-		json_object_set_new(colour, "examples_without", json_integer((json_int_t)map->without_colour));
+		report_real(report, "from", map->axes.colour.low);
+		report_real(report, "to", map->axes.colour.high);
+		report_whole(report, "examples_without", map->without_colour);
 	}
 	if (file) {
-		json_object_set_new(colour, "file", report_text(file));
-		json_object_set_new(colour, "unknown_ids", json_integer((json_int_t)source->colour_unknown));
+		report_text(report, "file", file);
+		report_whole(report, "unknown_ids", source->colour_unknown);
 	}
-	return colour;
+	report_end(report);
 }
 
-static json_t *
-regions_as_json(const struct map_data *map)
+static void
+add_regions(struct report *report, const struct map_data *map)
 {
-	json_t *regions;
-
-	if (!map->regions)
-		return json_null();
-	regions = json_object();
+	if (!map->regions) {
+		report_null(report, "regions");
+		return;
+	}
+	report_begin(report, "regions");
 	for (unsigned r = 0; r < REGION_COUNT; r++)
-		json_object_set_new(regions, region_names[r], json_integer((json_int_t)map->region_examples[r]));
-	json_object_set_new(regions, "variability_cut", report_number(map->cuts.variability));
-	json_object_set_new(regions, "confidence_cut", report_number(map->cuts.confidence));
-	return regions;
+		report_whole(report, region_names[r], map->region_examples[r]);
+	report_real(report, "variability_cut", map->cuts.variability);
+	report_real(report, "confidence_cut", map->cuts.confidence);
+	report_end(report);
 }
 
-static json_t *
-map_as_json(const struct map_drawing *drawing, size_t index)
+static void
+add_map(struct report *report, const struct map_drawing *drawing, size_t index)
 {
 	const struct map_source *source = &drawing->sources[drawing->is_animation ? 0 : index];
 	const struct map_data *map = &drawing->maps[index];
-	bool scatter = !drawing->request->density && !(drawing->request->other && drawing->request->shift);
-	json_t *object = json_pack("{s:o}", source->is_run ? "run" : "file", report_text(source->name));
 
+	report_begin(report, NULL);
+	report_text(report, source->is_run ? "run" : "file", source->name);
 	if (source->is_run) {
 		const struct dynamics *dynamics = &source->dynamics;
 		size_t last = drawing->is_animation ? index : dynamics->epoch_count - 1;
 
-		json_object_set_new(object, "first_epoch", json_integer(dynamics->epochs[0]));
-		json_object_set_new(object, "last_epoch", json_integer(dynamics->epochs[last]));
+		REPORT_WHOLES(report, {"first_epoch", dynamics->epochs[0]}, {"last_epoch", dynamics->epochs[last]});
 	}
-	json_object_set_new(object, "examples", json_integer((json_int_t)map->examples));
-	if (scatter)
-		json_object_set_new(object, "shown", json_integer((json_int_t)map->shown));
-	if (!drawing->is_animation)
-		json_object_set_new(object, "without_value", json_integer((json_int_t)source->without_place));
-	if (!drawing->is_animation)
-		json_object_set_new(object, "regions", regions_as_json(map));
-	return object;
+	report_whole(report, "examples", map->examples);
+	if (!drawing->request->density && !(drawing->request->other && drawing->request->shift))
+		report_whole(report, "shown", map->shown);
+	if (!drawing->is_animation) {
+		report_whole(report, "without_value", source->without_place);
+		add_regions(report, map);
+	}
+	report_end(report);
 }
 
-static json_t *
-path_as_json(const struct map_path *path)
+static void
+add_path(struct report *report, const struct map_path *path)
 {
-	json_t *places = json_array();
-
-	for (size_t e = 0; e < path->count; e++)
-		json_array_append_new(places, json_pack("[f, f]", path->places[e][0], path->places[e][1]));
-	return json_pack("{s:s, s:o}", "id", path->name, "places", places);
+	report_begin(report, NULL);
+	report_text(report, "id", path->name);
+	report_begin_list(report, "places");
+	for (size_t e = 0; e < path->count; e++) {
+		report_begin_list(report, NULL);
+		report_real(report, NULL, path->places[e][0]);
+		report_real(report, NULL, path->places[e][1]);
+		report_end(report);
+	}
+	report_end(report);
+	report_end(report);
 }
 
-static json_t *
-files_as_json(const struct map_drawing *drawing)
+static void
+add_files(struct report *report, const struct map_drawing *drawing)
 {
 	const struct map_request *request = drawing->request;
-	json_t *files = json_array();
 
+	report_begin_list(report, "files");
 	if (request->has_picture)
-		json_array_append_new(files, report_text(request->picture.path));
+		report_text(report, NULL, request->picture.path);
 	if (request->has_picture && request->common->script) {
-		json_array_append_new(files, report_text(request->picture.script_path));
-		json_array_append_new(files, report_text(request->picture.data_path));
+		report_text(report, NULL, request->picture.script_path);
+		report_text(report, NULL, request->picture.data_path);
 	}
 	for (size_t m = 0; request->frames && m < drawing->map_count; m++) {
 		char name[MAP_FRAME_NAME_ROOM], *path;
 
 		map_frame_name(drawing, m, name);
-		if (asprintf(&path, "%s/%s", request->frames, name) < 0)
+		if (asprintf(&path, "%s/%s", request->frames, name) < 0) {
+			output_fail(&report->output);
 			break;
-		json_array_append_new(files, report_text(path));
+		}
+		report_text(report, NULL, path);
 		free(path);
 	}
-	return files;
+	report_end(report);
 }
 
 int
 map_report(const struct map_drawing *drawing, struct portolan_error *error)
 {
-	json_t *root = json_pack("{s:o, s:o, s:o}", "x", axis_as_json(&drawing->axes.x), "y",
-	                         axis_as_json(&drawing->axes.y), "colour", colour_as_json(drawing));
-	json_t *maps = json_array(), *paths = json_array();
+	struct report report;
+	int code = report_open(&report, NULL, 2, error);
 
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	add_axis(&report, "x", &drawing->axes.x);
+	add_axis(&report, "y", &drawing->axes.y);
+	add_colour(&report, drawing);
+	report_begin_list(&report, "maps");
 	for (size_t m = 0; m < drawing->map_count; m++)
-		json_array_append_new(maps, map_as_json(drawing, m));
-	for (size_t p = 0; p < drawing->path_count; p++)
-		json_array_append_new(paths, path_as_json(&drawing->paths[p]));
-	json_object_set_new(root, "maps", maps);
-	if (drawing->path_count > 0)
-		json_object_set(root, "paths", paths);
-	json_decref(paths);
-	json_object_set_new(root, "files", files_as_json(drawing));
-	return report_print(NULL, root, 2, error);
+		add_map(&report, drawing, m);
+	report_end(&report);
+	if (drawing->path_count > 0) {
+		report_begin_list(&report, "paths");
+		for (size_t p = 0; p < drawing->path_count; p++)
+			add_path(&report, &drawing->paths[p]);
+		report_end(&report);
+	}
+	add_files(&report, drawing);
+	report_end(&report);
+	return report_close(&report, error);
 }

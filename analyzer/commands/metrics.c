@@ -47,7 +47,7 @@ write_metrics(struct dynamics *dynamics, const struct export_request *request, c
 
 	if (code < 0)
 		return code;
-	code = table_check(&output, request->format, error);
+	code = request->format == TABLE_NPY ? rows_check_npy(&output, error) : 0;
 	if (code >= 0)
 		code = export_run(dynamics, request, &output, error);
 	if (code < 0) {

@@ -87,7 +87,7 @@ static const struct option_spec noise_options[] = {
         {"threshold", "S", OPTION_REAL, TO(size.threshold), .range = RANGE_FROM_TO, .to = 1, .excludes = "fraction",
          .actions = "apply mixture", .help = "apply, mixture: print those with a score of S or more."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names, .actions = "apply mixture",
-         .help = "apply, mixture: csv, tsv, jsonl, npy or json. Default: what FILE ends with, else csv."},
+         .help = "apply, mixture: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .actions = "fit mixture",
          .help = "fit, mixture: draw the densities: FILE.png, FILE.svg or FILE.pdf."},
         {0},

@@ -1,30 +1,14 @@
 /* noise_learn.c: noise plan and noise fit: which labels to flip, and what the flips teach. */
 #include "noise.h"
 
-#include "output/report.h"
+#include "dynamics/arrays.h"
 #include "noise/densities.h"
 #include "noise/flips.h"
 #include "noise/model.h"
 #include "program/message.h"
 #include "program/number.h"
+#include "output/rows.h"
 #include "selection/manifest.h"
-
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-
-static json_t *
-plan_parameters(const struct noise_request *request, const struct dynamics *dynamics)
-{
-	json_t *p = json_pack("{s:f, s:I}", "fraction", request->size.fraction, "seed", (json_int_t)request->seed);
-
-	if (request->has_cuts)
-		json_object_set_new(p, "regions",
-		                    json_pack("{s:f, s:f}", "variability", request->cuts.variability, "confidence",
-		                              request->cuts.confidence));
-	manifest_add_range(p, dynamics);
-	return p;
-}
 
 /* As beside a selection: the flips are one, of the easy-to-learn examples. */
 static int
@@ -32,26 +16,32 @@ write_plan_manifest(const struct noise_request *request, const struct dynamics *
                     struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
-	json_t *manifest = manifest_new("noise plan", dynamics, common->store);
-	uint32_t *rows = malloc((flips->count + 1) * sizeof(*rows));
-	int failed = !manifest || !rows;
+	uint32_t *rows = array_new(flips->count, sizeof(*rows), "flips", error);
+	struct manifest manifest;
+	struct report *report = &manifest.report;
+	int code = rows ? manifest_open(&manifest, "noise plan", common->output, dynamics, common->store, error)
+	                : PORTOLAN_E_MEMORY;
 
-	for (size_t i = 0; rows && i < flips->count; i++)
+	for (size_t i = 0; code >= 0 && i < flips->count; i++)
 		rows[i] = flips->flips[i].row;
-	if (!failed) {
-		failed |= json_object_set_new(manifest, "chosen", json_integer((json_int_t)flips->count)) < 0;
-		failed |= json_object_set_new(manifest, "classes", manifest_classes(dynamics, rows, flips->count)) < 0;
-		failed |= json_object_set_new(manifest, "rule",
-		                              json_pack("{s:s, s:s}", "by", "region:easy-to-learn", "ranks",
-		                                        "random, xoshiro256**")) < 0;
-		failed |= json_object_set_new(manifest, "parameters", plan_parameters(request, dynamics)) < 0;
+	if (code >= 0) {
+		report_whole(report, "chosen", flips->count);
+		manifest_classes(report, dynamics, rows, flips->count);
+		report_begin(report, "rule");
+		report_text(report, "by", "region:easy-to-learn");
+		report_text(report, "ranks", "random, xoshiro256**");
+		report_end(report);
+		report_begin(report, "parameters");
+		report_real(report, "fraction", request->size.fraction);
+		report_whole(report, "seed", request->seed);
+		if (request->has_cuts)
+			manifest_add_cuts(report, &request->cuts);
+		manifest_add_range(report, dynamics);
+		report_end(report);
+		code = manifest_close(&manifest, error);
 	}
-	free(rows);
-	if (failed) {
-		json_decref(manifest);
-		manifest = NULL;
-	}
-	return manifest_write(manifest, common->output, error);
+	array_free(rows);
+	return code;
 }
 
 /* The flips, and beside their file how they were drawn. */
@@ -97,86 +87,63 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 	return code;
 }
 
-static json_t *
-tops_json(const struct noise_fit *fit)
-{
-	json_t *list = json_array();
-
-	for (unsigned t = 0; t < NOISE_TOPS; t++) {
-		const struct noise_top *top = &fit->by_score[t], *plain = &fit->by_confidence[t];
-
-		json_array_append_new(list, json_pack("{s:f, s:I, s:I, s:o, s:f, s:I}", "fraction", top->fraction,
-		                                      "examples", (json_int_t)top->examples, "flipped",
-		                                      (json_int_t)top->flipped, "share_flipped",
-		                                      report_number((double)top->flipped / (double)top->examples),
-		                                      "share_of_flips", (double)top->flipped / (double)fit->flips,
-		                                      "flipped_by_confidence", (json_int_t)plain->flipped));
-	}
-	return list;
-}
-
-static json_t *
-fit_json(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown)
-{
-	const struct noise_score *score = &fit->held_out;
-
-	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o}, s:o}",
-	                 "run", request->run, "flips_file", report_text(request->flips), "model",
-	                 report_text(request->common.output), "examples", (json_int_t)fit->examples, "flips",
-	                 (json_int_t)fit->flips, "unknown", (json_int_t)unknown, "weight", fit->model.logistic.weight,
-	                 "intercept", fit->model.logistic.intercept, "trained_on", (json_int_t)fit->trained_on,
-	                 "held_out", "examples", (json_int_t)score->examples, "flipped", (json_int_t)score->flipped,
-	                 "called", (json_int_t)score->called, "right", (json_int_t)score->right, "precision",
-	                 report_number(score->precision), "recall", report_number(score->recall), "f1",
-	                 report_number(score->f1), "top", tops_json(fit));
-}
-
 static void
-write_text(struct output *output, const struct noise_request *request, const struct noise_fit *fit)
+report_tops(struct report *report, const struct noise_fit *fit)
 {
-	const struct noise_score *score = &fit->held_out;
-	const struct logistic *logistic = &fit->model.logistic;
+	static const struct rows_column columns[] = {
+	        {"fraction", ROWS_REAL},      {"examples", ROWS_WHOLE},      {"flipped", ROWS_WHOLE},
+	        {"share_flipped", ROWS_REAL}, {"share_of_flips", ROWS_REAL}, {"flipped_by_confidence", ROWS_WHOLE}};
+	struct rows rows;
 
-	output_printf(output, "%s: %s examples, %s of them with a flipped label\n", request->run,
-	              NUMBER_GROUPED(fit->examples), NUMBER_GROUPED(fit->flips));
-	output_printf(output, "  model      1 / (1 + exp(-(%.6g * confidence %+.6g)))", logistic->weight,
-	              logistic->intercept);
-	if (logistic->weight < 0)
-		output_printf(output, ": above 0.5 where confidence is below %.4f",
-		              -logistic->intercept / logistic->weight);
-	output_printf(output, "\n  trained    on %s examples, half of them flipped\n", NUMBER_GROUPED(fit->trained_on));
-	output_printf(output, "  held out   %s examples, half of them flipped: ", NUMBER_GROUPED(score->examples));
-	if (isfinite(score->precision))
-		output_printf(output, "precision %.4f, recall %.4f, F1 %.4f\n", score->precision, score->recall,
-		              score->f1);
-	else
-		output_text(output, "none is called flipped; recall 0, F1 0\n");
+	rows_begin(&rows, report, "top", columns, ROWS_COUNT(columns));
 	for (unsigned t = 0; t < NOISE_TOPS; t++) {
 		const struct noise_top *top = &fit->by_score[t];
 
-		output_printf(
-		        output,
-		        "  top %.0f%%     %s suspects: %s flipped (%.1f%% of these, %.1f%% of all flips); by confidence alone %s\n",
-		        100 * top->fraction, NUMBER_GROUPED(top->examples), NUMBER_GROUPED(top->flipped),
-		        top->examples ? 100 * (double)top->flipped / (double)top->examples : 0,
-		        100 * (double)top->flipped / (double)fit->flips, NUMBER_GROUPED(fit->by_confidence[t].flipped));
+		rows_real(&rows, top->fraction);
+		rows_whole(&rows, top->examples);
+		rows_whole(&rows, top->flipped);
+		rows_real(&rows, (double)top->flipped / (double)top->examples);
+		rows_real(&rows, (double)top->flipped / (double)fit->flips);
+		rows_whole(&rows, fit->by_confidence[t].flipped);
 	}
+	rows_end(&rows);
 }
 
 static int
 report_fit(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown,
            struct portolan_error *error)
 {
-	struct output output;
-	int code;
+	const struct noise_score *score = &fit->held_out;
+	const struct logistic *logistic = &fit->model.logistic;
+	struct report report;
+	int code = request->common.json ? report_open(&report, NULL, 2, error) : report_open_text(&report, NULL, error);
 
-	if (request->common.json)
-		return report_print(NULL, fit_json(request, fit, unknown), 2, error);
-	code = output_open(&output, NULL, error);
 	if (code < 0)
 		return code;
-	write_text(&output, request, fit);
-	return output_finish(&output, error);
+	report_line(&report, "score = 1 / (1 + exp(-(%.6g * confidence %+.6g)))", logistic->weight,
+	            logistic->intercept);
+	if (logistic->weight < 0)
+		report_line(&report, ": above 0.5 where confidence is below %.4f",
+		            -logistic->intercept / logistic->weight);
+	report_line(&report, "\n");
+	report_begin(&report, NULL);
+	report_text(&report, "run", request->run);
+	report_text(&report, "flips_file", request->flips);
+	report_text(&report, "model", request->common.output);
+	REPORT_WHOLES(&report, {"examples", fit->examples}, {"flips", fit->flips}, {"unknown", unknown});
+	report_real(&report, "weight", logistic->weight);
+	report_real(&report, "intercept", logistic->intercept);
+	report_whole(&report, "trained_on", fit->trained_on);
+	report_begin(&report, "held_out");
+	REPORT_WHOLES(&report, {"examples", score->examples}, {"flipped", score->flipped}, {"called", score->called},
+	              {"right", score->right});
+	report_real(&report, "precision", score->precision);
+	report_real(&report, "recall", score->recall);
+	report_real(&report, "f1", score->f1);
+	report_end(&report);
+	report_tops(&report, fit);
+	report_end(&report);
+	return report_close(&report, error);
 }
 
 /* The original run is read for the picture alone. */

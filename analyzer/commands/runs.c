@@ -3,13 +3,11 @@
 #include "check/counters.h"
 #include "program/message.h"
 #include "options/format.h"
-#include "output/report.h"
 #include "output/rows.h"
 
 #include <portolan/error.h>
 #include <portolan/store.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -51,7 +49,8 @@ write_table(const struct runs_request *request, const struct store_run_info *run
 	        {"name", ROWS_TEXT},  {"examples", ROWS_WHOLE}, {"epochs", ROWS_WHOLE}, {"observations", ROWS_WHOLE},
 	        {"state", ROWS_TEXT}, {"mode", ROWS_TEXT},      {"created", ROWS_TEXT}};
 	struct rows rows;
-	int code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns, 7, error);
+	int code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns,
+	                     ROWS_COUNT(columns), error);
 
 	if (code < 0)
 		return code;
@@ -76,71 +75,86 @@ write_table(const struct runs_request *request, const struct store_run_info *run
 	return rows_close(&rows, error);
 }
 
-static json_t *
-run_as_json(const struct store_run_info *run)
+/* What was counted while a run was recorded. */
+static int
+read_counters(struct store *store, uint32_t run, struct completeness *sessions, struct store_counters *counters,
+              struct portolan_error *error)
+{
+	int code = store_counters(store, run, counters, error);
+
+	*sessions = (struct completeness){0};
+	if (code >= 0)
+		code = store_sessions(store, run, &sessions->sessions, &sessions->session_count, error);
+	if (code < 0)
+		return code;
+	completeness_sum_sessions(sessions);
+	free(sessions->sessions);
+	return code;
+}
+
+static void
+report_run(struct report *report, const struct store_run_info *run, const struct completeness *sessions,
+           const struct store_counters *counters)
 {
 	char created[32];
 
-	if (run->state == STORE_DAMAGED)
-		return json_pack("{s:s, s:s}", "name", run->name, "state", state_name(run));
 	print_time(run->created, created);
-	return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", run->name, "examples",
-	                 (json_int_t)run->examples, "epochs", (json_int_t)run->epochs, "observations",
-	                 (json_int_t)run->observations, "state", state_name(run), "mode", mode_name(run), "created",
-	                 created, "group", run->group, "declared", (json_int_t)run->declared, "replaced",
-	                 (json_int_t)run->replaced, "refused", (json_int_t)run->refused, "changed_labels",
-	                 (json_int_t)run->changed_labels);
-}
-
-/* Adds what was counted while the run was recorded. */
-static int
-add_counters(struct store *store, uint32_t run, json_t *to, struct portolan_error *error)
-{
-	struct completeness sessions = {0};
-	struct store_counters counters;
-	json_t *counted;
-	int code = store_counters(store, run, &counters, error);
-
-	if (code >= 0)
-		code = store_sessions(store, run, &sessions.sessions, &sessions.session_count, error);
-	if (code < 0)
-		return code;
-	completeness_sum_sessions(&sessions);
-	free(sessions.sessions);
-	counted = json_pack("{s:{s:I, s:I, s:I}, s:o, s:o}", "sessions", "live", (json_int_t)sessions.live, "closed",
-	                    (json_int_t)sessions.closed, "never_closed", (json_int_t)sessions.lost, "clients",
-	                    counters_client_json(&sessions.clients), "counters", counters_json(&counters));
-	if (!counted || json_object_update(to, counted) < 0)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory listing the runs");
-	json_decref(counted);
-	return code;
+	REPORT_WHOLES(report, {"examples", run->examples}, {"epochs", run->epochs},
+	              {"observations", run->observations});
+	report_text(report, "state", state_name(run));
+	report_text(report, "mode", mode_name(run));
+	report_text(report, "created", created);
+	report_text(report, "group", run->group);
+	REPORT_WHOLES(report, {"declared", run->declared}, {"replaced", run->replaced}, {"refused", run->refused},
+	              {"changed_labels", run->changed_labels});
+	report_begin(report, "sessions");
+	REPORT_WHOLES(report, {"live", sessions->live}, {"closed", sessions->closed}, {"never_closed", sessions->lost});
+	report_end(report);
+	counters_report_clients(report, &sessions->clients);
+	counters_report(report, counters);
 }
 
 /* What is found out to be damaged on the way is marked so. */
 static int
-write_json(struct store *store, const char *path, struct store_run_info *runs, size_t count,
-           struct portolan_error *error)
+add_run(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error)
 {
-	json_t *list = json_array();
-	int code = 0;
+	struct completeness sessions;
+	struct store_counters counters;
+	int code = run->state == STORE_DAMAGED ? STORE_E_CORRUPT
+	                                       : read_counters(store, run->number, &sessions, &counters, error);
 
-	for (size_t i = 0; i < count && code >= 0; i++) {
-		json_t *run = run_as_json(&runs[i]);
-
-		json_array_append_new(list, run);
-		if (runs[i].state == STORE_DAMAGED)
-			continue;
-		code = add_counters(store, runs[i].number, run, error);
-		if (code == STORE_E_NO_RUN) /* removed just now */
-			code = json_array_remove(list, json_array_size(list) - 1);
-		if (code == STORE_E_CORRUPT) {
-			runs[i].state = STORE_DAMAGED;
-			code = json_array_set_new(list, json_array_size(list) - 1, run_as_json(&runs[i]));
-		}
+	if (code == STORE_E_NO_RUN) /* removed just now */
+		return 0;
+	if (code < 0 && code != STORE_E_CORRUPT)
+		return code;
+	report_begin(report, NULL);
+	report_text(report, "name", run->name);
+	if (code == STORE_E_CORRUPT) {
+		run->state = STORE_DAMAGED;
+		report_text(report, "state", state_name(run));
+	} else {
+		report_run(report, run, &sessions, &counters);
 	}
+	report_end(report);
+	return 0;
+}
+
+static int
+write_report(struct store *store, const char *path, struct store_run_info *runs, size_t count,
+             struct portolan_error *error)
+{
+	struct report report;
+	int code = report_open(&report, path, 2, error);
+
+	if (code < 0)
+		return code;
+	report_begin_list(&report, NULL);
+	for (size_t i = 0; i < count && code >= 0; i++)
+		code = add_run(&report, store, &runs[i], error);
+	report_end(&report);
 	if (code >= 0)
-		return report_print(path, list, 2, error);
-	json_decref(list);
+		return report_close(&report, error);
+	report_discard(&report);
 	return code;
 }
 
@@ -175,7 +189,7 @@ list_runs(const struct runs_request *request, struct portolan_error *error)
 		return code;
 	code = store_runs(store, &runs, &count, error);
 	if (code >= 0) {
-		code = common->json ? write_json(store, common->output, runs, count, error)
+		code = common->json ? write_report(store, common->output, runs, count, error)
 		                    : write_table(request, runs, count, error);
 		if (code >= 0)
 			code = count_damaged(runs, count);
@@ -207,10 +221,10 @@ const struct command runs_command = {
         .operands = "",
         .summary = "list the runs in the store",
         .examples = "the runs, as a table\n"
-                    "portolan runs | column -s, -t\n"
+                    "portolan runs\n"
                     "as JSON, of another store\n"
                     "portolan runs --json --store /data/portolan-store\n",
-        .help = "Prints one line per run, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json): name,examples,epochs,observations,state,mode,created. state is recording (a session is live), closed, or damaged: its records cannot be read, the other columns are empty, and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
+        .help = "Prints one line per run, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns: name,examples,epochs,observations,state,mode,created. state is recording (a session is live), closed, or damaged: its records cannot be read, the other columns are empty, and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
                 "With --json also what was counted while it was recorded: observations received, repeated, replaced, refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they took, and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
         .request_size = sizeof(struct runs_request),

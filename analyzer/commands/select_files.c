@@ -4,7 +4,7 @@
 #include "dynamics/arrays.h"
 #include "program/message.h"
 #include "output/claims.h"
-#include "output/report.h"
+#include "output/rows.h"
 
 #include <portolan/error.h>
 
@@ -30,101 +30,107 @@ name_file(const char *output, const char *fraction)
 	return asprintf(&name, "%.*s-%s%s", length, output, fraction, output + length) < 0 ? NULL : name;
 }
 
-static json_t *
-describe_rule(const char *text, size_t length, const struct selection_rule *rule)
+/* Members of a rule. */
+static void
+add_rule(struct report *report, const char *text, size_t length, const struct selection_rule *rule)
 {
 	char ranks[400];
 
 	selection_rule_describe(rule, ranks, sizeof(ranks));
-	return json_pack("{s:s%, s:s}", "by", text, length, "ranks", ranks);
+	report_bytes(report, "by", text, length);
+	report_text(report, "ranks", ranks);
 }
 
-static json_t *
-describe_mixes(const struct select_request *request)
+static void
+add_mixes(struct report *report, const struct select_request *request)
 {
-	json_t *mixes = json_array();
-
+	report_begin_list(report, "mix");
 	for (size_t i = 0; i < request->plan.mix_count; i++) {
 		const char *text = request->mix_rules[i];
-		json_t *mix = describe_rule(text, (size_t)(strrchr(text, '=') - text), &request->plan.mixes[i].rule);
 
-		json_object_set_new(mix, "fraction", json_real(request->plan.mixes[i].fraction));
-		json_array_append_new(mixes, mix);
+		report_begin(report, NULL);
+		add_rule(report, text, (size_t)(strrchr(text, '=') - text), &request->plan.mixes[i].rule);
+		report_real(report, "fraction", request->plan.mixes[i].fraction);
+		report_end(report);
 	}
-	return mixes;
+	report_end(report);
 }
 
-static json_t *
-describe_runs(const struct select_request *request)
+static void
+add_lists(struct report *report, const char *key, const struct select_request *request, bool is_exclusion)
 {
-	json_t *runs = json_array();
+	static const struct rows_column columns[] = {{"file", ROWS_TEXT}, {"ids", ROWS_WHOLE}, {"unknown", ROWS_WHOLE}};
+	struct rows rows;
 
-	for (size_t r = 1; r < request->run_count; r++)
-		json_array_append_new(runs, json_string(request->runs[r]));
-	return runs;
-}
-
-static json_t *
-describe_lists(const struct select_request *request, bool is_exclusion)
-{
-	json_t *lists = json_array();
-
+	rows_begin(&rows, report, key, columns, ROWS_COUNT(columns));
 	for (size_t i = 0; i < request->list_count; i++) {
 		const struct pool_list *list = &request->lists[i];
 
-		if (list->is_exclusion == is_exclusion)
-			json_array_append_new(lists,
-			                      json_pack("{s:o, s:I, s:I}", "file", report_text(list->path), "ids",
-			                                (json_int_t)list->ids, "unknown", (json_int_t)list->unknown));
+		if (list->is_exclusion != is_exclusion)
+			continue;
+		rows_text(&rows, list->path);
+		rows_whole(&rows, list->ids);
+		rows_whole(&rows, list->unknown);
 	}
-	return lists;
+	rows_end(&rows);
+}
+
+static void
+add_size(struct report *report, const struct select_request *request, const struct selection_plan *plan)
+{
+	if (plan->count > 0)
+		report_whole(report, "count", plan->count);
+	else if (plan->has_size)
+		report_real(report, "fraction", plan->fraction);
+	if (request->has_threshold)
+		report_real(report, "threshold", request->threshold);
+	if (plan->top_share < 1)
+		report_real(report, "both_ends", plan->top_share);
+	if (plan->classes != SELECTION_CLASSES_ANY)
+		report_text(report, "classes", plan->classes == SELECTION_CLASSES_EACH ? "per-class" : "stratified");
+}
+
+/* Where the examples come from. */
+static void
+add_pool(struct report *report, const struct select_request *request)
+{
+	if (request->list_count > 0) {
+		add_lists(report, "only", request, false);
+		add_lists(report, "exclude", request, true);
+	}
+	if (request->run_count > 1) {
+		report_begin_list(report, "with");
+		for (size_t r = 1; r < request->run_count; r++)
+			report_text(report, NULL, request->runs[r]);
+		report_end(report);
+	}
 }
 
 /* What was asked for beside the rule; what was not asked for is not there. */
-static json_t *
-describe_parameters(const struct select_request *request, const struct selection_plan *plan,
-                    const struct dynamics *dynamics)
+static void
+add_parameters(struct report *report, const struct select_request *request, const struct selection_plan *plan,
+               const struct dynamics *dynamics)
 {
-	json_t *p = json_object();
-
-	if (plan->count > 0)
-		json_object_set_new(p, "count", json_integer((json_int_t)plan->count));
-	else if (plan->has_size)
-		json_object_set_new(p, "fraction", json_real(plan->fraction));
-	if (request->has_threshold)
-		json_object_set_new(p, "threshold", json_real(request->threshold));
-	if (plan->top_share < 1)
-		json_object_set_new(p, "both_ends", json_real(plan->top_share));
-	if (plan->classes != SELECTION_CLASSES_ANY)
-		json_object_set_new(p, "classes",
-		                    json_string(plan->classes == SELECTION_CLASSES_EACH ? "per-class" : "stratified"));
+	report_begin(report, "parameters");
+	add_size(report, request, plan);
 	if (plan->mix_count > 0)
-		json_object_set_new(p, "mix", describe_mixes(request));
-	if (request->list_count > 0)
-		json_object_set_new(p, "only", describe_lists(request, false));
-	if (request->list_count > 0)
-		json_object_set_new(p, "exclude", describe_lists(request, true));
-	if (request->run_count > 1)
-		json_object_set_new(p, "with", describe_runs(request));
+		add_mixes(report, request);
+	add_pool(report, request);
 	if (request->has_cuts)
-		json_object_set_new(p, "regions",
-		                    json_pack("{s:f, s:f}", "variability", request->cuts.variability, "confidence",
-		                              request->cuts.confidence));
+		manifest_add_cuts(report, &request->cuts);
 	if (request->features)
-		json_object_set_new(p, "features", report_text(request->features));
+		report_text(report, "features", request->features);
 	if (request->feature_ids)
-		json_object_set_new(p, "feature_ids", report_text(request->feature_ids));
-	manifest_add_range(p, dynamics);
-	json_object_set_new(p, "seed", json_integer((json_int_t)request->seed));
-	json_object_set_new(
-	        p, "format",
-	        json_string(request->format == SELECT_LINES ? "lines" : select_format_names[request->format]));
-	if (request->join)
-		json_object_set_new(p, "join", report_text(request->join));
-	if (request->join)
-		json_object_set_new(p, "id_field", report_text(request->id_field));
-	json_object_set_new(p, "with_measures", json_boolean(request->with_measures));
-	return p;
+		report_text(report, "feature_ids", request->feature_ids);
+	manifest_add_range(report, dynamics);
+	report_whole(report, "seed", request->seed);
+	report_text(report, "format", request->format == SELECT_LINES ? "lines" : select_format_names[request->format]);
+	if (request->join) {
+		report_text(report, "join", request->join);
+		report_text(report, "id_field", request->id_field);
+	}
+	report_flag(report, "with_measures", request->with_measures);
+	report_end(report);
 }
 
 static int
@@ -132,21 +138,19 @@ write_manifest(const struct select_request *request, const struct selection_plan
                const struct selection_source *source, const uint32_t *chosen, size_t count, const char *output,
                struct portolan_error *error)
 {
-	const struct dynamics *dynamics = source->dynamics;
-	json_t *manifest = manifest_new("select", dynamics, request->common.store);
-	int failed = !manifest;
+	struct manifest manifest;
+	struct report *report = &manifest.report;
+	int code = manifest_open(&manifest, "select", output, source->dynamics, request->common.store, error);
 
-	failed |= json_object_set_new(manifest, "eligible", json_integer((json_int_t)source->count)) < 0;
-	failed |= json_object_set_new(manifest, "chosen", json_integer((json_int_t)count)) < 0;
-	failed |= json_object_set_new(manifest, "classes", manifest_classes(dynamics, chosen, count)) < 0;
-	failed |= json_object_set_new(manifest, "rule",
-	                              describe_rule(request->rule, strlen(request->rule), &plan->rule)) < 0;
-	failed |= json_object_set_new(manifest, "parameters", describe_parameters(request, plan, dynamics)) < 0;
-	if (failed) {
-		json_decref(manifest);
-		manifest = NULL;
-	}
-	return manifest_write(manifest, output, error);
+	if (code < 0)
+		return code;
+	REPORT_WHOLES(report, {"eligible", source->count}, {"chosen", count});
+	manifest_classes(report, source->dynamics, chosen, count);
+	report_begin(report, "rule");
+	add_rule(report, request->rule, strlen(request->rule), &plan->rule);
+	report_end(report);
+	add_parameters(report, request, plan, source->dynamics);
+	return manifest_close(&manifest, error);
 }
 
 static void

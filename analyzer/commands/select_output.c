@@ -7,7 +7,6 @@
 #include "output/npy.h"
 #include "program/number.h"
 #include "output/table.h"
-#include "output/text.h"
 
 #include <portolan/error.h>
 
@@ -16,72 +15,51 @@
 
 const char *const select_format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
 
-static void
-write_ids(struct output *output, const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
+/* Of the formats of rows; none of the others is asked for. */
+static enum rows_format
+rows_format_of(const struct select_output_options *options)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (dynamics->ids.kind == STORE_ID_INT) {
-			text_integer(output, dynamics->ids.integers[chosen[i]]);
-		} else {
-			size_t length;
-			const char *text = ids_text(&dynamics->ids, chosen[i], &length);
+	return options->format == SELECT_JSONL ? ROWS_JSONL : options->format == SELECT_TSV ? ROWS_TSV : ROWS_CSV;
+}
 
-			output_bytes(output, text, length);
-		}
-		output_bytes(output, "\n", 1);
-	}
+static int
+write_measures(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
+               const uint32_t *chosen, size_t count, struct portolan_error *error)
+{
+	static const enum table_format formats[] = {
+	        [ROWS_CSV] = TABLE_CSV, [ROWS_TSV] = TABLE_TSV, [ROWS_JSONL] = TABLE_JSONL};
+	struct table table;
+	int code = table_init(&table, formats[rows_format_of(options)], dynamics, NULL, error);
+
+	if (code < 0)
+		return code;
+	table_write_head(&table, output, count);
+	table_write_rows(&table, output, dynamics, chosen, count);
+	table_free(&table);
+	return 0;
 }
 
 static void
-write_id_table(struct output *output, const struct dynamics *dynamics, enum select_format format,
-               const uint32_t *chosen, size_t count)
+write_ids(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
+          const uint32_t *chosen, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (format == SELECT_JSONL) {
-			output_text(output, "{\"id\":");
-			table_write_id(output, dynamics, chosen[i], text_json);
-			output_text(output, "}\n");
-		} else {
-			table_write_id(output, dynamics, chosen[i], format == SELECT_CSV ? text_csv : text_tsv);
-			output_bytes(output, "\n", 1);
-		}
-	}
-}
+	const struct rows_column column = table_id_column(dynamics, "id");
+	struct rows rows = rows_for(output, rows_format_of(options), &column, 1, false);
 
-/* Of the table with measures, which is none of the others. */
-static enum table_format
-format_of(const struct select_output_options *options)
-{
-	return options->format == SELECT_JSONL ? TABLE_JSONL : options->format == SELECT_TSV ? TABLE_TSV : TABLE_CSV;
-}
-
-static void
-write_head(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
-           size_t count)
-{
 	if (options->format == SELECT_NPY)
 		npy_write_header(output, "<u8", count);
-	else if (options->with_measures)
-		table_write_head(&(struct table){.format = format_of(options), .run = dynamics}, output, count);
-	else if (options->format == SELECT_CSV || options->format == SELECT_TSV)
-		output_text(output, "id\n");
-}
-
-static void
-write_rows(struct output *output, const struct select_output_options *options, const struct dynamics *part,
-           const uint32_t *rows, size_t count)
-{
-	struct table table = {.format = format_of(options), .run = part};
-
-	if (options->format == SELECT_IDS)
-		write_ids(output, part, rows, count);
-	else if (options->format == SELECT_NPY)
-		for (size_t i = 0; i < count; i++)
-			output_bytes(output, &part->ids.integers[rows[i]], 8);
-	else if (options->with_measures)
-		table_write_rows(&table, output, part, rows, count);
-	else
-		write_id_table(output, part, options->format, rows, count);
+	else if (options->format != SELECT_IDS)
+		rows_head(&rows);
+	for (size_t i = 0; i < count; i++) {
+		if (options->format == SELECT_NPY) {
+			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
+		} else if (options->format == SELECT_IDS) {
+			table_write_id(output, dynamics, chosen[i]);
+			output_bytes(output, "\n", 1);
+		} else {
+			table_add_id(&rows, dynamics, chosen[i]);
+		}
+	}
 }
 
 static int
@@ -179,37 +157,39 @@ check_lines(const struct join *join, const char *path, const struct dynamics *dy
 
 /* A line with the measures before the brace that closes it, or after the header's last column. */
 static void
-write_extended(struct output *output, const struct join *join, const struct record *record,
+write_extended(struct rows *measures, const struct join *join, const struct record *record,
                const struct dynamics *dynamics, uint32_t index)
 {
-	size_t length = record->length;
+	struct output *output = measures->output;
+	size_t length = record->length, fields;
 
-	if (join->format != RECORDS_JSONL) {
-		const char *separator = join->format == RECORDS_CSV ? "," : "\t";
-		size_t fields = records_count_fields(join->format, record);
-
-		output_bytes(output, record->at, length);
-		for (; fields < records_count_fields(join->format, &join->header); fields++)
-			output_bytes(output, separator, 1);
-		table_write_values(output, dynamics, index, *separator);
-		return;
-	}
-	while (length > 0 && record->at[length - 1] != '}')
+	while (join->format == RECORDS_JSONL && length > 0 && record->at[length - 1] != '}')
 		length--;
-	output_bytes(output, record->at, length - 1);
-	table_write_members(output, dynamics, index);
-	output_bytes(output, "}", 1);
+	output_bytes(output, record->at, length - (join->format == RECORDS_JSONL));
+	if (join->format != RECORDS_JSONL) {
+		fields = records_count_fields(join->format, record);
+		for (; fields < records_count_fields(join->format, &join->header); fields++)
+			output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", 1);
+	}
+	table_add_columns(measures, dynamics, index);
+	if (join->format == RECORDS_JSONL)
+		output_bytes(output, "}", 1);
 }
 
 static void
 write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
             bool with_measures)
 {
+	static const enum rows_format formats[] = {
+	        [RECORDS_JSONL] = ROWS_JSONL, [RECORDS_CSV] = ROWS_CSV, [RECORDS_TSV] = ROWS_TSV};
+	struct rows_column columns[DYNAMICS_COLUMNS_MAX];
+	struct rows measures = rows_for(output, formats[join->format], columns, table_columns(dynamics, columns), true);
+
 	output_bytes(output, join->text, join->mark);
 	if (join->format != RECORDS_JSONL) {
 		output_bytes(output, join->header.at, join->header.length);
 		if (with_measures)
-			table_write_names(output, dynamics, join->format == RECORDS_CSV ? ',' : '\t');
+			rows_head(&measures);
 		output_bytes(output, join->header.at + join->header.length, join->header.next - join->header.length);
 		if (join->header.next == join->header.length)
 			output_bytes(output, "\n", 1);
@@ -219,7 +199,7 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 		const struct record *record = &match->record;
 
 		if (with_measures)
-			write_extended(output, join, record, dynamics, chosen[match->position]);
+			write_extended(&measures, join, record, dynamics, chosen[match->position]);
 		else
 			output_bytes(output, record->at, record->length);
 		output_bytes(output, record->at + record->length, record->next - record->length);
@@ -237,29 +217,21 @@ write_numbers(struct output *output, const struct join *join)
 }
 
 static int
-check_format(const struct output *output, const struct select_output_options *options, struct portolan_error *error)
-{
-	if (options->format != SELECT_NPY || !output_is_terminal(output))
-		return 0;
-	return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
-}
-
-static int
 write_selection(struct output *output, const struct select_output_options *options, const struct join *join,
                 const struct dynamics *dynamics, const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	int code = check_format(output, options, error);
+	int code = options->format == SELECT_NPY ? rows_check_npy(output, error) : 0;
 
 	if (code < 0)
 		return code;
-	if (options->format == SELECT_LINES) {
+	if (options->format == SELECT_LINES)
 		write_lines(output, join, dynamics, chosen, options->with_measures);
-	} else if (join) {
+	else if (join)
 		write_numbers(output, join);
-	} else {
-		write_head(output, options, dynamics, count);
-		write_rows(output, options, dynamics, chosen, count);
-	}
+	else if (options->with_measures)
+		return write_measures(output, options, dynamics, chosen, count, error);
+	else
+		write_ids(output, options, dynamics, chosen, count);
 	return 0;
 }
 
@@ -307,8 +279,8 @@ report_missing(const struct join *join, const char *path, const struct dynamics 
 		first = ids_text(&dynamics->ids, index, &length);
 	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path,
 	                NUMBER_GROUPED(join->missing), NUMBER_GROUPED(count), (int)length, first,
-	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "", join->oddities.odd,
-	                join->oddities.odd[0] ? "'" : "");
+	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
+	                join->oddities.odd, join->oddities.odd[0] ? "'" : "");
 	return STATUS_INCOMPLETE;
 }
 

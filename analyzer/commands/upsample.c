@@ -90,11 +90,14 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 static int
 write_manifest(const struct upsample *upsample, struct portolan_error *error)
 {
-	json_t *manifest = manifest_new_without_run("upsample");
+	struct manifest manifest;
+	int code = manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL, error);
 
-	json_object_set_new(manifest, "request", upsample_request_json(upsample));
-	json_object_set_new(manifest, "report", upsample_report_json(upsample));
-	return manifest_write(manifest, upsample->corpus_options.common.output, error);
+	if (code < 0)
+		return code;
+	upsample_add_request(&manifest.report, upsample);
+	upsample_add_report(&manifest.report, "report", upsample);
+	return manifest_close(&manifest, error);
 }
 
 static int

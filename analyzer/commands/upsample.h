@@ -4,9 +4,8 @@
 
 #include "artifacts/balance.h"
 #include "corpus_options.h"
+#include "output/report.h"
 #include "plot/picture.h"
-
-#include <jansson.h>
 
 enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES }; /* as --weights numbers them */
 
@@ -37,9 +36,9 @@ int upsample_report(const struct upsample *upsample, struct portolan_error *erro
 /* Of token s of S, before or after. */
 struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
 
-/* The report, and for the manifest, what was asked for; NULL: out of memory. */
-json_t *upsample_report_json(const struct upsample *upsample);
-json_t *upsample_request_json(const struct upsample *upsample);
+/* The report, and for the manifest, "request": what was asked for. */
+void upsample_add_report(struct report *report, const char *key, const struct upsample *upsample);
+void upsample_add_request(struct report *report, const struct upsample *upsample);
 
 /* The picture that --plot asked for. */
 int upsample_draw(const struct upsample *upsample, struct portolan_error *error);

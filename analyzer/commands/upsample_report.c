@@ -1,7 +1,7 @@
 /* upsample_report.c: what up-sampling did, as text or JSON. */
 #include "upsample.h"
 
-#include "output/report.h"
+#include "output/rows.h"
 #include "program/number.h"
 
 #include <stdlib.h>
@@ -50,135 +50,91 @@ make_histogram(const struct upsample *upsample, size_t *bins)
 	return histogram;
 }
 
-static json_t *
-statistic_json(const struct upsample *upsample, size_t s, bool after)
+static void
+add_numbers(struct report *report, const char *key, const uint64_t *numbers, size_t count)
+{
+	report_begin_list(report, key);
+	for (size_t i = 0; i < count; i++)
+		report_whole(report, NULL, numbers[i]);
+	report_end(report);
+}
+
+static void
+add_statistic(struct report *report, const struct upsample *upsample, size_t s, bool after)
 {
 	struct token_statistic statistic = upsample_statistic(upsample, s, after);
-	const uint64_t *counts =
-	        (after ? upsample->balance.after : upsample->balance.before) + s * upsample->counts.label_count;
-	json_t *by_label = json_array();
+	size_t labels = upsample->counts.label_count;
 
-	for (size_t l = 0; l < upsample->counts.label_count; l++)
-		json_array_append_new(by_label, json_integer((json_int_t)counts[l]));
-	return json_pack("{s:I, s:o, s:o, s:o}", "n", (json_int_t)statistic.n, "p_star",
-	                 report_number(statistic.p_star), "z_star", report_number(statistic.z_star), "counts",
-	                 by_label);
+	report_begin(report, after ? "after" : "before");
+	report_whole(report, "n", statistic.n);
+	report_real(report, "p_star", statistic.p_star);
+	report_real(report, "z_star", statistic.z_star);
+	add_numbers(report, "counts", (after ? upsample->balance.after : upsample->balance.before) + s * labels,
+	            labels);
+	report_end(report);
 }
 
-static json_t *
-token_json(const struct upsample *upsample, size_t s)
+static void
+add_token(struct report *report, const struct upsample *upsample, size_t s)
 {
+	static const struct rows_column columns[] = {{"label", ROWS_TEXT}, {"lacks", ROWS_WHOLE}, {"why", ROWS_TEXT}};
 	const struct token_counts *counts = &upsample->counts;
-	json_t *open = json_array();
-	size_t length, label_length;
+	size_t length;
 	const char *text = token_text(upsample, s, &length);
-	const char *leads = counts_label(counts, upsample->ranking.list[s].statistic.label, &label_length);
+	struct rows rows;
 
+	report_begin(report, NULL);
+	report_bytes(report, "token", text, length);
+	text = counts_label(counts, upsample->ranking.list[s].statistic.label, &length);
+	report_bytes(report, "label", text, length);
+	add_statistic(report, upsample, s, false);
+	add_statistic(report, upsample, s, true);
+	rows_begin(&rows, report, "not_balanced", columns, ROWS_COUNT(columns));
 	for (size_t l = 0; l < counts->label_count; l++) {
 		enum balance_reason reason = upsample->balance.reasons[s * counts->label_count + l];
-		uint64_t lacks = balance_lack(upsample->balance.after, counts->label_count, s, l);
-		size_t lacking_length;
-		const char *lacking = counts_label(counts, l, &lacking_length);
 
-		if (reason != BALANCE_DONE)
-			json_array_append_new(open, json_pack("{s:s%, s:I, s:s}", "label", lacking, lacking_length,
-			                                      "lacks", (json_int_t)lacks, "why", reasons[reason]));
+		if (reason == BALANCE_DONE)
+			continue;
+		text = counts_label(counts, l, &length);
+		rows_bytes(&rows, text, length);
+		rows_whole(&rows, balance_lack(upsample->balance.after, counts->label_count, s, l));
+		rows_text(&rows, reasons[reason]);
 	}
-	return json_pack("{s:s%, s:s%, s:o, s:o, s:o}", "token", text, length, "label", leads, label_length, "before",
-	                 statistic_json(upsample, s, false), "after", statistic_json(upsample, s, true), "not_balanced",
-	                 open);
+	rows_end(&rows);
+	report_end(report);
 }
 
-static json_t *
-numbers_json(const uint64_t *numbers, size_t from, size_t to)
-{
-	json_t *list = json_array();
-
-	for (size_t i = from; i < to; i++)
-		json_array_append_new(list, json_integer((json_int_t)numbers[i]));
-	return list;
-}
-
-static json_t *
-labels_json(const struct token_counts *counts)
-{
-	json_t *list = json_array();
-
-	for (size_t l = 0; l < counts->label_count; l++) {
-		size_t length;
-		const char *text = counts_label(counts, l, &length);
-
-		json_array_append_new(list, json_stringn(text, length));
-	}
-	return list;
-}
-
-json_t *
-upsample_report_json(const struct upsample *upsample)
-{
-	const struct balance *balance = &upsample->balance;
-	uint64_t records = upsample->counts.records, *histogram;
-	json_t *tokens = json_array(), *report;
-	size_t bins;
-
-	histogram = make_histogram(upsample, &bins);
-	if (!histogram) {
-		json_decref(tokens);
-		return NULL;
-	}
-	for (size_t s = 0; s < upsample->token_count; s++)
-		json_array_append_new(tokens, token_json(upsample, s));
-	report =
-	        json_pack("{s:I, s:I, s:f, s:i, s:i, s:o, s:o, s:o, s:o}", "records", (json_int_t)records, "repeats",
-	                  (json_int_t)balance->added, "growth", (double)balance->added / (double)records, "iterations",
-	                  (int)balance->iterations, "tried", (int)balance->tried, "imbalance",
-	                  numbers_json(balance->imbalance, 0, (size_t)balance->iterations + 1), "multiplicities",
-	                  numbers_json(histogram, 1, bins), "labels", labels_json(&upsample->counts), "tokens", tokens);
-	free(histogram);
-	return report;
-}
-
-json_t *
-upsample_request_json(const struct upsample *upsample)
-{
-	const struct corpus_request *request = &upsample->corpus_options.request;
-	const struct ranking_request *ranking = &upsample->corpus_options.ranking;
-	json_t *texts = json_array();
-
-	for (size_t i = 0; i < request->text_count; i++)
-		json_array_append_new(texts, report_text(request->texts[i]));
-	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:I, s:i, s:b, s:f, s:I, s:I, s:s, s:I, s:I}",
-	                 "data", report_text(request->path), "text", texts, "label", report_text(request->label), "top",
-	                 (json_int_t)upsample->token_count, "min_count", (json_int_t)ranking->min_count, "max_count",
-	                 (json_int_t)ranking->max_count, "prior", ranking->share ? "share" : "uniform", "stop_words",
-	                 report_text(request->stop_words), "tokens", report_text(request->tokens), "min_length",
-	                 (json_int_t)request->min_length, "ngrams", (int)request->ngrams, "per_field",
-	                 request->per_field, "step", upsample->step, "iterations", (json_int_t)upsample->iterations,
-	                 "patience", (json_int_t)upsample->patience, "pick",
-	                 upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free", "max_multiplicity",
-	                 (json_int_t)upsample->max_multiplicity, "seed", (json_int_t)upsample->seed);
-}
-
+/* For people: the tokens as a table, and the first of what is not balanced. */
 static void
-write_tokens(const struct upsample *upsample, struct output *output)
+add_table(struct report *report, const struct upsample *upsample)
 {
-	output_printf(output, "\n%-24s %-16s %10s %7s %8s %14s %7s %8s\n", "token", "label", "n", "p*", "z*",
-	              "after: n", "p*", "z*");
+	static const struct rows_column columns[] = {
+	        {"token", ROWS_TEXT}, {"label", ROWS_TEXT},     {"n", ROWS_WHOLE}, {"p*", ROWS_REAL},
+	        {"z*", ROWS_REAL},    {"after: n", ROWS_WHOLE}, {"p*", ROWS_REAL}, {"z*", ROWS_REAL}};
+	struct rows rows;
+
+	rows_begin(&rows, report, NULL, columns, ROWS_COUNT(columns));
 	for (size_t s = 0; s < upsample->token_count; s++) {
 		struct token_statistic before = upsample_statistic(upsample, s, false);
-		struct token_statistic after = upsample_statistic(upsample, s, true);
-		size_t length, label_length;
+		size_t length;
 		const char *text = token_text(upsample, s, &length);
-		const char *label = counts_label(&upsample->counts, before.label, &label_length);
 
-		output_printf(output, "%-24.*s %-16.*s %10s %7.4f %8.2f %14s %7.4f %8.2f\n", (int)length, text,
-		              (int)label_length, label, NUMBER_GROUPED(before.n), before.p_star, before.z_star,
-		              NUMBER_GROUPED(after.n), after.p_star, after.z_star);
+		rows_bytes(&rows, text, length);
+		text = counts_label(&upsample->counts, before.label, &length);
+		rows_bytes(&rows, text, length);
+		for (int after = 0; after < 2; after++) {
+			struct token_statistic statistic = upsample_statistic(upsample, s, after);
+
+			rows_whole(&rows, statistic.n);
+			rows_real(&rows, statistic.p_star);
+			rows_real(&rows, statistic.z_star);
+		}
 	}
+	rows_end(&rows);
 }
 
 static void
-write_rest(const struct upsample *upsample, struct output *output)
+say_rest(struct report *report, const struct upsample *upsample)
 {
 	size_t labels = upsample->counts.label_count, shown = 0, open = 0;
 
@@ -191,19 +147,19 @@ write_rest(const struct upsample *upsample, struct output *output)
 		open += reason != BALANCE_DONE;
 		if (reason == BALANCE_DONE || shown++ >= LABELS_SHOWN)
 			continue;
-		output_printf(output, "not balanced: '%.*s' lacks %s of '%.*s': %s\n", (int)length, text,
-		              NUMBER_GROUPED(balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
-		              (int)label_length, label, reasons[reason]);
+		report_line(report, "not balanced: '%.*s' lacks %s of '%.*s': %s\n", (int)length, text,
+		            NUMBER_GROUPED(balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
+		            (int)label_length, label, reasons[reason]);
 	}
 	if (open > LABELS_SHOWN)
-		output_printf(output, "not balanced: %zu more (see --json)\n", open - LABELS_SHOWN);
+		report_line(report, "not balanced: %zu more (see --json)\n", open - LABELS_SHOWN);
 }
 
 /* By powers of two, as there may be hundreds. */
 static void
-write_multiplicities(const uint64_t *histogram, size_t bins, struct output *output)
+say_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
 {
-	output_text(output, "records that stand");
+	report_line(report, "  records that stand");
 	for (size_t from = 1, to; from < bins; from = to) {
 		uint64_t records = 0;
 
@@ -211,52 +167,108 @@ write_multiplicities(const uint64_t *histogram, size_t bins, struct output *outp
 		for (size_t m = from; m < to && m < bins; m++)
 			records += histogram[m];
 		if (records && to == from + 1)
-			output_printf(output, "%s %zu×: %s", from > 1 ? "," : "", from, NUMBER_GROUPED(records));
+			report_line(report, "%s %zu×: %s", from > 1 ? "," : "", from, NUMBER_GROUPED(records));
 		else if (records)
-			output_printf(output, ", %zu–%zu×: %s", from, to < bins ? to - 1 : bins - 1,
-			              NUMBER_GROUPED(records));
+			report_line(report, ", %zu–%zu×: %s", from, to < bins ? to - 1 : bins - 1,
+			            NUMBER_GROUPED(records));
 	}
-	output_text(output, "\n");
+	report_line(report, "\n");
 }
 
-static bool
-write_text(const struct upsample *upsample, struct output *output)
+/* What programs want whole. */
+static void
+add_details(struct report *report, const struct upsample *upsample, const uint64_t *histogram, size_t bins)
+{
+	const struct token_counts *counts = &upsample->counts;
+	const struct balance *balance = &upsample->balance;
+
+	add_numbers(report, "imbalance", balance->imbalance, (size_t)balance->iterations + 1);
+	add_numbers(report, "multiplicities", histogram + 1, bins - 1);
+	report_begin_list(report, "labels");
+	for (size_t l = 0; l < counts->label_count; l++) {
+		size_t length;
+		const char *text = counts_label(counts, l, &length);
+
+		report_bytes(report, NULL, text, length);
+	}
+	report_end(report);
+	report_begin_list(report, "tokens");
+	for (size_t s = 0; s < upsample->token_count; s++)
+		add_token(report, upsample, s);
+	report_end(report);
+}
+
+void
+upsample_add_report(struct report *report, const char *key, const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 	uint64_t records = upsample->counts.records, *histogram;
 	size_t bins;
 
 	histogram = make_histogram(upsample, &bins);
-	if (!histogram)
-		return false;
-	output_printf(output, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
-	              NUMBER_GROUPED(records), NUMBER_GROUPED(balance->added),
-	              100 * (double)balance->added / (double)records);
-	output_printf(output, "imbalance of %zu token%s, sum of D: %s, after %u iterations %s\n", upsample->token_count,
-	              upsample->token_count == 1 ? "" : "s", NUMBER_GROUPED(balance->imbalance[0]), balance->iterations,
-	              NUMBER_GROUPED(balance->imbalance[balance->iterations]));
-	if (balance->tried > balance->iterations)
-		output_printf(output, "taken back, as the sum rose: %u more iterations\n",
-		              balance->tried - balance->iterations);
-	write_multiplicities(histogram, bins, output);
+	if (!histogram) {
+		output_fail(&report->output);
+		return;
+	}
+	report_line(report, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
+	            NUMBER_GROUPED(records), NUMBER_GROUPED(balance->added),
+	            100 * (double)balance->added / (double)records);
+	report_begin(report, key);
+	REPORT_WHOLES(report, {"records", records}, {"repeats", balance->added});
+	report_real(report, "growth", (double)balance->added / (double)records);
+	REPORT_WHOLES(report, {"iterations", balance->iterations}, {"tried", balance->tried});
+	if (report->as_text) {
+		REPORT_WHOLES(report, {"imbalance", balance->imbalance[0]},
+		              {"imbalance after", balance->imbalance[balance->iterations]});
+		if (balance->tried > balance->iterations)
+			report_line(report, "  taken back, as the sum rose: %u more iterations\n",
+			            balance->tried - balance->iterations);
+		say_multiplicities(report, histogram, bins);
+		add_table(report, upsample);
+		say_rest(report, upsample);
+	} else {
+		add_details(report, upsample, histogram, bins);
+	}
+	report_end(report);
 	free(histogram);
-	write_tokens(upsample, output);
-	write_rest(upsample, output);
-	return true;
+}
+
+void
+upsample_add_request(struct report *report, const struct upsample *upsample)
+{
+	const struct corpus_request *request = &upsample->corpus_options.request;
+	const struct ranking_request *ranking = &upsample->corpus_options.ranking;
+
+	report_begin(report, "request");
+	report_text(report, "data", request->path);
+	report_begin_list(report, "text");
+	for (size_t i = 0; i < request->text_count; i++)
+		report_text(report, NULL, request->texts[i]);
+	report_end(report);
+	report_text(report, "label", request->label);
+	REPORT_WHOLES(report, {"top", upsample->token_count}, {"min_count", ranking->min_count},
+	              {"max_count", ranking->max_count});
+	report_text(report, "prior", ranking->share ? "share" : "uniform");
+	report_text(report, "stop_words", request->stop_words);
+	report_text(report, "tokens", request->tokens);
+	REPORT_WHOLES(report, {"min_length", request->min_length}, {"ngrams", request->ngrams});
+	report_flag(report, "per_field", request->per_field);
+	report_real(report, "step", upsample->step);
+	REPORT_WHOLES(report, {"iterations", upsample->iterations}, {"patience", upsample->patience});
+	report_text(report, "pick", upsample->pick == BALANCE_UNIFORM ? "uniform" : "conflict-free");
+	REPORT_WHOLES(report, {"max_multiplicity", upsample->max_multiplicity}, {"seed", upsample->seed});
+	report_end(report);
 }
 
 int
 upsample_report(const struct upsample *upsample, struct portolan_error *error)
 {
-	struct output output;
-	int code;
+	bool json = upsample->corpus_options.common.json;
+	struct report report;
+	int code = json ? report_open(&report, NULL, 2, error) : report_open_text(&report, NULL, error);
 
-	if (upsample->corpus_options.common.json)
-		return report_print(NULL, upsample_report_json(upsample), 2, error);
-	code = output_open(&output, NULL, error);
 	if (code < 0)
 		return code;
-	if (!write_text(upsample, &output))
-		output_fail(&output);
-	return output_finish(&output, error);
+	upsample_add_report(&report, NULL, upsample);
+	return report_close(&report, error);
 }

@@ -139,9 +139,12 @@ show_line(struct watch *watch)
 static bool
 show_json(struct watch *watch)
 {
-	json_t *object = frame_json(&watch->view, &watch->moment);
+	struct report report;
 
-	return report_print(NULL, object, 0, NULL) >= 0;
+	if (report_open(&report, NULL, 0, NULL) < 0)
+		return false;
+	frame_json(&report, &watch->view, &watch->moment);
+	return report_close(&report, NULL) >= 0;
 }
 
 static bool

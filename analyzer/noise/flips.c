@@ -8,7 +8,6 @@
 
 #include "files/join.h"
 #include "output/table.h"
-#include "output/text.h"
 #include "program/number.h"
 
 #include <portolan/error.h>
@@ -32,14 +31,7 @@ flips_write(struct output *output, const struct dynamics *dynamics, const struct
 	for (size_t i = 0; i < flips->count; i++) {
 		const struct flip *flip = &flips->flips[i];
 
-		if (dynamics->ids.kind == STORE_ID_INT) {
-			text_integer(output, dynamics->ids.integers[flip->row]);
-		} else { /* as it is: ids have no control characters */
-			size_t length;
-			const char *text = ids_text(&dynamics->ids, flip->row, &length);
-
-			output_bytes(output, text, length);
-		}
+		table_write_id(output, dynamics, flip->row); /* as it is: ids have no control characters */
 		output_printf(output, "\t%d\t%d\n", flip->old_label, flip->new_label);
 	}
 }

@@ -15,26 +15,35 @@
 #define KIND "portolan noise model"
 #define VERSION 1
 
-static json_t *
-model_json(const struct noise_fit *fit, const char *run, const char *flips_path, uint64_t seed)
-{
-	const struct noise_score *score = &fit->held_out;
-
-	return json_pack("{s:s, s:i, s:s, s:f, s:f, s:I, s:s, s:o, s:I, s:I, s:I, s:{s:I, s:o, s:o, s:o}, s:s}", "kind",
-	                 KIND, "version", VERSION, "feature", "confidence", "weight", fit->model.logistic.weight,
-	                 "intercept", fit->model.logistic.intercept, "epochs", (json_int_t)fit->model.epochs, "run",
-	                 run, "flips_file", report_text(flips_path), "flips", (json_int_t)fit->flips, "trained_on",
-	                 (json_int_t)fit->trained_on, "seed", (json_int_t)seed, "held_out", "examples",
-	                 (json_int_t)score->examples, "precision", report_number(score->precision), "recall",
-	                 report_number(score->recall), "f1", report_number(score->f1), "written_by",
-	                 "portolan " PORTOLAN_VERSION);
-}
-
 int
 noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path, uint64_t seed,
                   struct portolan_error *error)
 {
-	return report_print(path, model_json(fit, run, flips_path, seed), 2, error);
+	const struct noise_score *score = &fit->held_out;
+	struct report report;
+	int code = report_open(&report, path, 2, error);
+
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	report_text(&report, "kind", KIND);
+	report_whole(&report, "version", VERSION);
+	report_text(&report, "feature", "confidence");
+	report_real(&report, "weight", fit->model.logistic.weight);
+	report_real(&report, "intercept", fit->model.logistic.intercept);
+	report_whole(&report, "epochs", fit->model.epochs);
+	report_text(&report, "run", run);
+	report_text(&report, "flips_file", flips_path);
+	REPORT_WHOLES(&report, {"flips", fit->flips}, {"trained_on", fit->trained_on}, {"seed", seed});
+	report_begin(&report, "held_out");
+	report_whole(&report, "examples", score->examples);
+	report_real(&report, "precision", score->precision);
+	report_real(&report, "recall", score->recall);
+	report_real(&report, "f1", score->f1);
+	report_end(&report);
+	report_text(&report, "written_by", "portolan " PORTOLAN_VERSION);
+	report_end(&report);
+	return report_close(&report, error);
 }
 
 static int

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const endings[] = {
         "csv", "tsv", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "arrow", "feather", "h5",  "hdf5", "xlsx",
@@ -84,11 +85,15 @@ format_choose_json(struct common_options *request, const char *name)
 int
 format_choose_rows(struct common_options *request, int *format)
 {
-	int status;
+	static const char *const names[] = {"csv", "tsv",  "jsonl",
+	                                    "npy", "json", NULL}; /* rows_format_names, and json */
+	int json = (int)ROWS_COUNT(names) - 2, status;
 
-	*format = request->json ? ROWS_JSON : -1;
-	status = format_choose(request, rows_format_names, format);
-	request->json = *format == ROWS_JSON;
+	*format = request->json ? json : -1;
+	status = format_choose(request, names, format);
+	request->json = *format == json;
+	if (status == 0 && !request->output && !request->json && isatty(STDOUT_FILENO))
+		*format = ROWS_ALIGNED;
 	return status;
 }
 

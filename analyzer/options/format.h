@@ -16,7 +16,8 @@ int format_choose(const struct common_options *request, const char *const *names
 /* The same for a command that writes `name`, or with --json a report: sets request->json. */
 int format_choose_json(struct common_options *request, const char *name);
 
-/* The same among the formats of a table: sets *format, and request->json where that is JSON, which is a report. */
+/* The same among the formats of a table: sets *format, and request->json where that is JSON, which is a report. Without
+ * an output, a terminal gets aligned columns. */
 int format_choose_rows(struct common_options *request, int *format);
 
 /* Of a table that `option` ("--log") names the file of; NULL: none. `otherwise`, where the ending says nothing. */

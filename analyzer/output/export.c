@@ -14,7 +14,7 @@
 #include "dynamics/arrays.h"
 #include "dynamics/scan.h"
 #include "program/parallel.h"
-#include "table_format.h"
+#include "table_npy.h"
 
 #include <portolan/error.h>
 

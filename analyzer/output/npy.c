@@ -4,6 +4,8 @@
  */
 #include "npy.h"
 
+#include "dynamics/ids.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,4 +97,18 @@ npy_write_header(struct output *output, const char *type, uint64_t rows)
 		return;
 	}
 	write_header(output, text, length, length, true);
+}
+
+void
+npy_put_text(char *at, size_t characters, const char *text, size_t length)
+{
+	char *end = at + 4 * characters;
+
+	for (size_t i = 0; i < length; at += 4) {
+		uint32_t character;
+
+		i += text_character(text + i, length - i, &character);
+		memcpy(at, &character, 4);
+	}
+	memset(at, 0, (size_t)(end - at));
 }

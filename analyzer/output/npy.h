@@ -1,4 +1,5 @@
-/* npy.h: headers of NumPy's .npy files (format 1.0; 3.0 where a field name is not ASCII). The data follow, little-endian. */
+/* npy.h: headers of NumPy's .npy files (format 1.0; 3.0 where a field name is not ASCII). The data follow,
+ * little-endian. */
 #ifndef NPY_H
 #define NPY_H
 
@@ -8,14 +9,17 @@
 
 struct npy_field {
 	const char *name;
-	char type[24]; /* "<f8", "<u8", "<i8", "<u4", "S12" */
+	char type[24]; /* "<f8", "<u8", "<i8", "<u4", "<U12" */
 };
 
-/* A one-dimensional structured array of `rows` records. Takes the same number of bytes whatever that is, so that it can be
- * written again once the rows are counted. */
+/* A one-dimensional structured array of `rows` records. Takes the same number of bytes whatever that is, so that it can
+ * be written again once the rows are counted. */
 void npy_write_records_header(struct output *output, const struct npy_field *fields, size_t count, uint64_t rows);
 
 /* A one-dimensional array of one type. */
 void npy_write_header(struct output *output, const char *type, uint64_t rows);
+
+/* A field "<U" of so many characters: UCS-4, filled up with zeros, from text of any bytes (text_character()). */
+void npy_put_text(char *at, size_t characters, const char *text, size_t length);
 
 #endif

@@ -1,46 +1,225 @@
-/* report.c: reports as JSON; see report.h. */
+/* report.c: reports as JSON and as text; see report.h. */
 #include "report.h"
 
 #include "program/number.h"
 #include "text.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistr.h>
 
-json_t *
-report_number(double value)
+#define KEY_WIDTH 16 /* of text */
+
+static int
+open_report(struct report *report, const char *path, struct portolan_error *error)
 {
-	return isfinite(value) ? json_real(value) : json_null();
+	report->is_first = true;
+	return output_open(&report->output, path, error);
 }
 
-json_t *
-report_text(const char *text)
+int
+report_open(struct report *report, const char *path, unsigned indent, struct portolan_error *error)
 {
-	json_t *string = text ? json_string(text) : json_null();
-	char *utf8 = string ? NULL : malloc(2 * strlen(text) + 1), *to = utf8;
+	*report = (struct report){.indent = indent};
+	return open_report(report, path, error);
+}
 
-	if (!utf8)
-		return string;
-	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		if (*at >= 0x80)
-			*to++ = (char)(0xc0 | *at >> 6);
-		*to++ = (char)(*at >= 0x80 ? 0x80 | (*at & 0x3f) : *at);
-	}
-	*to = '\0';
-	string = json_string(utf8);
-	free(utf8);
-	return string;
+int
+report_open_text(struct report *report, const char *path, struct portolan_error *error)
+{
+	*report = (struct report){.as_text = true};
+	return open_report(report, path, error);
+}
+
+int
+report_close(struct report *report, struct portolan_error *error)
+{
+	if (!report->as_text)
+		output_bytes(&report->output, "\n", 1);
+	return output_finish(&report->output, error);
+}
+
+void
+report_discard(struct report *report)
+{
+	output_discard(&report->output);
 }
 
 static void
-begin_line(struct output *output, size_t indent, size_t level)
+begin_line(struct report *report)
 {
-	if (indent == 0)
+	if (report->indent > 0)
+		output_printf(&report->output, "\n%*s", (int)(report->indent * report->level), "");
+}
+
+/* "never_closed" is "never closed" to people. */
+static void
+print_key(struct output *output, const char *key, size_t width)
+{
+	for (; *key; key++, width -= width > 0)
+		output_bytes(output, *key == '_' ? " " : key, 1);
+	output_printf(output, "%*s ", (int)width, "");
+}
+
+/* In text, a member of the document is a line; what is in a member follows after commas. */
+static void
+begin_text(struct report *report, const char *key)
+{
+	if (report->level == 1)
+		output_text(&report->output, "  ");
+	else if (!report->is_first)
+		output_text(&report->output, ", ");
+	report->is_first = false;
+	if (key)
+		print_key(&report->output, key, report->level == 1 ? KEY_WIDTH : 0);
+}
+
+static void
+end_text(struct report *report)
+{
+	if (report->level == 1)
+		output_text(&report->output, "\n");
+}
+
+/* What stands before a value. */
+static void
+begin_member(struct report *report, const char *key)
+{
+	if (report->as_text) {
+		begin_text(report, key);
 		return;
-	output_bytes(output, "\n", 1);
-	for (size_t i = 0; i < indent * level; i++)
-		output_bytes(output, " ", 1);
+	}
+	if (!report->is_first)
+		output_bytes(&report->output, ",", 1);
+	if (report->level > 0)
+		begin_line(report);
+	report->is_first = false;
+	if (!key)
+		return;
+	text_json(&report->output, key, strlen(key));
+	output_text(&report->output, report->indent > 0 ? ": " : ":");
+}
+
+static void
+begin(struct report *report, const char *key, bool is_list)
+{
+	if (!report->as_text || report->level > 0)
+		begin_member(report, key);
+	if (!report->as_text)
+		output_bytes(&report->output, is_list ? "[" : "{", 1);
+	report->level++;
+	report->lists = (report->lists & ~(UINT64_C(1) << report->level)) | (uint64_t)is_list << report->level;
+	report->is_first = true;
+}
+
+void
+report_begin(struct report *report, const char *key)
+{
+	begin(report, key, false);
+}
+
+void
+report_begin_list(struct report *report, const char *key)
+{
+	begin(report, key, true);
+}
+
+void
+report_end(struct report *report)
+{
+	bool is_list = report->lists >> report->level & 1;
+
+	report->level--;
+	if (!report->as_text) {
+		if (!report->is_first)
+			begin_line(report);
+		output_bytes(&report->output, is_list ? "]" : "}", 1);
+	} else {
+		end_text(report);
+	}
+	report->is_first = false;
+}
+
+/* Each byte a character. */
+static void
+print_latin_1(struct output *output, const char *text, size_t length)
+{
+	char *utf8 = malloc(2 * length), *to = utf8;
+
+	if (!utf8) {
+		output_fail(output);
+		return;
+	}
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c >= 0x80)
+			*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
+	}
+	text_json(output, utf8, (size_t)(to - utf8));
+	free(utf8);
+}
+
+void
+report_print_text(struct output *output, const char *text, size_t length)
+{
+	if (u8_check((const uint8_t *)text, length))
+		print_latin_1(output, text, length);
+	else
+		text_json(output, text, length);
+}
+
+void
+report_bytes(struct report *report, const char *key, const char *text, size_t length)
+{
+	begin_member(report, key);
+	if (!report->as_text) {
+		report_print_text(&report->output, text, length);
+		return;
+	}
+	output_bytes(&report->output, text, length);
+	end_text(report);
+}
+
+void
+report_text(struct report *report, const char *key, const char *text)
+{
+	if (text)
+		report_bytes(report, key, text, strlen(text));
+	else
+		report_null(report, key);
+}
+
+void
+report_whole(struct report *report, const char *key, uint64_t value)
+{
+	begin_member(report, key);
+	if (!report->as_text) {
+		text_integer(&report->output, value);
+		return;
+	}
+	output_text(&report->output, NUMBER_GROUPED(value));
+	end_text(report);
+}
+
+void
+report_wholes(struct report *report, const struct report_whole *list, size_t count)
+{
+	if (report->as_text) { /* those after the first follow it in its line */
+		begin_text(report, list[0].key);
+		output_text(&report->output, NUMBER_GROUPED(list[0].value));
+		report->level++;
+	}
+	for (size_t i = report->as_text; i < count; i++)
+		report_whole(report, list[i].key, list[i].value);
+	if (report->as_text) {
+		report->level--;
+		end_text(report);
+	}
 }
 
 /* With a point or an exponent: what was a real number stays one. */
@@ -55,70 +234,62 @@ print_real(struct output *output, double value)
 	output_text(output, text);
 }
 
-static void print_value(struct output *output, const json_t *value, size_t indent, size_t level);
-
-static void
-print_members(struct output *output, const json_t *value, size_t indent, size_t level)
+void
+report_real(struct report *report, const char *key, double value)
 {
-	json_t *object = json_is_object(value) ? (json_t *)value : NULL; /* whose iterators do not change it */
-	size_t count = object ? json_object_size(object) : json_array_size(value);
-	void *at = json_object_iter(object);
+	char text[TEXT_SHORT_ROOM];
 
-	output_text(output, object ? "{" : "[");
-	for (size_t i = 0; i < count; i++) {
-		output_text(output, i > 0 ? "," : "");
-		begin_line(output, indent, level + 1);
-		if (object) {
-			text_json(output, json_object_iter_key(at), strlen(json_object_iter_key(at)));
-			output_text(output, indent ? ": " : ":");
-		}
-		print_value(output, object ? json_object_iter_value(at) : json_array_get(value, i), indent, level + 1);
-		at = object ? json_object_iter_next(object, at) : NULL;
+	if (!isfinite(value)) {
+		report_null(report, key);
+		return;
 	}
-	if (count > 0)
-		begin_line(output, indent, level);
-	output_text(output, object ? "}" : "]");
+	begin_member(report, key);
+	if (!report->as_text) {
+		print_real(&report->output, value);
+		return;
+	}
+	text_print_short(value, text);
+	output_text(&report->output, text);
+	end_text(report);
 }
 
+/* true, false, null. */
 static void
-print_value(struct output *output, const json_t *value, size_t indent, size_t level)
+add_word(struct report *report, const char *key, const char *word, const char *of_text)
 {
-	if (json_is_object(value) || json_is_array(value)) {
-		print_members(output, value, indent, level);
-	} else if (json_is_real(value)) {
-		print_real(output, json_real_value(value));
-	} else {
-		char *text = json_dumps(value, JSON_ENCODE_ANY);
-
-		if (text)
-			output_text(output, text);
-		else
-			output_fail(output);
-		free(text);
-	}
+	begin_member(report, key);
+	output_text(&report->output, report->as_text ? of_text : word);
+	if (report->as_text)
+		end_text(report);
 }
 
 void
-report_write(struct output *output, json_t *report, size_t indent)
+report_flag(struct report *report, const char *key, bool value)
 {
-	if (report)
-		print_value(output, report, indent, 0);
-	else
-		output_fail(output);
-	output_bytes(output, "\n", 1);
-	json_decref(report);
+	add_word(report, key, value ? "true" : "false", value ? "yes" : "no");
 }
 
-int
-report_print(const char *path, json_t *report, size_t indent, struct portolan_error *error)
+void
+report_null(struct report *report, const char *key)
 {
-	struct output output;
-	int code = output_open(&output, path, error);
+	add_word(report, key, "null", "-");
+}
 
-	if (code < 0) {
-		json_decref(report);
-		return code;
-	}
-	report_write(&output, report, indent);
-	return output_finish(&output, error);
+void
+report_line(struct report *report, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	if (!report->as_text)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	if (text)
+		output_text(&report->output, text);
+	else
+		output_fail(&report->output);
+	free(text);
 }

@@ -1,24 +1,62 @@
-/* report.h: what commands print with --json. */
+/*
+ * report.h: what a command found, written member by member: as JSON for programs (--json), or, from the same calls, as
+ * text for people.
+ *
+ *     report_open() → report_begin(report, NULL) → members → report_end(report) → report_close()
+ *
+ * A member's key is NULL in a list and for the document itself. Text has a line for each member of the document, in
+ * which what the member holds follows in one line, and tables (output/rows.h) with aligned columns.
+ *
+ * Any text may be given. JSON is UTF-8: what is not is taken for Latin-1, from which its bytes can be had again. Errors
+ * are sticky, as those of the output are. One owner, one thread.
+ */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "output.h"
 
-#include <jansson.h>
+#include <stdint.h>
 
-/* A new reference: the number, or null where it is not finite (JSON has no NaN). NULL: out of memory. */
-json_t *report_number(double value);
+struct report {
+	struct output output;
+	bool as_text;
+	/* private */
+	unsigned indent, level; /* indent: blanks for each level of JSON; 0: all in one line */
+	uint64_t lists;         /* bit i: what is open at level i is a list */
+	bool is_first;          /* nothing stands yet in what is open */
+};
 
-/* A new reference: the text, or null for NULL. For every text of the user's that is not known to be UTF-8, which JSON
- * is: paths, names of fields, what files hold. One that is not UTF-8 is taken for Latin-1, from which its bytes can be
- * had again. NULL: out of memory. */
-json_t *report_text(const char *text);
+/* JSON to a file, or standard output for NULL. On success call report_close() or report_discard(). */
+int report_open(struct report *report, const char *path, unsigned indent, struct portolan_error *error);
+int report_open_text(struct report *report, const char *path, struct portolan_error *error);
+int report_close(struct report *report, struct portolan_error *error);
+void report_discard(struct report *report);
 
-/* Writes a report and a line end, each number with the fewest digits that read back as it; with `indent` blanks for
- * each level, 0: in one line. Takes the report's reference. NULL is an error of the output's: out of memory. */
-void report_write(struct output *output, json_t *report, size_t indent);
+void report_begin(struct report *report, const char *key); /* an object */
+void report_begin_list(struct report *report, const char *key);
+void report_end(struct report *report);
 
-/* The same for a file, or standard output for NULL. */
-int report_print(const char *path, json_t *report, size_t indent, struct portolan_error *error);
+void report_text(struct report *report, const char *key, const char *text); /* NULL: null */
+void report_bytes(struct report *report, const char *key, const char *text, size_t length);
+void report_whole(struct report *report, const char *key, uint64_t value);
+void report_real(struct report *report, const char *key, double value); /* not finite: null, as JSON has no NaN */
+void report_flag(struct report *report, const char *key, bool value);
+void report_null(struct report *report, const char *key);
+
+/* Whole numbers, which text has in one line: REPORT_WHOLES(report, {"examples", n}, {"epochs", e}). */
+struct report_whole {
+	const char *key;
+	uint64_t value;
+};
+void report_wholes(struct report *report, const struct report_whole *list, size_t count);
+#define REPORT_WHOLES(report, ...)                                                                                     \
+	report_wholes(report, (const struct report_whole[]){__VA_ARGS__},                                              \
+	              sizeof((const struct report_whole[]){__VA_ARGS__}) / sizeof(struct report_whole))
+
+/* A JSON string of any bytes, for who writes JSON otherwise. */
+void report_print_text(struct output *output, const char *text, size_t length);
+
+/* Of text alone: a line as it is. */
+__attribute__((format(printf, 2, 3))) void report_line(struct report *report, const char *format, ...);
 
 #endif

@@ -1,22 +1,17 @@
-/*
- * rows.c: see rows.h. Text is written as the values come. npy's head says how wide texts are and how many rows follow,
- * so that its cells are kept until then: 8 bytes each, and the texts.
- */
+/* rows.c: see rows.h. Values are written as they come, but for formats whose head must know them all (rows_kept.h). */
 #include "rows.h"
 
-#include "npy.h"
 #include "program/number.h"
-#include "report.h"
+#include "rows_kept.h"
 #include "text.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const rows_format_names[] = {
-        [ROWS_CSV] = "csv", [ROWS_TSV] = "tsv", [ROWS_JSONL] = "jsonl", [ROWS_NPY] = "npy", [ROWS_JSON] = "json", NULL};
+        [ROWS_CSV] = "csv", [ROWS_TSV] = "tsv", [ROWS_JSONL] = "jsonl", [ROWS_NPY] = "npy", NULL};
 
 static bool
 is_separated(const struct rows *rows)
@@ -28,29 +23,54 @@ static void
 write_string(struct rows *rows, const char *text, size_t length)
 {
 	if (rows->format == ROWS_CSV)
-		text_csv(&rows->output, text, length);
+		text_csv(rows->output, text, length);
 	else if (rows->format == ROWS_TSV)
-		text_tsv(&rows->output, text, length);
+		text_tsv(rows->output, text, length);
 	else
-		text_json(&rows->output, text, length);
+		text_json(rows->output, text, length);
 }
 
-/* What stands before a value. */
+/* Names that need no escapes, which nearly all are, are copied at once: they are written with every value. */
 static void
+write_key(struct output *output, char before, const char *name)
+{
+	size_t length = strlen(name);
+	bool is_plain = length < 1000;
+	char *at;
+
+	for (size_t i = 0; i < length; i++)
+		is_plain &= (unsigned char)name[i] >= ' ' && name[i] != '"' && name[i] != '\\';
+	if (!is_plain) {
+		output_bytes(output, &before, 1);
+		text_json(output, name, length);
+		output_bytes(output, ":", 1);
+		return;
+	}
+	at = output_reserve(output, length + 4);
+	*at++ = before;
+	*at++ = '"';
+	at = mempcpy(at, name, length);
+	*at++ = '"';
+	*at++ = ':';
+	output_commit(output, at);
+}
+
+/* What stands before a value: in a report, its row. Its key, for a report. */
+static inline const char *
 begin_value(struct rows *rows)
 {
 	const char *name = rows->columns[rows->at].name;
+	bool is_first = rows->at == 0 && !rows->continues;
 
 	if (is_separated(rows)) {
-		if (rows->at > 0)
-			output_text(&rows->output, rows->format == ROWS_CSV ? "," : "\t");
-		return;
+		if (!is_first)
+			output_bytes(rows->output, rows->format == ROWS_CSV ? "," : "\t", 1);
+	} else if (rows->format == ROWS_JSONL) {
+		write_key(rows->output, is_first ? '{' : ',', name);
+	} else if (rows->format == ROWS_REPORT && is_first) {
+		report_begin(rows->report, NULL);
 	}
-	if (rows->at == 0 && rows->format == ROWS_JSON && rows->count > 0)
-		output_text(&rows->output, ",\n");
-	output_text(&rows->output, rows->at == 0 ? "{" : ",");
-	text_json(&rows->output, name, strlen(name));
-	output_text(&rows->output, ":");
+	return name;
 }
 
 static void
@@ -58,213 +78,146 @@ end_row(struct rows *rows)
 {
 	rows->at = 0;
 	rows->count++;
-	if (rows->format == ROWS_LIST) {
-		if (json_array_append_new(rows->list, rows->object) < 0)
-			output_fail(&rows->output);
-		rows->object = json_object();
-	} else if (rows->format != ROWS_NPY) {
-		output_text(&rows->output, is_separated(rows) ? "\n" : rows->format == ROWS_JSONL ? "}\n" : "}");
-	}
+	if (rows->format == ROWS_REPORT)
+		report_end(rows->report);
+	else if (!rows->kept && !rows->continues)
+		output_text(rows->output, is_separated(rows) ? "\n" : "}\n");
 }
 
-static void
+static inline void
 end_value(struct rows *rows)
 {
 	if (++rows->at == rows->column_count)
 		end_row(rows);
 }
 
-static void
-add_json(struct rows *rows, json_t *value)
-{
-	if (json_object_set_new(rows->object, rows->columns[rows->at].name, value) < 0)
-		output_fail(&rows->output);
-	end_value(rows);
-}
-
-static void
-add_cell(struct rows *rows, uint64_t cell)
-{
-	if (rows->cell_count == rows->cell_room) {
-		size_t room = rows->cell_room ? 2 * rows->cell_room : 1024;
-		uint64_t *cells = realloc(rows->cells, room * sizeof(*cells));
-
-		if (!cells) {
-			output_fail(&rows->output);
-			return;
-		}
-		rows->cells = cells;
-		rows->cell_room = room;
-	}
-	rows->cells[rows->cell_count++] = cell;
-	end_value(rows);
-}
-
-static void
-add_text_cell(struct rows *rows, const char *text, size_t length)
-{
-	size_t *width = &rows->widths[rows->at], start = rows->texts.used;
-
-	*width = length > *width ? length : *width;
-	output_bytes(&rows->texts, text, length);
-	output_bytes(&rows->texts, "", 1);
-	add_cell(rows, start);
-}
-
-static void
-add_real_cell(struct rows *rows, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	add_cell(rows, bits);
-}
-
 void
 rows_text(struct rows *rows, const char *text)
 {
-	json_t *string;
-
 	if (!text) {
 		rows_empty(rows);
-	} else if (rows->format == ROWS_LIST) {
-		add_json(rows, report_text(text));
-	} else if (rows->format != ROWS_JSON && rows->format != ROWS_JSONL) {
+	} else if (rows->format != ROWS_JSONL) {
 		rows_bytes(rows, text, strlen(text));
 	} else {
-		string = report_text(text);
-		if (string)
-			rows_bytes(rows, json_string_value(string), json_string_length(string));
-		else
-			output_fail(&rows->output);
-		json_decref(string);
+		begin_value(rows);
+		report_print_text(rows->output, text, strlen(text));
+		end_value(rows);
 	}
 }
 
 void
 rows_bytes(struct rows *rows, const char *text, size_t length)
 {
-	if (rows->format == ROWS_LIST) {
-		add_json(rows, json_stringn(text, length));
-	} else if (rows->format == ROWS_NPY) {
-		add_text_cell(rows, text, length);
-	} else {
-		begin_value(rows);
+	const char *name = begin_value(rows);
+
+	if (rows->format == ROWS_REPORT)
+		report_bytes(rows->report, name, text, length);
+	else if (rows->kept)
+		rows_kept_add_text(rows->kept, text, length);
+	else
 		write_string(rows, text, length);
-		end_value(rows);
-	}
+	end_value(rows);
 }
 
 void
 rows_whole(struct rows *rows, uint64_t value)
 {
+	const char *name = begin_value(rows);
 	char digits[NUMBER_ROOM];
 
-	if (rows->format == ROWS_LIST) {
-		add_json(rows, json_integer((json_int_t)value));
-	} else if (rows->format != ROWS_NPY) {
-		begin_value(rows);
-		text_integer(&rows->output, value);
-		end_value(rows);
-	} else if (rows->columns[rows->at].kind == ROWS_TEXT) {
-		add_text_cell(rows, digits, number_print_u64(value, digits));
-	} else {
-		add_cell(rows, value);
-	}
+	if (rows->format == ROWS_REPORT)
+		report_whole(rows->report, name, value);
+	else if (rows->format == ROWS_ALIGNED)
+		rows_kept_add_text(rows->kept, digits, number_print_grouped(value, digits));
+	else if (rows->format != ROWS_NPY)
+		text_integer(rows->output, value);
+	else if (rows->columns[rows->at].kind == ROWS_TEXT)
+		rows_kept_add_text(rows->kept, digits, number_print_u64(value, digits));
+	else
+		rows_kept_add(rows->kept, value);
+	end_value(rows);
+}
+
+static void
+keep_real(struct rows *rows, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	rows_kept_add(rows->kept, bits);
 }
 
 void
 rows_real(struct rows *rows, double value)
 {
+	char digits[TEXT_SHORT_ROOM];
+	const char *name;
+
 	if (!isfinite(value)) {
 		rows_empty(rows);
-	} else if (rows->format == ROWS_LIST) {
-		add_json(rows, json_real(value));
-	} else if (rows->format == ROWS_NPY) {
-		add_real_cell(rows, value);
-	} else {
-		begin_value(rows);
-		text_number(&rows->output, value);
-		end_value(rows);
+		return;
 	}
+	name = begin_value(rows);
+	if (rows->format <= ROWS_JSONL) /* first: most of what is written is this */
+		text_number(rows->output, value);
+	else if (rows->format == ROWS_REPORT)
+		report_real(rows->report, name, value);
+	else if (rows->format == ROWS_ALIGNED)
+		rows_kept_add_text(rows->kept, digits, text_print_short(value, digits));
+	else
+		keep_real(rows, value);
+	end_value(rows);
+}
+
+void
+rows_real_or_infinite(struct rows *rows, double value)
+{
+	const char *infinity = value < 0 ? "-inf" : "inf";
+
+	if (!isinf(value) || rows->format == ROWS_REPORT) {
+		rows_real(rows, value);
+		return;
+	}
+	begin_value(rows);
+	if (rows->format == ROWS_NPY)
+		keep_real(rows, value);
+	else if (rows->format == ROWS_ALIGNED)
+		rows_kept_add_text(rows->kept, infinity, strlen(infinity));
+	else if (rows->format == ROWS_JSONL)
+		output_text(rows->output, value < 0 ? "-1e999" : "1e999");
+	else
+		output_text(rows->output, infinity);
+	end_value(rows);
 }
 
 void
 rows_empty(struct rows *rows)
 {
+	const char *name = begin_value(rows);
 	enum rows_kind kind = rows->columns[rows->at].kind;
 
-	if (rows->format == ROWS_LIST) {
-		add_json(rows, json_null());
-	} else if (rows->format != ROWS_NPY) {
-		begin_value(rows);
-		if (!is_separated(rows))
-			output_text(&rows->output, "null");
-		end_value(rows);
-	} else if (kind == ROWS_TEXT) {
-		add_text_cell(rows, "", 0);
-	} else if (kind == ROWS_REAL) {
-		add_real_cell(rows, NAN);
-	} else {
-		rows->widths[rows->at] = 1;
-		add_cell(rows, UINT64_MAX); /* −1 */
-	}
-}
-
-static void
-write_npy_head(struct rows *rows)
-{
-	struct npy_field *fields = calloc(rows->column_count, sizeof(*fields));
-
-	for (size_t c = 0; fields && c < rows->column_count; c++) {
-		enum rows_kind kind = rows->columns[c].kind;
-		size_t width = rows->widths[c];
-
-		fields[c].name = rows->columns[c].name;
-		if (kind == ROWS_TEXT)
-			snprintf(fields[c].type, sizeof(fields[c].type), "S%zu", width ? width : 1);
-		else
-			snprintf(fields[c].type, sizeof(fields[c].type), "%s",
-			         kind == ROWS_REAL ? "<f8"
-			         : width           ? "<i8"
-			                           : "<u8");
-	}
-	if (fields)
-		npy_write_records_header(&rows->output, fields, rows->column_count, rows->count);
-	else
-		output_fail(&rows->output);
-	free(fields);
-}
-
-static void
-write_npy(struct rows *rows)
-{
-	if (rows->texts.failure != 0)
-		output_fail(&rows->output);
-	if (rows->output.failure != 0) /* some cells are not there, and others are not where they belong */
-		return;
-	write_npy_head(rows);
-	for (size_t i = 0; i < rows->cell_count; i++) {
-		size_t c = i % rows->column_count, width = rows->widths[c] ? rows->widths[c] : 1;
-
-		if (rows->columns[c].kind == ROWS_TEXT) {
-			const char *text = rows->texts.buffer + rows->cells[i];
-			size_t length = strlen(text);
-
-			output_bytes(&rows->output, text, length);
-			for (; length < width; length++)
-				output_bytes(&rows->output, "", 1);
-		} else {
-			output_bytes(&rows->output, &rows->cells[i], sizeof(rows->cells[i]));
-		}
-	}
+	if (rows->format == ROWS_REPORT)
+		report_null(rows->report, name);
+	else if (rows->format == ROWS_ALIGNED)
+		rows_kept_add_text(rows->kept, "-", 1);
+	else if (rows->format == ROWS_JSONL)
+		output_text(rows->output, "null");
+	else if (rows->format == ROWS_NPY && kind == ROWS_TEXT)
+		rows_kept_add_text(rows->kept, "", 0);
+	else if (rows->format == ROWS_NPY && kind == ROWS_REAL)
+		keep_real(rows, NAN);
+	else if (rows->format == ROWS_NPY)
+		rows_kept_add_empty(rows->kept, UINT64_MAX); /* −1 */
+	end_value(rows);
 }
 
 /* Names are keys in JSON and npy; in npy they are a line, too. */
 static int
 check_names(const struct rows *rows, struct portolan_error *error)
 {
-	for (size_t c = 0; c < rows->column_count; c++) {
+	bool has_keys = rows->format == ROWS_JSONL || rows->format == ROWS_NPY;
+
+	for (size_t c = 0; c < rows->column_count && has_keys; c++) {
 		const char *name = rows->columns[c].name;
 
 		for (size_t b = 0; b < c; b++)
@@ -281,15 +234,35 @@ check_names(const struct rows *rows, struct portolan_error *error)
 	return 0;
 }
 
-static int
-begin_npy(struct rows *rows, struct portolan_error *error)
+struct rows
+rows_for(struct output *output, enum rows_format format, const struct rows_column *columns, size_t column_count,
+         bool continues)
 {
-	if (output_is_terminal(&rows->output))
-		return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
-	rows->widths = calloc(rows->column_count, sizeof(*rows->widths));
-	if (!rows->widths)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a table");
-	return output_open_memory(&rows->texts, 4096, error);
+	return (struct rows){.format = format,
+	                     .columns = columns,
+	                     .column_count = column_count,
+	                     .output = output,
+	                     .continues = continues};
+}
+
+void
+rows_head(struct rows *rows)
+{
+	for (size_t c = 0; c < rows->column_count && is_separated(rows); c++) {
+		if (c > 0 || rows->continues)
+			output_bytes(rows->output, rows->format == ROWS_CSV ? "," : "\t", 1);
+		write_string(rows, rows->columns[c].name, strlen(rows->columns[c].name));
+	}
+	if (is_separated(rows) && !rows->continues)
+		output_bytes(rows->output, "\n", 1);
+}
+
+int
+rows_check_npy(const struct output *output, struct portolan_error *error)
+{
+	if (!output_is_terminal(output))
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
 }
 
 int
@@ -298,57 +271,67 @@ rows_open(struct rows *rows, const char *path, enum rows_format format, const st
 {
 	int code;
 
-	*rows = (struct rows){.format = format, .columns = columns, .column_count = column_count, .texts.fd = -1};
-	code = output_open(&rows->output, path, error);
+	*rows = rows_for(&rows->file, format, columns, column_count, false);
+	code = output_open(&rows->file, path, error);
 	if (code < 0)
 		return code;
-	if (!is_separated(rows))
-		code = check_names(rows, error);
+	code = check_names(rows, error);
 	if (code >= 0 && format == ROWS_NPY)
-		code = begin_npy(rows, error);
-	if (code < 0) {
-		output_discard(&rows->output);
-		free(rows->widths);
-		return code;
+		code = rows_check_npy(&rows->file, error);
+	if (code >= 0 && (format == ROWS_NPY || format == ROWS_ALIGNED)) {
+		rows->kept = rows_kept_new(rows);
+		code = rows->kept ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a table");
 	}
-	for (size_t c = 0; c < column_count && is_separated(rows); c++) {
-		output_text(&rows->output, c == 0 ? "" : format == ROWS_CSV ? "," : "\t");
-		write_string(rows, columns[c].name, strlen(columns[c].name));
-	}
-	if (format != ROWS_JSONL && format != ROWS_NPY)
-		output_text(&rows->output, format == ROWS_JSON ? "[" : "\n");
-	return 0;
+	if (code < 0)
+		output_discard(&rows->file);
+	else
+		rows_head(rows);
+	return code;
 }
 
 int
 rows_close(struct rows *rows, struct portolan_error *error)
 {
-	if (rows->format == ROWS_NPY)
-		write_npy(rows);
-	else if (rows->format == ROWS_JSON)
-		output_text(&rows->output, "]\n");
-	free(rows->cells);
-	free(rows->widths);
-	output_discard(&rows->texts);
-	return output_finish(&rows->output, error);
+	int code = rows->kept ? rows_kept_error(rows->kept, error) : 0;
+
+	if (code >= 0 && rows->format == ROWS_NPY)
+		rows_kept_write_npy(rows->kept, rows);
+	else if (code >= 0 && rows->format == ROWS_ALIGNED)
+		rows_kept_write_aligned(rows->kept, rows);
+	rows_kept_free(rows->kept);
+	if (code >= 0)
+		return output_finish(&rows->file, error);
+	output_discard(&rows->file);
+	return code;
 }
 
 void
-rows_begin_list(struct rows *rows, const struct rows_column *columns, size_t column_count)
+rows_begin(struct rows *rows, struct report *report, const char *key, const struct rows_column *columns,
+           size_t column_count)
 {
-	*rows = (struct rows){.format = ROWS_LIST,
-	                      .columns = columns,
-	                      .column_count = column_count,
-	                      .list = json_array(),
-	                      .object = json_object()};
+	*rows = rows_for(&report->output, report->as_text ? ROWS_ALIGNED : ROWS_REPORT, columns, column_count, false);
+	rows->report = report;
+	if (!report->as_text) {
+		report_begin_list(report, key);
+		return;
+	}
+	rows->kept = rows_kept_new(rows);
+	if (!rows->kept) { /* the values go nowhere: the output has failed */
+		output_fail(rows->output);
+		rows->format = ROWS_TSV;
+	}
 }
 
-json_t *
-rows_end_list(struct rows *rows)
+void
+rows_end(struct rows *rows)
 {
-	json_decref(rows->object);
-	if (rows->output.failure == 0)
-		return rows->list; /* NULL: there was no memory for it */
-	json_decref(rows->list);
-	return NULL;
+	if (!rows->report->as_text) {
+		report_end(rows->report);
+		return;
+	}
+	if (rows->kept && rows_kept_error(rows->kept, NULL) >= 0)
+		rows_kept_write_aligned(rows->kept, rows);
+	else
+		output_fail(rows->output);
+	rows_kept_free(rows->kept);
 }

@@ -1,23 +1,21 @@
 /*
- * rows.h: a table written row by row, in whichever format was asked for, or as a part of a JSON report.
+ * rows.h: a table written row by row: a file in whichever format was asked for, or a part of a report.
  *
- *     rows_open() → for each row, its values in the order of the columns → rows_close()
- *     rows_begin_list() → the same → rows_end_list()
+ *     rows_open()  → for each row, its values in the order of the columns → rows_close()
+ *     rows_begin() → the same                                             → rows_end()
  *
- * Empty is nothing in CSV and TSV, null in JSON; in npy NaN, -1 or an empty text, as the column's kind says. Errors are
- * sticky, as those of the output are. One owner, one thread.
+ * Empty is nothing in CSV and TSV, null in JSON, "-" for people; in npy NaN, -1 or an empty text, as the column's kind
+ * says. Errors are sticky, as those of the output are. One owner, one thread.
  */
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "output.h"
+#include "report.h"
 
-#include <jansson.h>
-#include <stdint.h>
-
-/* As rows_format_names; JSON is one array of objects. ROWS_LIST: of a report. */
-enum rows_format { ROWS_CSV, ROWS_TSV, ROWS_JSONL, ROWS_NPY, ROWS_JSON, ROWS_LIST };
-extern const char *const rows_format_names[]; /* ends with NULL */
+/* As rows_format_names; up to JSONL, values are written as they come. ROWS_ALIGNED: columns for people. ROWS_REPORT: a
+ * list of objects in a JSON report. */
+enum rows_format { ROWS_CSV, ROWS_TSV, ROWS_JSONL, ROWS_NPY, ROWS_ALIGNED, ROWS_REPORT };
+extern const char *const rows_format_names[]; /* as users say them: the first four; ends with NULL */
 
 enum rows_kind {
 	ROWS_TEXT,
@@ -29,35 +27,46 @@ struct rows_column {
 	const char *name;
 	enum rows_kind kind; /* of its values; a column of texts takes whole numbers too */
 };
+#define ROWS_COUNT(columns) (sizeof(columns) / sizeof((columns)[0]))
 
 struct rows {
 	enum rows_format format;
 	const struct rows_column *columns; /* the caller's, until the end */
 	size_t column_count;
-	struct output output;
 	/* private */
-	size_t at; /* the column that is next */
+	struct output *output; /* where rows go: `file`, or the caller's */
+	struct output file;
+	struct report *report;
+	size_t at;      /* the column that is next */
+	bool continues; /* a line of the caller's */
 	uint64_t count;
-	json_t *list, *object; /* of a report */
-	uint64_t *cells;       /* of npy: numbers, and where texts begin */
-	size_t cell_count, cell_room;
-	size_t *widths; /* of npy's texts; of whole numbers: is one empty? */
-	struct output texts;
+	struct rows_kept *kept; /* of npy and aligned columns: rows that wait for what the head needs */
 };
 
 /* On success call rows_close(). PORTOLAN_E_INVALID: npy on a terminal. */
 int rows_open(struct rows *rows, const char *path, enum rows_format format, const struct rows_column *columns,
               size_t column_count, struct portolan_error *error);
 int rows_close(struct rows *rows, struct portolan_error *error);
+/* PORTOLAN_E_INVALID: a terminal, which npy is not for. */
+int rows_check_npy(const struct output *output, struct portolan_error *error);
 
-/* As a list of objects, for a report. A new reference; NULL: out of memory. */
-void rows_begin_list(struct rows *rows, const struct rows_column *columns, size_t column_count);
-json_t *rows_end_list(struct rows *rows);
+/* As a list of objects in JSON, as aligned columns in text. */
+void rows_begin(struct rows *rows, struct report *report, const char *key, const struct rows_column *columns,
+                size_t column_count);
+void rows_end(struct rows *rows);
+
+/* Rows for an output of the caller's, in CSV, TSV or JSON lines; there is no end to call. With `continues`, the values
+ * follow those of a line that the caller began, and ends. */
+struct rows rows_for(struct output *output, enum rows_format format, const struct rows_column *columns,
+                     size_t column_count, bool continues);
+void rows_head(struct rows *rows);
 
 void rows_text(struct rows *rows, const char *text);                 /* NULL: empty; in JSON as report_text() has it */
 void rows_bytes(struct rows *rows, const char *text, size_t length); /* UTF-8 */
 void rows_whole(struct rows *rows, uint64_t value);
 void rows_real(struct rows *rows, double value); /* not finite: empty */
+/* Infinity is "inf"; in JSON, which has none, a number that is too large for its readers: 1e999. NaN: empty. */
+void rows_real_or_infinite(struct rows *rows, double value);
 void rows_empty(struct rows *rows);
 
 #endif

@@ -1,7 +1,7 @@
-/* table.c: CSV, TSV and JSON lines, and which format is whose; see table.h. Numbers read back exactly. */
+/* table.c: which columns a table has, and the rows of an example; see table.h. */
 #include "table.h"
 
-#include "table_format.h"
+#include "table_npy.h"
 #include "text.h"
 
 #include <portolan/error.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 void
-table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index, table_write_text *write_text)
+table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index)
 {
 	size_t length;
 	const char *text;
@@ -21,7 +21,7 @@ table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t 
 		return;
 	}
 	text = ids_text(&dynamics->ids, index, &length);
-	write_text(output, text, length);
+	output_bytes(output, text, length);
 }
 
 struct rows_column
@@ -44,129 +44,96 @@ table_add_id(struct rows *rows, const struct dynamics *dynamics, uint32_t index)
 	rows_bytes(rows, text, length);
 }
 
-void
-table_write_names(struct output *output, const struct dynamics *dynamics, char separator)
+size_t
+table_columns(const struct dynamics *dynamics, struct rows_column *columns)
 {
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		const char *name = dynamics->columns[c].name;
-
-		output_bytes(output, &separator, 1);
-		if (separator == ',')
-			text_csv(output, name, strlen(name));
-		else
-			output_text(output, name);
-	}
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		columns[c] = (struct rows_column){dynamics->columns[c].name, ROWS_REAL};
+	return dynamics->column_count;
 }
 
 void
-table_write_values(struct output *output, const struct dynamics *dynamics, uint32_t index, char separator)
+table_add_columns(struct rows *rows, const struct dynamics *dynamics, uint32_t index)
 {
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		double value = dynamics->columns[c].values[index];
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		rows_real_or_infinite(rows, dynamics->columns[c].values[index]);
+}
 
-		output_bytes(output, &separator, 1);
-		if (isinf(value))
-			output_text(output, "inf");
-		else if (!isnan(value))
-			text_number(output, value);
+static void
+describe(struct table *table, const struct dynamics *run)
+{
+	static const struct rows_column cartography[] = {
+	        {"guid", ROWS_TEXT},         {"index", ROWS_WHOLE},      {"threshold_closeness", ROWS_REAL},
+	        {"confidence", ROWS_REAL},   {"variability", ROWS_REAL}, {"correctness", ROWS_WHOLE},
+	        {"forgetfulness", ROWS_REAL}};
+	static const struct rows_column aum[] = {{"sample_id", ROWS_TEXT}, {"aum", ROWS_REAL}};
+	struct rows_column *columns = table->columns;
+
+	if (table->format == TABLE_CARTOGRAPHY) {
+		memcpy(columns, cartography, sizeof(cartography));
+		table->column_count = ROWS_COUNT(cartography);
+	} else if (table->format == TABLE_AUM) {
+		memcpy(columns, aum, sizeof(aum));
+		table->column_count = ROWS_COUNT(aum);
+	} else {
+		columns[0] = table_id_column(run, "id");
+		columns[1] = (struct rows_column){"gold", ROWS_WHOLE};
+		table->column_count = 2 + table_columns(run, columns + 2);
+		if (run->info->label_count > 0)
+			columns[table->column_count++] = (struct rows_column){"label", ROWS_TEXT};
 	}
 }
 
-/* JSON has no infinity; readers make one of a number that is too large for them. */
-void
-table_write_json_number(struct output *output, double value)
+static void
+add_measures(struct rows *rows, const struct dynamics *part, uint32_t index)
 {
-	if (isnan(value))
-		output_text(output, "null");
-	else if (isinf(value))
-		output_text(output, "1e999");
+	table_add_id(rows, part, index);
+	if (part->gold[index] >= 0)
+		rows_whole(rows, (uint64_t)part->gold[index]);
 	else
-		text_number(output, value);
+		rows_empty(rows);
+	table_add_columns(rows, part, index);
+	if (part->info->label_count > 0)
+		rows_text(rows, dynamics_label(part, index));
 }
 
-void
-table_write_members(struct output *output, const struct dynamics *dynamics, uint32_t index)
-{
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		const struct dynamics_column *column = &dynamics->columns[c];
-
-		output_bytes(output, ",", 1);
-		text_json(output, column->name, strlen(column->name));
-		output_bytes(output, ":", 1);
-		table_write_json_number(output, column->values[index]);
-	}
-}
-
-/* CSV and TSV. */
+/*
+ * As the tools published with Dataset Cartography write and read td_metrics.jsonl. With --include-ci they put the
+ * deviation with its confidence interval where the variability stands.
+ */
 static void
-text_head(struct output *output, const struct dynamics *run, char separator)
+add_cartography(struct rows *lines, const struct dynamics *part, const uint32_t *rows, size_t count, bool with_ci)
 {
-	output_printf(output, "id%cgold", separator);
-	table_write_names(output, run, separator);
-	if (run->info->label_count > 0)
-		output_printf(output, "%clabel", separator);
-	output_bytes(output, "\n", 1);
-}
-
-static void
-text_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count, char separator)
-{
-	table_write_text *write_text = separator == ',' ? text_csv : text_tsv;
-	bool labels = part->info->label_count > 0;
+	const double *epochs = dynamics_measure(part, MEASURE_EPOCHS);
+	const double *closeness = dynamics_measure(part, MEASURE_THRESHOLD_CLOSENESS);
+	const double *confidence = dynamics_measure(part, MEASURE_CONFIDENCE);
+	const double *variability = dynamics_measure(part, with_ci ? MEASURE_VARIABILITY_CI : MEASURE_VARIABILITY);
+	const double *correctness = dynamics_measure(part, MEASURE_CORRECTNESS);
+	const double *events = dynamics_measure(part, MEASURE_FORGETTING_EVENTS);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *label = dynamics_label(part, rows[i]);
+		uint32_t row = rows[i];
 
-		table_write_id(output, part, rows[i], write_text);
-		output_bytes(output, &separator, 1);
-		if (part->gold[rows[i]] >= 0)
-			text_integer(output, (uint64_t)part->gold[rows[i]]);
-		table_write_values(output, part, rows[i], separator);
-		if (labels)
-			output_bytes(output, &separator, 1);
-		if (labels && label)
-			write_text(output, label, strlen(label));
-		output_bytes(output, "\n", 1);
+		table_add_id(lines, part, row);
+		rows_whole(lines, part->first + row);
+		rows_real(lines, closeness[row]);
+		rows_real(lines, confidence[row]);
+		rows_real(lines, variability[row]);
+		rows_whole(lines, (uint64_t)lround(correctness[row] * epochs[row]));
+		rows_real_or_infinite(lines, events[row]);
 	}
 }
 
 static void
-jsonl_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *label = dynamics_label(part, rows[i]);
-
-		output_text(output, "{\"id\":");
-		table_write_id(output, part, rows[i], text_json);
-		output_text(output, ",\"gold\":");
-		if (part->gold[rows[i]] >= 0)
-			text_integer(output, (uint64_t)part->gold[rows[i]]);
-		else
-			output_text(output, "null");
-		table_write_members(output, part, rows[i]);
-		if (part->info->label_count > 0) {
-			output_text(output, ",\"label\":");
-			if (label)
-				text_json(output, label, strlen(label));
-			else
-				output_text(output, "null");
-		}
-		output_text(output, "}\n");
-	}
-}
-
-static void
-aum_rows(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count)
+add_aum(struct rows *lines, const struct dynamics *part, const uint32_t *rows, size_t count)
 {
 	const double *aum = dynamics_measure(part, MEASURE_AUM);
 
 	for (size_t i = 0; i < count; i++) {
 		if (isnan(aum[rows[i]]))
 			continue;
-		table_write_id(output, part, rows[i], text_csv);
-		output_bytes(output, ",", 1);
-		text_number(output, aum[rows[i]]);
-		output_bytes(output, "\n", 1);
+		table_add_id(lines, part, rows[i]);
+		rows_real_or_infinite(lines, aum[rows[i]]);
 	}
 }
 
@@ -174,7 +141,8 @@ int
 table_init(struct table *table, enum table_format format, const struct dynamics *run, const struct text_extent *ids,
            struct portolan_error *error)
 {
-	*table = (struct table){.format = format, .run = run};
+	*table = (struct table){.format = format};
+	describe(table, run);
 	return format == TABLE_NPY ? table_record_new(&table->record, run, ids, error) : 0;
 }
 
@@ -185,49 +153,44 @@ table_free(struct table *table)
 	table->record = NULL;
 }
 
+static struct rows
+rows_of(const struct table *table, struct output *output)
+{
+	static const enum rows_format formats[TABLE_FORMATS] = {[TABLE_CSV] = ROWS_CSV,
+	                                                        [TABLE_TSV] = ROWS_TSV,
+	                                                        [TABLE_JSONL] = ROWS_JSONL,
+	                                                        [TABLE_CARTOGRAPHY] = ROWS_JSONL,
+	                                                        [TABLE_AUM] = ROWS_CSV};
+
+	return rows_for(output, formats[table->format], table->columns, table->column_count, false);
+}
+
 void
 table_write_head(const struct table *table, struct output *output, uint64_t rows)
 {
-	if (table->format == TABLE_CSV || table->format == TABLE_TSV)
-		text_head(output, table->run, table->format == TABLE_CSV ? ',' : '\t');
-	else if (table->format == TABLE_AUM)
-		output_text(output, "sample_id,aum\n");
-	else if (table->format == TABLE_NPY)
+	struct rows head = rows_of(table, output);
+
+	if (table->format == TABLE_NPY)
 		table_record_head(table->record, output, rows);
+	else
+		rows_head(&head);
 }
 
 void
 table_write_rows(const struct table *table, struct output *output, const struct dynamics *part, const uint32_t *rows,
                  size_t count)
 {
-	switch (table->format) {
-	case TABLE_CSV:
-	case TABLE_TSV:
-		text_rows(output, part, rows, count, table->format == TABLE_CSV ? ',' : '\t');
-		return;
-	case TABLE_JSONL:
-		jsonl_rows(output, part, rows, count);
-		return;
-	case TABLE_NPY:
-		table_record_rows(table->record, output, part, rows, count);
-		return;
-	case TABLE_CARTOGRAPHY:
-		table_write_cartography(output, part, rows, count, table->with_ci);
-		return;
-	case TABLE_AUM:
-		aum_rows(output, part, rows, count);
-		return;
-	case TABLE_FORMATS:
-		return;
-	}
-}
+	struct rows lines = rows_of(table, output);
 
-int
-table_check(const struct output *output, enum table_format format, struct portolan_error *error)
-{
-	if (format != TABLE_NPY || !output_is_terminal(output))
-		return 0;
-	return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
+	if (table->format == TABLE_NPY)
+		table_record_rows(table->record, output, part, rows, count);
+	else if (table->format == TABLE_CARTOGRAPHY)
+		add_cartography(&lines, part, rows, count, table->with_ci);
+	else if (table->format == TABLE_AUM)
+		add_aum(&lines, part, rows, count);
+	else
+		for (size_t i = 0; i < count; i++)
+			add_measures(&lines, part, rows[i]);
 }
 
 static int
@@ -236,7 +199,7 @@ write_all(struct output *output, enum table_format format, const struct dynamics
 {
 	struct text_extent extent = {0};
 	struct table table;
-	int code = table_check(output, format, error);
+	int code = format == TABLE_NPY ? rows_check_npy(output, error) : 0;
 
 	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < dynamics->count; i++) {
 		size_t length;

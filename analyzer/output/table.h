@@ -1,5 +1,5 @@
 /*
- * table.h: examples and their measures as CSV, TSV, JSON lines, a NumPy file, or the published tools' td_metrics.jsonl.
+ * table.h: examples and their measures as rows (rows.h), a NumPy file, or as other programs' tables.
  *
  * Columns: id, gold, the dynamics' columns, and label where the run names its classes. Empty is nothing in CSV and TSV,
  * null in JSON, NaN for float fields of npy and -1 for its integer fields. Write errors are the output's.
@@ -23,8 +23,10 @@
 enum table_format { TABLE_CSV, TABLE_TSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
 struct table {
 	enum table_format format;
-	const struct dynamics *run;
-	bool with_ci;
+	bool with_ci; /* of cartography */
+	/* private */
+	struct rows_column columns[DYNAMICS_COLUMNS_MAX + 3];
+	size_t column_count;
 	struct table_record *record; /* of npy */
 };
 
@@ -37,9 +39,6 @@ void table_free(struct table *table);
 int table_print(const char *path, enum table_format format, const struct dynamics *dynamics,
                 struct portolan_error *error);
 
-/* PORTOLAN_E_INVALID: npy, and a terminal. */
-int table_check(const struct output *output, enum table_format format, struct portolan_error *error);
-
 /* Head and rows are safe from any thread, each with an output of its own. `rows` are dense indices, in
  * the order wanted. npy's head says how many rows there are. */
 void table_write_head(const struct table *table, struct output *output, uint64_t rows);
@@ -49,19 +48,15 @@ void table_write_rows(const struct table *table, struct output *output, const st
 /* The measures that the format has. */
 uint32_t table_measures(enum table_format format, bool with_ci);
 
-/* A string id as text_csv() or text_json() writes it. */
-typedef void table_write_text(struct output *output, const char *text, size_t length);
-void table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index,
-                    table_write_text *write_text);
+/* The id as it is. */
+void table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index);
 
 /* The id as a value of a row, and its column. */
 struct rows_column table_id_column(const struct dynamics *dynamics, const char *name);
 void table_add_id(struct rows *rows, const struct dynamics *dynamics, uint32_t index);
 
-/* The dynamics' columns alone, for lines that have the rest: ",confidence,…" and ",0.5,…" with any separator. */
-void table_write_names(struct output *output, const struct dynamics *dynamics, char separator);
-void table_write_values(struct output *output, const struct dynamics *dynamics, uint32_t index, char separator);
-void table_write_members(struct output *output, const struct dynamics *dynamics,
-                         uint32_t index); /* ,"confidence":0.5,… */
+/* The dynamics' columns alone, for rows that have the rest: at most DYNAMICS_COLUMNS_MAX. */
+size_t table_columns(const struct dynamics *dynamics, struct rows_column *columns);
+void table_add_columns(struct rows *rows, const struct dynamics *dynamics, uint32_t index);
 
 #endif

@@ -8,7 +8,7 @@
 #include "npy.h"
 #include "program/message.h"
 #include "program/number.h"
-#include "table_format.h"
+#include "table_npy.h"
 
 #include <portolan/error.h>
 
@@ -91,21 +91,6 @@ are_consecutive(const uint32_t *rows, size_t n)
 	return differences == 0;
 }
 
-/* UCS-4, filled up with zeros. */
-static void
-put_text(char *at, size_t characters, const char *text, size_t length)
-{
-	char *end = at + 4 * characters;
-
-	for (size_t i = 0; i < length; at += 4) {
-		uint32_t character;
-
-		i += text_character(text + i, length - i, &character);
-		memcpy(at, &character, 4);
-	}
-	memset(at, 0, (size_t)(end - at));
-}
-
 static void
 put_ids(const struct tile *tile, char *at, size_t characters)
 {
@@ -120,7 +105,7 @@ put_ids(const struct tile *tile, char *at, size_t characters)
 			continue;
 		}
 		text = ids_text(ids, tile->rows[i], &length);
-		put_text(at, characters, text, length);
+		npy_put_text(at, characters, text, length);
 	}
 }
 
@@ -143,7 +128,7 @@ put_labels(const struct tile *tile, char *at, size_t characters)
 	for (size_t i = 0; i < tile->n; i++, at += tile->stride) {
 		const char *label = dynamics_label(tile->part, tile->rows[i]);
 
-		put_text(at, characters, label, label ? strlen(label) : 0);
+		npy_put_text(at, characters, label, label ? strlen(label) : 0);
 	}
 }
 

@@ -3,6 +3,8 @@
 
 #include "program/number.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void
@@ -71,4 +73,18 @@ text_integer(struct output *output, uint64_t value)
 	char *at = output_reserve(output, NUMBER_ROOM);
 
 	output_commit(output, at + number_print_u64(value, at));
+}
+
+size_t
+text_print_short(double value, char *text)
+{
+	double size = fabs(value);
+	char digits[NUMBER_ROOM];
+
+	if (size >= 1e15 || (size > 0 && size < 0.001))
+		return (size_t)snprintf(text, TEXT_SHORT_ROOM, "%.3g", value);
+	if (size < 1000)
+		return (size_t)snprintf(text, TEXT_SHORT_ROOM, "%.3f", value);
+	number_print_grouped((uint64_t)llround(size), digits);
+	return (size_t)snprintf(text, TEXT_SHORT_ROOM, "%s%s", value < 0 ? "-" : "", digits);
 }

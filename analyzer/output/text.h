@@ -14,4 +14,8 @@ void text_json(struct output *output, const char *text, size_t length);
 void text_number(struct output *output, double value);
 void text_integer(struct output *output, uint64_t value);
 
+/* A finite number for people, as 0.833 or 12,345, into `text` of TEXT_SHORT_ROOM bytes; its length. */
+#define TEXT_SHORT_ROOM 32
+size_t text_print_short(double value, char *text);
+
 #endif

@@ -1,15 +1,8 @@
-/*
- * manifest.c: made while the command knows everything, written when the output is there: its checksum is of the very
- * file.
- *
- * jansson's setters take NULL values for failures, so lack of memory is looked for once, at the end: a member that is
- * missing is worse than no manifest.
- */
+/* manifest.c: written when the output is there: its checksum is of the very file. */
 #include "manifest.h"
 
 #include "output/claims.h"
-#include "output/output.h"
-#include "output/report.h"
+#include "output/rows.h"
 
 #include <portolan/error.h>
 #include <portolan/portolan.h>
@@ -48,8 +41,8 @@ manifest_claim(const char *output, struct portolan_error *error)
 	return code;
 }
 
-static json_t *
-date(int64_t seconds)
+static void
+add_date(struct report *report, const char *key, int64_t seconds)
 {
 	time_t time = (time_t)seconds;
 	struct tm parts;
@@ -57,7 +50,7 @@ date(int64_t seconds)
 
 	if (gmtime_r(&time, &parts))
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-	return json_string(text);
+	report_text(report, key, text);
 }
 
 /* As reproducible-builds.org asks for. */
@@ -77,96 +70,112 @@ now(void)
 	return (int64_t)time(NULL);
 }
 
-static json_t *
-epoch_numbers(const struct dynamics *dynamics)
-{
-	json_t *numbers = json_array();
-
-	for (size_t e = 0; e < dynamics->epoch_count; e++)
-		if (json_array_append_new(numbers, json_integer(dynamics->epochs[e])) < 0) {
-			json_decref(numbers);
-			return NULL;
-		}
-	return numbers;
-}
-
-json_t *
-manifest_new_without_run(const char *command)
-{
-	return json_pack("{s:s, s:s, s:o}", "portolan", PORTOLAN_VERSION, "command", command, "created", date(now()));
-}
-
-json_t *
-manifest_new(const char *command, const struct dynamics *dynamics, const char *store)
+static void
+add_run(struct report *report, const struct dynamics *dynamics, const char *store)
 {
 	char *path = realpath(store, NULL);
-	json_t *manifest =
-	        json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:I}", "portolan", PORTOLAN_VERSION, "command", command,
-	                  "created", date(now()), "store", report_text(path ? path : store), "run",
-	                  dynamics->info->name, "run_created", date(dynamics->info->created), "epochs",
-	                  epoch_numbers(dynamics), "observed", (json_int_t)dynamics->count);
 
+	report_text(report, "store", path ? path : store);
 	free(path);
-	return manifest;
+	report_text(report, "run", dynamics->info->name);
+	add_date(report, "run_created", dynamics->info->created);
+	report_begin_list(report, "epochs");
+	for (size_t e = 0; e < dynamics->epoch_count; e++)
+		report_whole(report, NULL, dynamics->epochs[e]);
+	report_end(report);
+	report_whole(report, "observed", dynamics->count);
 }
 
-static json_t *
-one_class(const struct dynamics *dynamics, int32_t gold, uint64_t observed, uint64_t chosen)
+int
+manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
+              const char *store, struct portolan_error *error)
 {
-	const char *label = gold >= 0 ? store_snapshot_label(dynamics->snapshot, (uint64_t)gold) : NULL;
+	struct report *report = &manifest->report;
+	int code;
 
-	return json_pack("{s:o, s:s?, s:I, s:I}", "gold", gold >= 0 ? json_integer(gold) : json_null(), "label", label,
-	                 "observed", (json_int_t)observed, "chosen", (json_int_t)chosen);
-}
-
-static json_t *
-list_classes(const struct dynamics *dynamics, const struct classes *classes, const uint32_t *observed,
-             const uint32_t *chosen)
-{
-	json_t *list;
-
-	if (classes->count == 1 && classes->labels[0] < 0)
-		return json_null();
-	list = json_array();
-	for (size_t c = 0; list && c < classes->count; c++)
-		if (json_array_append_new(list, one_class(dynamics, classes->labels[c], observed[c], chosen[c])) < 0) {
-			json_decref(list);
-			return NULL;
-		}
-	return list;
-}
-
-json_t *
-manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
-{
-	struct classes classes;
-	json_t *list = NULL;
-	uint32_t *counts;
-
-	if (classes_make(&classes, dynamics->gold, dynamics->order, dynamics->count, NULL) < 0)
-		return NULL;
-	counts = calloc(2 * classes.count, sizeof(*counts));
-	if (counts) {
-		for (size_t i = 0; i < dynamics->count; i++)
-			counts[classes_find(&classes, dynamics->gold[dynamics->order[i]])]++;
-		for (size_t i = 0; i < count; i++)
-			counts[classes.count + classes_find(&classes, dynamics->gold[chosen[i]])]++;
-		list = list_classes(dynamics, &classes, counts, counts + classes.count);
+	manifest->of = output;
+	if (asprintf(&manifest->path, "%s.manifest.json", output) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
+	code = report_open(report, manifest->path, 1, error);
+	if (code < 0) {
+		free(manifest->path);
+		return code;
 	}
-	free(counts);
-	classes_free(&classes);
-	return list;
+	report_begin(report, NULL);
+	report_text(report, "portolan", PORTOLAN_VERSION);
+	report_text(report, "command", command);
+	add_date(report, "created", now());
+	if (dynamics)
+		add_run(report, dynamics, store);
+	return 0;
+}
+
+static void
+list_classes(struct report *report, const struct dynamics *dynamics, const struct classes *classes,
+             const uint32_t *observed, const uint32_t *chosen)
+{
+	static const struct rows_column columns[] = {
+	        {"gold", ROWS_WHOLE}, {"label", ROWS_TEXT}, {"observed", ROWS_WHOLE}, {"chosen", ROWS_WHOLE}};
+	struct rows rows;
+
+	rows_begin(&rows, report, "classes", columns, ROWS_COUNT(columns));
+	for (size_t c = 0; c < classes->count; c++) {
+		int32_t gold = classes->labels[c];
+
+		if (gold >= 0)
+			rows_whole(&rows, (uint64_t)gold);
+		else
+			rows_empty(&rows);
+		rows_text(&rows, gold >= 0 ? store_snapshot_label(dynamics->snapshot, (uint64_t)gold) : NULL);
+		rows_whole(&rows, observed[c]);
+		rows_whole(&rows, chosen[c]);
+	}
+	rows_end(&rows);
 }
 
 void
-manifest_add_range(json_t *parameters, const struct dynamics *dynamics)
+manifest_classes(struct report *report, const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
+{
+	struct classes classes;
+	uint32_t *counts;
+
+	if (classes_make(&classes, dynamics->gold, dynamics->order, dynamics->count, NULL) < 0) {
+		output_fail(&report->output);
+		return;
+	}
+	counts = calloc(2 * classes.count, sizeof(*counts));
+	for (size_t i = 0; counts && i < dynamics->count; i++)
+		counts[classes_find(&classes, dynamics->gold[dynamics->order[i]])]++;
+	for (size_t i = 0; counts && i < count; i++)
+		counts[classes.count + classes_find(&classes, dynamics->gold[chosen[i]])]++;
+	if (!counts)
+		output_fail(&report->output);
+	else if (classes.count == 1 && classes.labels[0] < 0)
+		report_null(report, "classes");
+	else
+		list_classes(report, dynamics, &classes, counts, counts + classes.count);
+	free(counts);
+	classes_free(&classes);
+}
+
+void
+manifest_add_range(struct report *report, const struct dynamics *dynamics)
 {
 	if (dynamics->range_given)
-		json_object_set_new(parameters, "epochs_from", json_integer(dynamics->epoch_from));
+		report_whole(report, "epochs_from", dynamics->epoch_from);
 	if (dynamics->range_given && dynamics->epoch_to != UINT32_MAX)
-		json_object_set_new(parameters, "epochs_to", json_integer(dynamics->epoch_to));
+		report_whole(report, "epochs_to", dynamics->epoch_to);
 	if (dynamics->range_chosen)
-		json_object_set_new(parameters, "epochs_auto", json_true());
+		report_flag(report, "epochs_auto", true);
+}
+
+void
+manifest_add_cuts(struct report *report, const struct region_cuts *cuts)
+{
+	report_begin(report, "regions");
+	report_real(report, "variability", cuts->variability);
+	report_real(report, "confidence", cuts->confidence);
+	report_end(report);
 }
 
 /* Of the file as it lies there: XXH128 as its tools print it. */
@@ -205,34 +214,26 @@ digest(const char *path, char hex[33], uint64_t *bytes, struct portolan_error *e
 	return code;
 }
 
-static int
-write_manifest(json_t *manifest, const char *output, struct portolan_error *error)
-{
-	char *path;
-	int code;
-
-	if (asprintf(&path, "%s.manifest.json", output) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
-	code = report_print(path, json_incref(manifest), 1, error);
-	free(path);
-	return code;
-}
-
 int
-manifest_write(json_t *manifest, const char *output, struct portolan_error *error)
+manifest_close(struct manifest *manifest, struct portolan_error *error)
 {
-	const char *slash = strrchr(output, '/');
-	uint64_t bytes = 0;
-	char hex[33] = "";
-	int code = manifest ? digest(output, hex, &bytes, error) : 0;
-	json_t *file = json_pack("{s:o, s:I, s:s}", "file", report_text(slash ? slash + 1 : output), "bytes",
-	                         (json_int_t)bytes, "xxh128", hex);
+	const char *slash = strrchr(manifest->of, '/');
+	struct report *report = &manifest->report;
+	uint64_t bytes;
+	char hex[33];
+	int code = digest(manifest->of, hex, &bytes, error);
 
-	if (code >= 0 && (!manifest || json_object_set(manifest, "output", file) < 0))
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
-	if (code >= 0)
-		code = write_manifest(manifest, output, error);
-	json_decref(file);
-	json_decref(manifest);
+	if (code >= 0) {
+		report_begin(report, "output");
+		report_text(report, "file", slash ? slash + 1 : manifest->of);
+		report_whole(report, "bytes", bytes);
+		report_text(report, "xxh128", hex);
+		report_end(report);
+		report_end(report);
+		code = report_close(report, error);
+	} else {
+		report_discard(report);
+	}
+	free(manifest->path);
 	return code;
 }

@@ -1,9 +1,9 @@
 /*
  * manifest.h: what stands beside an output file, in FILE.manifest.json: how it was made, and what it must hold.
  *
- *     json_t *manifest = manifest_new("select", dynamics, store);
- *     json_object_set_new(manifest, "rule", …);            … whatever the command adds …
- *     manifest_write(manifest, "subset.txt", error);
+ *     manifest_open(&manifest, "select", "subset.txt", dynamics, store, error);
+ *     report_text(&manifest.report, "rule", …);            … whatever the command adds …
+ *     manifest_close(&manifest, error);
  *
  * Members every manifest has: portolan (the version), command, created (now, or $SOURCE_DATE_EPOCH; UTC), store (its
  * absolute path), run, run_created, epochs (numbers, and how many: seen of those asked for), observed (examples),
@@ -14,8 +14,15 @@
 
 #include "classes.h"
 #include "dynamics/dynamics.h"
+#include "output/report.h"
+#include "regions.h"
 
-#include <jansson.h>
+struct manifest {
+	struct report report; /* within its object */
+	/* private */
+	const char *of; /* the output */
+	char *path;
+};
 
 /* Can the output have one? Standard output, pipes and devices cannot. Asked before the file exists. */
 bool manifest_is_possible(const char *output);
@@ -23,19 +30,20 @@ bool manifest_is_possible(const char *output);
 /* Claims its file (see output/claims.h), if there is to be one. */
 int manifest_claim(const char *output, struct portolan_error *error);
 
-/* NULL: out of memory. */
-json_t *manifest_new(const char *command, const struct dynamics *dynamics, const char *store);
-json_t *manifest_new_without_run(const char *command); /* without the members from store to observed */
+/* Beside the finished `output`, which must last as long. Without `dynamics`, it has no members from store to observed.
+ * On success call manifest_close(). */
+int manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
+                  const char *store, struct portolan_error *error);
+int manifest_close(struct manifest *manifest, struct portolan_error *error);
 
-/* [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …] of the classes, those without label as null; JSON null
- * where the run has no labels; NULL: out of memory. Needs dynamics->gold. */
-json_t *manifest_classes(const struct dynamics *dynamics, const uint32_t *chosen, size_t count);
+/* "classes": [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …], those without label as null; null where the
+ * run has no labels. Needs dynamics->gold. */
+void manifest_classes(struct report *report, const struct dynamics *dynamics, const uint32_t *chosen, size_t count);
 
-/* Adds epochs_from and epochs_to to an object, as far as the user gave them. */
-void manifest_add_range(json_t *parameters, const struct dynamics *dynamics);
+/* Adds epochs_from and epochs_to, as far as the user gave them. */
+void manifest_add_range(struct report *report, const struct dynamics *dynamics);
 
-/* Takes the manifest over, and writes it beside the finished `output`. A NULL manifest is the error of having had no
- * memory for it. */
-int manifest_write(json_t *manifest, const char *output, struct portolan_error *error);
+/* Adds "regions": the cuts. */
+void manifest_add_cuts(struct report *report, const struct region_cuts *cuts);
 
 #endif

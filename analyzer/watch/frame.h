@@ -1,13 +1,13 @@
 /*
- * frame.h: what a look at a run is shown as: a screen, a line, or a JSON object. Pure, but for the memory of the last.
+ * frame.h: what a look at a run is shown as: a screen, a line, or a JSON object. Pure.
  * Text that users gave (names, messages) is shown with its control characters as question marks.
  */
 #ifndef FRAME_H
 #define FRAME_H
 
 #include "live.h"
+#include "output/rows.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 struct frame_moment {
@@ -31,8 +31,8 @@ unsigned frame_screen(FILE *stream, const struct live_view *view, const struct f
 /* One line. */
 void frame_line(FILE *stream, const struct live_view *view, const struct frame_moment *moment);
 
-/* A new reference; NULL: out of memory. */
-json_t *frame_json(const struct live_view *view, const struct frame_moment *moment);
+/* A document. */
+void frame_json(struct report *report, const struct live_view *view, const struct frame_moment *moment);
 
 /* What should worry whoever records the run: one line each. */
 #define FRAME_WARNINGS 14

@@ -2,7 +2,6 @@
 #include "frame.h"
 
 #include "check/counters.h"
-#include "output/report.h"
 
 #include <math.h>
 
@@ -11,80 +10,85 @@ static const char *const state_words[] = {
         [LIVE_RECORDING] = "recording", [LIVE_CLOSED] = "closed",
 };
 
-static json_t *
+static double
 mean(double sum, uint64_t count)
 {
-	return count ? json_real(sum / (double)count) : json_null();
+	return count ? sum / (double)count : NAN;
 }
 
-static json_t *
-whole(uint64_t value)
+static void
+report_epochs(struct report *report, const struct live_view *view)
 {
-	return json_integer((json_int_t)value);
-}
+	static const struct rows_column columns[] = {{"epoch", ROWS_WHOLE},     {"observed", ROWS_WHOLE},
+	                                             {"accuracy", ROWS_REAL},   {"confidence", ROWS_REAL},
+	                                             {"forgotten", ROWS_WHOLE}, {"learned", ROWS_WHOLE}};
+	struct rows rows;
 
-static json_t *
-epochs_json(const struct live_view *view)
-{
-	json_t *list = json_array();
-
+	rows_begin(&rows, report, "epochs", columns, ROWS_COUNT(columns));
 	for (size_t e = 0; e < view->epoch_count; e++) {
 		const struct tally_epoch *epoch = &view->epochs[e];
 
-		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "epoch", whole(epoch->epoch),
-		                                      "observed", whole(epoch->observed), "accuracy",
-		                                      mean((double)epoch->correct, epoch->observed), "confidence",
-		                                      mean(epoch->gold_prob, epoch->observed), "forgotten",
-		                                      whole(epoch->forgotten), "learned", whole(epoch->learned)));
+		rows_whole(&rows, epoch->epoch);
+		rows_whole(&rows, epoch->observed);
+		rows_real(&rows, mean((double)epoch->correct, epoch->observed));
+		rows_real(&rows, mean(epoch->gold_prob, epoch->observed));
+		rows_whole(&rows, epoch->forgotten);
+		rows_whole(&rows, epoch->learned);
 	}
-	return list;
+	rows_end(&rows);
 }
 
-static json_t *
-warnings_json(const struct live_view *view, const struct frame_moment *moment)
+static void
+report_warnings(struct report *report, const struct live_view *view, const struct frame_moment *moment)
 {
 	char warnings[FRAME_WARNINGS][FRAME_WARNING_ROOM];
 	unsigned count = frame_warnings(view, moment, warnings);
-	json_t *list = json_array();
 
+	report_begin_list(report, "warnings");
 	for (unsigned i = 0; i < count; i++)
-		json_array_append_new(list, report_text(warnings[i]));
-	return list;
+		report_text(report, NULL, warnings[i]);
+	report_end(report);
 }
 
-static json_t *
-run_json(const struct live_view *view)
+static void
+report_run(struct report *report, const struct live_view *view)
 {
 	const struct store_run_info *info = &view->info;
-	json_t *forgetting = json_pack("{s:o, s:o, s:o}", "events", whole(view->events), "examples",
-	                               whole(view->counts.forgotten), "not_learned", whole(view->counts.never_learned));
-	json_t *sessions = json_pack("{s:o, s:o, s:o}", "total", whole(view->sessions), "live",
-	                             whole(view->live_sessions), "never_closed", whole(view->lost_sessions));
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "declared",
-	                 whole(info->declared), "expected", view->expected ? whole(view->expected) : json_null(),
-	                 "examples", whole(view->counts.examples), "observations", whole(info->observations),
-	                 "replaced", whole(info->replaced), "refused", whole(info->refused), "epochs",
-	                 epochs_json(view), "forgetting", forgetting, "sessions", sessions, "clients",
-	                 counters_client_json(&view->clients), "counters", counters_json(&view->counters), "collector",
-	                 view->collector);
+	report_whole(report, "declared", info->declared);
+	if (view->expected)
+		report_whole(report, "expected", view->expected);
+	else
+		report_null(report, "expected");
+	REPORT_WHOLES(report, {"examples", view->counts.examples}, {"observations", info->observations},
+	              {"replaced", info->replaced}, {"refused", info->refused});
+	report_epochs(report, view);
+	report_begin(report, "forgetting");
+	REPORT_WHOLES(report, {"events", view->events}, {"examples", view->counts.forgotten},
+	              {"not_learned", view->counts.never_learned});
+	report_end(report);
+	report_begin(report, "sessions");
+	REPORT_WHOLES(report, {"total", view->sessions}, {"live", view->live_sessions},
+	              {"never_closed", view->lost_sessions});
+	report_end(report);
+	counters_report_clients(report, &view->clients);
+	counters_report(report, &view->counters);
+	report_flag(report, "collector", view->collector);
 }
 
-json_t *
-frame_json(const struct live_view *view, const struct frame_moment *moment)
+void
+frame_json(struct report *report, const struct live_view *view, const struct frame_moment *moment)
 {
-	bool waiting = view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN;
-	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:f, s:o}", "time", json_integer(moment->time), "run",
-	                           report_text(moment->run), "state", state_words[view->state], "rate",
-	                           isnan(moment->rate) ? json_null() : json_real(moment->rate), "idle_seconds",
-	                           moment->idle, "warnings", warnings_json(view, moment));
-	json_t *rest = waiting ? json_pack("{s:o}", "why", report_text(moment->trouble ? moment->trouble : view->why))
-	                       : run_json(view);
-
-	if (!object || !rest || json_object_update(object, rest) < 0) {
-		json_decref(object);
-		object = NULL;
-	}
-	json_decref(rest);
-	return object;
+	report_begin(report, NULL);
+	report_whole(report, "time", (uint64_t)moment->time);
+	report_text(report, "run", moment->run);
+	report_text(report, "state", state_words[view->state]);
+	report_real(report, "rate", moment->rate);
+	report_real(report, "idle_seconds", moment->idle);
+	report_warnings(report, view, moment);
+	if (view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN)
+		report_text(report, "why", moment->trouble ? moment->trouble : view->why);
+	else
+		report_run(report, view);
+	report_end(report);
 }

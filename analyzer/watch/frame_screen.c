@@ -10,6 +10,7 @@
 #include "small_map.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #define LINE_ROOM 1024

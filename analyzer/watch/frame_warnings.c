@@ -3,6 +3,8 @@
 
 #include "program/number.h"
 
+#include <stdarg.h>
+
 #define IDLE_S 30.0 /* an epoch's end may take a while: evaluation, a checkpoint */
 
 struct list {

@@ -209,7 +209,7 @@ def choices():
         assert [row["row"] for row in map(json.loads, file) if row["phase_removed"] is None] == rows_of("kept.txt")
     aflite(*data, *SMALL, "--threshold", 1, "--scores", "scores.npy", "-o", "kept.txt")
     scores = np.load("scores.npy")
-    assert scores["row"][scores["phase_removed"] == -1].tolist() == rows_of("kept.txt") and scores["label"].dtype.kind == "S"
+    assert scores["row"][scores["phase_removed"] == -1].tolist() == rows_of("kept.txt") and scores["label"].dtype.kind == "U"
     kept, base = rows_of("kept.txt"), rows_of("base.txt")
     assert 1500 - sum(int(row["removed"]) for row in log) == len(kept) == len(base)
     assert int(log[-1]["qualified"]) == int(log[-1]["removed"]) < 40 and all(int(row["removed"]) == 40 for row in log[:-1])
@@ -330,7 +330,7 @@ def refused():
         ((*data, "--feature-ids", "x"), "--feature-ids needs --run RUN"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
         ((*data, "--max-memory", "lots"), "say a size"),
         ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log a.csv are the same file"),
-        ((*data, "--scores", "a.parquet"), "--scores a.parquet: cannot write parquet; there are: csv, tsv, jsonl, npy, json"),
+        ((*data, "--scores", "a.parquet"), "--scores a.parquet: cannot write parquet; there are: csv, tsv, jsonl, npy"),
         ((*data, "-o", "data_X.npy"), "--features data_X.npy and -o data_X.npy are the same file"),
     ]
     for cases, status in ((failures, 1), (usage, 2)):

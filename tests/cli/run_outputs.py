@@ -178,7 +178,7 @@ def check_derived():
             ["drawn.gp"], 1)
     refused(["upsample", "balanced.manifest.json", *CORPUS.split(), "-o", "balanced"], "the manifest", ["balanced.manifest.json"])
     refused(["aflite", "--features", "X.npy", "--labels", "kept.manifest.json", "-o", "kept"], "the manifest", ["kept.manifest.json"])
-    refused(["aflite", "--features", "X.npy", "--labels", "y", "-o", "kept", "--log", "kept.manifest.json"], "the manifest", [])
+    refused(["aflite", "--features", "X.npy", "--labels", "y", "-o", "kept", "--baseline", "kept.manifest.json"], "the manifest", [])
     run("map", "r", "--colour-file", "frames/epoch-000.png", "--colour", "a", "--frames", "frames", status=1)
     assert read("frames/epoch-000.png") == b"id,a\n1,1\n"
     write("words.txt", "x\n")
@@ -202,10 +202,10 @@ def cells_of(path, ending):
     """The rows of a table, each cell as CSV has it."""
     if ending == "npy":
         table = np.load(path)
-        lists = [list(table.dtype.names)] + [[cell.decode() if isinstance(cell, bytes) else cell for cell in row] for row in table.tolist()]
+        lists = [list(table.dtype.names)] + [list(row) for row in table.tolist()]
         empty = {-1}
     else:
-        objects = json.loads(read(path)) if ending == "json" else [json.loads(line) for line in read(path).splitlines()]
+        objects = [json.loads(line) for line in read(path).splitlines()]
         lists = [list(objects[0])] + [list(one.values()) for one in objects]
         empty = {None}
     return [["" if cell in empty or cell != cell else cell if isinstance(cell, str) else float(cell) for cell in row] for row in lists]
@@ -229,7 +229,7 @@ def check_formats():
         "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv tsv jsonl npy"),
         "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
         "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
-        "check r": ("text", "json"), "noise mixture two": ("csv", TABLE),
+        "check r": ("text", "json"), "noise mixture two": ("csv", "csv tsv jsonl npy"),
     }
     for line, (default, endings) in commands.items():
         words = line.split()
@@ -247,7 +247,7 @@ def check_formats():
                 assert not os.path.exists(path), path
                 continue
             assert done.returncode in (0, 3), (line, path, done)
-            if endings == TABLE and ending in ("npy", "jsonl") or ending == "json" and line.startswith("noise"):
+            if default == "csv" and ending in ("npy", "jsonl"):
                 check_same_table(plain, path, ending)
             elif ending == "npy":
                 assert len(np.load(path)) > 0, path
@@ -257,7 +257,11 @@ def check_formats():
                 assert read(path).decode() == plain or default == "ids" and read(path).startswith(b"id\n"), path
             else:
                 assert all(json.loads(part) for part in (read(path).splitlines() if ending == "jsonl" else [read(path)])), path
+            if ending == "json":
+                assert read(path).decode() == run(*words, "--json").stdout, (line, "JSON is the report, whoever asks for it")
             os.unlink(path)
+        if "json" not in endings.split():
+            assert run(*words, "--json", status=2).stdout == "", line
     for words in ("metrics r --format csv -o x.npy", "select r --by ambiguous --format ids -o x.csv", "runs --json -o x.csv",
                   "compare r s --average --format npy -o x.csv", "metrics r --format aum -o x.jsonl", "check r --json -o x.csv",
                   "noise mixture two --format csv -o x.jsonl", "select r --by ambiguous --join t.tsv --id-field id --format npy -o x.tsv"):
@@ -316,6 +320,19 @@ def check_removal():
     run("rm", stdin=subprocess.DEVNULL, status=2)
 
 
+def check_terminal():
+    """A table for people has aligned columns, with short numbers; where it goes elsewhere, and with -o -, it is CSV."""
+    done, text = on_terminal(b"", "runs")
+    lines = text.splitlines()
+    assert done == 0 and lines[0].split() == "name examples epochs observations state mode created".split(), text
+    assert [line.split()[:5] for line in lines[1:]] == [["r", "4", "3", "12", "closed"], ["s", "4", "3", "12", "closed"], ["two", "20", "2", "40", "closed"]], text
+    assert len({line.index("closed") for line in lines[1:]}) == 1 and lines[0].index("examples") + 8 == lines[1].index("4") + 1, text
+    done, text = on_terminal(b"", "groups", "r", "--forgetting")
+    assert done == 0 and "," not in text.splitlines()[0] and "1.000" in text, text
+    done, text = on_terminal(b"", "runs", "-o", "-")
+    assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+
+
 def check_completion(pages):
     with open("portolan.bash", "wb") as file:
         file.write(subprocess.run([pages, "--bash"], capture_output=True, check=True).stdout)
@@ -347,6 +364,7 @@ def main():
         check_derived()
         check_formats()
         check_small()
+        check_terminal()
         check_removal()
         check_completion(pages)
         os.chdir("/")

@@ -3,7 +3,7 @@
 
 #include "output/npy.h"
 #include "output/output.h"
-#include "output/report.h"
+#include "output/rows.h"
 #include "output/text.h"
 
 #include <dirent.h>
@@ -212,31 +212,101 @@ write_texts(struct output *output)
 	text_integer(output, 7);
 }
 
+/* The document of test_report(), without its line end. */
 static void
-write_report(struct output *output)
+add_document(struct report *report)
 {
-	json_t *report = json_pack("{s:[f, f, f, f], s:{s:o, s:o}, s:[], s:{}, s:I, s:b, s:n}", "reals", 0.1, 1.0,
-	                           -2.0 / 3, 1e300, "texts", "valid", report_text("\xc3\xa9\""), "Latin-1",
-	                           report_text("\xe9"), "none", "nothing", "whole", (json_int_t)-7, "flag", 1, "null");
+	static const double reals[] = {0.1, 1.0, -2.0 / 3, 1e300};
 
-	report_write(output, json_incref(report), 0);
-	report_write(output, json_incref(json_object_get(report, "texts")), 1);
-	json_decref(report);
+	report_begin(report, NULL);
+	report_begin_list(report, "reals");
+	for (size_t i = 0; i < 4; i++)
+		report_real(report, NULL, reals[i]);
+	report_end(report);
+	report_begin(report, "texts");
+	report_text(report, "valid", "\xc3\xa9\"");
+	report_bytes(report, "Latin-1", "\xe9!", 1);
+	report_end(report);
+	report_begin_list(report, "none");
+	report_end(report);
+	report_begin(report, "nothing");
+	report_end(report);
+	REPORT_WHOLES(report, {"whole", 7}, {"greatest", UINT64_MAX});
+	report_flag(report, "flag", true);
+	report_text(report, "null", NULL);
+	report_real(report, "undefined", NAN);
+	report_line(report, "for people\n");
+	report_end(report);
+}
+
+static void
+add_rows(struct report *report)
+{
+	static const struct rows_column columns[] = {{"name", ROWS_TEXT}, {"n", ROWS_WHOLE}, {"share", ROWS_REAL}};
+	struct rows rows;
+
+	report_begin(report, NULL);
+	rows_begin(&rows, report, "rows", columns, 3);
+	rows_text(&rows, "\xe6\xb5\xb7\xc3\xa9"); /* two columns wide, and one */
+	rows_whole(&rows, 1234567);
+	rows_real(&rows, 0.25);
+	rows_text(&rows, "longer");
+	rows_empty(&rows);
+	rows_real(&rows, 12345.6);
+	rows_end(&rows);
+	report_end(report);
+}
+
+static void
+assert_report(void (*add)(struct report *), struct report report, const char *expected)
+{
+	struct portolan_error error;
+	char text[1000] = "";
+
+	assert_int_equal(output_open_memory(&report.output, 0, &error), 0);
+	report.is_first = true;
+	add(&report);
+	assert_true(report.output.used < sizeof(text));
+	memcpy(text, report.output.buffer, report.output.used);
+	assert_int_equal(report.output.failure, 0);
+	report_discard(&report);
+	assert_string_equal(text, expected);
 }
 
 /* Numbers with the fewest digits that read back, text of any bytes as UTF-8. */
 static void
 test_report(void **state)
 {
-	static const char expected[] =
-	        "{\"reals\":[0.1,1.0,-0.6666666666666666,1e+300],\"texts\":{\"valid\":\"\xc3\xa9\\\"\",\"Latin-1\":"
-	        "\"\xc3\xa9\"},\"none\":[],\"nothing\":{},\"whole\":-7,\"flag\":true,\"null\":null}\n"
-	        "{\n \"valid\": \"\xc3\xa9\\\"\",\n \"Latin-1\": \"\xc3\xa9\"\n}\n";
-	char text[400];
-
 	(void)state;
-	assert_int_equal(written(write_report, text, sizeof(text)), sizeof(expected) - 1);
-	assert_memory_equal(text, expected, sizeof(expected) - 1);
+	assert_report(add_document, (struct report){0},
+	              "{\"reals\":[0.1,1.0,-0.6666666666666666,1e+300],\"texts\":{\"valid\":\"\xc3\xa9\\\"\","
+	              "\"Latin-1\":\"\xc3\xa9\"},\"none\":[],\"nothing\":{},\"whole\":7,"
+	              "\"greatest\":18446744073709551615,\"flag\":true,\"null\":null,\"undefined\":null}");
+	assert_report(add_rows, (struct report){.indent = 1},
+	              "{\n \"rows\": [\n  {\n   \"name\": \"\xe6\xb5\xb7\xc3\xa9\",\n   \"n\": 1234567,\n"
+	              "   \"share\": 0.25\n  },\n  {\n   \"name\": \"longer\",\n   \"n\": null,\n"
+	              "   \"share\": 12345.6\n  }\n ]\n}");
+}
+
+/* The same calls, for people: a line for each member, what it holds behind commas, columns aligned. */
+static void
+test_report_text(void **state)
+{
+	(void)state;
+	assert_report(add_document, (struct report){.as_text = true},
+	              "  reals            0.100, 1.000, -0.667, 1e+300\n"
+	              "  texts            valid \xc3\xa9\", Latin-1 \xe9\n"
+	              "  none             \n"
+	              "  nothing          \n"
+	              "  whole            7, greatest 18,446,744,073,709,551,615\n"
+	              "  flag             yes\n"
+	              "  null             -\n"
+	              "  undefined        -\n"
+	              "for people\n");
+	assert_report(add_rows, (struct report){.as_text = true},
+	              "  name            n   share\n"
+	              "  \xe6\xb5\xb7\xc3\xa9     1,234,567   0.250\n"
+	              "  longer          -  12,346\n");
 }
 
 static void
@@ -297,6 +367,7 @@ main(void)
 	        cmocka_unit_test(test_failures),
 	        cmocka_unit_test(test_texts),
 	        cmocka_unit_test(test_report),
+	        cmocka_unit_test(test_report_text),
 	        cmocka_unit_test(test_npy),
 	};
 

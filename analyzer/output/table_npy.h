@@ -1,10 +1,15 @@
-/* table_format.h: the formats that have files of their own; for table.c. */
-#ifndef TABLE_FORMAT_H
-#define TABLE_FORMAT_H
+/*
+ * table_npy.h: the table as one structured NumPy array; for table.c and export.c.
+ *
+ * rows.h has npy too, but keeps every cell until it knows them all, and makes them one by one. Here the records' size
+ * is known before the first of them, so that threads write them to their places.
+ */
+#ifndef TABLE_NPY_H
+#define TABLE_NPY_H
 
 #include "table.h"
 
-/* npy. *record is to be freed with free(). */
+/* *record is to be freed with free(). */
 struct table_record;
 int table_record_new(struct table_record **record, const struct dynamics *run, const struct text_extent *ids,
                      struct portolan_error *error);
@@ -14,9 +19,5 @@ size_t table_record_bytes(const struct table_record *record);
 void table_record_head(const struct table_record *record, struct output *output, uint64_t rows);
 void table_record_rows(const struct table_record *record, struct output *output, const struct dynamics *part,
                        const uint32_t *rows, size_t count);
-
-void table_write_cartography(struct output *output, const struct dynamics *part, const uint32_t *rows, size_t count,
-                             bool with_ci);
-void table_write_json_number(struct output *output, double value);
 
 #endif
