@@ -148,14 +148,24 @@ sort_integers(const struct ids *ids, uint32_t *order, size_t n, struct portolan_
 	return 0;
 }
 
-int
-ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error)
+static bool
+are_ascending(const struct ids *ids, const uint32_t *order, size_t n)
 {
 	size_t i = 1;
 
-	while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
-		i++;
-	if (i >= n)
+	if (ids->kind == STORE_ID_INT)
+		while (i < n && ids->integers[order[i - 1]] < ids->integers[order[i]])
+			i++;
+	else
+		while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
+			i++;
+	return i >= n;
+}
+
+int
+ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error)
+{
+	if (are_ascending(ids, order, n))
 		return 0;
 	if (ids->kind == STORE_ID_INT)
 		return sort_integers(ids, order, n, error);

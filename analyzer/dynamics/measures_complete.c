@@ -1,119 +1,283 @@
 /*
- * measures_complete.c: most runs have no gaps, and then nothing has to be asked of a row.
+ * measures_complete.c: most blocks have every example at every epoch; of these no row needs to be asked about.
  *
- * Eight rows at a time: their probabilities are made doubles once, and the passes for mean and deviation go over those,
- * in the first-level cache. Counts and epochs of 64 rows are kept in bit planes (plane k has bit k of 64 numbers), and
- * read back eight at a time: a byte of a plane becomes eight bytes, and these are numbers below 256, which limits the
- * epochs.
+ * The loops are plain ones over a constant number of rows, which the compiler makes vector code of, once for each width
+ * of registers; which of these runs is found out when the program starts. A few rows at a time are read twice, for mean
+ * and deviation: the second time from the first-level cache. Correct and forgotten epochs are counted in bit planes
+ * (plane k has bit k of 64 numbers), eight words of them side by side; a byte of a plane then becomes eight bytes.
+ * These are numbers below 256, which limits the epochs.
  *
- * The same source is compiled for wider registers, chosen when the program runs. The operations and their order are
- * those of measures.c for each row, without any contraction, so the results are the same to the last bit.
+ * The operations and their order are those of measures.c for each row, without any contraction, so the results are the
+ * same to the last bit.
  */
 #include "measures_complete.h"
 
 #include <math.h>
 #include <string.h>
 
-#if defined(__x86_64__) && !defined(__clang__)
-#include <immintrin.h>
-#define WITH_WIDE 1
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_EACH_WIDTH
 #endif
+#define INLINE static inline __attribute__((always_inline)) /* into the function that is compiled for each width */
 
-#define LANES 8u
-#define TILE 64u
+#define TILE 64u /* rows of a word of bits */
+#define ROWS 16u /* whose sums are held in registers */
+#define WORDS 8u /* worked on side by side */
 #define EPOCHS_MOST 255u
-
-typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
-typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
-
-struct planes {
-	uint64_t bits[8];
-};
+#define PLANES_MOST 8u
 
 struct complete {
 	size_t epochs;
-	unsigned planes;                 /* that numbers up to `epochs` take */
-	double count;                    /* `epochs` */
-	double numbers[EPOCHS_MOST + 1]; /* of the epochs; NaN: none */
-	double fractions[EPOCHS_MOST + 1];
+	double count; /* `epochs` */
 	const float *gold_prob[EPOCHS_MOST];
 	const uint64_t *correct[EPOCHS_MOST];
+	double numbers[EPOCHS_MOST + 1]; /* of the epochs; the last: NaN, for none */
 	double *const *out;
 };
 
-/* Bit i of a byte as byte i of a word. */
-static inline uint64_t
-spread(uint64_t byte)
-{
-	byte = (byte | byte << 28) & UINT64_C(0x0000000f0000000f);
-	byte = (byte | byte << 14) & UINT64_C(0x0003000300030003);
-	return (byte | byte << 7) & UINT64_C(0x0101010101010101);
-}
+/* 512 numbers: bit b of planes[k][w] is bit k of number 64 w + b. */
+struct numbers {
+	uint64_t planes[PLANES_MOST][WORDS];
+};
+
+/* What is known of 512 rows after some epochs. */
+struct learning {
+	struct numbers correct, forgotten, learned_at, since;
+	uint64_t right[WORDS], learned[WORDS];
+};
 
 /* Adds one where the bit is set. */
-static inline __attribute__((always_inline)) void
-planes_add(struct planes *planes, unsigned count, uint64_t bits)
+INLINE void
+numbers_add(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS])
 {
-	for (unsigned k = 0; k < count; k++) {
-		uint64_t carry = planes->bits[k] & bits;
+	uint64_t carry[WORDS];
 
-		planes->bits[k] ^= bits;
-		bits = carry;
-	}
+	memcpy(carry, bits, sizeof(carry));
+	for (unsigned k = 0; k < planes; k++)
+		for (unsigned w = 0; w < WORDS; w++) {
+			uint64_t both = numbers->planes[k][w] & carry[w];
+
+			numbers->planes[k][w] ^= carry[w];
+			carry[w] = both;
+		}
 }
 
 /* The number becomes `number` where the bit is set. */
-static inline __attribute__((always_inline)) void
-planes_set(struct planes *planes, unsigned count, uint64_t bits, unsigned number)
+INLINE void
+numbers_set(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS], unsigned number)
 {
-	for (unsigned k = 0; k < count; k++)
-		planes->bits[k] = (planes->bits[k] & ~bits) | (number >> k & 1 ? bits : 0);
+	for (unsigned k = 0; k < planes; k++) {
+		uint64_t bit = -(uint64_t)(number >> k & 1);
+
+		for (unsigned w = 0; w < WORDS; w++)
+			numbers->planes[k][w] = (numbers->planes[k][w] & ~bits[w]) | (bit & bits[w]);
+	}
 }
 
-#define KERNEL(name) plain_##name
-#include "measures_kernel.h"
-#undef KERNEL
-
-#ifdef WITH_WIDE
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#define KERNEL(name) avx2_##name
-#include "measures_kernel.h"
-#undef KERNEL
-#pragma GCC pop_options
-
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl")
-#define KERNEL(name) avx512_##name
-#include "measures_kernel.h"
-#undef KERNEL
-#pragma GCC pop_options
-#endif
-
-static void
-dispatch(const struct complete *c, uint32_t rows, bool learning)
+/* The numbers of word w. */
+INLINE void
+numbers_read(const struct numbers *numbers, unsigned planes, unsigned w, uint8_t to[TILE])
 {
-#ifdef WITH_WIDE
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-		avx512_all(c, rows, learning);
-		return;
+	uint64_t eights[TILE / 8] = {0};
+
+	for (unsigned k = 0; k < planes; k++)
+		for (unsigned g = 0; g < TILE / 8; g++) {
+			uint64_t byte = numbers->planes[k][w] >> 8 * g & 0xff;
+
+			/* Its bit i moves to byte i. */
+			byte = (byte | byte << 28) & UINT64_C(0x0000000f0000000f);
+			byte = (byte | byte << 14) & UINT64_C(0x0003000300030003);
+			byte = (byte | byte << 7) & UINT64_C(0x0101010101010101);
+			eights[g] |= byte << k;
+		}
+	memcpy(to, eights, TILE);
+}
+
+INLINE void
+put_numbers(double *to, const uint8_t numbers[TILE])
+{
+	for (unsigned r = 0; r < TILE; r++)
+		to[r] = numbers[r];
+}
+
+INLINE void
+put_fractions(double *to, const uint8_t numbers[TILE], double count)
+{
+	for (unsigned r = 0; r < TILE; r++)
+		to[r] = numbers[r] / count;
+}
+
+/* The epochs that stand for themselves, NaN where the bit is set. */
+INLINE void
+put_epochs(const struct complete *c, double *to, struct numbers epochs, unsigned planes, const uint64_t none[WORDS],
+           unsigned words)
+{
+	uint8_t numbers[TILE];
+
+	numbers_set(&epochs, planes, none, (unsigned)c->epochs);
+	for (unsigned w = 0; w < words; w++) {
+		numbers_read(&epochs, planes, w, numbers);
+		for (unsigned r = 0; r < TILE; r++)
+			to[w * TILE + r] = c->numbers[numbers[r]];
 	}
-	if (__builtin_cpu_supports("avx2")) {
-		avx2_all(c, rows, learning);
-		return;
+}
+
+INLINE void
+put_learning(const struct complete *c, const struct learning *l, unsigned planes, size_t at, unsigned words)
+{
+	uint8_t numbers[TILE];
+	double *const *out = c->out;
+
+	for (unsigned w = 0; w < words && out[MEASURE_CORRECTNESS]; w++) {
+		numbers_read(&l->correct, planes, w, numbers);
+		put_fractions(out[MEASURE_CORRECTNESS] + at + w * TILE, numbers, c->count);
 	}
-#endif
-	plain_all(c, rows, learning);
+	for (unsigned w = 0; w < words && out[MEASURE_FORGETTING_EVENTS]; w++) {
+		numbers_read(&l->forgotten, planes, w, numbers);
+		put_numbers(out[MEASURE_FORGETTING_EVENTS] + at + w * TILE, numbers);
+	}
+	for (unsigned w = 0; w < words && out[MEASURE_NEVER_LEARNED]; w++) {
+		struct numbers never = {{{~l->learned[w]}}};
+
+		numbers_read(&never, 1, 0, numbers);
+		put_numbers(out[MEASURE_NEVER_LEARNED] + at + w * TILE, numbers);
+	}
+}
+
+/* Since when each row is right, or wrong, to the end; and when it was first right. */
+INLINE void
+put_times(const struct complete *c, const struct learning *l, unsigned planes, size_t at, unsigned words)
+{
+	uint64_t unlearned[WORDS], wrong[WORDS];
+	double *const *out = c->out;
+
+	for (unsigned w = 0; w < WORDS; w++) {
+		unlearned[w] = ~l->learned[w];
+		wrong[w] = ~l->right[w];
+	}
+	if (out[MEASURE_FIRST_LEARNED])
+		put_epochs(c, out[MEASURE_FIRST_LEARNED] + at, l->learned_at, planes, unlearned, words);
+	if (out[MEASURE_ALWAYS_RIGHT_AFTER])
+		put_epochs(c, out[MEASURE_ALWAYS_RIGHT_AFTER] + at, l->since, planes, wrong, words);
+	if (out[MEASURE_ALWAYS_WRONG_AFTER])
+		put_epochs(c, out[MEASURE_ALWAYS_WRONG_AFTER] + at, l->since, planes, l->right, words);
+}
+
+/* Of `words` ≤ WORDS words of rows from `at` on. */
+INLINE void
+learning(const struct complete *c, size_t at, unsigned words, unsigned planes, bool times)
+{
+	struct learning l = {0};
+
+	for (size_t e = 0; e < c->epochs; e++) {
+		uint64_t now[WORDS] = {0}, lost[WORDS], changed[WORDS], first[WORDS];
+
+		memcpy(now, c->correct[e] + at / TILE, words * sizeof(*now));
+		for (unsigned w = 0; w < WORDS; w++) {
+			lost[w] = l.right[w] & ~now[w];
+			changed[w] = l.right[w] ^ now[w];
+			first[w] = now[w] & ~l.learned[w];
+			l.right[w] = now[w];
+			l.learned[w] |= now[w];
+		}
+		numbers_add(&l.correct, planes, now);
+		numbers_add(&l.forgotten, planes, lost);
+		if (times) {
+			numbers_set(&l.learned_at, planes, first, (unsigned)e);
+			numbers_set(&l.since, planes, changed, (unsigned)e);
+		}
+	}
+	put_learning(c, &l, planes, at, words);
+	if (times)
+		put_times(c, &l, planes, at, words);
+}
+
+INLINE void
+probabilities(const struct complete *c, size_t at)
+{
+	double mean[ROWS] = {0}, variance[ROWS] = {0}, uncertain[ROWS] = {0};
+	const size_t epochs = c->epochs;
+	const double count = c->count;
+	double *const *out = c->out;
+
+	for (size_t e = 0; e < epochs; e++)
+		for (unsigned r = 0; r < ROWS; r++)
+			mean[r] += (double)c->gold_prob[e][at + r];
+	for (unsigned r = 0; r < ROWS; r++)
+		mean[r] /= count;
+	if (out[MEASURE_EPOCHS])
+		for (unsigned r = 0; r < ROWS; r++)
+			out[MEASURE_EPOCHS][at + r] = count;
+	if (out[MEASURE_CONFIDENCE])
+		for (unsigned r = 0; r < ROWS; r++)
+			out[MEASURE_CONFIDENCE][at + r] = mean[r];
+	if (out[MEASURE_THRESHOLD_CLOSENESS])
+		for (unsigned r = 0; r < ROWS; r++)
+			out[MEASURE_THRESHOLD_CLOSENESS][at + r] = mean[r] * (1 - mean[r]);
+	if (out[MEASURE_VARIABILITY]) {
+		for (size_t e = 0; e < epochs; e++)
+			for (unsigned r = 0; r < ROWS; r++) {
+				double away = (double)c->gold_prob[e][at + r] - mean[r];
+
+				variance[r] += away * away;
+			}
+		for (unsigned r = 0; r < ROWS; r++)
+			variance[r] /= count;
+		for (unsigned r = 0; r < ROWS; r++)
+			out[MEASURE_VARIABILITY][at + r] = sqrt(variance[r]);
+	}
+	if (out[MEASURE_VARIABILITY_CI])
+		for (unsigned r = 0; r < ROWS; r++)
+			out[MEASURE_VARIABILITY_CI][at + r] =
+			        epochs == 1 ? (double)NAN : sqrt(variance[r] + variance[r] * variance[r] / (count - 1));
+	if (out[MEASURE_ALEATORIC]) {
+		for (size_t e = 0; e < epochs; e++)
+			for (unsigned r = 0; r < ROWS; r++) {
+				double p = (double)c->gold_prob[e][at + r];
+
+				uncertain[r] += p * (1 - p);
+			}
+		for (unsigned r = 0; r < ROWS; r++)
+			out[MEASURE_ALEATORIC][at + r] = uncertain[r] / count;
+	}
+}
+
+/* Of `words` words of rows. */
+FOR_EACH_WIDTH static void
+probabilities_all(const struct complete *c, size_t words)
+{
+	for (size_t w = 0; w < words; w++) {
+		/* One stream per epoch is more than processors foresee: what comes after the next word is asked for. A
+		 * fifth of the time where the columns are not in the cache yet. */
+		for (size_t e = 0; e < c->epochs; e++)
+			for (unsigned line = 0; line < TILE; line += 16)
+				__builtin_prefetch(c->gold_prob[e] + (w + 2) * TILE + line);
+		for (unsigned r = 0; r < TILE; r += ROWS)
+			probabilities(c, w * TILE + r);
+	}
+}
+
+/* Numbers up to `epochs` take four planes mostly. */
+FOR_EACH_WIDTH static void
+learning_all(const struct complete *c, size_t words, bool times)
+{
+	for (size_t w = 0; w < words; w += WORDS) {
+		unsigned n = words - w < WORDS ? (unsigned)(words - w) : WORDS;
+
+		if (c->epochs < 16)
+			learning(c, w * TILE, n, 4, times);
+		else
+			learning(c, w * TILE, n, PLANES_MOST, times);
+	}
 }
 
 uint32_t
 measures_complete(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT])
 {
 	struct complete complete;
-	bool learning = out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED] ||
-	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||
-	                out[MEASURE_ALWAYS_WRONG_AFTER];
+	bool times = out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] || out[MEASURE_ALWAYS_WRONG_AFTER];
 
 	if (block->epoch_count > EPOCHS_MOST || block->epoch_count == 0)
 		return 0;
@@ -128,10 +292,10 @@ measures_complete(const struct store_block *block, const uint32_t *epochs, doubl
 		complete.gold_prob[e] = columns[STORE_GOLD_PROB].values;
 		complete.correct[e] = columns[STORE_CORRECT].values;
 		complete.numbers[e] = epochs[e];
-		complete.fractions[e] = (double)e / complete.count;
 	}
 	complete.numbers[complete.epochs] = NAN;
-	complete.fractions[complete.epochs] = 1;
-	dispatch(&complete, block->rows, learning);
+	probabilities_all(&complete, block->rows / TILE);
+	if (times || out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED])
+		learning_all(&complete, block->rows / TILE, times);
 	return block->rows / TILE * TILE;
 }

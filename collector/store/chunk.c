@@ -138,9 +138,10 @@ spread_bits(const uint8_t *data, size_t size, const struct presence *presence, c
 	return true;
 }
 
+/* `lent`: where a place in the store may be answered instead; NULL: nowhere. */
 static bool
 expand_values(const uint8_t *body, size_t size, unsigned column, const struct column_record *head,
-              const struct presence *presence, const uint64_t *present, void *values)
+              const struct presence *presence, const uint64_t *present, void *values, const void **lent)
 {
 	size_t data_size = size - sizeof(*head);
 
@@ -158,7 +159,9 @@ expand_values(const uint8_t *body, size_t size, unsigned column, const struct co
 	}
 	if (head->encoding != COLUMN_PLAIN || data_size != pad8((size_t)presence->present * 4))
 		return false;
-	if (presence->form == PRESENCE_COMPLETE)
+	if (presence->form == PRESENCE_COMPLETE && lent && (uintptr_t)body % sizeof(uint64_t) == 0)
+		*lent = body;
+	else if (presence->form == PRESENCE_COMPLETE)
 		memcpy(values, body, (size_t)presence->present * 4);
 	else
 		spread_words(body, present, presence->rows, values);
@@ -167,7 +170,7 @@ expand_values(const uint8_t *body, size_t size, unsigned column, const struct co
 
 static int
 load_column(const struct view *view, const struct chunk_place *place, unsigned column, const struct presence *observed,
-            struct merge_chunk *chunk, struct portolan_error *error)
+            struct merge_chunk *chunk, struct chunk_lent *lent, struct portolan_error *error)
 {
 	bool implied = column_is_implied(column);
 	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB], *present = observed_words;
@@ -198,7 +201,8 @@ load_column(const struct view *view, const struct chunk_place *place, unsigned c
 	} else if (!implied) {
 		memcpy(chunk->present[column], observed_words, STORE_CHUNK_WORDS * sizeof(uint64_t));
 	}
-	if (!expand_values(body, size, column, &head, &own, present, chunk->values[column]))
+	if (!expand_values(body, size, column, &head, &own, present, chunk->values[column],
+	                   lent && column != STORE_SESSION ? &lent->values[column] : NULL))
 		return damaged(view, place, column, error);
 	return 0;
 }
@@ -222,7 +226,7 @@ sessions_are_valid(const struct merge_chunk *chunk, uint32_t sessions)
 
 int
 store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns, struct merge_chunk *chunk,
-                 struct portolan_error *error)
+                 struct chunk_lent *lent, struct portolan_error *error)
 {
 	struct presence observed;
 	const uint8_t *body;
@@ -238,7 +242,7 @@ store_chunk_load(const struct view *view, const struct chunk_place *place, uint6
 	chunk->stored = true;
 	chunk->merged = observed.merged;
 	for (uint64_t mask = columns; mask && !rc; mask &= mask - 1)
-		rc = load_column(view, place, mask_first(mask), &observed, chunk, error);
+		rc = load_column(view, place, mask_first(mask), &observed, chunk, lent, error);
 	if (!rc && columns & STORE_COLUMN_BIT(STORE_SESSION) && !sessions_are_valid(chunk, place->sessions))
 		rc = damaged(view, place, STORE_SESSION, error);
 	return rc;

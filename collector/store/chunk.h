@@ -13,13 +13,19 @@ struct chunk_place {
 	uint32_t sessions; /* sessions of the run, likewise */
 };
 
+/* Columns as they lie in the store, until the transaction ends. */
+struct chunk_lent {
+	const void *values[STORE_COLUMN_MAX]; /* NULL: the image has the column, if anything has */
+};
+
 /*
  * Fills the image (reset before) with the chunk's observations and those of `columns` it has; STORE_SESSION is read
- * only if asked for. Sets chunk->stored and chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT
- * names run, epoch, column and chunk.
+ * only if asked for. A column of numbers that is complete, and lies in the store as it is wanted, goes to `lent` (zeros
+ * before) instead, unless that is NULL: the image then has it in use, with no values. Sets chunk->stored and
+ * chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT names run, epoch, column and chunk.
  */
 int store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns,
-                     struct merge_chunk *chunk, struct portolan_error *error);
+                     struct merge_chunk *chunk, struct chunk_lent *lent, struct portolan_error *error);
 
 /* The position in the epoch's log up to which the chunk is merged; 0 where it is not stored. */
 int store_chunk_merged(const struct view *view, const struct chunk_place *place, uint64_t *merged,

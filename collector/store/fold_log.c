@@ -69,13 +69,13 @@ load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, s
 	    (fold->examples && store_merge_reset(&chunk->examples) < 0))
 		return store_fold_out_of_memory(fold, error);
 	if (!fold->fresh)
-		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, error);
+		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, NULL, error);
 	if (!rc && !chunk->epoch.stored && store_merge_clear(&chunk->epoch) < 0)
 		return store_fold_out_of_memory(fold, error);
 	chunk->before = store_merge_count(&chunk->epoch);
 	if (!rc && fold->examples)
 		rc = store_chunk_load(&fold->writer->view, &of_run, gold | STORE_COLUMN_BIT(STORE_SESSION),
-		                      &chunk->examples, error);
+		                      &chunk->examples, NULL, error);
 	return rc;
 }
 

@@ -61,8 +61,8 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 }
 
 /* A chunk of an epoch, in the columns wanted, or (STORE_EPOCH_RUN) what is kept per example; with what the log has of
- * it. `image` is reset first. */
+ * it. `image` is reset first. `lent` as store_chunk_load() has it: nothing goes there where the log has rows of it. */
 int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
-                        struct merge_chunk *image, struct portolan_error *error);
+                        struct merge_chunk *image, struct chunk_lent *lent, struct portolan_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * read_cursor.c: blocks of values and ids.
  *
- * A call copies what it returns into the cursor's own memory: it has to pass through the checksum anyway, and what the
- * log has is merged into it.
+ * A column that is complete is read where the store has it, once its checksum was compared. Others are unpacked into
+ * the cursor's own memory, and what the log has is merged into them.
  */
 #include "ids.h"
 #include "read.h"
@@ -11,7 +11,8 @@
 
 struct store_cursor {
 	struct store_snapshot *snapshot;
-	struct merge_chunk *images; /* per epoch */
+	struct merge_chunk *images; /* per epoch, as is: */
+	struct chunk_lent *lent;
 	struct merge_chunk examples;
 	struct store_values *values;
 	uint64_t *integers;
@@ -30,7 +31,8 @@ store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cursor,
 	opened->snapshot = snapshot;
 	opened->images = calloc(snapshot->epoch_count + 1, sizeof(*opened->images));
 	opened->values = calloc((snapshot->epoch_count + 1) * STORE_COLUMN_MAX, sizeof(*opened->values));
-	if (!opened->images || !opened->values) {
+	opened->lent = calloc(snapshot->epoch_count + 1, sizeof(*opened->lent));
+	if (!opened->images || !opened->lent || !opened->values) {
 		store_cursor_close(opened);
 		return store_view_no_memory(&snapshot->view, error);
 	}
@@ -47,6 +49,7 @@ store_cursor_close(struct store_cursor *cursor)
 		store_merge_free(&cursor->images[e]);
 	store_merge_free(&cursor->examples);
 	free(cursor->images);
+	free(cursor->lent);
 	free(cursor->values);
 	free(cursor->integers);
 	free(cursor->text);
@@ -55,19 +58,26 @@ store_cursor_close(struct store_cursor *cursor)
 }
 
 static struct store_values
-expose(const struct merge_chunk *image, unsigned column, uint32_t rows)
+expose(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned column, uint32_t rows)
 {
 	bool implied = column_is_implied(column);
 	const uint64_t *present = image->present[implied ? STORE_GOLD_PROB : column];
-	uint32_t ones = 0;
+	const void *values = lent->values[column] ? lent->values[column] : image->values[column];
+	uint64_t any = 0, every = UINT64_MAX;
 
 	if (!(image->columns & STORE_COLUMN_BIT(column)))
 		return (struct store_values){0};
-	for (uint32_t i = 0; i < (rows + 63) / 64; i++)
-		ones += (uint32_t)__builtin_popcountll(present[i]);
-	if (ones == 0)
+	for (uint32_t i = 0; i < rows / 64; i++) {
+		any |= present[i];
+		every &= present[i];
+	}
+	if (rows % 64) {
+		any |= present[rows / 64];
+		every &= present[rows / 64] | UINT64_MAX << rows % 64;
+	}
+	if (any == 0)
 		return (struct store_values){0};
-	return (struct store_values){.values = image->values[column], .present = present, .complete = ones == rows};
+	return (struct store_values){.values = values, .present = present, .complete = every == UINT64_MAX};
 }
 
 static int
@@ -75,21 +85,24 @@ read_block(struct store_cursor *cursor, uint32_t chunk, struct store_block *bloc
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
+	struct chunk_lent lent;
 	int rc = 0;
 
 	for (size_t e = 0; e < snapshot->epoch_count && !rc; e++) {
-		rc = store_snapshot_load(snapshot, snapshot->epochs[e], chunk, &cursor->images[e], error);
+		rc = store_snapshot_load(snapshot, snapshot->epochs[e], chunk, &cursor->images[e], &cursor->lent[e],
+		                         error);
 		for (uint64_t mask = snapshot->held & ~gold; mask && !rc; mask &= mask - 1) {
 			unsigned column = mask_first(mask);
 
-			cursor->values[e * STORE_COLUMN_MAX + column] = expose(&cursor->images[e], column, block->rows);
+			cursor->values[e * STORE_COLUMN_MAX + column] =
+			        expose(&cursor->images[e], &cursor->lent[e], column, block->rows);
 		}
 	}
 	if (rc || !(snapshot->wanted & gold))
 		return rc;
-	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &cursor->examples, error);
+	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &cursor->examples, &lent, error);
 	if (!rc)
-		block->gold = expose(&cursor->examples, STORE_GOLD, block->rows);
+		block->gold = expose(&cursor->examples, &lent, STORE_GOLD, block->rows);
 	return rc;
 }
 

@@ -25,7 +25,7 @@ next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
 
 int
 store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, struct merge_chunk *image,
-                    struct portolan_error *error)
+                    struct chunk_lent *lent, struct portolan_error *error)
 {
 	const struct chunk_place place = store_snapshot_place(snapshot, epoch, chunk);
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD), session = STORE_COLUMN_BIT(STORE_SESSION);
@@ -35,10 +35,14 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 	size_t at = 0;
 	int rc = store_merge_reset(image);
 
-	if (next_part(snapshot, epoch, chunk, &at))
+	if (lent)
+		*lent = (struct chunk_lent){0};
+	if (next_part(snapshot, epoch, chunk, &at)) {
 		columns |= session;
+		lent = NULL;
+	}
 	if (!rc)
-		rc = store_chunk_load(&snapshot->view, &place, columns, image, error);
+		rc = store_chunk_load(&snapshot->view, &place, columns, image, lent, error);
 	for (at = 0; !rc && (part = next_part(snapshot, epoch, chunk, &at));) {
 		/* Each epoch's log was merged into what is kept per example together with the same chunk of the epoch,
 		 * up to the same position. */
@@ -67,7 +71,7 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	     chunk++) {
 		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
-		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &image, error);
+		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &image, NULL, error);
 		snapshot->info.examples += image.seen;
 	}
 	store_merge_free(&image);

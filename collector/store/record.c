@@ -6,8 +6,12 @@
  */
 #include "record.h"
 
+#ifdef WITH_XXHASH_DISPATCH /* the library chooses by the processor: several times the speed */
+#include <xxh_x86dispatch.h>
+#else
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#endif
 
 #include <endian.h>
 

@@ -8,7 +8,7 @@
  *         from a store: for each repeat, the seconds of one read of gold_prob and correct, and of the measures, their
  *         labels and ids into arrays; then the processor seconds of the two
  *     measures files IN BYTES OUT BYTES
- *         reads so many bytes of IN and writes so many to OUT; the seconds
+ *         reads so many bytes of IN and writes so many to OUT, to the disk too; the seconds
  */
 #include "dynamics/dynamics.h"
 
@@ -217,6 +217,8 @@ time_files(const char *in, size_t in_bytes, const char *out, size_t out_bytes)
 			err(1, "%s", out);
 		out_bytes -= part;
 	}
+	if (fsync(to) < 0)
+		err(1, "%s", out);
 	close(to);
 	printf("%.9f\n", now() - begin);
 	return 0;

@@ -1,6 +1,7 @@
 """The measures of 10,000,000 examples × 10 epochs: over columns in memory, and from the store to a NumPy file.
 
-The limits: one read (a sum) of the same columns; one read of the same bytes of the store's file and one write of the output's.
+The limits: one read (a sum) of the same columns; one read of the same bytes of the store's file and one write of the output's,
+which is synced as ours is.
 """
 
 import os

@@ -220,6 +220,22 @@ check_bits(const uint64_t *present, uint32_t rows)
 		require(!bit_get(present, row));
 }
 
+/* What is not unpacked is the same. */
+static void
+check_lent(const struct view *view, const struct chunk_place *place, uint64_t all, const struct merge_chunk *image)
+{
+	static struct merge_chunk other;
+	struct chunk_lent lent = {0};
+
+	require(store_merge_reset(&other) == 0);
+	require(store_chunk_load(view, place, all, &other, &lent, NULL) == 0);
+	require(other.columns == image->columns && other.rows == image->rows);
+	for (unsigned column = 0; column < STORE_COLUMN_MAX; column++)
+		if (lent.values[column])
+			require((uintptr_t)lent.values[column] % 8 == 0 &&
+			        memcmp(lent.values[column], image->values[column], 4 * (size_t)image->rows) == 0);
+}
+
 static void
 check_chunk(const struct view *view)
 {
@@ -230,7 +246,7 @@ check_chunk(const struct view *view)
 	int code;
 
 	require(store_merge_reset(&image) == 0);
-	code = store_chunk_load(view, &place, all, &image, &error);
+	code = store_chunk_load(view, &place, all, &image, NULL, &error);
 	check_answer(code, &error);
 	if (code)
 		return;
@@ -245,6 +261,7 @@ check_chunk(const struct view *view)
 	for (uint32_t row = 0; row < image.rows; row++)
 		if (bit_get(image.present[STORE_GOLD_PROB], row))
 			require(((const uint32_t *)image.values[STORE_SESSION])[row] < SESSIONS);
+	check_lent(view, &place, all, &image);
 }
 
 /* What the record under test stands beside. */
