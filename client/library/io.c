@@ -471,6 +471,7 @@ io_main(void *argument)
 		set_counts(run);
 		busy |= send_frames(run);
 		busy |= take_frames(run);
+		frames_populate(&run->frames);
 		busy |= send_left_over(run);
 		if (!obey(run))
 			return NULL;
