@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -751,6 +753,49 @@ test_signals_stay_away(void **state)
 	sigaction(SIGUSR1, &before, NULL);
 }
 
+/* The id of the library's own thread. */
+static id_t
+find_thread(void)
+{
+	DIR *threads = opendir("/proc/self/task");
+	struct dirent *entry;
+	id_t found = 0;
+
+	assert_non_null(threads);
+	while ((entry = readdir(threads))) {
+		char path[300], name[16] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (file && fgets(name, sizeof(name), file) && strcmp(name, "portolan\n") == 0)
+			found = (id_t)atoi(entry->d_name);
+		if (file)
+			fclose(file);
+	}
+	closedir(threads);
+	return found;
+}
+
+/* Where processors are scarce the training loop goes first; the loop's own priority stays as it was. */
+static void
+test_the_loop_goes_first(void **state)
+{
+	struct fake *fake = *state;
+	int before = getpriority(PRIO_PROCESS, 0);
+	portolan_run *run;
+	id_t thread;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	thread = find_thread();
+	assert_int_not_equal(thread, 0);
+	assert_int_equal(getpriority(PRIO_PROCESS, thread), before < 5 ? 5 : before);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
 int
 main(void)
 {
@@ -779,6 +824,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_many_threads, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_signals_stay_away, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_the_loop_goes_first, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
