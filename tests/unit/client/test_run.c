@@ -1,5 +1,6 @@
 /* test_run.c: the library against a collector that behaves as told: what arrives, what is repeated, what is counted. */
 #include "fake_collector.h"
+#include "run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -796,6 +797,23 @@ test_the_loop_goes_first(void **state)
 	fake_stop(fake);
 }
 
+/* A call that began before the run was closed, and gets its turn only then, logs nothing behind the `close` frame. */
+static void
+test_closed_before_its_turn(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	assert_int_equal(run_finish(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_int_equal(run_lock(run, NULL), PORTOLAN_E_CLOSED);
+	assert_int_equal(pthread_mutex_trylock(&run->log_mutex), 0); /* nobody has it */
+	pthread_mutex_unlock(&run->log_mutex);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
 int
 main(void)
 {
@@ -825,6 +843,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_signals_stay_away, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_the_loop_goes_first, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_closed_before_its_turn, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
