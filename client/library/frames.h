@@ -6,7 +6,7 @@
  * count them: "every frame before position p" is how a flush says what it waits for.
  *
  * One producer at a time (the caller holds a lock of its own that the consumer never takes), one consumer. No function
- * makes a system call or waits.
+ * waits; the producer's make no system call.
  */
 #ifndef CLIENT_FRAMES_H
 #define CLIENT_FRAMES_H
@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 #define FRAMES_MOST_ROWS 6144u  /* of one frame */
-#define FRAMES_MAX_BYTES 77824u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
+#define FRAMES_MAX_BYTES 75840u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
 
 /* The columns of a frame, in the order of their arrays; a set of them is a mask. */
 enum frame_column {
@@ -59,6 +59,7 @@ struct frames {
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
 	struct wire_frame wire;                 /* the consumer's: the rows of the frame that is taken, as a batch */
+	size_t populated;                       /* the consumer's: bytes of `memory` that have their pages */
 };
 
 /* Rows of a frame that the producer may fill: `first` … first + rows − 1, with `text` bytes of string ids. */
@@ -119,5 +120,9 @@ frames_released(const struct frames *frames)
  * unless a log call is at work in it. */
 struct frame *frames_take(struct frames *frames, bool partial);
 void frames_release(struct frames *frames); /* gives the taken frame back */
+
+/* Consumer: gives the frames that begin next their pages, so that a log call meets no page fault in them. A
+ * system call, until all frames have their pages. */
+void frames_populate(struct frames *frames);
 
 #endif

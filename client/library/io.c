@@ -14,6 +14,7 @@
 #include <portolan/error.h>
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -29,6 +30,7 @@
 #define SPOOL_RETRY_MS 1000
 #define PARTIAL_MS 20
 #define ROUND_MS 20
+#define NICE 5 /* a third of the processor time of a thread of the training loop, where they compete */
 
 static bool
 receive_frames(struct portolan_run *run)
@@ -457,12 +459,22 @@ set_counts(struct portolan_run *run)
 	};
 }
 
+/* Where all processors are busy, the threads of the training loop go first. In Linux this concerns the calling thread
+ * alone. */
+static void
+lower_priority(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) < NICE)
+		(void)setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 void *
 io_main(void *argument)
 {
 	struct portolan_run *run = argument;
 	int timeout = POLL_BUSY_MS;
 
+	lower_priority();
 	for (;;) {
 		bool busy = receive_frames(run);
 		enum run_phase phase;
@@ -470,6 +482,7 @@ io_main(void *argument)
 		set_counts(run);
 		busy |= send_frames(run);
 		busy |= take_frames(run);
+		frames_populate(&run->frames);
 		busy |= send_left_over(run);
 		if (!obey(run))
 			return NULL;

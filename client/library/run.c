@@ -175,8 +175,8 @@ check_wanted(const struct portolan_run *run, struct portolan_error *error)
 #define lock_until(mutex, until) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, until)
 #endif
 
-int
-run_lock(struct portolan_run *run, struct portolan_error *error)
+static int
+lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 {
 	if (pthread_mutex_trylock(&run->log_mutex) == 0)
 		return 0;
@@ -194,6 +194,20 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 		if (status < 0)
 			return status;
 	}
+}
+
+int
+run_lock(struct portolan_run *run, struct portolan_error *error)
+{
+	int status = lock_in_slices(run, error);
+
+	if (status < 0)
+		return status;
+	/* It may have been closed since the call began: `close` is the session's last frame then. */
+	status = run_check(run, error);
+	if (status < 0)
+		pthread_mutex_unlock(&run->log_mutex);
+	return status;
 }
 
 int

@@ -136,7 +136,7 @@ int run_report_end(struct portolan_run *run, struct portolan_error *error);
 /* What the caller of this run answers to options.cancelled. */
 bool run_is_cancelled(const struct portolan_run *run);
 
-/* log_mutex, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
+/* log_mutex of a run that is not closed, in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
 
 /* Under log_mutex, when all frames are full. 1: try again; 0: there is no room, and the run drops then; negative:

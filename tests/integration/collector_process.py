@@ -13,6 +13,19 @@ import unittest
 from collector_harness import Client, CollectorTest, dump, is_served, portoland, wait_until
 
 
+def priorities(pid):
+    """The nice values of its threads, and the line that says its session's, if the kernel has one ("" otherwise)."""
+    values = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/stat", encoding="ascii") as status:
+            values.add(int(status.read().rsplit(")", 1)[1].split()[16]))
+    try:
+        with open(f"/proc/{pid}/autogroup", encoding="ascii") as session:
+            return values, session.read()
+    except FileNotFoundError:
+        return values, ""
+
+
 class Process(CollectorTest):
     def assert_refused(self, code, *parts, arguments):
         done = portoland(*arguments)
@@ -52,6 +65,12 @@ class Process(CollectorTest):
             self.assertFalse(is_served(self.store))
             self.assertFalse(os.path.exists(collector.local[len("ipc://"):]))
             self.assertEqual(dump(self.store, "run%d" % number)[0], {("1", 0): (0.5, 1)})
+
+    def test_training_goes_first(self):
+        ours = priorities("self")
+        values, session = priorities(self.collect().process.pid)
+        self.assertEqual(values, {max(10, *ours[0])})
+        self.assertEqual(session, ours[1])  # it shares ours, and leaves it as it was
 
     def test_a_second_collector_on_the_store_is_refused(self):
         collector = self.collect()
@@ -256,6 +275,10 @@ class Process(CollectorTest):
         with open(os.path.join(self.store, "portoland.lock")) as lock:
             pid = int(lock.read())
         self.assertEqual(os.getsid(pid), pid)
+        values, session = priorities(pid)
+        self.assertEqual(values, {max(10, *priorities("self")[0])})
+        if session:
+            self.assertRegex(session, r"nice 10\n$")
         client = Client("ipc://" + path)
         client.open("run")
         client.batch(1, 0, [1], [0.5], [True])

@@ -1,6 +1,6 @@
 /*
  * test_frames.c: rows come out as they went in, whole and in order, whatever closes a frame; a full pool says so; and
- * neither side spoils what the other is at.
+ * neither side spoils what the other is at; and what begins next has its pages.
  */
 #include "frames.h"
 
@@ -11,6 +11,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SIZE (1u << 20)
 
@@ -331,17 +335,85 @@ test_sizes(void **state)
 	assert_int_equal(frames_init(&frames, 32u << 20, NULL), 0);
 	assert_int_equal(frames.frame_size, FRAMES_MAX_BYTES);
 	assert_true(frames_reserve(&frames, &all, 0, 0, &room));
-	assert_true(room.rows >= 2048);
+	assert_int_equal(room.rows, 2048);                        /* batches of 2ⁿ rows are not cut */
 	assert_true(frames.count * room.rows > (32u << 20) / 38); /* a row takes 37 bytes */
 	frames_deinit(&frames);
 	assert_int_equal(frames_init(&frames, 32u << 20, NULL), 0);
 	assert_true(frames_reserve(&frames, &integers, 0, 0, &room));
 	assert_in_range(room.rows, 5000, FRAMES_MOST_ROWS);
+	assert_int_equal(room.rows % 256, 0);
 	frames_deinit(&frames);
 	assert_int_equal(frames_init(&frames, (1u << 20) + 13, NULL), 0);
 	assert_true(frames.count >= 16 && frames_reserve(&frames, &all, 0, 0, &room) && room.rows >= 1024);
 	frames_deinit(&frames);
 	assert_int_equal(frames_init(&frames, SIZE_MAX / 2, NULL), PORTOLAN_E_MEMORY);
+}
+
+static bool
+has_pages(const struct frames *frames, size_t begin, size_t end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), count = (end - begin + page - 1) / page;
+	unsigned char there[SIZE / 512];
+
+	assert_true(count <= sizeof(there));
+	assert_int_equal(mincore(frames->memory + begin / page * page, end - begin, there), 0);
+	for (size_t i = 0; i < count; i++)
+		if (!(there[i] & 1))
+			return false;
+	return true;
+}
+
+/* The frames that begin next have their pages, those far off do not, and all of them have in the end. */
+static void
+test_pages(void **state)
+{
+	struct frames *frames = *state, large = {0};
+	char *probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int known = madvise(probe, 4096, MADV_POPULATE_WRITE);
+
+	munmap(probe, 4096);
+	if (known < 0)
+		skip();
+	assert_false(has_pages(frames, 0, 1));
+	frames_populate(frames);
+	assert_true(has_pages(frames, 0, SIZE));
+	assert_int_equal(frames_init(&large, 32u << 20, NULL), 0);
+	frames_populate(&large);
+	assert_true(has_pages(&large, 0, 8 * large.frame_size));
+	assert_false(has_pages(&large, large.count / 2 * large.frame_size, large.count / 2 * large.frame_size + 1));
+	for (uint32_t f = 0; f < large.count; f++) {
+		assert_true(has_pages(&large, f * large.frame_size, (f + 1) * large.frame_size));
+		assert_true(put(&large, &integers, 0, FRAMES_MOST_ROWS) > 0);
+		frames_populate(&large);
+	}
+	assert_true(has_pages(&large, large.count * large.frame_size, large.bytes));
+	frames_deinit(&large);
+}
+
+/* A child does not make the parent's next rows cost a copy of every page. */
+static void
+test_pages_after_fork(void **state)
+{
+	struct frames *frames = *state;
+	struct rusage before, after;
+	int ends[2];
+	pid_t child;
+	char end;
+
+	memset(frames->memory, 1, SIZE);
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		close(ends[1]);
+		_exit(read(ends[0], &end, 1) != 0); /* lives until the parent has written */
+	}
+	close(ends[0]);
+	getrusage(RUSAGE_SELF, &before);
+	memset(frames->memory, 2, SIZE);
+	getrusage(RUSAGE_SELF, &after);
+	close(ends[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(after.ru_minflt - before.ru_minflt < SIZE / 4096 / 4); /* some are of the stack */
 }
 
 int
@@ -356,6 +428,8 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_strings, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_long_strings, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_two_threads, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_pages_after_fork, setup, teardown),
 	        cmocka_unit_test(test_sizes),
 	};
 

@@ -1,11 +1,13 @@
 /* test_run.c: the library against a collector that behaves as told: what arrives, what is repeated, what is counted. */
 #include "fake_collector.h"
 #include "remove_folder.h"
+#include "run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -752,6 +755,66 @@ test_signals_stay_away(void **state)
 	sigaction(SIGUSR1, &before, NULL);
 }
 
+/* The id of the library's own thread. */
+static id_t
+find_thread(void)
+{
+	DIR *threads = opendir("/proc/self/task");
+	struct dirent *entry;
+	id_t found = 0;
+
+	assert_non_null(threads);
+	while ((entry = readdir(threads))) {
+		char path[300], name[16] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (file && fgets(name, sizeof(name), file) && strcmp(name, "portolan\n") == 0)
+			found = (id_t)atoi(entry->d_name);
+		if (file)
+			fclose(file);
+	}
+	closedir(threads);
+	return found;
+}
+
+/* Where processors are scarce the training loop goes first; the loop's own priority stays as it was. */
+static void
+test_the_loop_goes_first(void **state)
+{
+	struct fake *fake = *state;
+	int before = getpriority(PRIO_PROCESS, 0);
+	portolan_run *run;
+	id_t thread;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	thread = find_thread();
+	assert_int_not_equal(thread, 0);
+	assert_int_equal(getpriority(PRIO_PROCESS, thread), before < 5 ? 5 : before);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
+/* A call that began before the run was closed, and gets its turn only then, logs nothing behind the `close` frame. */
+static void
+test_closed_before_its_turn(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	assert_int_equal(run_finish(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_int_equal(run_lock(run, NULL), PORTOLAN_E_CLOSED);
+	assert_int_equal(pthread_mutex_trylock(&run->log_mutex), 0); /* nobody has it */
+	pthread_mutex_unlock(&run->log_mutex);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
 int
 main(void)
 {
@@ -780,6 +843,8 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_many_threads, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_signals_stay_away, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_the_loop_goes_first, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_closed_before_its_turn, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
