@@ -9,6 +9,7 @@
 #include "output/table.h"
 #include "output/text.h"
 
+#include <json_line.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>
@@ -122,27 +123,30 @@ check_header(const struct join *join, const char *path, const struct dynamics *d
 	return 0;
 }
 
-struct member_check {
-	const struct dynamics *dynamics;
-	const char *there; /* the first that a line has already */
-};
-
-static bool
-check_member(void *context, const struct field *key, const struct field *value)
+/* The first measure that is added and that a JSON line has already; NULL: none. */
+static const char *
+find_added_member(const struct dynamics *dynamics, const struct record *record, char *text)
 {
-	struct member_check *check = context;
+	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+	struct json_value key, value;
 
-	(void)value;
-	if (!check->there)
-		check->there = find_added(check->dynamics, key);
-	return true;
+	for (int code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
+		const char *there;
+
+		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
+			break;
+		there = find_added(dynamics, &(struct field){key.at, key.size, FIELD_TEXT});
+		if (there)
+			return there;
+	}
+	return NULL;
 }
 
 static int
 check_line(const struct join *join, const struct join_match *match, const char *path, const struct dynamics *dynamics,
            char *text, struct portolan_error *error)
 {
-	struct member_check check = {.dynamics = dynamics};
+	const char *there;
 
 	if (join->format != RECORDS_JSONL) {
 		if (records_count_fields(join->format, &match->record) <=
@@ -152,8 +156,8 @@ check_line(const struct join *join, const struct join_match *match, const char *
 		                 "%s: record %llu has more fields than the header, so --with-measures cannot name them",
 		                 path, (unsigned long long)match->number + 1);
 	}
-	records_json_members(&match->record, text, check_member, &check);
-	return check.there ? refuse_column(path, "field", check.there, error) : 0;
+	there = find_added_member(dynamics, &match->record, text);
+	return there ? refuse_column(path, "field", there, error) : 0;
 }
 
 /* Whether every line can take the measures, before anything is written: none has a field of that name already. */
@@ -307,8 +311,8 @@ report_missing(const struct join *join, const char *path, const struct dynamics 
 		first = ids_text(&dynamics->ids, index, &length);
 	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path,
 	                NUMBER_GROUPED(join->missing), NUMBER_GROUPED(count), (int)length, first,
-	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "", join->oddities.odd,
-	                join->oddities.odd[0] ? "'" : "");
+	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
+	                join->oddities.odd, join->oddities.odd[0] ? "'" : "");
 	return STATUS_INCOMPLETE;
 }
 

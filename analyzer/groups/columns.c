@@ -6,6 +6,7 @@
 
 #include "words.h"
 
+#include <json_line.h>
 #include <portolan/error.h>
 
 #include <math.h>
@@ -48,33 +49,42 @@ add_name(struct columns *columns, const struct field *name, const char *id_field
 	return 0;
 }
 
-/* The members of a JSON object that are numbers, texts, or true or false. */
-struct listing {
-	struct columns *columns;
-	const char *id_field;
-	struct portolan_error *error;
-	int code;
-};
-
 static bool
-list_member(void *context, const struct field *key, const struct field *value)
+is_listed(const struct columns *columns, const struct json_value *key)
 {
-	struct listing *listing = context;
-	bool again = false;
+	for (size_t i = 0; i < columns->listed_count; i++)
+		if (strlen(columns->listed[i]) == key->size && memcmp(columns->listed[i], key->at, key->size) == 0)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < listing->columns->listed_count; i++)
-		again |= strlen(listing->columns->listed[i]) == key->length &&
-		         memcmp(listing->columns->listed[i], key->at, key->length) == 0;
-	if (value->kind != FIELD_OTHER && !again)
-		listing->code = add_name(listing->columns, key, listing->id_field, listing->error);
-	return listing->code >= 0;
+/* The members of a JSON object that are numbers, texts, or true or false. A record that is not well-formed is refused
+ * when its fields are read. */
+static int
+list_members(struct columns *columns, const struct record *record, char *text, const char *id_field,
+             struct portolan_error *error)
+{
+	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+	struct json_value key, value;
+	int code;
+
+	for (code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
+		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
+			break;
+		if (value.kind == JSON_LINE_OBJECT || value.kind == JSON_LINE_ARRAY ||
+		    value.kind == JSON_LINE_NOT_FINITE || is_listed(columns, &key))
+			continue;
+		code = add_name(columns, &(struct field){key.at, key.size, FIELD_TEXT}, id_field, error);
+		if (code < 0)
+			return code;
+	}
+	return 0;
 }
 
 /* The columns of the header, or those of the first JSON line. */
 static int
 list_all(struct columns *columns, const char *id_field, struct portolan_error *error)
 {
-	struct listing listing = {columns, id_field, error, 0};
 	struct user_part part = user_file_whole(&columns->file);
 	bool has_header = columns->file.format != RECORDS_JSONL;
 	int code = has_header ? 0 : user_part_next(&part, error);
@@ -89,13 +99,13 @@ list_all(struct columns *columns, const char *id_field, struct portolan_error *e
 	if (!text)
 		return no_memory(columns, error);
 	if (!has_header)
-		records_json_members(record, text, list_member, &listing);
-	while (has_header && listing.code >= 0 && at &&
+		code = list_members(columns, record, text, id_field, error);
+	while (has_header && code >= 0 && at &&
 	       records_take_field(columns->file.format, &at, record->at + record->length, text, &field))
 		if ((field = records_trim(field)).length > 0)
-			listing.code = add_name(columns, &field, id_field, error);
+			code = add_name(columns, &field, id_field, error);
 	free(text);
-	return listing.code;
+	return code < 0 ? code : 0;
 }
 
 /* Reads the columns asked for, or all there are, and then the two texts. */

@@ -155,7 +155,7 @@ test_refused(void **state)
 	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": NaN, \"kind\": 1}\n",
 	               "file: line 1: field score: neither a number nor text");
 	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"id\": 7, \"sco",
-	               "file: line 2 is not well-formed JSON (one object a line)");
+	               "file: line 2 is not well-formed JSON (one object a line): the end of a string expected at byte 15");
 	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": 1}\n",
 	               "file: no line has a value in field 'kind' (see --y)");
 }
