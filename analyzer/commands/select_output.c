@@ -267,9 +267,10 @@ write_selection(struct output *output, const struct select_output_options *optio
 	return 0;
 }
 
-/* The name of the output says what its lines are: those of the joined file. */
+/* The name of the output says what its lines are: those of the joined file, whose format may be known from its first
+ * line only. 0, or STATUS_USAGE. */
 static int
-check_ending(const struct select_output_options *options, const struct join *join, struct portolan_error *error)
+check_ending(const struct select_output_options *options, const struct join *join)
 {
 	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
 	const char *ending = format_of_ending(options->path), *own = format_of_ending(options->join);
@@ -277,9 +278,8 @@ check_ending(const struct select_output_options *options, const struct join *joi
 	if (options->format != SELECT_LINES || !ending || strcmp(ending, names[join->format]) == 0 ||
 	    (own && strcmp(ending, own) == 0))
 		return 0;
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "-o %s is %s by its name, and the lines of %s are %s: change the name", options->path, ending,
-	                 options->join, names[join->format]);
+	return options_wrong(options->common, "-o %s is %s by its name, and the lines of %s are %s: change the name",
+	                     options->path, ending, options->join, names[join->format]);
 }
 
 /* All of them are printed: a file may say more than one thing of an example. That is for its owner to know. */
@@ -316,36 +316,54 @@ report_missing(const struct join *join, const char *path, const struct dynamics 
 	return STATUS_INCOMPLETE;
 }
 
+static int
+check_join(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
+           const uint32_t *chosen, size_t count, struct portolan_error *error)
+{
+	int code = check_ending(options, join);
+
+	if (code == 0 && options->with_measures)
+		code = check_lines(join, options->join, dynamics, error);
+	if (code != 0)
+		return code;
+	join_warn(&join->oddities, options->join, options->id_field);
+	report_again(join, options->join);
+	return report_missing(join, options->join, dynamics, chosen, count);
+}
+
+static int
+write_output(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
+             const uint32_t *chosen, size_t count, struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, options->path, error);
+
+	if (code < 0)
+		return code;
+	code = write_selection(&output, options, join, dynamics, chosen, count, error);
+	if (code >= 0)
+		return output_finish(&output, error);
+	output_discard(&output);
+	return code;
+}
+
 int
 select_output(const struct select_output_options *options, const struct dynamics *dynamics, const uint32_t *chosen,
               size_t count, struct portolan_error *error)
 {
-	struct join join = {0};
-	struct output output;
-	int code = 0, status = STATUS_DONE;
+	struct join join;
+	int code, status;
 
-	if (options->join) {
-		code = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
-		if (code < 0)
-			return code;
-		code = check_ending(options, &join, error);
-		if (code >= 0 && options->with_measures)
-			code = check_lines(&join, options->join, dynamics, error);
-		if (code >= 0) {
-			join_warn(&join.oddities, options->join, options->id_field);
-			report_again(&join, options->join);
-			status = report_missing(&join, options->join, dynamics, chosen, count);
-		}
-	}
-	if (code >= 0)
-		code = output_open(&output, options->path, error);
-	if (code >= 0) {
-		code = write_selection(&output, options, options->join ? &join : NULL, dynamics, chosen, count, error);
-		if (code >= 0)
-			code = output_finish(&output, error);
-		else
-			output_discard(&output);
+	if (!options->join)
+		return write_output(options, NULL, dynamics, chosen, count, error);
+	status = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
+	if (status < 0)
+		return status;
+	status = check_join(options, &join, dynamics, chosen, count, error);
+	if (status >= 0 && status != STATUS_USAGE) {
+		code = write_output(options, &join, dynamics, chosen, count, error);
+		status = code < 0 ? code : status;
 	}
 	join_free(&join);
-	return code < 0 ? code : status;
+	return status;
 }
