@@ -1,6 +1,7 @@
 /* noise_learn.c: noise plan and noise fit: which labels to flip, and what the flips teach. */
 #include "noise.h"
 
+#include "dynamics/arrays.h"
 #include "output/report.h"
 #include "noise/densities.h"
 #include "noise/flips.h"
@@ -11,7 +12,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 static json_t *
 plan_parameters(const struct noise_request *request, const struct dynamics *dynamics)
@@ -33,7 +33,7 @@ write_plan_manifest(const struct noise_request *request, const struct dynamics *
 {
 	const struct common_options *common = &request->common;
 	json_t *manifest = manifest_new("noise plan", dynamics, common->store);
-	uint32_t *rows = malloc((flips->count + 1) * sizeof(*rows));
+	uint32_t *rows = array_new(flips->count, sizeof(*rows), "flips", error);
 	int failed = !manifest || !rows;
 
 	for (size_t i = 0; rows && i < flips->count; i++)
@@ -46,7 +46,7 @@ write_plan_manifest(const struct noise_request *request, const struct dynamics *
 		                                        "random, xoshiro256**")) < 0;
 		failed |= json_object_set_new(manifest, "parameters", plan_parameters(request, dynamics)) < 0;
 	}
-	free(rows);
+	array_free(rows);
 	if (failed) {
 		json_decref(manifest);
 		manifest = NULL;

@@ -4,6 +4,7 @@
  */
 #include "columns.h"
 
+#include "dynamics/arrays.h"
 #include "words.h"
 
 #include <json_line.h>
@@ -21,7 +22,7 @@ columns_free(struct columns *columns)
 	for (size_t i = 0; i < columns->listed_count; i++)
 		free(columns->listed[i]);
 	for (size_t i = 0; i < 3; i++)
-		free(columns->made[i]);
+		array_free(columns->made[i]);
 	attributes_free(&columns->attributes);
 	user_file_close(&columns->file);
 	*columns = (struct columns){0};
@@ -159,13 +160,13 @@ take_attributes(struct columns *columns, size_t plain, bool by_name)
 }
 
 static double *
-make_column(struct columns *columns, size_t rows)
+make_column(struct columns *columns, size_t rows, struct portolan_error *error)
 {
 	size_t number = 0;
 
 	while (columns->made[number])
 		number++;
-	columns->made[number] = malloc((rows + 1) * sizeof(double));
+	columns->made[number] = array_new(rows, sizeof(double), "values of a column", error);
 	columns->list[columns->count] =
 	        (struct summary_column){.name = columns->made_names[number], .numbers = columns->made[number]};
 	columns->count += columns->made[number] != NULL;
@@ -236,13 +237,17 @@ take_texts(struct columns *columns, const struct columns_request *request, size_
 			                 "%s: field %s holds numbers, no texts: see --text-pair", columns->file.path,
 			                 texts[t].name);
 	snprintf(columns->made_names[0], sizeof(columns->made_names[0]), "word_overlap");
-	values = make_column(columns, rows);
-	if (!values || !compute_overlap(texts, rows, values))
+	values = make_column(columns, rows, error);
+	if (!values)
+		return PORTOLAN_E_MEMORY;
+	if (!compute_overlap(texts, rows, values))
 		return no_memory(columns, error);
 	for (int t = 0; t < 2 && request->words; t++) {
 		snprintf(columns->made_names[1 + t], sizeof(columns->made_names[1 + t]), "words_in_%s", texts[t].name);
-		values = make_column(columns, rows);
-		if (!values || !compute_presence(&texts[t], request->words, rows, values))
+		values = make_column(columns, rows, error);
+		if (!values)
+			return PORTOLAN_E_MEMORY;
+		if (!compute_presence(&texts[t], request->words, rows, values))
 			return no_memory(columns, error);
 	}
 	return 0;
