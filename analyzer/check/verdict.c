@@ -6,6 +6,12 @@
  * but the first may replace every observation once. What is replaced beyond that came twice from the same session, and
  * when that is half of all, ids or epoch numbers do not tell observations apart. (A sampler that draws as many examples
  * as there are, with replacement, draws 37% of them again.)
+ *
+ * One changed label is a finding, though it may be a correction between two sessions: the example's measures mix
+ * probabilities of two labels, which no figure shows. How many labels changed tells the user which of the two it was.
+ *
+ * Numbers of classes are compared by what sessions logged: a client declares no number of classes when it opens a run
+ * (it learns it from the first logits), so there is no other source than the labels that the run names.
  */
 #include "verdict.h"
 
@@ -39,7 +45,9 @@ const struct verdict_text verdict_texts[VERDICT_KINDS] = {
         [VERDICT_ONE_EPOCH_NUMBER] =
                 {"one-epoch-number",
                  "log each epoch under a number of its own, from 0 on, and each example under its own id"},
-        [VERDICT_CHANGED_LABELS] = {"changed-labels", "log an id that stays with its example"},
+        [VERDICT_CHANGED_LABELS] = {"changed-labels",
+                                    "log an id that stays with its example, or, where labels were corrected, "
+                                    "measure the epochs since then (--epochs)"},
         [VERDICT_CLASSES] = {"classes", "record each model as a run of its own"},
 };
 

@@ -101,6 +101,7 @@ run(void *context, struct portolan_error *error)
 		status = status ? status : gaps;
 	}
 	dynamics_free(&dynamics);
+	select_free_files(request);
 	return status;
 }
 

@@ -173,6 +173,7 @@ write_file(const struct select_request *request, const struct selection_plan *pl
            struct portolan_error *error)
 {
 	const struct select_output_options options = {
+	        .common = &request->common,
 	        .format = (enum select_format)request->format,
 	        .path = output,
 	        .join = request->join,
@@ -187,7 +188,7 @@ write_file(const struct select_request *request, const struct selection_plan *pl
 		return status;
 	warn_fewer(plan, count, asked);
 	status = select_output(&options, source->dynamics, chosen, count, error);
-	if (status >= 0 && select_has_manifest(request)) {
+	if (status >= 0 && status != STATUS_USAGE && select_has_manifest(request)) {
 		code = write_manifest(request, plan, source, chosen, count, output, error);
 		status = code < 0 ? code : status;
 	}
@@ -195,66 +196,59 @@ write_file(const struct select_request *request, const struct selection_plan *pl
 	return status;
 }
 
-static int
-write_files(const struct select_request *request, const struct selection_source *source,
-            const struct selection_ranking *ranking, struct portolan_error *error)
-{
-	struct selection_plan plan = request->plan;
-	int status = STATUS_DONE;
-
-	if (request->fraction_count == 0)
-		return write_file(request, &plan, source, ranking, request->common.output, error);
-	for (size_t i = 0; i < request->fraction_count; i++) {
-		char *name = name_file(request->common.output, request->fraction_names[i]);
-		int code;
-
-		if (!name)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
-		plan.fraction = request->fractions[i];
-		code = write_file(request, &plan, source, ranking, name, error);
-		free(name);
-		if (code < 0)
-			return code;
-		status = code > status ? code : status;
-	}
-	return status;
-}
-
-static int
-claim_file(const struct select_request *request, const char *output, struct portolan_error *error)
-{
-	int code = request->fraction_count > 0 ? claims_add_output("the file", output, error) : 0;
-
-	return code >= 0 && select_has_manifest(request) ? manifest_claim(output, error) : code;
-}
-
-int
-select_claim_files(const struct select_request *request, struct portolan_error *error)
-{
-	int code = 0;
-
-	if (request->fraction_count == 0)
-		return claim_file(request, request->common.output, error);
-	for (size_t i = 0; i < request->fraction_count && code >= 0; i++) {
-		char *name = name_file(request->common.output, request->fraction_names[i]);
-
-		code = name ? claim_file(request, name, error)
-		            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
-		free(name);
-	}
-	return code;
-}
-
 int
 select_write_files(const struct select_request *request, const struct selection_source *source,
                    struct portolan_error *error)
 {
+	struct selection_plan plan = request->plan;
 	struct selection_ranking ranking;
-	int status = selection_plan_rank(&request->plan, source, request->fractions, request->fraction_count, &ranking,
-	                                 error);
+	int code = selection_plan_rank(&plan, source, request->fractions, request->fraction_count, &ranking, error);
+	int status = STATUS_DONE;
 
-	if (status >= 0)
-		status = write_files(request, source, &ranking, error);
+	for (size_t i = 0; i < request->file_count && code >= 0 && code != STATUS_USAGE; i++) {
+		if (request->fraction_count > 0)
+			plan.fraction = request->fractions[i];
+		code = write_file(request, &plan, source, &ranking, request->files[i], error);
+		status = code > status ? code : status;
+	}
 	selection_ranking_free(&ranking);
-	return status;
+	return code < 0 ? code : status;
+}
+
+void
+select_free_files(struct select_request *request)
+{
+	for (size_t i = 0; i < request->file_count && request->fraction_count > 0; i++)
+		free((char *)request->files[i]);
+	request->file_count = 0;
+}
+
+static int
+name_files(struct select_request *request, struct portolan_error *error)
+{
+	if (request->fraction_count == 0)
+		request->files[request->file_count++] = request->common.output;
+	for (size_t i = 0; i < request->fraction_count; i++) {
+		request->files[i] = name_file(request->common.output, request->fraction_names[i]);
+		if (!request->files[i])
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
+		request->file_count++;
+	}
+	return 0;
+}
+
+int
+select_claim_files(struct select_request *request, struct portolan_error *error)
+{
+	int code = name_files(request, error);
+
+	for (size_t i = 0; i < request->file_count && code >= 0; i++) {
+		if (request->fraction_count > 0)
+			code = claims_add_output("the file", request->files[i], error);
+		if (code >= 0 && select_has_manifest(request))
+			code = manifest_claim(request->files[i], error);
+	}
+	if (code < 0)
+		select_free_files(request);
+	return code;
 }

@@ -276,7 +276,7 @@ choose_format(struct select_request *request)
 
 /* Standard input can be read once, and several files need names. */
 static int
-check_files(const struct select_request *request, struct portolan_error *error)
+check_files(struct select_request *request, struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
 

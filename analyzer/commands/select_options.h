@@ -23,6 +23,8 @@ struct select_request {
 	size_t fraction_count; /* of --fractions; then one file each */
 	double fractions[SELECT_FRACTIONS_MAX];
 	char fraction_names[SELECT_FRACTIONS_MAX][NUMBER_ROOM]; /* as in the files' names */
+	const char *files[SELECT_FRACTIONS_MAX]; /* to be written; NULL: standard output. See select_claim_files() */
+	size_t file_count;
 	struct pool_list lists[POOL_LISTS_MAX];
 	size_t list_count;
 	const char *features, *feature_ids;

@@ -8,6 +8,7 @@
 #include "program/number.h"
 #include "output/table.h"
 
+#include <json_line.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>
@@ -100,27 +101,30 @@ check_header(const struct join *join, const char *path, const struct dynamics *d
 	return 0;
 }
 
-struct member_check {
-	const struct dynamics *dynamics;
-	const char *there; /* the first that a line has already */
-};
-
-static bool
-check_member(void *context, const struct field *key, const struct field *value)
+/* The first measure that is added and that a JSON line has already; NULL: none. */
+static const char *
+find_added_member(const struct dynamics *dynamics, const struct record *record, char *text)
 {
-	struct member_check *check = context;
+	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+	struct json_value key, value;
 
-	(void)value;
-	if (!check->there)
-		check->there = find_added(check->dynamics, key);
-	return true;
+	for (int code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
+		const char *there;
+
+		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
+			break;
+		there = find_added(dynamics, &(struct field){key.at, key.size, FIELD_TEXT});
+		if (there)
+			return there;
+	}
+	return NULL;
 }
 
 static int
 check_line(const struct join *join, const struct join_match *match, const char *path, const struct dynamics *dynamics,
            char *text, struct portolan_error *error)
 {
-	struct member_check check = {.dynamics = dynamics};
+	const char *there;
 
 	if (join->format != RECORDS_JSONL) {
 		if (records_count_fields(join->format, &match->record) <=
@@ -130,8 +134,8 @@ check_line(const struct join *join, const struct join_match *match, const char *
 		                 "%s: record %llu has more fields than the header, so --with-measures cannot name them",
 		                 path, (unsigned long long)match->number + 1);
 	}
-	records_json_members(&match->record, text, check_member, &check);
-	return check.there ? refuse_column(path, "field", check.there, error) : 0;
+	there = find_added_member(dynamics, &match->record, text);
+	return there ? refuse_column(path, "field", there, error) : 0;
 }
 
 /* Whether every line can take the measures, before anything is written: none has a field of that name already. */
@@ -235,9 +239,10 @@ write_selection(struct output *output, const struct select_output_options *optio
 	return 0;
 }
 
-/* The name of the output says what its lines are: those of the joined file. */
+/* The name of the output says what its lines are: those of the joined file, whose format may be known from its first
+ * line only. 0, or STATUS_USAGE. */
 static int
-check_ending(const struct select_output_options *options, const struct join *join, struct portolan_error *error)
+check_ending(const struct select_output_options *options, const struct join *join)
 {
 	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
 	const char *ending = format_of_ending(options->path), *own = format_of_ending(options->join);
@@ -245,9 +250,8 @@ check_ending(const struct select_output_options *options, const struct join *joi
 	if (options->format != SELECT_LINES || !ending || strcmp(ending, names[join->format]) == 0 ||
 	    (own && strcmp(ending, own) == 0))
 		return 0;
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "-o %s is %s by its name, and the lines of %s are %s: change the name", options->path, ending,
-	                 options->join, names[join->format]);
+	return options_wrong(options->common, "-o %s is %s by its name, and the lines of %s are %s: change the name",
+	                     options->path, ending, options->join, names[join->format]);
 }
 
 /* All of them are printed: a file may say more than one thing of an example. That is for its owner to know. */
@@ -284,36 +288,54 @@ report_missing(const struct join *join, const char *path, const struct dynamics 
 	return STATUS_INCOMPLETE;
 }
 
+static int
+check_join(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
+           const uint32_t *chosen, size_t count, struct portolan_error *error)
+{
+	int code = check_ending(options, join);
+
+	if (code == 0 && options->with_measures)
+		code = check_lines(join, options->join, dynamics, error);
+	if (code != 0)
+		return code;
+	join_warn(&join->oddities, options->join, options->id_field);
+	report_again(join, options->join);
+	return report_missing(join, options->join, dynamics, chosen, count);
+}
+
+static int
+write_output(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
+             const uint32_t *chosen, size_t count, struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, options->path, error);
+
+	if (code < 0)
+		return code;
+	code = write_selection(&output, options, join, dynamics, chosen, count, error);
+	if (code >= 0)
+		return output_finish(&output, error);
+	output_discard(&output);
+	return code;
+}
+
 int
 select_output(const struct select_output_options *options, const struct dynamics *dynamics, const uint32_t *chosen,
               size_t count, struct portolan_error *error)
 {
-	struct join join = {0};
-	struct output output;
-	int code = 0, status = STATUS_DONE;
+	struct join join;
+	int code, status;
 
-	if (options->join) {
-		code = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
-		if (code < 0)
-			return code;
-		code = check_ending(options, &join, error);
-		if (code >= 0 && options->with_measures)
-			code = check_lines(&join, options->join, dynamics, error);
-		if (code >= 0) {
-			join_warn(&join.oddities, options->join, options->id_field);
-			report_again(&join, options->join);
-			status = report_missing(&join, options->join, dynamics, chosen, count);
-		}
-	}
-	if (code >= 0)
-		code = output_open(&output, options->path, error);
-	if (code >= 0) {
-		code = write_selection(&output, options, options->join ? &join : NULL, dynamics, chosen, count, error);
-		if (code >= 0)
-			code = output_finish(&output, error);
-		else
-			output_discard(&output);
+	if (!options->join)
+		return write_output(options, NULL, dynamics, chosen, count, error);
+	status = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
+	if (status < 0)
+		return status;
+	status = check_join(options, &join, dynamics, chosen, count, error);
+	if (status >= 0 && status != STATUS_USAGE) {
+		code = write_output(options, &join, dynamics, chosen, count, error);
+		status = code < 0 ? code : status;
 	}
 	join_free(&join);
-	return code < 0 ? code : status;
+	return status;
 }

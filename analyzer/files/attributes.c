@@ -6,6 +6,7 @@
  */
 #include "attributes.h"
 
+#include "dynamics/arrays.h"
 #include "program/number.h"
 
 #include <portolan/error.h>
@@ -36,12 +37,12 @@ attributes_free(struct attributes *attributes)
 		struct attribute *attribute = &attributes->list[a];
 
 		names_free(&attribute->names);
-		free(attribute->numbers);
-		free(attribute->categories);
+		array_free(attribute->numbers);
+		array_free(attribute->categories);
 		free(attribute->name);
 	}
 	free(attributes->list);
-	free(attributes->places);
+	array_free(attributes->places);
 	*attributes = (struct attributes){0};
 }
 
@@ -98,8 +99,7 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 	if (attribute->kind == ATTRIBUTE_NUMBER && !number_parse(text, &attribute->numbers[position]))
 		make_category(reading, attribute, value);
 	if (attribute->kind == ATTRIBUTE_CATEGORY && attribute->categories) {
-		uint32_t name =
-		        names_add(&attribute->names, value->at, value->length);
+		uint32_t name = names_add(&attribute->names, value->at, value->length);
 
 		if (name >= INT32_MAX)
 			return no_memory(reading->file, error);
@@ -185,20 +185,21 @@ begin_pass(struct reading *reading, struct portolan_error *error)
 	attributes->records = attributes->unknown = 0;
 	attributes->oddities = (struct join_oddities){0};
 	reading->again = false;
-	memset(attributes->places, 0, (attributes->rows + 1) * sizeof(*attributes->places));
+	memset(attributes->places, 0, attributes->rows * sizeof(*attributes->places));
 	for (size_t a = 0; a < attributes->count; a++) {
 		struct attribute *attribute = &attributes->list[a];
 		bool numbers = attribute->kind == ATTRIBUTE_NUMBER;
 
 		if (numbers && !attribute->numbers)
-			attribute->numbers = malloc((attributes->rows + 1) * sizeof(double));
+			attribute->numbers = array_new(attributes->rows, sizeof(double), "values of a column", error);
 		if (!numbers && !attribute->categories) {
-			free(attribute->numbers);
+			array_free(attribute->numbers);
 			attribute->numbers = NULL;
-			attribute->categories = malloc((attributes->rows + 1) * sizeof(int32_t));
+			attribute->categories =
+			        array_new(attributes->rows, sizeof(int32_t), "categories of a column", error);
 		}
 		if (numbers ? !attribute->numbers : !attribute->categories)
-			return no_memory(reading->file, error);
+			return PORTOLAN_E_MEMORY;
 		for (size_t i = 0; i < attributes->rows; i++) {
 			if (numbers)
 				attribute->numbers[i] = NAN;
@@ -287,11 +288,11 @@ read_all(struct reading *reading, size_t rows, struct portolan_error *error)
 	reading->file = reading->request->file;
 	reading->attributes->rows = rows;
 	reading->attributes->list = calloc(count + 1, sizeof(struct attribute));
-	reading->attributes->places = malloc((rows + 1) * sizeof(*reading->attributes->places));
-	if (reading->attributes->list && reading->attributes->places)
-		code = read_columns(reading, error);
-	else
+	reading->attributes->places = array_new(rows, sizeof(*reading->attributes->places), "places of records", error);
+	if (!reading->attributes->list)
 		code = no_memory(reading->file, error);
+	else
+		code = reading->attributes->places ? read_columns(reading, error) : PORTOLAN_E_MEMORY;
 	fields_end(&reading->reader);
 	if (code < 0)
 		attributes_free(reading->attributes);
@@ -340,8 +341,8 @@ static int
 check_ids(const struct reading *reading, struct portolan_error *error)
 {
 	const struct ids *ids = reading->ids;
-	uint32_t *order = malloc((ids->rows + 1) * sizeof(*order));
-	int code = order ? 0 : no_memory(reading->file, error);
+	uint32_t *order = array_new(ids->rows, sizeof(*order), "ids to sort", error);
+	int code = order ? 0 : PORTOLAN_E_MEMORY;
 
 	for (size_t i = 0; i < ids->rows && code >= 0; i++)
 		order[i] = (uint32_t)i;
@@ -353,7 +354,7 @@ check_ids(const struct reading *reading, struct portolan_error *error)
 			                 "%s: line %llu: field %s: this id stands in line %llu already",
 			                 reading->file->path, line_of(reading, order[i]), reading->request->id_field,
 			                 line_of(reading, order[i - 1]));
-	free(order);
+	array_free(order);
 	return code;
 }
 

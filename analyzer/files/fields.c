@@ -1,6 +1,7 @@
 /* fields.c: see fields.h. */
 #include "fields.h"
 
+#include <json_line.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>
@@ -93,19 +94,6 @@ make_room(struct fields_reader *reader, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", reader->fields->file->path);
 }
 
-static int
-refuse_malformed(const struct fields_reader *reader, struct portolan_error *error)
-{
-	const struct user_file *file = reader->fields->file;
-	bool json = file->format == RECORDS_JSONL;
-
-	if (json && reader->part.record.at[0] == '[' && fields_line(reader) == 1)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", file->path,
-		                 file->path);
-	return fields_wrong(reader, error, " is not well-formed %s", json ? "JSON (one object a line)" : "CSV");
-}
-
 /* A record being read. Copies stand one behind the other: as parts of the record they are no longer than it is. */
 struct taking {
 	const struct fields *fields;
@@ -114,24 +102,41 @@ struct taking {
 	char *room;
 };
 
+/* A value of JSON as a field, decoded into `room` where it has escapes. False: an escape is none. */
+static bool
+field_of(struct json_value *value, char *room, struct field *field)
+{
+	static const enum field_kind kinds[] = {
+	        [JSON_LINE_STRING] = FIELD_TEXT,      [JSON_LINE_NUMBER] = FIELD_NUMBER,
+	        [JSON_LINE_NOT_FINITE] = FIELD_OTHER, [JSON_LINE_TRUE] = FIELD_TRUTH,
+	        [JSON_LINE_FALSE] = FIELD_TRUTH,      [JSON_LINE_NULL] = FIELD_NULL,
+	        [JSON_LINE_OBJECT] = FIELD_OTHER,     [JSON_LINE_ARRAY] = FIELD_OTHER,
+	};
+
+	if (!json_line_decode(value, room))
+		return false;
+	*field = (struct field){value->at, value->size, kinds[value->kind]};
+	if (field->kind == FIELD_NULL)
+		*field = (struct field){.kind = FIELD_NULL};
+	if (field->kind == FIELD_TRUTH)
+		*field = (struct field){value->kind == JSON_LINE_TRUE ? "1" : "0", 1, FIELD_TRUTH};
+	return true;
+}
+
 /* Of a key that stands there twice, the first counts. */
 static bool
-take_member(void *context, const struct field *key, const struct field *value)
+take_member(struct taking *taking, const struct json_value *key, struct json_value *value)
 {
-	struct taking *taking = context;
 	struct field meant = {.kind = FIELD_ABSENT};
 
-	if (taking->left == 0)
-		return true;
-	for (size_t i = 0; i < taking->fields->count; i++) {
+	for (size_t i = 0; i < taking->fields->count && taking->left > 0; i++) {
 		const struct field_name *name = &taking->fields->names[i];
 
-		if (taking->found[i].kind != FIELD_ABSENT || key->length != name->length ||
+		if (taking->found[i].kind != FIELD_ABSENT || key->size != name->length ||
 		    memcmp(key->at, name->text, name->length) != 0)
 			continue;
 		if (meant.kind == FIELD_ABSENT) {
-			meant = *value;
-			if (!records_json_decode(&meant, taking->room))
+			if (!field_of(value, taking->room, &meant))
 				return false;
 			if (meant.at == taking->room)
 				taking->room += meant.length;
@@ -140,6 +145,22 @@ take_member(void *context, const struct field *key, const struct field *value)
 		taking->left--;
 	}
 	return true;
+}
+
+/* The record is gone through to its end, so that a line cut short never passes. `keys` has room for any key. */
+static bool
+take_members(struct taking *taking, struct json_line *line, char *keys)
+{
+	struct json_value key, value;
+	int code;
+
+	for (code = json_line_first(line, &key); code > 0; code = json_line_next(line, &key)) {
+		if (!json_line_decode(&key, keys))
+			return false;
+		if (json_line_value(line, &value) < 0 || !take_member(taking, &key, &value))
+			return false;
+	}
+	return code == 0 && json_line_end(line) == 0;
 }
 
 static bool
@@ -162,6 +183,18 @@ take_columns(struct taking *taking, const struct record *record)
 	return true;
 }
 
+static int
+refuse_json(const struct fields_reader *reader, const struct json_line *line, struct portolan_error *error)
+{
+	const char *path = reader->fields->file->path;
+
+	if (*line->begin == '[' && fields_line(reader) == 1)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s is a JSON array; it must have one object a line: jq -c '.[]' %s", path, path);
+	return fields_wrong(reader, error, " is not well-formed JSON (one object a line): %s expected at byte %zu",
+	                    line->expected ? line->expected : "an escape", (size_t)(line->at - line->begin) + 1);
+}
+
 int
 fields_next(struct fields_reader *reader, struct portolan_error *error)
 {
@@ -169,7 +202,6 @@ fields_next(struct fields_reader *reader, struct portolan_error *error)
 	struct taking taking = {fields, reader->found, fields->count, NULL};
 	const struct record *record = &reader->part.record;
 	int code = user_part_next(&reader->part, error);
-	bool taken;
 
 	if (code <= 0)
 		return code;
@@ -177,10 +209,15 @@ fields_next(struct fields_reader *reader, struct portolan_error *error)
 		return PORTOLAN_E_MEMORY;
 	taking.room = reader->room;
 	memset(reader->found, 0, fields->count * sizeof(*reader->found));
-	taken = fields->file->format == RECORDS_JSONL
-	                ? records_json_members(record, reader->room + record->length + 1, take_member, &taking)
-	                : take_columns(&taking, record);
-	return taken ? 1 : refuse_malformed(reader, error);
+	if (fields->file->format == RECORDS_JSONL) {
+		struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+
+		if (!take_members(&taking, &line, reader->room + record->length + 1))
+			return refuse_json(reader, &line, error);
+	} else if (!take_columns(&taking, record)) {
+		return fields_wrong(reader, error, " is not well-formed CSV");
+	}
+	return 1;
 }
 
 bool

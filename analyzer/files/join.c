@@ -1,6 +1,7 @@
 /* join.c: one pass over the file, then the matches sorted by rank. Lines are printed from where they lie. */
 #include "join.h"
 
+#include "dynamics/arrays.h"
 #include "program/message.h"
 #include "program/number.h"
 #include "statistics/sort.h"
@@ -8,26 +9,26 @@
 #include <portolan/error.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void
 join_free(struct join *join)
 {
 	user_file_close(&join->file);
-	free(join->matches);
+	array_free(join->matches);
 	*join = (struct join){0};
 }
 
 static int
-add_match(struct join *join, size_t *room, const struct join_match *match)
+add_match(struct join *join, size_t *room, const struct join_match *match, struct portolan_error *error)
 {
 	if (join->count == *room) {
 		size_t larger = *room ? *room * 2 : 4096;
-		struct join_match *grown = realloc(join->matches, larger * sizeof(*grown));
+		struct join_match *grown =
+		        array_grow(join->matches, join->count, larger, sizeof(*grown), "lines of --join", error);
 
 		if (!grown)
-			return -1;
+			return PORTOLAN_E_MEMORY;
 		join->matches = grown;
 		*room = larger;
 	}
@@ -97,9 +98,8 @@ find_matches(struct join *join, const char *id_field, const struct ids_index *in
 		struct join_match match = {reader.part.record, reader.part.number, (uint32_t)position};
 
 		records++;
-		if (position >= 0 && add_match(join, &room, &match) < 0)
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the lines of %s",
-			                 join->file.path);
+		if (position >= 0)
+			code = add_match(join, &room, &match, error);
 	}
 	fields_end(&reader);
 	if (code >= 0 && records == join->oddities.without_id && join->file.size > 0 && join->format == RECORDS_JSONL)
@@ -112,14 +112,13 @@ find_matches(struct join *join, const char *id_field, const struct ids_index *in
 static int
 order_matches(struct join *join, size_t n, struct portolan_error *error)
 {
-	struct sort_item *items = malloc((2 * join->count + 1) * sizeof(*items));
-	struct join_match *ordered = malloc((join->count + 1) * sizeof(*ordered));
+	struct sort_item *items = array_new(2 * join->count, sizeof(*items), "lines to sort", error);
+	struct join_match *ordered = items ? array_new(join->count, sizeof(*ordered), "lines of --join", error) : NULL;
 	size_t found = 0;
 
-	if (!items || !ordered) {
-		free(items);
-		free(ordered);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to order %zu lines", join->count);
+	if (!ordered) {
+		array_free(items);
+		return PORTOLAN_E_MEMORY;
 	}
 	for (size_t i = 0; i < join->count; i++)
 		items[i] = (struct sort_item){join->matches[i].position, (uint32_t)i};
@@ -131,8 +130,8 @@ order_matches(struct join *join, size_t n, struct portolan_error *error)
 		else if (join->again++ == 0 || ordered[i].number < join->first_again)
 			join->first_again = ordered[i].number;
 	}
-	free(items);
-	free(join->matches);
+	array_free(items);
+	array_free(join->matches);
 	join->matches = ordered;
 	join->missing = n - found;
 	for (size_t i = 0; i < join->count && ordered[i].position <= join->first_missing; i++)

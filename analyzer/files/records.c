@@ -1,5 +1,5 @@
 /* records.c: three text formats, only as far as finding records and fields takes. CSV is as in RFC 4180; TSV knows no
- * quotes. JSON is in records_json.c. */
+ * quotes. What a record of JSON holds is read by collector/json. */
 #include "records.h"
 
 #include <string.h>

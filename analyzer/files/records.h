@@ -51,17 +51,4 @@ struct field records_trim(struct field field);
 /* How many fields a record of CSV or TSV has; at least 1. */
 size_t records_count_fields(enum records_format format, const struct record *record);
 
-/*
- * Goes through the members of a JSON object: `visit` gets each key, and the value as it stands in the record, a string
- * with its quotes. `text` has room for a key with escapes: record->length bytes. False: the record is not one
- * well-formed object, or `visit` said so. The record is gone through to its end, so that a line cut short never passes.
- */
-bool records_json_members(const struct record *record, char *text,
-                          bool (*visit)(void *context, const struct field *key, const struct field *value),
-                          void *context);
-
-/* What the value of a member means: of a string the text, which is copied to `text` (as long as the string with its
- * quotes) where it has escapes. False: an escape is none. */
-bool records_json_decode(struct field *value, char *text);
-
 #endif

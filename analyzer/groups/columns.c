@@ -4,8 +4,10 @@
  */
 #include "columns.h"
 
+#include "dynamics/arrays.h"
 #include "words.h"
 
+#include <json_line.h>
 #include <portolan/error.h>
 
 #include <math.h>
@@ -20,7 +22,7 @@ columns_free(struct columns *columns)
 	for (size_t i = 0; i < columns->listed_count; i++)
 		free(columns->listed[i]);
 	for (size_t i = 0; i < 3; i++)
-		free(columns->made[i]);
+		array_free(columns->made[i]);
 	attributes_free(&columns->attributes);
 	user_file_close(&columns->file);
 	*columns = (struct columns){0};
@@ -48,33 +50,42 @@ add_name(struct columns *columns, const struct field *name, const char *id_field
 	return 0;
 }
 
-/* The members of a JSON object that are numbers, texts, or true or false. */
-struct listing {
-	struct columns *columns;
-	const char *id_field;
-	struct portolan_error *error;
-	int code;
-};
-
 static bool
-list_member(void *context, const struct field *key, const struct field *value)
+is_listed(const struct columns *columns, const struct json_value *key)
 {
-	struct listing *listing = context;
-	bool again = false;
+	for (size_t i = 0; i < columns->listed_count; i++)
+		if (strlen(columns->listed[i]) == key->size && memcmp(columns->listed[i], key->at, key->size) == 0)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < listing->columns->listed_count; i++)
-		again |= strlen(listing->columns->listed[i]) == key->length &&
-		         memcmp(listing->columns->listed[i], key->at, key->length) == 0;
-	if (value->kind != FIELD_OTHER && !again)
-		listing->code = add_name(listing->columns, key, listing->id_field, listing->error);
-	return listing->code >= 0;
+/* The members of a JSON object that are numbers, texts, or true or false. A record that is not well-formed is refused
+ * when its fields are read. */
+static int
+list_members(struct columns *columns, const struct record *record, char *text, const char *id_field,
+             struct portolan_error *error)
+{
+	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+	struct json_value key, value;
+	int code;
+
+	for (code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
+		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
+			break;
+		if (value.kind == JSON_LINE_OBJECT || value.kind == JSON_LINE_ARRAY ||
+		    value.kind == JSON_LINE_NOT_FINITE || is_listed(columns, &key))
+			continue;
+		code = add_name(columns, &(struct field){key.at, key.size, FIELD_TEXT}, id_field, error);
+		if (code < 0)
+			return code;
+	}
+	return 0;
 }
 
 /* The columns of the header, or those of the first JSON line. */
 static int
 list_all(struct columns *columns, const char *id_field, struct portolan_error *error)
 {
-	struct listing listing = {columns, id_field, error, 0};
 	struct user_part part = user_file_whole(&columns->file);
 	bool has_header = columns->file.format != RECORDS_JSONL;
 	int code = has_header ? 0 : user_part_next(&part, error);
@@ -89,13 +100,13 @@ list_all(struct columns *columns, const char *id_field, struct portolan_error *e
 	if (!text)
 		return no_memory(columns, error);
 	if (!has_header)
-		records_json_members(record, text, list_member, &listing);
-	while (has_header && listing.code >= 0 && at &&
+		code = list_members(columns, record, text, id_field, error);
+	while (has_header && code >= 0 && at &&
 	       records_take_field(columns->file.format, &at, record->at + record->length, text, &field))
 		if ((field = records_trim(field)).length > 0)
-			listing.code = add_name(columns, &field, id_field, error);
+			code = add_name(columns, &field, id_field, error);
 	free(text);
-	return listing.code;
+	return code < 0 ? code : 0;
 }
 
 /* Reads the columns asked for, or all there are, and then the two texts. */
@@ -149,13 +160,13 @@ take_attributes(struct columns *columns, size_t plain, bool by_name)
 }
 
 static double *
-make_column(struct columns *columns, size_t rows)
+make_column(struct columns *columns, size_t rows, struct portolan_error *error)
 {
 	size_t number = 0;
 
 	while (columns->made[number])
 		number++;
-	columns->made[number] = malloc((rows + 1) * sizeof(double));
+	columns->made[number] = array_new(rows, sizeof(double), "values of a column", error);
 	columns->list[columns->count] =
 	        (struct summary_column){.name = columns->made_names[number], .numbers = columns->made[number]};
 	columns->count += columns->made[number] != NULL;
@@ -226,13 +237,17 @@ take_texts(struct columns *columns, const struct columns_request *request, size_
 			                 "%s: field %s holds numbers, no texts: see --text-pair", columns->file.path,
 			                 texts[t].name);
 	snprintf(columns->made_names[0], sizeof(columns->made_names[0]), "word_overlap");
-	values = make_column(columns, rows);
-	if (!values || !compute_overlap(texts, rows, values))
+	values = make_column(columns, rows, error);
+	if (!values)
+		return PORTOLAN_E_MEMORY;
+	if (!compute_overlap(texts, rows, values))
 		return no_memory(columns, error);
 	for (int t = 0; t < 2 && request->words; t++) {
 		snprintf(columns->made_names[1 + t], sizeof(columns->made_names[1 + t]), "words_in_%s", texts[t].name);
-		values = make_column(columns, rows);
-		if (!values || !compute_presence(&texts[t], request->words, rows, values))
+		values = make_column(columns, rows, error);
+		if (!values)
+			return PORTOLAN_E_MEMORY;
+		if (!compute_presence(&texts[t], request->words, rows, values))
 			return no_memory(columns, error);
 	}
 	return 0;

@@ -6,13 +6,13 @@
  */
 #include "flips.h"
 
+#include "dynamics/arrays.h"
 #include "files/join.h"
 #include "output/table.h"
 #include "program/number.h"
 
 #include <portolan/error.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 #define HEADER "id\told\tnew"
@@ -20,7 +20,7 @@
 void
 flips_free(struct flips *flips)
 {
-	free(flips->flips);
+	array_free(flips->flips);
 	*flips = (struct flips){0};
 }
 
@@ -87,11 +87,10 @@ add_flip(struct reading *reading, const struct flip *flip, struct flips *flips, 
 {
 	if (flips->count == reading->room) {
 		size_t room = reading->room ? 2 * reading->room : 1024;
-		struct flip *grown = realloc(flips->flips, room * sizeof(*grown));
+		struct flip *grown = array_grow(flips->flips, flips->count, room, sizeof(*grown), "flips", error);
 
 		if (!grown)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the flips of %s",
-			                 reading->file.path);
+			return PORTOLAN_E_MEMORY;
 		flips->flips = grown;
 		reading->room = room;
 	}
@@ -176,14 +175,14 @@ flips_read(const char *path, const struct dynamics *dynamics, enum flips_label r
 	if (code < 0)
 		return code;
 	user_file_set_format(&reading.file, RECORDS_TSV);
-	reading.places = calloc(dynamics->count + 1, sizeof(*reading.places));
+	reading.places = array_new(dynamics->count, sizeof(*reading.places), "places of records", error);
 	code = reading.places ? ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, error)
-	                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory to read %s", path);
+	                      : PORTOLAN_E_MEMORY;
 	if (code >= 0) {
 		code = read_records(&reading, flips, error);
 		ids_index_free(&reading.index);
 	}
-	free(reading.places);
+	array_free(reading.places);
 	user_file_close(&reading.file);
 	if (code < 0)
 		flips_free(flips);

@@ -118,8 +118,8 @@ draw(const struct dynamics *dynamics, uint32_t *easy, size_t easy_count, size_t 
 	if (named + unnamed_count < 2)
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' knows a single class: there is nothing to flip to", dynamics->info->name);
-	else if (!(flips->flips = malloc(size * sizeof(*flips->flips))))
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu flips", size);
+	else if (!(flips->flips = array_new(size, sizeof(*flips->flips), "flips", error)))
+		code = PORTOLAN_E_MEMORY;
 	if (code >= 0) {
 		random_seed(&random, seed);
 		random_sample(&random, easy, easy_count, size);

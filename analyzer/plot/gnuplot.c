@@ -25,7 +25,8 @@
 
 extern char **environ;
 
-/* Gives the child standard output and error, and two files under their own numbers. 0, or the errno. */
+/* Starts a program with nothing on its standard input, and gives it standard output, error (−1: none) and two files
+ * (−1: not there) under their own numbers. 0, or the errno. */
 static int
 spawn(char *const arguments[], int output, int messages, const int files[2], pid_t *child)
 {
@@ -45,8 +46,10 @@ spawn(char *const arguments[], int output, int messages, const int files[2], pid
 	result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (result == 0)
 		result = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	if (result == 0)
+	if (result == 0 && messages >= 0)
 		result = posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
+	else if (result == 0)
+		result = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	for (int i = 0; i < 2 && result == 0; i++) /* onto itself: it is not closed then */
 		if (files[i] >= 0)
 			result = posix_spawn_file_actions_adddup2(&actions, files[i], files[i]);
@@ -55,6 +58,16 @@ spawn(char *const arguments[], int output, int messages, const int files[2], pid
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
+}
+
+static int
+wait_for(pid_t child)
+{
+	int status = 0;
+
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
 }
 
 /* Reads all of it and keeps the beginning, as one line. */
@@ -83,7 +96,7 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	char said[300], set_data[64], script_path[32];
 	char program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
 	char *arguments[] = {program, defaults, execute, set_data, script_path, NULL};
-	int pipe_ends[2], result, status = 0;
+	int pipe_ends[2], result, status;
 	pid_t child;
 
 	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'", data);
@@ -100,8 +113,7 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	}
 	read_said(pipe_ends[0], said, sizeof(said));
 	close(pipe_ends[0]);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	status = wait_for(child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFSIGNALED(status))
@@ -109,11 +121,33 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot failed: %s", said[0] ? said : "it said nothing");
 }
 
+/* What a program prints; NULL: it cannot be started. *child is to be waited for. */
+static FILE *
+open_printed(char *const arguments[], pid_t *child)
+{
+	int pipe_ends[2], result;
+	FILE *stream;
+
+	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
+		return NULL;
+	result = spawn(arguments, pipe_ends[1], -1, (const int[]){-1, -1}, child);
+	close(pipe_ends[1]);
+	stream = result == 0 ? fdopen(pipe_ends[0], "r") : NULL;
+	if (!stream)
+		close(pipe_ends[0]);
+	if (result == 0 && !stream)
+		wait_for(*child);
+	return stream;
+}
+
 uint8_t *
 gnuplot_characters(void)
 {
 	/* "20-7e a0 …", a line for each font. */
-	FILE *stream = popen("fc-list --format='%{charset}\\n' 2>/dev/null", "re");
+	char program[] = "fc-list", format[] = "--format=%{charset}\\n";
+	char *const arguments[] = {program, format, NULL};
+	pid_t child;
+	FILE *stream = open_printed(arguments, &child);
 	uint8_t *characters = stream ? calloc(PLOT_CHARACTERS / 8, 1) : NULL;
 	uint32_t from, to;
 
@@ -123,7 +157,9 @@ gnuplot_characters(void)
 		for (uint32_t c = from; c <= to && c < PLOT_CHARACTERS; c++)
 			characters[c / 8] |= (uint8_t)(1 << c % 8);
 	}
-	if (stream)
-		pclose(stream);
+	if (stream) {
+		fclose(stream);
+		wait_for(child);
+	}
 	return characters;
 }

@@ -15,48 +15,60 @@
 #include <string.h>
 
 #define LOGITS_KEY "logits_epoch_"
+#define KEY_ROOM 32   /* a key that does not fit is of no member that is looked for */
+#define ESCAPE_MOST 6 /* bytes that an escape takes for one of its meaning */
 
 enum member { OTHER = 0, GUID = 1, GOLD = 2, LOGITS = 4 };
 
 static int
+take_text_guid(struct portolan_error *error, struct json_value *value, struct dynamics_row *row)
+{
+	char text[ESCAPE_MOST * sizeof(row->text)];
+
+	if (value->size <= sizeof(text) && json_line_decode(value, text) && value->size < sizeof(row->text) &&
+	    wire_name_is_valid(value->at, value->size, false)) {
+		memcpy(row->text, value->at, value->size);
+		row->text[value->size] = '\0';
+		return 0;
+	}
+	return error_set(error, PORTOLAN_E_INVALID, "\"guid\" is not 1 to %d bytes of UTF-8 without control characters",
+	                 WIRE_MAX_NAME);
+}
+
+static int
 take_guid(struct json_line *line, struct dynamics_row *row)
 {
-	struct json_number number;
-	size_t size;
-	int result;
+	struct json_integer number;
+	struct json_value value;
+	int result = json_line_value(line, &value);
 
-	row->is_text = json_line_peek(line) == '"';
-	if (row->is_text) {
-		result = json_line_string(line, row->text, sizeof(row->text), &size);
-		if (result < 0 || (size < sizeof(row->text) && wire_name_is_valid(row->text, size, false)))
-			return result;
-		return error_set(line->error, PORTOLAN_E_INVALID,
-		                 "\"guid\" is not 1 to %d bytes of UTF-8 without control characters", WIRE_MAX_NAME);
-	}
-	result = json_line_value(line, &number);
 	if (result < 0)
 		return result;
-	if (result == 0 || !number.is_integer)
+	row->is_text = value.kind == JSON_LINE_STRING;
+	if (row->is_text)
+		return take_text_guid(line->error, &value, row);
+	if (!json_line_integer(&value, &number))
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is neither an integer nor a string");
-	if (number.is_negative && number.integer > 0)
+	if (number.is_negative && number.size > 0)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is negative");
 	if (number.is_large)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is greater than %" PRIu64, UINT64_MAX);
-	row->integer = number.integer;
+	row->integer = number.size;
 	return 0;
 }
 
 static int
 take_gold(struct json_line *line, int64_t *gold)
 {
-	struct json_number number;
-	int result = json_line_value(line, &number);
+	struct json_integer number;
+	struct json_value value;
+	int result = json_line_value(line, &value);
 
 	if (result < 0)
 		return result;
-	if (result == 0 || !number.is_integer || number.integer > INT64_MAX)
+	if (!json_line_integer(&value, &number) || number.size > INT64_MAX)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"gold\" is not an integer");
-	*gold = number.is_negative ? -(int64_t)number.integer : (int64_t)number.integer;
+	*gold = number.is_negative ? -(int64_t)number.size : (int64_t)number.size;
 	return 0;
 }
 
@@ -64,35 +76,35 @@ take_gold(struct json_line *line, int64_t *gold)
 static int
 take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 {
-	struct json_number number;
-	int result = json_line_value(line, &number);
+	struct json_value value;
+	double logit;
+	int result = json_line_value(line, &value);
 
 	if (result < 0)
 		return result;
-	if (result == 0)
+	if (value.kind != JSON_LINE_NUMBER && value.kind != JSON_LINE_NOT_FINITE)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" holds something that is not a number", key);
-	if (isnan(number.value) || number.value == INFINITY)
-		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" holds %.*s", key, (int)number.size,
-		                 number.text);
+	logit = json_line_double(&value);
+	if (isnan(logit) || logit == INFINITY)
+		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" holds %.*s", key, (int)value.size, value.at);
 	if (row->classes == DYNAMICS_CLASSES_MOST)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" has more than %d numbers", key,
 		                 DYNAMICS_CLASSES_MOST);
-	row->logits[row->classes++] = number.value;
+	row->logits[row->classes++] = logit;
 	return 0;
 }
 
 static int
 take_logits(struct json_line *line, const char *key, struct dynamics_row *row)
 {
-	struct json_number ignored;
+	struct json_value ignored;
 	int result = 0;
 
 	row->classes = 0;
-	if (json_line_peek(line) != '[') {
+	if (!json_line_take(line, '[')) {
 		result = json_line_value(line, &ignored);
 		return result < 0 ? result : error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" is not an array", key);
 	}
-	json_line_take(line, '[');
 	if (json_line_take(line, ']'))
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" has 0 numbers, not 1 to %d", key,
 		                 DYNAMICS_CLASSES_MOST);
@@ -116,35 +128,39 @@ is_logits_key(const char *key, uint32_t epoch)
 	return c > digits && *c == '\0' && number == epoch && (*digits != '0' || c == digits + 1);
 }
 
-static int
-take_member(struct json_line *line, uint32_t epoch, unsigned *seen, struct dynamics_row *row, int64_t *gold)
+static enum member
+member_of(struct json_value *key, uint32_t epoch, char text[KEY_ROOM])
 {
-	enum member member = OTHER;
-	struct json_number ignored;
-	char key[32];
-	size_t size;
-	int result = json_line_string(line, key, sizeof(key), &size);
+	char decoded[ESCAPE_MOST * KEY_ROOM];
 
-	if (result < 0)
-		return result;
-	if (!json_line_take(line, ':'))
-		return json_line_fail(line, "':'");
-	if (size < sizeof(key))
-		member = strcmp(key, "guid") == 0    ? GUID
-		         : strcmp(key, "gold") == 0  ? GOLD
-		         : is_logits_key(key, epoch) ? LOGITS
-		                                     : OTHER;
+	if (key->size > sizeof(decoded) || !json_line_decode(key, decoded) || key->size >= KEY_ROOM)
+		return OTHER;
+	memcpy(text, key->at, key->size);
+	text[key->size] = '\0';
+	return strcmp(text, "guid") == 0    ? GUID
+	       : strcmp(text, "gold") == 0  ? GOLD
+	       : is_logits_key(text, epoch) ? LOGITS
+	                                    : OTHER;
+}
+
+static int
+take_member(struct json_line *line, struct json_value *key, uint32_t epoch, unsigned *seen, struct dynamics_row *row,
+            int64_t *gold)
+{
+	char text[KEY_ROOM];
+	enum member member = member_of(key, epoch, text);
+	struct json_value ignored;
+
 	if (*seen & member)
-		return error_set(line->error, PORTOLAN_E_INVALID, "not JSON: two members are called \"%s\"", key);
+		return error_set(line->error, PORTOLAN_E_INVALID, "not JSON: two members are called \"%s\"", text);
 	*seen |= member;
 	if (member == GUID)
 		return take_guid(line, row);
 	if (member == GOLD)
 		return take_gold(line, gold);
 	if (member == LOGITS)
-		return take_logits(line, key, row);
-	result = json_line_value(line, &ignored);
-	return result < 0 ? result : 0;
+		return take_logits(line, text, row);
+	return json_line_value(line, &ignored);
 }
 
 /* After the last member: whether all are there, and fit together. */
@@ -174,25 +190,20 @@ check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row,
 int
 dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_row *row, struct portolan_error *error)
 {
-	struct json_line line = {.begin = text, .at = text, .end = text + size, .error = error};
+	struct json_line line = {.begin = text, .at = text, .end = text + size, .error = error, .is_strict = true};
+	struct json_value key;
 	unsigned seen = 0;
 	int64_t gold = 0;
-	int result = 0;
+	int result;
 
-	if (!json_line_take(&line, '{')) {
-		struct json_number ignored;
-
-		result = json_line_value(&line, &ignored);
+	if (json_line_peek(&line) != '{') {
+		result = json_line_value(&line, &key);
 		return result < 0 ? result : error_set(error, PORTOLAN_E_INVALID, "not a JSON object");
 	}
-	if (!json_line_take(&line, '}')) {
-		do
-			result = take_member(&line, epoch, &seen, row, &gold);
-		while (result == 0 && json_line_take(&line, ','));
-		if (result == 0 && !json_line_take(&line, '}'))
-			result = json_line_fail(&line, "',' or '}'");
-	}
-	if (result == 0 && (json_line_peek(&line) != 0 || line.at < line.end))
-		result = json_line_fail(&line, "the end of the line");
+	for (result = json_line_first(&line, &key); result > 0; result = json_line_next(&line, &key))
+		if ((result = take_member(&line, &key, epoch, &seen, row, &gold)) < 0)
+			break;
+	if (result == 0)
+		result = json_line_end(&line);
 	return result < 0 ? result : check_row(seen, epoch, gold, row, error);
 }

@@ -274,10 +274,11 @@ def check_formats():
     assert read("joined.tsv").startswith(b"id\ttext\n")
     run(*"select r --by ambiguous --count 1 --join t.tsv --id-field id -o joined.npy".split())
     assert np.load("joined.npy").dtype == np.dtype("<i8")
-    assert "by its name, and the lines of t.tsv are tsv" in run(*"select r --by ambiguous --join t.tsv --id-field id -o joined.csv".split(),
-                                                                status=1).stderr
+    for size in ("", " --fractions 0.1,0.2"):
+        done = run(*f"select r --by ambiguous{size} --join t.tsv --id-field id -o joined.csv".split(), status=2)
+        assert "by its name, and the lines of t.tsv are tsv" in done.stderr and "portolan help select" in done.stderr, done
     run(*"select r --by ambiguous --join t.tsv --id-field id -o joined.parquet".split(), status=2)
-    assert not os.path.exists("joined.csv") and not os.path.exists("joined.parquet")
+    assert not [name for name in os.listdir(".") if name.startswith("joined") and (".csv" in name or ".parquet" in name)]
 
 
 def check_small():

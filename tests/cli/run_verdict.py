@@ -41,6 +41,7 @@ def runs():
     whole = np.arange(N)
     at = [slice(first, first + 32) for first in range(0, 10 * N, 32)]
     clean = [observed(e, whole, labels[:N]) for e in range(3)]
+    corrected = np.append((labels[0] + 1) % 3, labels[1:N])
     return [
         stores.run("clean", clean),
         stores.run("one", clean[:1]),
@@ -52,6 +53,7 @@ def runs():
         stores.run("resumed", clean + [stores.session(2000)] + clean + [stores.session(3000)] + clean),
         stores.run("ranks", [batch for rank in range(3) for batch in [stores.session(1000 + rank, rank)] * (rank > 0) + clean]),
         stores.run("shuffled", [observed(e, whole, random.permutation(labels[:N])) for e in range(3)]),
+        stores.run("corrected", clean + [stores.session(2000)] + [observed(e, whole, corrected) for e in range(3, 5)]),
         stores.run("classes", [predictions(0, 3, whole), stores.session(2000), predictions(1, 5, whole)]),
         stores.run("same-classes", [predictions(0, 4, whole), stores.session(2000), predictions(1, 4, whole)]),
         stores.run("collapsed", [observed(0, whole, entropy=np.full(N, 1.3), predicted=np.zeros(N)), stores.session(2000),
@@ -81,7 +83,7 @@ class Tests:
         """What check finds, by the names of its findings, and the status it ends with."""
         kinds = {"clean": [], "one": [], "resampled": ["missing"], "resumed": [], "ranks": [], "same-classes": [], "collapsed": [], "late": [],
                  "places": ["shared-ids", "changed-labels"], "zeros": ["one-epoch-number"], "twice": ["one-epoch-number"],
-                 "shuffled": ["changed-labels"], "classes": ["classes"], "named": ["classes"]}
+                 "shuffled": ["changed-labels"], "corrected": ["changed-labels"], "classes": ["classes"], "named": ["classes"]}
         for run, want in kinds.items():
             report = json.loads(self.call("check", run, "--json", status=3 if want else 0).stdout)
             self.expect(f"check {run}", [finding["kind"] for finding in report["findings"]], want)
@@ -93,6 +95,11 @@ class Tests:
         for line in (f"incomplete: observations replaced by later ones of the same id and epoch: {6000 - kept:,} of 6,000; log each",
                      "incomplete: gold labels that changed: "):
             self.expect(line, line in text, True)
+        text = self.call("check", "corrected", status=3).stdout
+        line = ("gold labels that changed: 1, the latest are kept; log an id that stays with its example, or, where labels were "
+                "corrected, measure the epochs since then (--epochs)")
+        self.expect("corrected", line in text, True)
+        self.call("metrics", "corrected", "--strict", status=3)
         text = self.call("check", "zeros", status=3).stdout
         self.expect("zeros", "all logged for one epoch: 2,700 of 3,000; log each epoch under a number of its own" in text, True)
         text = self.call("check", "classes", status=3).stdout

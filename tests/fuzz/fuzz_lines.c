@@ -2,7 +2,7 @@
  * fuzz_lines: a user's file, as records of all three formats, then as the file of `select --join` and as columns of
  * numbers or categories. Records must lie
  * one behind the other in the input, fields must fit into their records, and what is joined must be lines of the file,
- * in order.
+ * in order. What is JSON to jansson is JSON here, except for what stands in strings.
  *
  * Byte 0: what the file is called and how the field is named; the rest is the file.
  */
@@ -11,6 +11,7 @@
 #include <files/attributes.h>
 #include <files/fields.h>
 #include <files/join.h>
+#include <jansson.h>
 
 #include <math.h>
 #include <sys/mman.h>
@@ -115,6 +116,47 @@ check_records(enum records_format format, const char *text, size_t size)
 			check_fields(format, &record);
 		at += record.next;
 	}
+}
+
+/* Whether jansson refuses a line for what our reader takes beyond JSON, or does not look at: text in strings. */
+static bool
+is_taken_beyond_json(const char *line, size_t size, const json_error_t *why)
+{
+	static const char *const reasons[] = {
+	        "too big",        "overflow",        "unable to decode",      "control character",
+	        "invalid escape", "invalid Unicode", "NUL byte in object key"};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (strstr(why->text, reasons[i]))
+			return true;
+	return memmem(line, size, "NaN", 3) || memmem(line, size, "Infinity", 8);
+}
+
+/* What is an object to jansson is a record, and the other way round. */
+static void
+check_beside_jansson(const char *text, size_t size)
+{
+	static const char *const name = "", *const option = "";
+	struct user_file file = file_of(RECORDS_JSONL, text, size);
+	struct fields_reader reader = {0};
+	struct portolan_error error = {0};
+	struct fields fields;
+	int code = 1;
+
+	require(fields_init(&fields, &file, &name, &option, 0, NULL) == 0);
+	fields_begin(&reader, &fields, user_file_whole(&file));
+	while (code > 0 && (code = fields_next(&reader, &error)) != 0) {
+		const struct record *record = &reader.part.record;
+		json_error_t why = {0};
+		json_t *object = json_loadb(record->at, record->length, JSON_ALLOW_NUL, &why);
+
+		if (code > 0)
+			require(json_is_object(object) || is_taken_beyond_json(record->at, record->length, &why));
+		else if (!memchr(record->at, '\0', record->length)) /* jansson goes over it behind a number */
+			require(!json_is_object(object));
+		json_decref(object);
+	}
+	fields_end(&reader);
 }
 
 /* Ids 0 … 7, as integers or as strings, all chosen, the last first. */
@@ -248,6 +290,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_records((enum records_format)format, text, input.size);
 	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
 		check_parts((enum records_format)format, text, input.size);
+	check_beside_jansson(text, input.size);
 	join_file(variant, text, input.size);
 	read_attributes(variant, text, input.size);
 	return 0;

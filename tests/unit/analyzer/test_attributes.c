@@ -1,9 +1,11 @@
 /* test_attributes.c: columns of users' files: their kinds, what is missing, and what is refused. */
 #include "unit.h"
 
+#include "dynamics/arrays.h"
 #include "files/attributes.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* A file in memory. */
 static struct user_file
@@ -154,8 +156,9 @@ test_refused(void **state)
 	               "file: line 1: field kind: neither a number nor text");
 	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": NaN, \"kind\": 1}\n",
 	               "file: line 1: field score: neither a number nor text");
-	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"id\": 7, \"sco",
-	               "file: line 2 is not well-formed JSON (one object a line)");
+	assert_refused(
+	        RECORDS_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"id\": 7, \"sco",
+	        "file: line 2 is not well-formed JSON (one object a line): the end of a string expected at byte 15");
 	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": 1}\n",
 	               "file: no line has a value in field 'kind' (see --y)");
 }
@@ -235,13 +238,57 @@ test_many_categories(void **state)
 	ids_free(&ids);
 }
 
+#define MANY 100000
+
+/* What grows with the examples counts against --max-memory, and goes to a file beyond it. */
+static void
+test_beyond_memory(void **state)
+{
+	static uint64_t integers[MANY];
+	static uint32_t chosen[MANY];
+	const struct ids ids = {.kind = STORE_ID_INT, .rows = MANY, .integers = integers};
+	char *text = malloc(MANY * 24 + 32), path[] = "/tmp/portolan-test-XXXXXX.tsv";
+	size_t used = (size_t)sprintf(text, "id\tscore\tkind\n");
+	struct user_file file;
+	struct attributes_request request = {&file, "id", names, options, 2};
+	struct attributes attributes;
+	struct join join;
+	int fd = mkstemps(path, 4);
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		integers[i] = chosen[i] = i;
+		used += (size_t)sprintf(text + used, "%u\t%u.5\t%c\n", i, i % 100, 'a' + i % 26);
+	}
+	assert_true(fd >= 0 && write(fd, text, used) == (ssize_t)used && close(fd) == 0);
+	arrays_set_limit(0);
+	file = file_of(RECORDS_TSV, text);
+	assert_int_equal(attributes_read(&attributes, &request, &ids, chosen, MANY, NULL), 0);
+	assert_int_equal(join_open(&join, path, "id", &ids, chosen, MANY, NULL), 0);
+	arrays_set_limit(UINT64_MAX);
+	unlink(path);
+	assert_true(attributes.list[0].numbers[MANY - 1] == (MANY - 1) % 100 + 0.5);
+	assert_int_equal(attributes.list[1].categories[27], 1);
+	assert_true(is_in_file(attributes.list[0].numbers));
+	assert_true(is_in_file(attributes.list[1].categories));
+	assert_true(is_in_file(attributes.places));
+	assert_int_equal(join.count, MANY);
+	assert_int_equal(join.matches[MANY - 1].number, MANY - 1);
+	assert_true(is_in_file(join.matches));
+	attributes_free(&attributes);
+	join_free(&join);
+	free(text);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_kinds), cmocka_unit_test(test_blanks),          cmocka_unit_test(test_oddities),
-	        cmocka_unit_test(test_json),  cmocka_unit_test(test_refused),         cmocka_unit_test(test_odd_ids),
-	        cmocka_unit_test(test_table), cmocka_unit_test(test_many_categories),
+	        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_blanks),
+	        cmocka_unit_test(test_oddities),      cmocka_unit_test(test_json),
+	        cmocka_unit_test(test_refused),       cmocka_unit_test(test_odd_ids),
+	        cmocka_unit_test(test_table),         cmocka_unit_test(test_many_categories),
+	        cmocka_unit_test(test_beyond_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

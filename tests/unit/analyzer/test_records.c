@@ -204,7 +204,7 @@ test_count_fields(void **state)
 	assert_int_equal(fields_of(RECORDS_CSV, "\"\",\"\""), 2);
 }
 
-/* Every bracket is closed by one of its kind, however deep; 2,048 within each other at most. */
+/* Every bracket is closed by one of its kind, however deep; 2,048 within each other at most, the record's own too. */
 static void
 test_json_brackets(void **state)
 {
@@ -217,14 +217,55 @@ test_json_brackets(void **state)
 		assert_int_equal(json_length(line), -2);
 	}
 	assert_int_equal(json_length("{\"a\": [{\"b\": [[], {}, [{}]]}], \"id\": 1}"), 1);
-	for (size_t depth = 2047; depth < 2050; depth++) {
+	for (size_t depth = 2046; depth < 2049; depth++) {
 		size_t used = (size_t)snprintf(line, sizeof(line), "{\"id\": 1, \"a\": ");
 
 		memset(line + used, '[', depth);
 		memset(line + used + depth, ']', depth);
 		memcpy(line + used + 2 * depth, "}", 2);
-		assert_int_equal(json_length(line), depth <= 2048 ? 1 : -2);
+		assert_int_equal(json_length(line), depth <= 2047 ? 1 : -2);
 	}
+}
+
+/* Also in members that nobody asks for; but what stands in strings need be neither UTF-8 nor whole characters. */
+static void
+test_json_values(void **state)
+{
+	static const char *const wrong[] = {"nan",   "None",  "tru", "01",    ".5",      "5.",   "+1",      "1e",
+	                                    "0x1",   "-",     "",    "[1 2]", "[1,]",    "[,1]", "{\"a\"}", "{\"a\":}",
+	                                    "{a:1}", "{1:1}", "'a'", "1 1",   "\"a\" 1", "{,}",  "-NaN",    "[1:2]"};
+	static const char *const good[] = {"NaN",
+	                                   "-Infinity",
+	                                   "[Infinity, 1e999]",
+	                                   "-0.5e+07",
+	                                   "123456789012345678901234567890",
+	                                   "true",
+	                                   "null",
+	                                   "{ }",
+	                                   "[ ]",
+	                                   "\"\xff\t\"",
+	                                   "\"\\ud800\"",
+	                                   "\"\\u0000\"",
+	                                   "\"\\q\"",
+	                                   "[{\"a\": [false, {\"b\": null}], \"c\": \"]\"}]"};
+	char line[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(line, sizeof(line), "{\"id\": 1, \"a\": %s}", wrong[i]);
+		if (json_length(line) != -2)
+			fail_msg("accepted: %s", line);
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		snprintf(line, sizeof(line), "{\"id\": 1, \"a\": %s}", good[i]);
+		if (json_length(line) != 1)
+			fail_msg("refused: %s", line);
+	}
+	/* asked for, a string must have a meaning */
+	assert_int_equal(json_length("{\"id\": \"\\ud800\"}"), -2);
+	assert_int_equal(json_length("{\"id\": \"\\q\"}"), -2);
+	assert_int_equal(json_length("{\"id\": \"\xff\\n\\u00e9\"}"), 4);
+	assert_json("{\"id\": \"\\uD83D\\ude00\\\\u0041\"}", "id", "\xf0\x9f\x98\x80\\u0041");
 }
 
 static void
@@ -343,7 +384,7 @@ main(void)
 	        cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
 	        cmocka_unit_test(test_join),          cmocka_unit_test(test_ids),
 	        cmocka_unit_test(test_count_fields),  cmocka_unit_test(test_json_brackets),
-	        cmocka_unit_test(test_characters),
+	        cmocka_unit_test(test_characters),    cmocka_unit_test(test_json_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
