@@ -222,6 +222,7 @@ main(int argc, char **argv)
 		else
 			errx(1, "unknown line: %s", line);
 	}
+	fixture_collect(fixture);
 	fixture_close(fixture);
 	copy_store(fixture_directory(fixture), argv[1]);
 	fixture_free(fixture);

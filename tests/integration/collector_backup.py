@@ -58,7 +58,7 @@ class Backup(CollectorTest):
         other.wait_for(sequence + 2)
         again.end()
         done = subprocess.run([PORTOLAN, "check", "--store", self.copy], capture_output=True, text=True)
-        self.assertIn("0 damaged", done.stdout, done)
+        self.assertIn("damaged 0", done.stdout, done)
         self.assertEqual(dump(self.copy, "run")[0]["2", 4], (0.25, 1))
         self.assertEqual(self.left_over(), [])
 

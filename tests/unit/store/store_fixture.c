@@ -222,6 +222,16 @@ fixture_fold(struct fixture *fixture, uint32_t run, uint32_t epoch)
 }
 
 void
+fixture_collect(struct fixture *fixture)
+{
+	bool more = true;
+
+	while (more)
+		check(store_writer_collect(fixture_writer(fixture), &more, &failure));
+	check(store_writer_commit(fixture_writer(fixture), &failure));
+}
+
+void
 fixture_end(struct fixture *fixture, uint32_t run)
 {
 	const struct store_client closed = {.closed = 1};

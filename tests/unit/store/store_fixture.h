@@ -54,6 +54,7 @@ struct fixture_batch {
 uint32_t fixture_log(struct fixture *fixture, uint32_t run, const struct fixture_batch *batch);
 
 void fixture_fold(struct fixture *fixture, uint32_t run, uint32_t epoch);
+void fixture_collect(struct fixture *fixture); /* removes and commits all that folds and removed runs left behind */
 void fixture_end(struct fixture *fixture, uint32_t run); /* folds every epoch; closes session and run */
 
 #endif

@@ -32,16 +32,6 @@ log_some(struct fixture *fixture, uint32_t run, uint32_t epoch, uint32_t from, u
 	ok(store_writer_commit(fixture_writer(fixture), &error));
 }
 
-static void
-collect_all(struct fixture *fixture)
-{
-	bool more = true;
-
-	while (more)
-		ok(store_writer_collect(fixture_writer(fixture), &more, &error));
-	ok(store_writer_commit(fixture_writer(fixture), &error));
-}
-
 /* Records of a run in one database. */
 static size_t
 count_records(struct fixture *fixture, enum store_db db, uint32_t run)
@@ -98,12 +88,12 @@ does_not_change(void **state)
 	ok(store_fold_begin(fixture_writer(fixture), run, 2, 1, &fold, &error));
 	while (!done) {
 		ok(store_fold_step(fold, &done, &error));
-		collect_all(fixture);
+		fixture_collect(fixture);
 		assert_true(reader_digest(&reader) == before);
 	}
 	store_fold_free(fold);
 	fixture_end(fixture, run);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	assert_true(reader_digest(&reader) == before);
 	/* two readers at different points: what the older needs stays */
 	second = reader_start(fixture_directory(fixture), "run", false);
@@ -111,11 +101,11 @@ does_not_change(void **state)
 	assert_true(after != 0 && after != before);
 	log_some(fixture, run, 0, 0, N, .7f);
 	fixture_fold(fixture, run, 0);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	assert_true(reader_digest(&reader) == before);
 	assert_true(reader_digest(&second) == after);
 	reader_stop(&reader);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	assert_true(reader_digest(&second) == after);
 	assert_true(reader_again(&second) == digest_of(fixture_store(fixture), "run"));
 	reader_stop(&second);
@@ -135,7 +125,7 @@ collects(void **state)
 	assert_true(count_records(fixture, DB_LOG, run) > 0);
 	fixture_fold(fixture, run, 0);
 	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 1);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	assert_int_equal(count_records(fixture, DB_LOG, run), 0);
 	assert_int_equal(count_records(fixture, DB_REMOVALS, run), 0);
 	assert_int_equal(count_records(fixture, DB_IDS, run), 2); /* a batch of two chunks */
@@ -145,7 +135,7 @@ collects(void **state)
 	for (int again = 0; again < 3; again++) {
 		log_some(fixture, run, 0, 0, again == 1 ? 10 : N, .2f + .1f * (float)again);
 		fixture_fold(fixture, run, 0);
-		collect_all(fixture);
+		fixture_collect(fixture);
 		assert_int_equal(count_records(fixture, DB_COLUMNS, run), once);
 		assert_int_equal(count_records(fixture, DB_LOG, run), 0);
 	}
@@ -169,7 +159,7 @@ rewrite(struct fixture *fixture, uint32_t run, int times)
 	for (int i = 0; i < times; i++) {
 		log_some(fixture, run, 0, 0, N, .3f);
 		fixture_fold(fixture, run, 0);
-		collect_all(fixture);
+		fixture_collect(fixture);
 	}
 }
 
@@ -229,10 +219,10 @@ removed_runs(void **state)
 	assert_int_not_equal(again, run);
 	fixture_session(fixture, again, 1, 0);
 	log_some(fixture, again, 0, 0, 10, .9f);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	assert_true(reader_digest(&reader) == before);
 	reader_stop(&reader);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		assert_int_equal(count_records(fixture, all[i], run), 0);
 	assert_true(count_records(fixture, DB_COLUMNS, kept) > 0);
@@ -365,7 +355,7 @@ crash_in_a_fold(void **state)
 	bool done = false;
 
 	(void)state;
-	collect_all(fixture);
+	fixture_collect(fixture);
 	columns = count_records(fixture, DB_COLUMNS, run);
 	before = digest_of(fixture_store(fixture), "run");
 	ok(store_runs(fixture_store(fixture), &runs, &count, &error));
@@ -382,7 +372,7 @@ crash_in_a_fold(void **state)
 	assert_int_equal(runs[0].observations, observations);
 	assert_int_equal(runs[0].replaced, 50);
 	free(runs);
-	collect_all(fixture);
+	fixture_collect(fixture);
 	assert_true(digest_of(fixture_store(fixture), "run") == before);
 	fixture_free(fixture);
 }
