@@ -33,6 +33,16 @@ dynamics_free(struct dynamics *dynamics)
 	*dynamics = (struct dynamics){0};
 }
 
+void
+dynamics_detach(struct dynamics *dynamics)
+{
+	store_snapshot_detach(dynamics->snapshot);
+	if (!dynamics->store_borrowed)
+		store_close(dynamics->store);
+	dynamics->store = NULL;
+	dynamics->store_borrowed = true;
+}
+
 /* Measures are computed from one another: what is asked for, with what that takes. */
 static uint32_t
 with_dependencies(uint32_t measures)

@@ -61,6 +61,9 @@ int dynamics_load(struct dynamics *dynamics, const struct common_options *common
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
+/* Ends the snapshot of dynamics that were loaded, and keeps what they hold: for who keeps them long. */
+void dynamics_detach(struct dynamics *dynamics);
+
 /* Only opens it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
 int dynamics_open(struct dynamics *dynamics, const struct common_options *common, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);

@@ -143,7 +143,7 @@ take_counts(struct session *session, const struct wire_counts *counts)
 
 	if (!counts->told)
 		return;
-	*client = (struct store_client){.told = 1,
+	*client = (struct store_client){.told = (uint64_t)time(NULL),
 	                                .logged = counts->logged,
 	                                .refused = counts->refused,
 	                                .dropped = counts->dropped,
@@ -228,6 +228,8 @@ take_numbered(struct ingest *ingest, struct session *session, const struct wire_
 	struct store_counters *counters = &session->run->counters;
 
 	counters->received += rows;
+	if (rows > 0)
+		counters->last = (uint64_t)time(NULL);
 	if (sequence <= session->now.sequence) {
 		counters->repeated += rows;
 		sessions_change(&ingest->sessions, session, OWES_ACK);

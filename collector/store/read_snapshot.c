@@ -212,12 +212,23 @@ store_snapshot_open(struct store *store, const char *run, const struct store_sna
 }
 
 void
+store_snapshot_detach(struct store_snapshot *snapshot)
+{
+	if (snapshot->store)
+		store_read_finish(snapshot->store, &snapshot->view);
+	store_overlay_free(&snapshot->overlay);
+	snapshot->overlay = (struct overlay){0};
+	snapshot->store = NULL;
+}
+
+void
 store_snapshot_close(struct store_snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
 	store_overlay_free(&snapshot->overlay);
-	store_read_finish(snapshot->store, &snapshot->view);
+	if (snapshot->store)
+		store_read_finish(snapshot->store, &snapshot->view);
 	free(snapshot->labels);
 	free(snapshot->user_columns);
 	free(snapshot->epochs);

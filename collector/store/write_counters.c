@@ -11,12 +11,13 @@
 void
 store_counters_add(struct store_counters *counters, const struct store_counters *more)
 {
-	uint64_t max = counters->commits.max, *numbers = (uint64_t *)counters;
+	uint64_t max = counters->commits.max, last = counters->last, *numbers = (uint64_t *)counters;
 	const uint64_t *added = (const uint64_t *)more;
 
 	for (size_t i = 0; i < sizeof(*counters) / sizeof(*numbers); i++)
 		numbers[i] += added[i];
 	counters->commits.max = more->commits.max > max ? more->commits.max : max;
+	counters->last = more->last > last ? more->last : last;
 }
 
 void

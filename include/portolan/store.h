@@ -141,6 +141,7 @@ struct store_counters {
 	uint64_t refused[STORE_REFUSALS_ROOM]; /* observations, by enum store_refusal */
 	struct store_latency commits;          /* of what clients sent, each until it was on disk */
 	uint64_t dropped;                      /* frames beyond the credit of their session: the store's only */
+	uint64_t last;                         /* seconds since 1970 when observations last came; 0: never */
 };
 
 /* Of run `run` (its number), or, 0, of the whole store: everything that ever came, removed runs included. */
@@ -148,7 +149,7 @@ int store_counters(struct store *store, uint32_t run, struct store_counters *cou
 
 /* What a client has told of itself with its last `ping` or `close`; observations, waits excepted. */
 struct store_client {
-	uint64_t told;   /* 0: nothing, and the rest is 0 */
+	uint64_t told;   /* seconds since 1970 when it last did; 0: never, and the rest is 0 */
 	uint64_t logged; /* accepted by its log calls */
 	uint64_t refused, dropped, spooled;
 	uint64_t waits; /* log calls that had to wait */
@@ -220,6 +221,10 @@ struct store_snapshot_options {
 int store_snapshot_open(struct store *store, const char *run, const struct store_snapshot_options *options,
                         struct store_snapshot **snapshot, struct portolan_error *error);
 void store_snapshot_close(struct store_snapshot *snapshot);
+
+/* Ends the snapshot's transaction. Its info, epochs, labels and names stay; no cursor may be open, nor opened. The store
+ * may be closed before the snapshot is. */
+void store_snapshot_detach(struct store_snapshot *snapshot);
 
 const struct store_run_info *store_snapshot_info(const struct store_snapshot *snapshot);
 

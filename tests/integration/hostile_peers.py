@@ -298,7 +298,7 @@ def sessions_by_the_thousands(target, force):
         for number in range(2000 * force):
             peer.session = os.urandom(16)
             peer.send(peer.frame("open", run=f"hostile/many/{number}", started=1, mode="epoch-end"))
-        counts += peer.answers(2000 * force, wait=2)
+        counts += peer.answers(2000 * force, wait=20)  # runs are begun after those that are refused are told so
     assert counts["opened"] > 0 and set(counts) <= {"opened", "unavailable"}, told(counts)
     return told(counts)
 
