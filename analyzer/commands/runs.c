@@ -1,44 +1,17 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
-#include "check/completeness.h"
-#include "check/counters.h"
+#include "check/run_report.h"
 #include "program/message.h"
 #include "options/format.h"
 #include "output/rows.h"
 
-#include <portolan/error.h>
 #include <portolan/store.h>
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 struct runs_request {
 	struct common_options common;
 	int format; /* of the table; see common.json */
 };
-
-static const char *
-state_name(const struct store_run_info *run)
-{
-	return run->state == STORE_DAMAGED ? "damaged" : run->state == STORE_RECORDING ? "recording" : "closed";
-}
-
-static const char *
-mode_name(const struct store_run_info *run)
-{
-	return run->mode == PORTOLAN_TRAIN_FORWARD ? "train-forward" : "epoch-end";
-}
-
-/* ISO 8601, UTC. */
-static void
-print_time(int64_t seconds, char text[32])
-{
-	time_t when = (time_t)seconds;
-	struct tm parts;
-
-	if (!gmtime_r(&when, &parts) || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-		text[0] = '\0';
-}
 
 /* Of a damaged one only the name is known. */
 static int
@@ -67,76 +40,12 @@ write_table(const struct runs_request *request, const struct store_run_info *run
 			else
 				rows_whole(&rows, numbers[n]);
 		}
-		print_time(run->created, created);
-		rows_text(&rows, state_name(run));
-		rows_text(&rows, damaged ? NULL : mode_name(run));
+		run_time(run->created, created);
+		rows_text(&rows, run_state_name(run));
+		rows_text(&rows, damaged ? NULL : run_mode_name(run));
 		rows_text(&rows, damaged ? NULL : created);
 	}
 	return rows_close(&rows, error);
-}
-
-/* What was counted while a run was recorded. */
-static int
-read_counters(struct store *store, uint32_t run, struct completeness *sessions, struct store_counters *counters,
-              struct portolan_error *error)
-{
-	int code = store_counters(store, run, counters, error);
-
-	*sessions = (struct completeness){0};
-	if (code >= 0)
-		code = store_sessions(store, run, &sessions->sessions, &sessions->session_count, error);
-	if (code < 0)
-		return code;
-	completeness_sum_sessions(sessions);
-	free(sessions->sessions);
-	return code;
-}
-
-static void
-report_run(struct report *report, const struct store_run_info *run, const struct completeness *sessions,
-           const struct store_counters *counters)
-{
-	char created[32];
-
-	print_time(run->created, created);
-	REPORT_WHOLES(report, {"examples", run->examples}, {"epochs", run->epochs},
-	              {"observations", run->observations});
-	report_text(report, "state", state_name(run));
-	report_text(report, "mode", mode_name(run));
-	report_text(report, "created", created);
-	report_text(report, "group", run->group);
-	REPORT_WHOLES(report, {"declared", run->declared}, {"replaced", run->replaced}, {"refused", run->refused},
-	              {"changed_labels", run->changed_labels});
-	report_begin(report, "sessions");
-	REPORT_WHOLES(report, {"live", sessions->live}, {"closed", sessions->closed}, {"never_closed", sessions->lost});
-	report_end(report);
-	counters_report_clients(report, &sessions->clients);
-	counters_report(report, counters);
-}
-
-/* What is found out to be damaged on the way is marked so. */
-static int
-add_run(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error)
-{
-	struct completeness sessions;
-	struct store_counters counters;
-	int code = run->state == STORE_DAMAGED ? STORE_E_CORRUPT
-	                                       : read_counters(store, run->number, &sessions, &counters, error);
-
-	if (code == STORE_E_NO_RUN) /* removed just now */
-		return 0;
-	if (code < 0 && code != STORE_E_CORRUPT)
-		return code;
-	report_begin(report, NULL);
-	report_text(report, "name", run->name);
-	if (code == STORE_E_CORRUPT) {
-		run->state = STORE_DAMAGED;
-		report_text(report, "state", state_name(run));
-	} else {
-		report_run(report, run, &sessions, &counters);
-	}
-	report_end(report);
-	return 0;
 }
 
 static int
@@ -150,7 +59,7 @@ write_report(struct store *store, const char *path, struct store_run_info *runs,
 		return code;
 	report_begin_list(&report, NULL);
 	for (size_t i = 0; i < count && code >= 0; i++)
-		code = add_run(&report, store, &runs[i], error);
+		code = run_report(&report, store, &runs[i], error);
 	report_end(&report);
 	if (code >= 0)
 		return report_close(&report, error);

@@ -10,6 +10,10 @@
 #include "select_files.h"
 #include "select_options.h"
 
+#include <portolan/error.h>
+
+#include <string.h>
+
 /* STATUS_INCOMPLETE where a list had ids that are not to be chosen from. */
 static int
 report_lists(const struct select_request *request, const struct dynamics *dynamics)
@@ -35,7 +39,7 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 {
 	struct features features = {0};
 	struct pool pool;
-	int status = pool_make(&pool, dynamics, request->lists, request->list_count, error), lists;
+	int status = pool_make(&pool, dynamics, request->lists, request->list_count, request->within, error), lists;
 
 	if (status < 0)
 		return status;
@@ -61,12 +65,49 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 	return status ? status : lists;
 }
 
+/* The selection of --within, whose epochs are taken unless others were asked for. */
+static int
+read_within(struct select_request *request, struct dynamics_request *wanted, struct portolan_error *error)
+{
+	struct common_options *common = &request->common;
+	const char *run, *epochs;
+	int code = within_read(&request->within, request->within_file, error);
+
+	if (code < 0)
+		return code;
+	run = within_run(request->within);
+	epochs = within_epochs(request->within);
+	if (run && strcmp(run, request->runs[0]) != 0)
+		message_warning("%s was made on run '%s', and is applied to '%s'", request->within_file, run,
+		                request->runs[0]);
+	if (epochs && common->epochs_given)
+		message_warning("%s was made on epochs %s, and is applied to others", request->within_file, epochs);
+	else if (epochs && (!options_parse_epochs(epochs, &common->epoch_from, &common->epoch_to) ||
+	                    common->epoch_from >= common->epoch_to))
+		return error_set(error, PORTOLAN_E_INVALID, "%s: 'epochs' is A:B, with A below B, not '%s'",
+		                 request->within_file, epochs);
+	common->epochs_given = common->epochs_given || epochs;
+	within_request(request->within, wanted);
+	return 0;
+}
+
+/* What the polygons were drawn on may have changed. */
+static void
+warn_changed(const struct select_request *request, const struct dynamics *dynamics)
+{
+	if (request->within && request->run_count == 1 && within_is_changed(request->within, dynamics))
+		message_warning(
+		        "%s: observations of these epochs were replaced or added since it was made: the ids may be others",
+		        request->within_file);
+}
+
 /* From a run, or several made into one. */
 static int
 select_from(struct select_request *request, const struct dynamics *dynamics, struct portolan_error *error)
 {
 	int status = select_check_rules(request, dynamics);
 
+	warn_changed(request, dynamics);
 	return status == 0 ? write_selection(request, dynamics, error) : status;
 }
 
@@ -83,10 +124,12 @@ run(void *context, struct portolan_error *error)
 	struct dynamics_request ranked = {0};
 	struct aggregate_report report;
 	struct dynamics dynamics = {0};
-	int status, gaps;
+	int status = request->within_file ? read_within(request, &wanted, error) : 0, gaps;
 
 	selection_plan_request(&request->plan, &wanted);
 	selection_plan_request(&request->plan, &ranked);
+	if (status < 0)
+		return status;
 	if (request->run_count == 1)
 		status = dynamics_load(&dynamics, common, request->runs[0], &wanted, error);
 	else
@@ -101,6 +144,7 @@ run(void *context, struct portolan_error *error)
 		status = status ? status : gaps;
 	}
 	dynamics_free(&dynamics);
+	within_free(request->within);
 	select_free_files(request);
 	return status;
 }
@@ -129,6 +173,8 @@ const struct command select_command = {
                     "portolan select snli/seed1 --by ambiguous --fractions paper -o ambiguous.txt\n"
                     "a random quarter of what is not in there\n"
                     "portolan select snli/seed1 --by random --fraction 0.25 --exclude ambiguous-0.5.txt\n"
+                    "what was lassoed in the live page, your own lines of it\n"
+                    "portolan select snli/seed1 --within selection.json --join train.tsv --id-field guid\n"
                     "70% from the hard end, 30% from the easy end, classes as in the whole\n"
                     "portolan select snli/seed1 --by hard-to-learn --both-ends 0.7 --fraction 0.1 --stratified\n",
         .help = "Prints what the rule ranks first, in rank order; ties go by ascending id. "

@@ -94,6 +94,8 @@ add_size(struct report *report, const struct select_request *request, const stru
 static void
 add_pool(struct report *report, const struct select_request *request)
 {
+	if (request->within)
+		report_json(report, "within", within_json(request->within));
 	if (request->list_count > 0) {
 		add_lists(report, "only", request, false);
 		add_lists(report, "exclude", request, true);

@@ -139,7 +139,7 @@ take_run(void *context, char *text)
 #define TO(member) .offset = offsetof(struct select_request, member)
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
-        {"by", "RULE", OPTION_TEXT, .take = take_rule, .missing = "by which rule? as in --by ambiguous",
+        {"by", "RULE", OPTION_TEXT, .take = take_rule,
          .help = "ambiguous (variability:desc), hard-to-learn (confidence:asc), easy-to-learn (confidence:desc), forgettable, random, MEASURE:asc or MEASURE:desc for any measure, region:ambiguous, region:easy-to-learn, region:hard-to-learn, or a baseline, see above."},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .excludes = "threshold " SIZES,
@@ -158,6 +158,8 @@ const struct option_spec select_option_table[] = {
          .help = "Keep the shares that the gold classes have of those to choose from."},
         {"mix", "RULE=FRACTION", OPTION_TEXT, .take = take_mix, .needs = SIZES,
          .help = "Replace this fraction of the selection by what another rule ranks first. May be repeated."},
+        {"within", "FILE.json", OPTION_INPUT, TO(within_file),
+         .help = "Choose among the examples in a selection of the live page (portolan serve): polygons over two measures, and filters. Without --by: all of them, by ascending id."},
         {"only", "FILE", OPTION_INPUT, .take = take_only,
          .help = "Choose among the ids in FILE: one a line, or a NumPy array. May be repeated: who is in all."},
         {"exclude", "FILE", OPTION_INPUT, .take = take_exclude, .help = "Leave the ids in FILE out. May be repeated."},
@@ -287,12 +289,33 @@ check_files(struct select_request *request, struct portolan_error *error)
 	return select_claim_files(request, error);
 }
 
+/* Without a rule it is all that is within the polygons. */
+static int
+check_rule(struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "regions", "features"};
+
+	if (request->rule)
+		return 0;
+	if (!request->within_file)
+		return options_wrong(common, "by which rule? as in --by ambiguous");
+	for (size_t i = 0; i < sizeof(needing) / sizeof(*needing); i++)
+		if (option_given(common, needing[i]))
+			return options_wrong(common, "--%s needs --by: by which rule?", needing[i]);
+	request->rule = "within";
+	request->plan.rule = (struct selection_rule){.kind = SELECT_BY_ID};
+	return 0;
+}
+
 int
 select_check(void *context, struct portolan_error *error)
 {
 	struct select_request *request = context;
-	int status = check_plan(request);
+	int status = check_rule(request);
 
+	if (status == 0)
+		status = check_plan(request);
 	request->runs[0] = request->common.operands[0];
 	if (status == 0)
 		status = check_features(request);

@@ -27,6 +27,8 @@ struct select_request {
 	size_t file_count;
 	struct pool_list lists[POOL_LISTS_MAX];
 	size_t list_count;
+	const char *within_file;
+	struct within *within; /* what it holds */
 	const char *features, *feature_ids;
 	int format; /* enum select_format; -1: not given */
 	const char *join, *id_field;

@@ -242,8 +242,10 @@ find_fields(struct reading *reading, struct portolan_error *error)
 	if (reading->file->format != RECORDS_JSONL &&
 	    user_file_column(reading->file, "--id-field", request->id_field, &column, error) < 0)
 		return PORTOLAN_E_INVALID;
-	memcpy(names, request->names, request->count * sizeof(*names));
-	memcpy(options, request->options, request->count * sizeof(*options));
+	for (size_t a = 0; a < request->count; a++) {
+		names[a] = request->names[a];
+		options[a] = request->options[a];
+	}
 	names[request->count] = request->id_field;
 	options[request->count] = "--id-field";
 	return fields_init(&reading->fields, reading->file, names, options, request->count + 1, error);

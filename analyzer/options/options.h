@@ -110,6 +110,9 @@ __attribute__((format(printf, 2, 3))) int options_wrong(const struct common_opti
  * "--by". */
 int options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names);
 
+/* "A:B", half-open; an empty side is 0, or UINT32_MAX. False: it is not that. The range may be empty. */
+bool options_parse_epochs(const char *text, uint32_t *from, uint32_t *to);
+
 /* Cuts `text` at its commas into parts: how many; 0, and the text as it was: more than `most`, or an empty one. */
 size_t options_split(char *text, size_t most, const char **parts);
 

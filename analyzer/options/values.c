@@ -67,11 +67,18 @@ parse_epoch(const char *text, size_t length, uint32_t empty, uint32_t *epoch)
 	return true;
 }
 
-static int
-take_epochs(struct common_options *request, const char *text)
+bool
+options_parse_epochs(const char *text, uint32_t *from, uint32_t *to)
 {
 	const char *colon = strchr(text, ':');
 
+	return colon && parse_epoch(text, (size_t)(colon - text), 0, from) &&
+	       parse_epoch(colon + 1, strlen(colon + 1), UINT32_MAX, to);
+}
+
+static int
+take_epochs(struct common_options *request, const char *text)
+{
 	request->epochs_given = true;
 	request->epochs_auto = strcmp(text, "auto") == 0;
 	if (request->epochs_auto) {
@@ -79,8 +86,7 @@ take_epochs(struct common_options *request, const char *text)
 		request->epoch_to = UINT32_MAX;
 		return 0;
 	}
-	if (!colon || !parse_epoch(text, (size_t)(colon - text), 0, &request->epoch_from) ||
-	    !parse_epoch(colon + 1, strlen(colon + 1), UINT32_MAX, &request->epoch_to))
+	if (!options_parse_epochs(text, &request->epoch_from, &request->epoch_to))
 		return options_wrong(request, "--epochs %s: say A:B, for epochs A to B-1; one epoch is A:A+1", text);
 	if (request->epoch_from >= request->epoch_to)
 		return options_wrong(request, "--epochs %s is empty: the end is not included", text);

@@ -35,6 +35,13 @@ report_open_text(struct report *report, const char *path, struct portolan_error 
 }
 
 int
+report_open_memory(struct report *report, struct portolan_error *error)
+{
+	*report = (struct report){.is_first = true};
+	return output_open_memory(&report->output, 1u << 12, error);
+}
+
+int
 report_close(struct report *report, struct portolan_error *error)
 {
 	if (!report->as_text)
@@ -273,6 +280,54 @@ void
 report_null(struct report *report, const char *key)
 {
 	add_word(report, key, "null", "-");
+}
+
+static void
+add_integer(struct report *report, const char *key, json_int_t value)
+{
+	begin_member(report, key);
+	output_printf(&report->output, "%lld", (long long)value);
+}
+
+static void
+add_object(struct report *report, const char *key, const json_t *object)
+{
+	const char *name;
+	json_t *value;
+
+	report_begin(report, key);
+	json_object_foreach((json_t *)(uintptr_t)object, name, value) report_json(report, name, value);
+	report_end(report);
+}
+
+void
+report_json(struct report *report, const char *key, const json_t *value)
+{
+	switch (value ? json_typeof(value) : JSON_NULL) {
+	case JSON_OBJECT:
+		add_object(report, key, value);
+		break;
+	case JSON_ARRAY:
+		report_begin_list(report, key);
+		for (size_t i = 0; i < json_array_size(value); i++)
+			report_json(report, NULL, json_array_get(value, i));
+		report_end(report);
+		break;
+	case JSON_STRING:
+		report_bytes(report, key, json_string_value(value), json_string_length(value));
+		break;
+	case JSON_INTEGER:
+		add_integer(report, key, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		report_real(report, key, json_real_value(value));
+		break;
+	case JSON_NULL:
+		report_null(report, key);
+		break;
+	default:
+		report_flag(report, key, json_is_true(value));
+	}
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include "output.h"
 
+#include <jansson.h>
 #include <stdint.h>
 
 struct report {
@@ -29,6 +30,8 @@ struct report {
 /* JSON to a file, or standard output for NULL. On success call report_close() or report_discard(). */
 int report_open(struct report *report, const char *path, unsigned indent, struct portolan_error *error);
 int report_open_text(struct report *report, const char *path, struct portolan_error *error);
+/* JSON in one line, to report->output, an output of memory: the caller's to output_discard(). */
+int report_open_memory(struct report *report, struct portolan_error *error);
 int report_close(struct report *report, struct portolan_error *error);
 void report_discard(struct report *report);
 
@@ -42,6 +45,8 @@ void report_whole(struct report *report, const char *key, uint64_t value);
 void report_real(struct report *report, const char *key, double value); /* not finite: null, as JSON has no NaN */
 void report_flag(struct report *report, const char *key, bool value);
 void report_null(struct report *report, const char *key);
+
+void report_json(struct report *report, const char *key, const json_t *value); /* what was read as JSON */
 
 /* Whole numbers, which text has in one line: REPORT_WHOLES(report, {"examples", n}, {"epochs", e}). */
 struct report_whole {

@@ -22,7 +22,9 @@ is_separated(const struct rows *rows)
 static void
 write_string(struct rows *rows, const char *text, size_t length)
 {
-	if (rows->format == ROWS_CSV)
+	if (rows->format == ROWS_CSV && rows->for_spreadsheets)
+		text_csv_for_spreadsheets(rows->output, text, length);
+	else if (rows->format == ROWS_CSV)
 		text_csv(rows->output, text, length);
 	else if (rows->format == ROWS_TSV)
 		text_tsv(rows->output, text, length);

@@ -37,8 +37,9 @@ struct rows {
 	struct output *output; /* where rows go: `file`, or the caller's */
 	struct output file;
 	struct report *report;
-	size_t at;      /* the column that is next */
-	bool continues; /* a line of the caller's */
+	size_t at;             /* the column that is next */
+	bool continues;        /* a line of the caller's */
+	bool for_spreadsheets; /* CSV: see text_csv_for_spreadsheets() */
 	uint64_t count;
 	struct rows_kept *kept; /* of npy and aligned columns: rows that wait for what the head needs */
 };

@@ -162,7 +162,10 @@ rows_of(const struct table *table, struct output *output)
 	                                                        [TABLE_CARTOGRAPHY] = ROWS_JSONL,
 	                                                        [TABLE_AUM] = ROWS_CSV};
 
-	return rows_for(output, formats[table->format], table->columns, table->column_count, false);
+	struct rows rows = rows_for(output, formats[table->format], table->columns, table->column_count, false);
+
+	rows.for_spreadsheets = table->for_spreadsheets;
+	return rows;
 }
 
 void

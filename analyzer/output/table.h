@@ -23,7 +23,8 @@
 enum table_format { TABLE_CSV, TABLE_TSV, TABLE_JSONL, TABLE_NPY, TABLE_CARTOGRAPHY, TABLE_AUM, TABLE_FORMATS };
 struct table {
 	enum table_format format;
-	bool with_ci; /* of cartography */
+	bool with_ci;          /* of cartography */
+	bool for_spreadsheets; /* of CSV: see text_csv_for_spreadsheets() */
 	/* private */
 	struct rows_column columns[DYNAMICS_COLUMNS_MAX + 3];
 	size_t column_count;

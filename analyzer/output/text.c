@@ -7,24 +7,41 @@
 #include <stdio.h>
 #include <string.h>
 
-void
-text_csv(struct output *output, const char *text, size_t length)
+/* `before`: what stands before the text, in the same field. */
+static void
+write_csv(struct output *output, const char *before, const char *text, size_t length)
 {
 	bool quoted = false;
 
 	for (size_t i = 0; i < length && !quoted; i++)
 		quoted = text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
 	if (!quoted) {
+		output_text(output, before);
 		output_bytes(output, text, length);
 		return;
 	}
 	output_bytes(output, "\"", 1);
+	output_text(output, before);
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == '"')
 			output_bytes(output, "\"", 1);
 		output_bytes(output, text + i, 1);
 	}
 	output_bytes(output, "\"", 1);
+}
+
+void
+text_csv(struct output *output, const char *text, size_t length)
+{
+	write_csv(output, "", text, length);
+}
+
+void
+text_csv_for_spreadsheets(struct output *output, const char *text, size_t length)
+{
+	bool is_formula = length > 0 && memchr("=+-@\t\r\n", text[0], 7);
+
+	write_csv(output, is_formula ? "'" : "", text, length);
 }
 
 void

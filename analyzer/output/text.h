@@ -6,6 +6,9 @@
 
 /* One field, quoted as RFC 4180 says where it must be. */
 void text_csv(struct output *output, const char *text, size_t length);
+/* The same, with a ' before a text that a spreadsheet would take for a formula: one that begins with = + - @, a tab or
+ * a line end. */
+void text_csv_for_spreadsheets(struct output *output, const char *text, size_t length);
 /* One field as it is: TSV knows no quotes, and what would end the field becomes a space. */
 void text_tsv(struct output *output, const char *text, size_t length);
 /* A JSON string with its quotes; the bytes must be UTF-8. */

@@ -70,6 +70,12 @@ now(void)
 	return (int64_t)time(NULL);
 }
 
+void
+manifest_add_created(struct report *report)
+{
+	add_date(report, "created", now());
+}
+
 static void
 add_run(struct report *report, const struct dynamics *dynamics, const char *store)
 {
@@ -84,6 +90,17 @@ add_run(struct report *report, const struct dynamics *dynamics, const char *stor
 		report_whole(report, NULL, dynamics->epochs[e]);
 	report_end(report);
 	report_whole(report, "observed", dynamics->count);
+}
+
+void
+manifest_begin(struct report *report, const char *command, const struct dynamics *dynamics, const char *store)
+{
+	report_begin(report, NULL);
+	report_text(report, "portolan", PORTOLAN_VERSION);
+	report_text(report, "command", command);
+	manifest_add_created(report);
+	if (dynamics)
+		add_run(report, dynamics, store);
 }
 
 int
@@ -101,12 +118,7 @@ manifest_open(struct manifest *manifest, const char *command, const char *output
 		free(manifest->path);
 		return code;
 	}
-	report_begin(report, NULL);
-	report_text(report, "portolan", PORTOLAN_VERSION);
-	report_text(report, "command", command);
-	add_date(report, "created", now());
-	if (dynamics)
-		add_run(report, dynamics, store);
+	manifest_begin(report, command, dynamics, store);
 	return 0;
 }
 

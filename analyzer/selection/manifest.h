@@ -36,6 +36,12 @@ int manifest_open(struct manifest *manifest, const char *command, const char *ou
                   const char *store, struct portolan_error *error);
 int manifest_close(struct manifest *manifest, struct portolan_error *error);
 
+/* Of a report that is no file: begins its object, with the members up to observed. */
+void manifest_begin(struct report *report, const char *command, const struct dynamics *dynamics, const char *store);
+
+/* Adds "created": now, or $SOURCE_DATE_EPOCH; UTC. */
+void manifest_add_created(struct report *report);
+
 /* "classes": [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …], those without label as null; null where the
  * run has no labels. Needs dynamics->gold. */
 void manifest_classes(struct report *report, const struct dynamics *dynamics, const uint32_t *chosen, size_t count);

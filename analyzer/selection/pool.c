@@ -88,7 +88,7 @@ apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list
 
 int
 pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
-          struct portolan_error *error)
+          const struct within *within, struct portolan_error *error)
 {
 	int code = 0;
 
@@ -101,6 +101,8 @@ pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *
 	} else {
 		code = apply_lists(pool, dynamics, lists, count, error);
 	}
+	if (code >= 0 && within)
+		code = within_keep(within, dynamics, pool->order, pool->count, pool->order, &pool->count, error);
 	if (code < 0)
 		pool_free(pool);
 	return code;

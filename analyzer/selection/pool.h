@@ -3,6 +3,7 @@
 #define POOL_H
 
 #include "dynamics/dynamics.h"
+#include "within.h"
 
 #define POOL_LISTS_MAX 16
 
@@ -22,10 +23,11 @@ struct pool {
 	size_t count;
 };
 
-/* In the pool is who stands in every list that is no exclusion, and in no exclusion. PORTOLAN_E_INVALID: an id that
- * cannot be one of the run, by file and line; or nobody is left. */
+/* In the pool is who stands in every list that is no exclusion, and in no exclusion, and is within the polygons, if
+ * there are any (NULL: none). PORTOLAN_E_INVALID: an id that cannot be one of the run, by file and line; or the lists
+ * leave nobody. Polygons may. */
 int pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
-              struct portolan_error *error);
+              const struct within *within, struct portolan_error *error);
 void pool_free(struct pool *pool); /* may be called twice */
 
 #endif

@@ -6,11 +6,10 @@
 
 #include <portolan/portolan.h>
 
-/* The cuts for a run, from its own variability. */
-static int
-default_cuts(const struct dynamics *dynamics, const double *variability, struct region_cuts *cuts,
-             struct portolan_error *error)
+int
+region_cuts_of(const struct dynamics *dynamics, struct region_cuts *cuts, struct portolan_error *error)
 {
+	const double *variability = dynamics_measure(dynamics, MEASURE_VARIABILITY);
 	size_t third = dynamics->count / 3; /* all that the cuts are made from */
 	struct sort_item *items = array_new(2 * third, sizeof(*items), "examples to rank", error);
 	double *descending = array_new(third, sizeof(*descending), "values to rank by", error);
@@ -36,7 +35,7 @@ region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uin
 	struct region_cuts own;
 	uint8_t *list;
 
-	if (!cuts && default_cuts(dynamics, variability, &own, error) < 0)
+	if (!cuts && region_cuts_of(dynamics, &own, error) < 0)
 		return PORTOLAN_E_MEMORY;
 	list = array_new(dynamics->ids.rows, 1, "regions", error);
 	if (!list)

@@ -10,4 +10,7 @@
 int region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uint8_t **regions,
                 struct portolan_error *error);
 
+/* The default cuts for a run, from its own variability, which must be loaded. PORTOLAN_E_MEMORY. */
+int region_cuts_of(const struct dynamics *dynamics, struct region_cuts *cuts, struct portolan_error *error);
+
 #endif

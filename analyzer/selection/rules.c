@@ -27,10 +27,22 @@ static const struct {
 };
 
 const char *const selection_names[] = {
-        "ambiguous",       "hard-to-learn",    "easy-to-learn",        "forgettable",
-        "random",          "high-confidence",  "low-variability",      "high-correctness",
-        "low-correctness", "forgetting",       "uncertainty",          "least-confidence",
-        "k-center",        "region:ambiguous", "region:easy-to-learn", "region:hard-to-learn",
+        "ambiguous",
+        "hard-to-learn",
+        "easy-to-learn",
+        "forgettable",
+        "random",
+        "high-confidence",
+        "low-variability",
+        "high-correctness",
+        "low-correctness",
+        "forgetting",
+        "uncertainty",
+        "least-confidence",
+        "k-center",
+        "region:ambiguous",
+        "region:easy-to-learn",
+        "region:hard-to-learn",
         NULL,
 };
 
@@ -81,6 +93,9 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 		break;
 	case SELECT_K_CENTER:
 		snprintf(text, room, "k-center greedy, Euclidean, from the lowest id");
+		break;
+	case SELECT_BY_ID:
+		snprintf(text, room, "all, by ascending id");
 		break;
 	}
 }

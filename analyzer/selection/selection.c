@@ -295,6 +295,11 @@ selection_rank_first(const struct selection_source *source, const struct selecti
 		return rank_randomly(source, limit, ranked, ranked_count, error);
 	if (rule->kind == SELECT_K_CENTER)
 		return rank_by_cover(source, limit, ranked, ranked_count, error);
+	if (rule->kind == SELECT_BY_ID) {
+		*ranked_count = limit < source->count ? limit : source->count;
+		memcpy(ranked, source->order, *ranked_count * sizeof(*ranked));
+		return 0;
+	}
 	return rank_by_values(source, rule, limit, ranked, ranked_count, error);
 }
 

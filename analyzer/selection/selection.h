@@ -19,6 +19,7 @@ enum selection_kind {
 	SELECT_REGION,      /* the set; ranked as the rule of the same name */
 	SELECT_RANDOM,
 	SELECT_K_CENTER, /* needs features */
+	SELECT_BY_ID,    /* all there is, by ascending id; has no name */
 };
 
 struct selection_rule {

@@ -301,6 +301,29 @@ finish_view(const struct live *live, struct live_view *view)
 }
 
 int
+live_look_in(struct live *live, struct store *store, ino_t inode, struct live_view *view, struct portolan_error *error)
+{
+	int code;
+
+	*view = (struct live_view){.state = LIVE_NO_RUN};
+	code = find_run(live, store, inode, error);
+	if (code >= 0)
+		code = look_at_epochs(live, store, view, error);
+	if (code >= 0)
+		code = look_at_sessions(live, store, view, error);
+	if (code >= 0) {
+		finish_view(live, view);
+		return 0;
+	}
+	forget(live); /* a reading that was broken off may have left half a sum */
+	if (code != STORE_E_NO_RUN)
+		return code;
+	*view = (struct live_view){.state = LIVE_NO_RUN};
+	snprintf(view->why, sizeof(view->why), "%s", error->message);
+	return 0;
+}
+
+int
 live_look(struct live *live, struct live_view *view, struct portolan_error *error)
 {
 	struct store *store = NULL;
@@ -308,25 +331,16 @@ live_look(struct live *live, struct live_view *view, struct portolan_error *erro
 	char path[4096];
 	int code;
 
-	*view = (struct live_view){.state = LIVE_NO_STORE};
 	snprintf(path, sizeof(path), "%s/data.mdb", live->directory);
 	(void)stat(path, &status); /* what is wrong with it, store_open() says better */
 	code = store_open(live->directory, &store, error);
-	if (code >= 0)
-		code = find_run(live, store, status.st_ino, error);
-	if (code >= 0)
-		code = look_at_epochs(live, store, view, error);
-	if (code >= 0)
-		code = look_at_sessions(live, store, view, error);
-	store_close(store);
 	if (code >= 0) {
-		finish_view(live, view);
-		return 0;
-	}
-	forget(live); /* a reading that was broken off may have left half a sum */
-	if (code != STORE_E_NO_STORE && code != STORE_E_NO_RUN)
+		code = live_look_in(live, store, status.st_ino, view, error);
+		store_close(store);
 		return code;
-	*view = (struct live_view){.state = code == STORE_E_NO_STORE ? LIVE_NO_STORE : LIVE_NO_RUN};
+	}
+	forget(live);
+	*view = (struct live_view){.state = LIVE_NO_STORE};
 	snprintf(view->why, sizeof(view->why), "%s", error->message);
-	return 0;
+	return code == STORE_E_NO_STORE ? 0 : code;
 }

@@ -57,6 +57,10 @@ struct live {
 /* 0; PORTOLAN_E_CANCELLED when `stopped` said so; else what failed, which may pass. Everything in *view is set. */
 int live_look(struct live *live, struct live_view *view, struct portolan_error *error);
 
+/* The same in a store that the caller has open; `inode` is its data.mdb's. */
+int live_look_in(struct live *live, struct store *store, ino_t inode, struct live_view *view,
+                 struct portolan_error *error);
+
 void live_free(struct live *live);
 
 #endif

@@ -207,6 +207,9 @@ write_texts(struct output *output)
 	text_csv(output, "plain", 5);
 	text_csv(output, "a,\"b\"", 5);
 	text_csv(output, "x\ny", 3);
+	text_csv_for_spreadsheets(output, "=1,2", 4);
+	text_csv_for_spreadsheets(output, "1=", 2);
+	text_csv_for_spreadsheets(output, "", 0);
 	text_json(output, "q\"\\\n\x01é", 7);
 	text_number(output, 0.25);
 	text_integer(output, 7);
@@ -312,7 +315,7 @@ test_report_text(void **state)
 static void
 test_texts(void **state)
 {
-	static const char expected[] = "plain\"a,\"\"b\"\"\"\"x\ny\"\"q\\\"\\\\\\u000a\\u0001é\"0.257";
+	static const char expected[] = "plain\"a,\"\"b\"\"\"\"x\ny\"\"'=1,2\"1=\"q\\\"\\\\\\u000a\\u0001é\"0.257";
 	char text[200];
 
 	(void)state;

@@ -1,0 +1,22 @@
+/* run_report.h: what `portolan runs --json` says of runs. */
+#ifndef RUN_REPORT_H
+#define RUN_REPORT_H
+
+#include "output/report.h"
+
+#include <portolan/store.h>
+
+/* One run, as an object of a list, or the document. One that is found out to be damaged is marked so: of it only name
+ * and state are told. One removed meanwhile is left out. */
+int run_report(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error);
+
+/* The run of a name; all runs, as a list. */
+int run_report_one(struct report *report, struct store *store, const char *name, struct portolan_error *error);
+int run_report_all(struct report *report, struct store *store, struct portolan_error *error);
+
+/* "2026-11-22T10:00:00Z"; empty: no time that can be written. */
+void run_time(int64_t seconds, char text[32]);
+const char *run_state_name(const struct store_run_info *run);
+const char *run_mode_name(const struct store_run_info *run);
+
+#endif

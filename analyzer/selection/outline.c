@@ -1,0 +1,144 @@
+/*
+ * outline.c: which edges touch which band of heights.
+ *
+ * An edge is looked at for a point only if it is as low and as high as the point. The band of a height never falls as
+ * the height grows, also as floating point rounds it, so the point's band has all those edges, and no answer depends on
+ * how many bands there are.
+ */
+#include "outline.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EDGE_BANDS 8 /* on average an edge is listed in no more bands than this, or there are fewer bands */
+
+static size_t
+band_of(const struct outline *outline, double y)
+{
+	size_t band = outline->bands > 1 ? (size_t)((y - outline->least_y) * outline->per_height) : 0;
+
+	return band < outline->bands ? band : outline->bands - 1;
+}
+
+struct band_range {
+	size_t first, last;
+};
+
+static struct band_range
+bands_of_edge(const struct outline *outline, size_t i)
+{
+	size_t before = i > 0 ? i - 1 : outline->count - 1;
+	size_t a = band_of(outline, outline->vertices[2 * before + 1]);
+	size_t b = band_of(outline, outline->vertices[2 * i + 1]);
+
+	return (struct band_range){a < b ? a : b, a < b ? b : a};
+}
+
+static void
+measure(struct outline *outline)
+{
+	outline->least_x = outline->least_y = INFINITY;
+	outline->most_x = outline->most_y = -INFINITY;
+	for (size_t i = 0; i < outline->count; i++) {
+		outline->least_x = fmin(outline->least_x, outline->vertices[2 * i]);
+		outline->most_x = fmax(outline->most_x, outline->vertices[2 * i]);
+		outline->least_y = fmin(outline->least_y, outline->vertices[2 * i + 1]);
+		outline->most_y = fmax(outline->most_y, outline->vertices[2 * i + 1]);
+	}
+}
+
+/* How often edges are listed with so many bands. */
+static size_t
+set_bands(struct outline *outline, size_t bands)
+{
+	size_t listed = 0;
+
+	outline->per_height = (double)bands / (outline->most_y - outline->least_y);
+	outline->bands = isnormal(outline->per_height) ? bands : 1; /* too flat, or too high, to be cut up */
+	for (size_t i = 0; i < outline->count; i++) {
+		struct band_range range = bands_of_edge(outline, i);
+
+		listed += range.last - range.first + 1;
+	}
+	return listed;
+}
+
+/* First band_ends has each band's beginning, and listing an edge moves it on. */
+static void
+list_edges(struct outline *outline)
+{
+	uint32_t *ends = outline->band_ends, begin = 0;
+
+	for (size_t i = 0; i < outline->count; i++) {
+		struct band_range range = bands_of_edge(outline, i);
+
+		for (size_t band = range.first; band <= range.last; band++)
+			ends[band]++;
+	}
+	for (size_t band = 0; band < outline->bands; band++) {
+		uint32_t edges = ends[band];
+
+		ends[band] = begin;
+		begin += edges;
+	}
+	for (size_t i = 0; i < outline->count; i++) {
+		struct band_range range = bands_of_edge(outline, i);
+
+		for (size_t band = range.first; band <= range.last; band++)
+			outline->edges[ends[band]++] = (uint32_t)i;
+	}
+}
+
+int
+outline_index(struct outline *outline, struct portolan_error *error)
+{
+	size_t bands = outline->count, listed;
+
+	measure(outline);
+	while ((listed = set_bands(outline, bands)) > EDGE_BANDS * outline->count)
+		bands = bands / 2;
+	outline->edges = malloc(listed * sizeof(*outline->edges));
+	outline->band_ends = calloc(outline->bands, sizeof(*outline->band_ends));
+	if (!outline->edges || !outline->band_ends)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	list_edges(outline);
+	return 0;
+}
+
+void
+outline_free(struct outline *outline)
+{
+	free(outline->vertices);
+	free(outline->edges);
+	free(outline->band_ends);
+}
+
+/*
+ * Counts the edges that a ray from the point to the right crosses. `side` is above 0 where the point is to the left of
+ * the edge from a to b, and 0 on the line through both.
+ */
+bool
+outline_holds(const struct outline *outline, double x, double y)
+{
+	const double *vertices = outline->vertices;
+	bool inside = false;
+	size_t band;
+
+	if (!(x >= outline->least_x && x <= outline->most_x && y >= outline->least_y && y <= outline->most_y))
+		return false;
+	band = band_of(outline, y);
+	for (uint32_t e = band > 0 ? outline->band_ends[band - 1] : 0; e < outline->band_ends[band]; e++) {
+		size_t i = outline->edges[e], before = i > 0 ? i - 1 : outline->count - 1;
+		double ax = vertices[2 * before], ay = vertices[2 * before + 1];
+		double bx = vertices[2 * i], by = vertices[2 * i + 1];
+		double side = (bx - ax) * (y - ay) - (x - ax) * (by - ay);
+
+		if (side == 0 && x >= fmin(ax, bx) && x <= fmax(ax, bx) && y >= fmin(ay, by) && y <= fmax(ay, by))
+			return true;
+		if ((ay > y) != (by > y) && (by > ay ? side > 0 : side < 0))
+			inside = !inside;
+	}
+	return inside;
+}

@@ -1,0 +1,29 @@
+/* outline.h: a polygon, with its edges by height, so that a point is compared with those beside it only. */
+#ifndef OUTLINE_H
+#define OUTLINE_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct outline {
+	double *vertices; /* x0 y0 x1 y1 …, freed by outline_free() */
+	size_t count;
+	/* outline_index() fills these */
+	double least_x, most_x, least_y, most_y;
+	double per_height;   /* bands per unit of y */
+	size_t bands;        /* of equal height, from least_y up */
+	uint32_t *edges;     /* those that touch band 0, band 1, …: edge i leads to vertex i from the one before it */
+	uint32_t *band_ends; /* where each band's edges end in `edges` */
+};
+
+/* Of finite vertices, 3 or more, already there. PORTOLAN_E_MEMORY. */
+int outline_index(struct outline *outline, struct portolan_error *error);
+void outline_free(struct outline *outline);
+
+/* Is (x, y) inside, by the even-odd rule? Edges and vertices are. NaN is nowhere. */
+bool outline_holds(const struct outline *outline, double x, double y);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * within.h: a selection as the live page exports it: polygons over two measures, and filters.
+ *
+ *     {"run": NAME, "x": "variability", "y": "confidence", "epochs": "1:6",
+ *      "parts": [{"op": "add", "polygon": [[x, y], …]}, {"op": "remove", "polygon": …}],
+ *      "filters": {"gold": {"in": [0, 2]}, "correctness": {"min": 0.2, "max": 0.8}, "id": {"in": […]}},
+ *      "digests": {"variability": "0123456789abcdef", …}}
+ *
+ * `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at first. Without
+ * either, all that pass the filters are selected. Inside is decided by the even-odd rule, in float64, on the measures
+ * themselves; edges and vertices are inside. An example that lacks one of the two measures is inside of nothing. Bounds
+ * are inclusive; who lacks the filter's value does not pass it. `gold` takes numbers of classes, names of classes, and
+ * null for who has no label; `id` numbers, or texts; measures and users' columns "min", "max", and "in" with numbers.
+ * `digests` tell whether what was selected from is what there is now: see within_is_changed().
+ */
+#ifndef WITHIN_H
+#define WITHIN_H
+
+#include "dynamics/dynamics.h"
+
+#include <jansson.h>
+
+struct within;
+
+/* Reads one from JSON text. `what` names it in errors ("FILE.json", "the request"). PORTOLAN_E_INVALID says which
+ * member is wrong, and how it should be. */
+int within_parse(struct within **within, const char *what, const char *text, size_t size, struct portolan_error *error);
+int within_read(struct within **within, const char *path, struct portolan_error *error); /* from a file */
+void within_free(struct within *within);                                                 /* NULL: nothing */
+
+/* What it says of where it was made; NULL: nothing. */
+const char *within_run(const struct within *within);
+const char *within_epochs(const struct within *within); /* "1:6" */
+
+/* The object it was read from, without what it does not know. Borrowed. */
+const json_t *within_json(const struct within *within);
+
+/* Adds what must be loaded for it. */
+void within_request(const struct within *within, struct dynamics_request *request);
+
+/*
+ * Keeps those of the n in `order` (dense indices by ascending id) that it selects: kept[] (room for n; may be order
+ * itself), still by ascending id. PORTOLAN_E_INVALID: the run has no such measure, column, class or kind of id. Safe
+ * from several threads on one `within`.
+ */
+int within_keep(const struct within *within, const struct dynamics *dynamics, const uint32_t *order, size_t n,
+                uint32_t *kept, size_t *kept_count, struct portolan_error *error);
+
+#define WITHIN_DIGEST_ROOM 17
+/* A hash (XXH3) of a column's values over the observed examples by ascending id, as 16 hexadecimal digits. */
+void within_digest(const struct dynamics *dynamics, const double *values, char digest[WITHIN_DIGEST_ROOM]);
+
+/* Has any of the columns that it gives a digest of other values now? Columns that were not loaded count as the same. */
+bool within_is_changed(const struct within *within, const struct dynamics *dynamics);
+
+#endif
