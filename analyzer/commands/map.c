@@ -5,6 +5,7 @@
  * a temporary name; only a whole picture gets the name asked for.
  */
 #include "map/drawing.h"
+#include "map_html.h"
 #include "map_report.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -19,6 +20,7 @@ struct map_line {
 	struct map_request request;
 	const char *beside, *shift;
 	const char *paths[MAP_PATHS_MAX];
+	struct map_html html;
 };
 
 /* "12,a7": a backslash before a comma makes it part of an id. Cuts the text up where it stands. */
@@ -49,6 +51,21 @@ take_paths(void *context, char *text)
 }
 
 static int
+take_texts(void *context, char *text)
+{
+	struct map_line *line = context;
+	struct map_html *html = &line->html;
+	size_t count = options_split(text, MAP_HTML_TEXTS - html->text_count, html->texts + html->text_count);
+
+	if (count == 0)
+		return options_wrong(&line->common,
+		                     "--text takes names of fields, with commas between them, %d at most",
+		                     MAP_HTML_TEXTS);
+	html->text_count += count;
+	return 0;
+}
+
+static int
 check_picture(struct map_line *line, struct portolan_error *error)
 {
 	struct map_request *request = &line->request;
@@ -60,8 +77,9 @@ check_picture(struct map_line *line, struct portolan_error *error)
 		return 0;
 	code = picture_init(&request->picture, PICTURE_MAP, "-o", output, line->common.script, error);
 	if (code < 0)
-		return options_wrong(&line->common, "%s%s", error->message,
-		                     code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation" : "");
+		return options_wrong(
+		        &line->common, "%s%s", error->message,
+		        code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation; or .html, for a page" : "");
 	if (request->frames && request->picture.format != PICTURE_GIF)
 		return options_wrong(&line->common, "-o %s: with --frames, an animation: FILE.gif", output);
 	return 0;
@@ -85,7 +103,12 @@ check(void *context, struct portolan_error *error)
 	if (!request->from && common->operand_count == 0)
 		return options_wrong(common, "which run? portolan map %s", common->command->operands);
 	if (!common->output && !request->frames)
-		return options_wrong(common, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation");
+		return options_wrong(common, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation; "
+		                             "FILE.html for a page");
+	if (map_html_is_meant(common->output))
+		return map_html_check(common);
+	if (line->html.data)
+		return options_wrong(common, "--data is of a page: -o FILE.html");
 	status = check_picture(line, error);
 	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 	if (status != 0)
@@ -180,7 +203,8 @@ run(void *context, struct portolan_error *error)
 	struct map_line *line = context;
 
 	complete(line);
-	return draw(&line->request, error);
+	return map_html_is_meant(line->common.output) ? map_html_write(&line->html, &line->request, error)
+	                                              : draw(&line->request, error);
 }
 
 #define TO(member) .offset = offsetof(struct map_line, member)
@@ -193,8 +217,12 @@ static const struct option_spec options[] = {
         {"color", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
         {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color",
          .help = "Take what --colour names from FILE: a field of JSONL, CSV or TSV, with a number for each example."},
-        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from",
-         .help = "The field of the examples' ids in the files of --colour-file and --from. Default: guid, else id."},
+        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from data",
+         .help = "The field of the examples' ids in the files of --colour-file, --from and --data. Default: guid, else id; of --data there is none."},
+        {"data", "FILE", OPTION_INPUT, TO(html.data), .needs = "id-field",
+         .help = "For FILE.html: the file that the model was trained on (JSON lines, CSV or TSV). --colour may name one of its columns."},
+        {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
+         .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
         {"density", NULL, OPTION_FLAG, TO(request.density),
          .help = "Show how many examples lie where, as a heat map of all of them, instead of points."},
         {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames",
@@ -209,7 +237,7 @@ static const struct option_spec options[] = {
          .help = "Draw a file of coordinates (JSONL, CSV, TSV) instead of a run; - is standard input."},
         {"compact", NULL, OPTION_FLAG, TO(request.compact), .help = "The map alone, without the density panels."},
         {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
-         .help = "Show at most N points, drawn at random. Default: 25000."},
+         .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
         {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .help = "Seed of that sample. Default: 0."},
         {"title", "T", OPTION_TEXT, TO(request.title), .help = "The title. Default: the run's name."},
         {0},
@@ -242,12 +270,14 @@ const struct command map_command = {
                 "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
                 "the map after each epoch, moving, and as single pictures\n"
                 "portolan map snli/seed1 -o training.gif --frames frames\n"
+                "a page to look into: lasso, table, export; one file, which opens without a server\n"
+                "portolan map snli/seed1 -o map.html --data d.jsonl --id-field id --text premise\n"
                 "coordinates that other tools wrote\n"
                 "portolan map --from td_metrics.jsonl -o published.png\n"
                 "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
                 "portolan map snli/seed1 -o data-map.png --script\n",
         .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with histograms of the three beside it. "
-                "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch. "
+                "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch; html for the page of portolan serve with its data inside, one file, which needs neither a server nor gnuplot (p(gold) by epoch is left out, and that is said, where it would have more than 100 MB). "
                 "With --script the data are left too, as FILE.map-data; characters other than letters, digits and ._- become _ in the names of both. "
                 "--json prints what was drawn: examples, axes, regions, files.\n\n"
                 "The points are a sample, the histograms, cells and regions count every example. "

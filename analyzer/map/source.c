@@ -71,9 +71,8 @@ map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 	return source->input.regions ? map_find_cuts(&source->input, &source->cuts, error) : 0;
 }
 
-/* What the source has, for an error about what it has not. */
-static int
-unknown_column(const struct dynamics *dynamics, const char *option, const char *name, struct portolan_error *error)
+int
+map_source_unknown(const struct dynamics *dynamics, const char *option, const char *name, struct portolan_error *error)
 {
 	const char *names[NAMES_MAX], *nearest;
 	size_t count = 0;
@@ -100,7 +99,7 @@ take_column(const struct dynamics *dynamics, const char *option, const char *nam
 	const struct dynamics_column *found = dynamics_column(dynamics, name);
 
 	if (!found)
-		return unknown_column(dynamics, option, name, error);
+		return map_source_unknown(dynamics, option, name, error);
 	*column = (struct map_column){
 	        .name = found->name,
 	        .kind = measure_of(name) >= 0 ? map_source_kind(name) : MAP_ANY,

@@ -50,6 +50,10 @@ int map_source_run(struct map_source *source, const struct common_options *commo
 int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
                     struct portolan_error *error);
 
+/* The error for a measure that a run has not: names the nearest. `option` gave it. */
+int map_source_unknown(const struct dynamics *dynamics, const char *option, const char *name,
+                       struct portolan_error *error);
+
 void map_source_free(struct map_source *source); /* may be called twice */
 
 /* The map of the source, with an input that is like its own but for grids, levels and labels. `sample`: who was drawn,

@@ -21,6 +21,7 @@ const struct command *const command_table[] = {
         &artifacts_command,
         &upsample_command,
         &watch_command,
+        &serve_command,
         &import_command,
         &rm_command,
         &backup_command,

@@ -101,6 +101,8 @@ CASES = {
     "watch-wrong-run": "watch smal --once",
     "watch-no-store": "watch small --once --store ./nowhere",
     "watch-wrong-interval": "watch small --interval 0",
+    "help-serve": "help serve",
+    "serve-wrong-listen": "serve --listen 0.0.0.0:5780",
     "help-import": "import --help",
     "help-rm": "help rm",
     "help-keygen": "help keygen",

@@ -31,9 +31,10 @@ ROWS = [
     ("metrics r", [], ["-o"]),
     ("map r", ["--colour-file --colour c"], ["-o .png"]),
     ("map", ["--from"], ["-o .png"]),
+    ("map r", ["--data --id-field id"], ["-o .html"]),
     ("map r --frames frames", ["--colour-file --colour c"], ["-o .gif"]),
-    ("select r --by ambiguous", ["--only", "--exclude", "--join --id-field id"], ["-o"]),
-    ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--join --id-field id"], ["-o"]),
+    ("select r --by ambiguous", ["--only", "--exclude", "--join --id-field id", "--within"], ["-o"]),
+    ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--join --id-field id", "--within"], ["-o"]),
     ("select r --by k-center --count 1", ["--features"], ["-o"]),
     ("select r --by k-center --count 1 --features X.npy", ["--feature-ids"], ["-o"]),
     ("noise plan r --fraction 0.1", [], ["-o"]),
@@ -50,12 +51,13 @@ ROWS = [
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
+    ("serve", ["--data --id-field id", "--tls-cert --tls-key k", "--tls-key --tls-cert c", "--token-file"], []),
     ("watch r", [], []),
 ]
 
 # Options with an argument that is no file: of any command.
 NO_FILES = set("""
-    epochs threads max-memory store format never-learned x y colour color id-field beside shift path sample seed title by
+    port listen epochs threads max-memory store format never-learned x y colour color id-field beside shift path sample seed title by
     fraction count threshold both-ends mix with regions before show columns text-pair words replicates level label-field run
     target-size partitions train-size slice heuristic ties group-field text label min-count max-count top prior min-length
     ngrams step iterations patience pick max-multiplicity weights interval client

@@ -1,0 +1,198 @@
+/* colours.c: which categories are the largest, and which byte each example gets. */
+#include "colours.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct colour_count {
+	size_t number; /* of the category */
+	uint64_t count;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct colour_count *first = a, *second = b;
+
+	if (first->count != second->count)
+		return first->count > second->count ? -1 : 1;
+	return first->number < second->number ? -1 : 1;
+}
+
+/* NULL: out of memory. */
+static struct colour_count *
+count_categories(const struct categories *categories, size_t n)
+{
+	struct colour_count *counts = calloc(categories->known + 1, sizeof(*counts));
+
+	if (!counts)
+		return NULL;
+	for (size_t k = 0; k < categories->known; k++)
+		counts[k].number = k;
+	for (size_t i = 0; i < n; i++)
+		if (categories->numbers[i] >= 0)
+			counts[categories->numbers[i]].count++;
+	qsort(counts, categories->known, sizeof(*counts), compare);
+	return counts;
+}
+
+static int
+colour_categories(struct colours *colours, struct portolan_error *error)
+{
+	const struct categories *categories = &colours->categories;
+	size_t n = categories->view->dynamics.count;
+	unsigned char *ranks = malloc(categories->known + 1);
+
+	colours->are_categories = true;
+	colours->counts = count_categories(categories, n);
+	for (size_t r = 0; ranks && colours->counts && r < categories->known; r++)
+		ranks[colours->counts[r].number] = (unsigned char)(r < COLOURS_MAX ? r : COLOURS_MAX);
+	for (size_t i = 0; ranks && i < n; i++)
+		colours->bytes[i] = categories->numbers[i] < 0 ? COLOUR_NONE : ranks[categories->numbers[i]];
+	free(ranks);
+	return ranks && colours->counts ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+}
+
+/* values[order[i]], or values[i] for a NULL order. */
+static void
+colour_numbers(struct colours *colours, const double *values, const uint32_t *order, size_t n)
+{
+	colours->are_numbers = true;
+	for (size_t i = 0; i < n; i++) {
+		double value = values[order ? order[i] : i];
+
+		colours->bytes[i] = (unsigned char)(isnan(value) ? COLOUR_NONE
+		                                                 : colours_scale(value, colours->low, colours->high,
+		                                                                 COLOUR_NONE - 1));
+	}
+}
+
+static int
+colour_measure(struct colours *colours, const struct view *view, const char *name, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	const struct dynamics_column *column = dynamics_column(dynamics, name);
+	size_t c = column ? (size_t)(column - dynamics->columns) : 0;
+
+	if (!column)
+		return error_set(error, PORTOLAN_E_INVALID, "the run has no measure '%.100s'", name);
+	colours->low = view->extents[c].low;
+	colours->high = view->extents[c].high;
+	colour_numbers(colours, column->values, dynamics->order, dynamics->count);
+	return 0;
+}
+
+/* By a column of numbers in the user's file. */
+static int
+colour_column(struct colours *colours, const struct attribute *column, const struct view *view,
+              const struct texts *texts, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	double *values = malloc((dynamics->count + 1) * sizeof(*values)), low = INFINITY, high = -INFINITY;
+
+	if (!values)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t i = 0; i < dynamics->count; i++) {
+		size_t record = texts_find(texts, &dynamics->ids, dynamics->order[i]);
+
+		values[i] = record == TEXTS_NONE ? NAN : column->numbers[record];
+		low = fmin(low, values[i]);
+		high = fmax(high, values[i]);
+	}
+	colours->low = low <= high ? low : 0;
+	colours->high = low <= high ? high : 0;
+	colour_numbers(colours, values, NULL, dynamics->count);
+	free(values);
+	return 0;
+}
+
+/* By the gold labels, or a column of the user's file. */
+static int
+colour_by(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
+          struct portolan_error *error)
+{
+	const struct attribute *column;
+	int code = categories_make(&colours->categories, view, texts, name, &column, error);
+
+	if (code < 0)
+		return code;
+	return code > 0 ? colour_categories(colours, error) : colour_column(colours, column, view, texts, error);
+}
+
+int
+colours_make(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
+             struct portolan_error *error)
+{
+	int code = 0;
+
+	*colours = (struct colours){.bytes = malloc(view->dynamics.count + 1)};
+	if (!colours->bytes)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (!name || strcmp(name, "none") == 0)
+		memset(colours->bytes, COLOUR_NONE, view->dynamics.count);
+	else if (strcmp(name, "gold") == 0 || strncmp(name, "data:", 5) == 0)
+		code = colour_by(colours, view, texts, name, error);
+	else
+		code = colour_measure(colours, view, name, error);
+	if (code < 0)
+		colours_free(colours);
+	return code;
+}
+
+void
+colours_free(struct colours *colours)
+{
+	free(colours->bytes);
+	free(colours->counts);
+	categories_free(&colours->categories);
+	*colours = (struct colours){0};
+}
+
+static void
+report_values(struct report *report, const struct colours *colours)
+{
+	const struct categories *categories = &colours->categories;
+	uint64_t others = 0;
+
+	report_begin_list(report, "values");
+	for (size_t r = 0; r < categories->known && colours->counts[r].count > 0; r++) {
+		if (r >= COLOURS_MAX) {
+			others += colours->counts[r].count;
+			continue;
+		}
+		report_begin(report, NULL);
+		categories_report(report, categories, colours->counts[r].number);
+		report_whole(report, "count", colours->counts[r].count);
+		report_end(report);
+	}
+	if (others > 0) {
+		report_begin(report, NULL);
+		report_text(report, "label", "other");
+		report_null(report, "value");
+		report_whole(report, "count", others);
+		report_end(report);
+	}
+	report_end(report);
+}
+
+void
+colours_report(struct report *report, const char *key, const struct colours *colours, const char *name)
+{
+	if (!colours->are_categories && !colours->are_numbers) {
+		report_null(report, key);
+		return;
+	}
+	report_begin(report, key);
+	report_text(report, "name", name);
+	report_text(report, "kind", colours->are_categories ? "category" : "number");
+	if (colours->are_categories) {
+		report_values(report, colours);
+	} else {
+		report_real(report, "low", colours->low);
+		report_real(report, "high", colours->high);
+	}
+	report_end(report);
+}

@@ -1,0 +1,42 @@
+/*
+ * colours.h: what colours the points: a measure, the gold labels, or a column of the user's file ("data:NAME"). A
+ * colour is one byte per example: a category's rank, or a value from 0, the column's low, to 254, its high;
+ * COLOUR_NONE: no value.
+ */
+#ifndef COLOURS_H
+#define COLOURS_H
+
+#include "categories.h"
+
+#define COLOUR_NONE 255
+#define COLOURS_MAX 12 /* categories that have a colour of their own; the others are one more, "other" */
+
+struct colours {
+	unsigned char *bytes; /* by place */
+	/* private */
+	bool are_categories, are_numbers; /* neither: there are no colours */
+	double low, high;
+	struct categories categories;
+	struct colour_count *counts; /* of the categories, by falling count; equal ones by number */
+};
+
+/* `name`: a measure, "gold", "data:NAME"; NULL or "none": all are COLOUR_NONE. `texts` may be NULL: there are no
+ * columns. The view stays, until colours_free(). */
+int colours_make(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
+                 struct portolan_error *error);
+void colours_free(struct colours *colours); /* may be called twice */
+
+/* The legend: {"name", "kind": "category", "values": [{"label", "value", "count"}, …]} by falling count, {"name",
+ * "kind": "number", "low", "high"}, or null. */
+void colours_report(struct report *report, const char *key, const struct colours *colours, const char *name);
+
+/* 0 … most for a value between low and high. */
+static inline unsigned
+colours_scale(double value, double low, double high, unsigned most)
+{
+	double share = high > low ? (value - low) / (high - low) : 0;
+
+	return share <= 0 ? 0 : share >= 1 ? most : (unsigned)(share * most + 0.5);
+}
+
+#endif

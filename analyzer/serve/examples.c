@@ -1,0 +1,117 @@
+/* examples.c: an example with all that is known of it. */
+#include "examples.h"
+
+#include "program/number.h"
+
+#include <portolan/clock.h>
+
+#include <math.h>
+#include <string.h>
+
+#define SEARCH_MS 500 /* a search that takes longer is broken off, and says how far it came */
+
+void
+examples_report_id(struct report *report, const char *key, const struct ids *ids, uint32_t index)
+{
+	size_t length;
+	const char *text;
+
+	if (ids->kind == STORE_ID_STR) {
+		text = ids_text(ids, index, &length);
+		report_bytes(report, key, text, length);
+	} else {
+		report_whole(report, key, ids->integers[index]);
+	}
+}
+
+static void
+report_measures(struct report *report, const struct dynamics *dynamics, uint32_t index)
+{
+	report_begin(report, "measures");
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		report_real(report, dynamics->columns[c].name, dynamics->columns[c].values[index]);
+	report_end(report);
+}
+
+static void
+report_story(struct report *report, const struct stories *stories, size_t i)
+{
+	const float *gold_prob = stories->gold_prob + i * stories->epochs;
+	const unsigned char *correct = stories->correct + i * stories->epochs;
+
+	report_begin_list(report, "gold_prob");
+	for (size_t e = 0; e < stories->epochs; e++)
+		report_real(report, NULL, (double)gold_prob[e]);
+	report_end(report);
+	report_begin_list(report, "correct");
+	for (size_t e = 0; e < stories->epochs; e++) {
+		if (isnan(gold_prob[e]))
+			report_null(report, NULL);
+		else
+			report_flag(report, NULL, correct[e]);
+	}
+	report_end(report);
+}
+
+void
+examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
+                const struct stories *stories, size_t i)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	uint32_t index = dynamics->order[place];
+	size_t record = texts ? texts_find(texts, &dynamics->ids, index) : TEXTS_NONE;
+	int32_t gold = dynamics->gold ? dynamics->gold[index] : -1;
+
+	report_begin(report, NULL);
+	report_whole(report, "place", place);
+	examples_report_id(report, "id", &dynamics->ids, index);
+	if (gold < 0)
+		report_null(report, "gold");
+	else
+		report_whole(report, "gold", (uint64_t)gold);
+	report_text(report, "label", dynamics_label(dynamics, index));
+	report_measures(report, dynamics, index);
+	if (record == TEXTS_NONE)
+		report_null(report, "text");
+	else
+		texts_report(report, "text", texts, record);
+	report_story(report, stories, i);
+	report_end(report);
+}
+
+static bool
+has_text(const struct view *view, const struct texts *texts, uint32_t index, const char *part)
+{
+	const struct ids *ids = &view->dynamics.ids;
+	size_t record, length;
+	char id[512];
+
+	if (ids->kind == STORE_ID_STR) {
+		const char *text = ids_text(ids, index, &length);
+
+		snprintf(id, sizeof(id), "%.*s", (int)length, text);
+	} else {
+		number_print_u64(ids->integers[index], id);
+	}
+	if (strcasestr(id, part))
+		return true;
+	record = texts ? texts_find(texts, ids, index) : TEXTS_NONE;
+	return record != TEXTS_NONE && texts_contain(texts, record, part);
+}
+
+size_t
+examples_search(const struct view *view, const struct texts *texts, const uint32_t *indices, size_t n, const char *part,
+                size_t most, uint32_t *found, size_t *searched)
+{
+	int64_t until = clock_ms() + SEARCH_MS;
+	size_t count = 0, i = 0;
+
+	for (; i < n && count < most; i++) {
+		if (i % 1024 == 1023 && clock_ms() > until)
+			break;
+		if (has_text(view, texts, indices[i], part))
+			found[count++] = (uint32_t)i;
+	}
+	*searched = i;
+	return count;
+}

@@ -1,0 +1,447 @@
+/*
+ * http.c: who may ask comes first, before a body is read: the method, Host and Origin, and then the token.
+ *
+ * A page of another site may send requests to loopback, and by DNS rebinding may even read the answers, as if they were
+ * its own. Its Host, or its Origin, then has the other site's name. The port of Host is not looked at: a forwarded port
+ * (ssh -L) is another one.
+ */
+#include "http.h"
+
+#include "output/report.h"
+
+#include <portolan/error.h>
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistr.h>
+
+#define HEADERS_MAX (64u << 10) /* of one request, and what is sent of the answer at once */
+#define STACK_SIZE (512u << 10)
+#define ARGUMENTS_MAX 24
+
+#define NOTHING_MAY_BE_LOADED "default-src 'none'; frame-ancestors 'none'"
+
+struct http {
+	struct MHD_Daemon *daemon;
+	struct http_settings settings;
+};
+
+/* A request under way: MHD calls handle() first with its headers, then with parts of its body, then at its end. */
+struct exchange {
+	struct http_request request;
+	struct MHD_Connection *connection;
+	char *path, *body;
+	size_t room;
+	bool too_long;
+	char *arguments[ARGUMENTS_MAX]; /* decoded; freed with it */
+	size_t argument_count;
+};
+
+/* A copy with %XX decoded; NULL: no proper UTF-8, or it holds '\0', or out of memory. */
+static char *
+decode(const char *text)
+{
+	char *copy = strdup(text);
+	size_t size;
+
+	if (!copy)
+		return NULL;
+	size = MHD_http_unescape(copy);
+	if (strlen(copy) == size && !u8_check((const uint8_t *)copy, size))
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+const char *
+http_argument(const struct http_request *request, const char *name)
+{
+	struct exchange *exchange = request->private;
+	const char *value = MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, name);
+	char *decoded = value && exchange->argument_count < ARGUMENTS_MAX ? decode(value) : NULL;
+
+	if (decoded)
+		exchange->arguments[exchange->argument_count++] = decoded;
+	return decoded;
+}
+
+void
+http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size)
+{
+	answer->status = MHD_HTTP_OK;
+	answer->type = type;
+	answer->bytes = bytes;
+	answer->size = size;
+}
+
+void
+http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size)
+{
+	http_bytes(answer, type, (void *)(uintptr_t)bytes, size);
+	answer->lasting = true;
+}
+
+void
+http_error(struct http_answer *answer, unsigned status, const char *format, ...)
+{
+	char message[1024];
+	const uint8_t *broken;
+	struct portolan_error error;
+	struct report report;
+	char *text = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	while ((broken = u8_check((uint8_t *)message, strlen(message)))) /* what is quoted may be cut */
+		message[broken - (const uint8_t *)message] = '?';
+	if (report_open_memory(&report, &error) >= 0) {
+		report_begin(&report, NULL);
+		report_text(&report, "error", message);
+		report_end(&report);
+		if (output_check(&report.output, &error) >= 0)
+			text = strndup(report.output.buffer, report.output.used);
+		output_discard(&report.output);
+	}
+	if (text)
+		http_bytes(answer, "application/json", text, strlen(text));
+	else
+		http_lasting(answer, "application/json", "{\"error\":\"failed\"}", 18);
+	answer->status = status;
+}
+
+static bool
+is_token(const char *given, const char *token)
+{
+	size_t length = strlen(token);
+	unsigned char difference = 0;
+
+	if (!given || strlen(given) != length)
+		return false;
+	for (size_t i = 0; i < length; i++) /* in the same time, wherever they differ */
+		difference |= (unsigned char)(given[i] ^ token[i]);
+	return difference == 0;
+}
+
+static const char *
+header(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static bool
+has_token(const struct http_settings *settings, struct MHD_Connection *connection)
+{
+	const char *authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+
+	if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0)
+		return is_token(authorization + 7, settings->token);
+	return is_token(MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, settings->cookie), settings->token);
+}
+
+/* Is the name in "NAME" or "NAME:PORT", where NAME may be "[::1]", one of those allowed? */
+static bool
+is_host(const struct http_settings *settings, const char *host)
+{
+	size_t length;
+
+	if (!host)
+		return false;
+	length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	if (length > strlen(host) || (host[length] != '\0' && host[length] != ':'))
+		return false;
+	for (const char *const *name = settings->hosts; *name; name++)
+		if (strlen(*name) == length && strncasecmp(*name, host, length) == 0)
+			return true;
+	return false;
+}
+
+/* A browser says Origin where a page's script asks; it must be a page of ours. */
+static bool
+is_origin(const struct http_settings *settings, const char *origin, const char *host)
+{
+	const char *scheme = settings->certificate ? "https://" : "http://";
+
+	return !origin ||
+	       (strncasecmp(origin, scheme, strlen(scheme)) == 0 && strcasecmp(origin + strlen(scheme), host) == 0);
+}
+
+static enum MHD_Result
+check_argument(void *improper, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	char *decoded = value ? decode(value) : NULL;
+
+	(void)kind, (void)name;
+	*(bool *)improper |= value && !decoded;
+	free(decoded);
+	return MHD_YES;
+}
+
+/* To leave such an argument out would answer another request. */
+static bool
+has_improper_argument(struct MHD_Connection *connection)
+{
+	bool improper = false;
+
+	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, check_argument, &improper);
+	return improper;
+}
+
+/* True: `answer` says why not. */
+static bool
+is_refused(const struct http *http, const struct exchange *exchange, const char *method, struct http_answer *answer)
+{
+	struct MHD_Connection *connection = exchange->connection;
+	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
+
+	if (!is_host(&http->settings, host))
+		http_error(answer, MHD_HTTP_FORBIDDEN, "this server is not called '%.200s'", host ? host : "");
+	else if (!is_origin(&http->settings, header(connection, MHD_HTTP_HEADER_ORIGIN), host))
+		http_error(answer, MHD_HTTP_FORBIDDEN, "pages of other sites may not ask");
+	else if (!has_token(&http->settings, connection))
+		http_error(answer, MHD_HTTP_UNAUTHORIZED,
+		           "open the address that `portolan serve` printed: it has a token, and this has not");
+	else if (!exchange->request.post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		http_error(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "there is only GET, and POST of a selection");
+	else if (!exchange->request.path)
+		http_error(answer, MHD_HTTP_BAD_REQUEST, "the address is no proper text");
+	else if (has_improper_argument(connection))
+		http_error(answer, MHD_HTTP_BAD_REQUEST, "an argument of the address is no proper text");
+	else
+		return false;
+	return true;
+}
+
+static void
+release(void *bytes)
+{
+	free(bytes);
+}
+
+static void
+add_headers(struct MHD_Response *response, const struct http_answer *answer)
+{
+	char disposition[600];
+
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+	MHD_add_response_header(response, "Content-Security-Policy",
+	                        answer->security ? answer->security : NOTHING_MAY_BE_LOADED);
+	if (answer->gzip)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+	if (answer->filename) {
+		snprintf(disposition, sizeof(disposition), "attachment; filename=\"%s\"", answer->filename);
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
+	}
+	if (answer->status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+}
+
+/* Sends the answer, whose bytes it takes over. */
+static enum MHD_Result
+send_answer(struct MHD_Connection *connection, struct http_answer *answer)
+{
+	struct MHD_Response *response =
+	        answer->lasting
+	                ? MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_PERSISTENT)
+	                : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, release);
+	enum MHD_Result result;
+
+	if (!response) {
+		if (!answer->lasting)
+			free(answer->bytes);
+		return MHD_NO;
+	}
+	add_headers(response, answer);
+	result = MHD_queue_response(connection, answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* The address that was printed: the token becomes a cookie, and leaves the address line. */
+static enum MHD_Result
+take_token(const struct http *http, struct MHD_Connection *connection)
+{
+	const struct http_settings *settings = &http->settings;
+	struct MHD_Response *response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	char cookie[512];
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", settings->cookie,
+	         settings->token, settings->certificate ? "; Secure" : "");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, "/");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	result = MHD_queue_response(connection, MHD_HTTP_SEE_OTHER, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static bool
+is_entry(const struct http *http, const struct exchange *exchange, const char *method)
+{
+	const char *host = header(exchange->connection, MHD_HTTP_HEADER_HOST);
+
+	return strcmp(method, "GET") == 0 && exchange->request.path && *exchange->request.path == '\0' &&
+	       is_host(&http->settings, host) &&
+	       is_token(http_argument(&exchange->request, "token"), http->settings.token);
+}
+
+static struct exchange *
+exchange_new(struct MHD_Connection *connection, const char *url, const char *method)
+{
+	struct exchange *exchange = calloc(1, sizeof(*exchange));
+	const char *encodings = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+
+	if (!exchange)
+		return NULL;
+	exchange->connection = connection;
+	exchange->path = decode(url);
+	exchange->request = (struct http_request){
+	        .post = strcmp(method, "POST") == 0,
+	        .path = exchange->path && *exchange->path == '/' ? exchange->path + 1 : NULL,
+	        .takes_gzip = encodings && strstr(encodings, "gzip"),
+	        .private = exchange,
+	};
+	return exchange;
+}
+
+/* Keeps a part of the body, as long as it is not too much altogether. False: out of memory. */
+static bool
+take_body(struct exchange *exchange, const char *part, size_t size)
+{
+	struct http_request *request = &exchange->request;
+	size_t needed = request->body_size + size + 1;
+
+	if (exchange->too_long || needed > HTTP_BODY_MAX) {
+		exchange->too_long = true;
+		return true;
+	}
+	if (needed > exchange->room) {
+		size_t room = needed + needed / 2;
+		char *longer = realloc(exchange->body, room);
+
+		if (!longer)
+			return false;
+		exchange->body = longer;
+		exchange->room = room;
+	}
+	memcpy(exchange->body + request->body_size, part, size);
+	request->body_size += size;
+	exchange->body[request->body_size] = '\0';
+	request->body = exchange->body;
+	return true;
+}
+
+static enum MHD_Result
+handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+       const char *upload, size_t *upload_size, void **state)
+{
+	const struct http *http = context;
+	struct exchange *exchange = *state;
+	struct http_answer answer = {0};
+
+	(void)version;
+	if (!exchange) { /* only the headers are there */
+		exchange = *state = exchange_new(connection, url, method);
+		if (!exchange)
+			return MHD_NO;
+		if (is_entry(http, exchange, method))
+			return take_token(http, connection);
+		return is_refused(http, exchange, method, &answer) ? send_answer(connection, &answer) : MHD_YES;
+	}
+	if (*upload_size > 0) {
+		bool taken = take_body(exchange, upload, *upload_size);
+
+		*upload_size = 0;
+		return taken ? MHD_YES : MHD_NO;
+	}
+	if (exchange->too_long)
+		http_error(&answer, MHD_HTTP_CONTENT_TOO_LARGE, "a request has at most %zu MiB", HTTP_BODY_MAX >> 20);
+	else
+		http->settings.answer(http->settings.context, &exchange->request, &answer);
+	return send_answer(connection, &answer);
+}
+
+static void
+complete(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how)
+{
+	struct exchange *exchange = *state;
+
+	(void)context, (void)connection, (void)how;
+	if (!exchange)
+		return;
+	for (size_t i = 0; i < exchange->argument_count; i++)
+		free(exchange->arguments[i]);
+	free(exchange->path);
+	free(exchange->body);
+	free(exchange);
+	*state = NULL;
+}
+
+/* Paths and arguments are decoded by decode(), which sees a '\0' in them. */
+static size_t
+leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+{
+	(void)context, (void)connection;
+	return strlen(text);
+}
+
+/* What clients do wrong is not worth a line on the user's terminal. */
+static void
+log_nothing(void *context, const char *format, va_list arguments)
+{
+	(void)context, (void)format, (void)arguments;
+}
+
+int
+http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error)
+{
+	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+	                 MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
+	struct MHD_OptionItem tls[] = {
+	        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)settings->certificate},
+	        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)settings->key},
+	        {MHD_OPTION_END, 0, NULL},
+	};
+	struct http *started = calloc(1, sizeof(*started));
+
+	if (!started)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	started->settings = *settings;
+	started->daemon = MHD_start_daemon(
+	        flags, 0, NULL, NULL, handle, started, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
+	        MHD_OPTION_LISTEN_SOCKET, settings->socket, MHD_OPTION_NOTIFY_COMPLETED, complete, NULL,
+	        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
+	        (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_SILENCE_S,
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX, MHD_OPTION_THREAD_STACK_SIZE,
+	        (size_t)STACK_SIZE, MHD_OPTION_ARRAY, settings->certificate ? tls : &tls[2], MHD_OPTION_END);
+	if (started->daemon) {
+		*http = started;
+		return 0;
+	}
+	free(started);
+	return settings->certificate
+	               ? error_set(error, PORTOLAN_E_INVALID,
+	                           "cannot start HTTPS: the certificate or its key is no proper PEM, or they do not "
+	                           "belong together")
+	               : error_set(error, PORTOLAN_E_SYSTEM, "cannot start the HTTP server");
+}
+
+void
+http_stop(struct http *http)
+{
+	if (!http)
+		return;
+	MHD_stop_daemon(http->daemon);
+	free(http);
+}

@@ -1,0 +1,70 @@
+/*
+ * http.h: the daemon (libmicrohttpd): who may ask, limits, headers. What is answered, the caller says.
+ *
+ *     struct http_settings settings = {.socket = fd, .token = token, .hosts = hosts, .answer = answer, .context =
+ * server}; http_start(&http, &settings, &error); … http_stop(http);
+ *
+ * Each connection has a thread, which calls `answer` for each request that may be made: `answer` must be safe from
+ * several threads. Requests without the token, or with another Host or Origin, never reach it.
+ */
+#ifndef HTTP_H
+#define HTTP_H
+
+#include <portolan/portolan.h>
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define HTTP_BODY_MAX ((size_t)32 << 20)
+#define HTTP_CONNECTIONS 800
+#define HTTP_SILENCE_S 20 /* a connection that says nothing for so long is closed */
+
+struct http_request {
+	bool post;
+	const char *path; /* decoded, without the leading slash */
+	const char *body; /* of a POST; ends with '\0', which body_size does not count */
+	size_t body_size;
+	bool takes_gzip;
+	void *private; /* see http_argument() */
+};
+
+/* What goes back. `answer` begins with {0} and fills it with one of the functions below. */
+struct http_answer {
+	unsigned status;
+	const char *type;     /* Content-Type */
+	const char *security; /* Content-Security-Policy; NULL: nothing may be loaded */
+	const char *filename; /* NULL, or under which name a browser saves it; no quotes in it */
+	void *bytes;
+	size_t size;
+	bool lasting; /* the bytes are never freed; else they are, with free() */
+	bool gzip;    /* they are compressed */
+};
+
+struct http_settings {
+	int socket;               /* bound and listening; http_stop() closes it */
+	const char *token;        /* what who asks must show */
+	const char *cookie;       /* the name of the cookie that holds it */
+	const char *const *hosts; /* what Host may be, with the port; ends with NULL; NULL: anything (a Unix socket) */
+	const char *certificate, *key; /* PEM; NULL: no TLS */
+	void (*answer)(void *context, const struct http_request *request, struct http_answer *answer);
+	void *context;
+};
+
+struct http;
+
+/* PORTOLAN_E_SYSTEM, PORTOLAN_E_INVALID: the certificate or the key is none. The settings stay the caller's, until
+ * http_stop(). */
+int http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error);
+void http_stop(struct http *http); /* waits for answers under way; NULL: nothing */
+
+/* An argument of the query, decoded; it lives as long as the request. NULL: not given, or no proper text. */
+const char *http_argument(const struct http_request *request, const char *name);
+
+/* The answer is these bytes (taken over); this text (copied); or an error, {"error": …}. */
+void http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size);
+void http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size);
+__attribute__((format(printf, 3, 4))) void http_error(struct http_answer *answer, unsigned status, const char *format,
+                                                      ...);
+
+#endif

@@ -1,0 +1,168 @@
+/* listen.c: binding. A Unix socket that nobody listens on any more is removed first; one that somebody does is not. */
+#include "listen.h"
+
+#include <portolan/error.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 128
+
+static bool
+is_loopback(const char *host)
+{
+	struct in_addr four;
+
+	if (strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0)
+		return true;
+	return inet_pton(AF_INET, host, &four) == 1 && (ntohl(four.s_addr) >> 24) == 127;
+}
+
+bool
+listen_parse(const char *text, struct listen_address *address)
+{
+	const char *colon = strrchr(text, ':'), *from = text;
+	char *end;
+	unsigned long port;
+	size_t length;
+
+	*address = (struct listen_address){0};
+	if (strncmp(text, "unix:", 5) == 0) {
+		address->unix_path = text + 5;
+		return text[5] != '\0';
+	}
+	if (!colon || colon[1] < '0' || colon[1] > '9')
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	length = (size_t)(colon - text);
+	if (length >= 2 && *text == '[' && text[length - 1] == ']') {
+		from++;
+		length -= 2;
+	} else if (memchr(text, ':', length)) {
+		return false;
+	}
+	if (*end != '\0' || port == 0 || port > 65535 || length == 0 || length >= sizeof(address->host))
+		return false;
+	memcpy(address->host, from, length);
+	address->port = (unsigned)port;
+	address->loopback = is_loopback(address->host);
+	return true;
+}
+
+static bool
+is_abandoned(const struct sockaddr_un *name)
+{
+	struct stat status;
+	int test = -1;
+	bool refused = false;
+
+	if (lstat(name->sun_path, &status) == 0 && S_ISSOCK(status.st_mode))
+		test = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (test >= 0) {
+		refused = connect(test, (const struct sockaddr *)name, sizeof(*name)) != 0 && errno == ECONNREFUSED;
+		close(test);
+	}
+	return refused;
+}
+
+static int
+open_unix(const char *path, struct listening *listening, struct portolan_error *error)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	mode_t mask;
+	int bound;
+
+	if (strlen(path) >= sizeof(name.sun_path))
+		return error_set(error, PORTOLAN_E_INVALID, "%s: the path of a socket has at most %zu bytes", path,
+		                 sizeof(name.sun_path) - 1);
+	memcpy(name.sun_path, path, strlen(path) + 1);
+	if (is_abandoned(&name))
+		unlink(path);
+	listening->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listening->socket < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "no socket: %s", strerror(errno));
+	mask = umask(0177); /* 0600 */
+	bound = bind(listening->socket, (const struct sockaddr *)&name, sizeof(name));
+	umask(mask);
+	if (bound != 0 || listen(listening->socket, BACKLOG) != 0) {
+		error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s: %s", path, strerror(errno));
+		close(listening->socket);
+		return PORTOLAN_E_SYSTEM;
+	}
+	listening->unix_path = path;
+	snprintf(listening->host, sizeof(listening->host), "localhost");
+	return 0;
+}
+
+/* errno says why not. */
+static int
+bind_to(const struct addrinfo *where)
+{
+	int bound = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1, why;
+
+	if (bound < 0)
+		return -1;
+	if (setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
+	    bind(bound, where->ai_addr, where->ai_addrlen) == 0 && listen(bound, BACKLOG) == 0)
+		return bound;
+	why = errno;
+	close(bound);
+	errno = why;
+	return -1;
+}
+
+static int
+open_port(const char *host, unsigned port, struct listening *listening, struct portolan_error *error)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+	char digits[8];
+	int code;
+
+	snprintf(digits, sizeof(digits), "%u", port);
+	code = getaddrinfo(host, digits, &hints, &found);
+	if (code != 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "no such address as %s: %s", host, gai_strerror(code));
+	listening->socket = bind_to(found);
+	listening->port = port;
+	code = listening->socket < 0 ? errno : 0;
+	freeaddrinfo(found);
+	return code == 0 ? 0
+	                 : error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s port %u: %s", host, port,
+	                             code == EADDRINUSE ? "another program does; take another --port" : strerror(code));
+}
+
+int
+listen_open(const struct listen_address *address, struct listening *listening, struct portolan_error *error)
+{
+	bool six = strchr(address->host, ':') != NULL;
+	int code = -1;
+
+	*listening = (struct listening){.hosts = {"localhost", "127.0.0.1", "[::1]"}};
+	if (address->unix_path)
+		return open_unix(address->unix_path, listening, error);
+	if (address->port > 0)
+		code = open_port(address->host, address->port, listening, error);
+	for (unsigned p = 0; address->port == 0 && p < LISTEN_PORTS_TRIED && code < 0; p++)
+		code = open_port(address->host, LISTEN_PORT + p, listening, error);
+	if (code < 0)
+		return code;
+	snprintf(listening->host, sizeof(listening->host), "%s%s%s", six ? "[" : "", address->host, six ? "]" : "");
+	if (!is_loopback(address->host))
+		listening->hosts[3] = listening->host;
+	return 0;
+}
+
+void
+listen_remove(const struct listening *listening)
+{
+	if (listening->unix_path)
+		unlink(listening->unix_path);
+}

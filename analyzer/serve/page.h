@@ -1,0 +1,19 @@
+/* page.h: the files that the browser gets, packed into the program by pack.py. */
+#ifndef PAGE_H
+#define PAGE_H
+
+#include <stddef.h>
+
+struct page_file {
+	const char *name; /* "index.html", "map.js"; NULL ends the list */
+	const char *type;
+	const unsigned char *bytes, *packed; /* as it is, and by gzip */
+	size_t size, packed_size;
+};
+extern const struct page_file page_files[];
+
+/* The whole page as one document, up to where its data belongs, and after it. */
+extern const unsigned char page_document_begin[], page_document_end[];
+extern const size_t page_document_begin_size, page_document_end_size;
+
+#endif

@@ -1,0 +1,56 @@
+/* card.js: one example: its texts, label, measures, and a line of p(gold) by epoch. */
+import { element, number, svgElement as svg, words } from "./dom.js";
+
+const TEXT_MOST = 600; /* characters shown */
+const MEASURES = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n"];
+
+/* p(gold) by epoch; a filled dot: correct, a hollow one: not. */
+export function sparkline({ gold_prob: probabilities, correct }, width = 150, height = 34) {
+  const picture = svg("svg", { class: "sparkline", viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
+  const known = probabilities.filter((value) => value !== null);
+  picture.setAttribute("aria-label", known.length > 0 ? `p(gold) by epoch: ${known.map((value) => value.toFixed(2)).join(", ")}` : "no p(gold)");
+  const x = (i) => (probabilities.length > 1 ? 4 + (i * (width - 8)) / (probabilities.length - 1) : width / 2);
+  const y = (value) => height - 4 - value * (height - 8);
+  picture.append(svg("line", { class: "half", x1: 0, x2: width, y1: y(0.5), y2: y(0.5) }));
+  const seen = probabilities.map((value, i) => [i, value]).filter(([, value]) => value !== null);
+  picture.append(svg("polyline", { points: seen.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }));
+  if (seen.length <= 40)
+    for (const [i, value] of seen) picture.append(svg("circle", { cx: x(i), cy: y(value), r: 2.4, class: correct[i] ? "right" : "wrong" }));
+  return picture;
+}
+
+const shorten = (text) => (text.length > TEXT_MOST ? `${text.slice(0, TEXT_MOST)}… (${text.length} characters)` : text);
+
+function texts(example) {
+  return Object.entries(example.text ?? {}).flatMap(([field, text]) =>
+    text === null ? [] : [element("p", { class: "text", dir: "auto" }, element("span", { class: "field" }, field), " ", shorten(String(text)))]);
+}
+
+function measures(example, axes) {
+  const names = [...new Set([...axes, ...MEASURES])].filter((name) => example.measures[name] !== undefined);
+  return element(
+    "dl",
+    { class: "measures" },
+    ...names.flatMap((name) => [element("dt", {}, words(name)), element("dd", {}, number(example.measures[name]))]),
+  );
+}
+
+/* axes: names of measures that come first. */
+export function cardOf(example, axes) {
+  const label = (example.label ?? null) === null ? null : element("bdi", {}, example.label);
+  return element(
+    "div",
+    { class: "card-content" },
+    element("p", { class: "head" }, element("strong", {}, element("bdi", {}, String(example.id))), label ? " · " : "", label),
+    ...texts(example),
+    sparkline(example),
+    measures(example, axes),
+  );
+}
+
+/* In words, for a screen reader. */
+export function sayExample(example, { x, y }) {
+  const text = Object.values(example.text ?? {}).filter((value) => value !== null).join(". ").slice(0, 300);
+  const value = (name) => `${words(name)} ${number(example.measures[name])}`;
+  return `Example ${example.id}${example.label ? `, ${example.label}` : ""}: ${value(x)}, ${value(y)}. ${text}`;
+}

@@ -1,0 +1,134 @@
+/*
+ * file_examples.js: the examples that are in the file, by place: ascending by id, from 0. Columns of numbers are typed
+ * arrays; NaN: no value.
+ */
+import { hasBlock, jsonBlock, numbersBlock } from "./file_blocks.js";
+import { SourceError } from "./source.js";
+
+export class FileExamples {
+  #places = null;
+
+  constructor() {
+    this.about = jsonBlock("about");
+    this.view = jsonBlock("view");
+    this.n = this.about.examples;
+    this.labels = this.about.labels;
+  }
+
+  /* What was left out, and why: a text, or null. */
+  get leftOut() {
+    return jsonBlock("left-out");
+  }
+
+  /* A measure, or a column of numbers of the user's file, "data:NAME". */
+  column(name) {
+    const number = this.view.columns.findIndex((column) => column.name === name);
+    if (number < 0 && this.#dataColumn(name)?.kind === "number") return numbersBlock("data-0", Float64Array);
+    if (number < 0) throw new SourceError(400, `This run has no measure '${name}'.`);
+    return numbersBlock(`measure-${number}`, Float64Array);
+  }
+
+  #dataColumn(name) {
+    return this.about.data_columns.find((column) => `data:${column.name}` === name);
+  }
+
+  /* {low, high} of a column of numbers; null: `name` is none. */
+  extent(name) {
+    const measure = this.view.columns.find((column) => column.name === name);
+    if (measure) return measure;
+    if (this.#dataColumn(name)?.kind !== "number") return null;
+    const values = this.column(name).filter((value) => !Number.isNaN(value));
+    return values.length > 0 ? { name, low: d3.min(values), high: d3.max(values) } : { name, low: 0, high: 0 };
+  }
+
+  /* −1: without a label. */
+  get gold() {
+    return numbersBlock("gold", Int32Array);
+  }
+
+  label(number) {
+    return number < 0 ? null : (this.labels[number] ?? String(number));
+  }
+
+  /* As a text. */
+  id(place) {
+    return this.view.ids === "text" ? jsonBlock("ids")[place] : String(numbersBlock("ids", BigUint64Array)[place]);
+  }
+
+  /* −1: it is not here. */
+  placeOf(id) {
+    if (!this.#places) {
+      this.#places = new Map();
+      for (let place = 0; place < this.n; place++) this.#places.set(this.id(place), place);
+    }
+    return this.#places.get(id) ?? -1;
+  }
+
+  /* {field: text}, or null. */
+  text(place) {
+    const texts = this.view.fields.length > 0 ? jsonBlock("texts")[place] : null;
+    return texts && Object.fromEntries(this.view.fields.map((field, i) => [field, texts[i]]));
+  }
+
+  get hasStories() {
+    return hasBlock("gold-prob");
+  }
+
+  /* {gold_prob, correct} by epoch; null: not observed. Both are empty where the file has none. */
+  story(place) {
+    if (!this.hasStories) return { gold_prob: [], correct: [] };
+    const epochs = this.view.epochs.length;
+    const all = numbersBlock("gold-prob", Float32Array).subarray(place * epochs, (place + 1) * epochs);
+    const bits = numbersBlock("correct", Uint8Array);
+    const gold_prob = Array.from(all, (value) => (Number.isNaN(value) ? null : value));
+    const correct = gold_prob.map((value, e) => {
+      const bit = place * epochs + e;
+      return value === null ? null : Boolean((bits[bit >> 3] >> (bit & 7)) & 1);
+    });
+    return { gold_prob, correct };
+  }
+
+  /* One example, as GET api/example has it. */
+  example(place) {
+    if (!(place >= 0 && place < this.n)) throw new SourceError(404, "This example is not in the file.");
+    const gold = this.gold[place];
+    const measures = {};
+    for (const { name } of this.view.columns) {
+      const value = this.column(name)[place];
+      measures[name] = Number.isNaN(value) ? null : value;
+    }
+    return {
+      place,
+      id: this.id(place),
+      gold: gold < 0 ? null : gold,
+      label: this.label(gold),
+      measures,
+      text: this.text(place),
+      epochs: this.view.epochs,
+      ...this.story(place),
+    };
+  }
+
+  /* Numbers of categories by place (−1: none), with what they are called, and `value`, the class's number: {numbers,
+   * label(number), value(number), ranked}; ranked: the largest first. `name` is "gold" or "data:COLUMN". */
+  categories(name) {
+    if (name === "gold") {
+      const ranked = this.view.gold.values.filter(({ value }) => value !== null).map(({ value }) => value);
+      return { numbers: this.gold, label: (number) => this.label(number), value: (number) => number, ranked };
+    }
+    const column = this.#dataColumn(name);
+    if (column?.kind !== "category") throw new SourceError(400, `This file has no categories '${name}'.`);
+    const { labels } = column;
+    const numbers = numbersBlock("data-0", Int32Array);
+    return { numbers, label: (number) => labels[number], value: () => null, ranked: rank(numbers, labels.length) };
+  }
+}
+
+/* Numbers by falling count, equal ones ascending. */
+function rank(numbers, known) {
+  const counts = new Uint32Array(known);
+  for (const number of numbers) if (number >= 0) counts[number]++;
+  return Array.from(counts.keys())
+    .filter((number) => counts[number] > 0)
+    .sort((a, b) => counts[b] - counts[a] || a - b);
+}

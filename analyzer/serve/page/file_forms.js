@@ -1,0 +1,101 @@
+/* file_forms.js: a selection in the forms of POST api/runs/RUN/select, made from the file's examples. */
+import { rowsOf } from "./file_rows.js";
+import { placesOf } from "./file_within.js";
+import { SourceError } from "./source.js";
+
+export function maskOf(kept) {
+  const bits = new Uint8Array((kept.length + 7) >> 3);
+  for (let place = 0; place < kept.length; place++) bits[place >> 3] |= kept[place] << (place & 7);
+  return bits;
+}
+
+/* A spreadsheet would take what begins so for a formula. */
+const harmless = (text) => (/^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text);
+
+function quote(text) {
+  const shown = harmless(text);
+  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
+}
+
+/* The columns of `portolan metrics`; numbers read back exactly. */
+function csvOf(examples, kept) {
+  const names = examples.view.columns.map(({ name }) => name);
+  const columns = names.map((name) => examples.column(name));
+  const hasLabels = examples.labels.some((label) => label !== null);
+  const lines = [["id", "gold", ...names, ...(hasLabels ? ["label"] : [])].map(quote).join()];
+  for (const place of placesOf(kept)) {
+    const gold = examples.gold[place];
+    const numbers = columns.map((values) => (Number.isNaN(values[place]) ? "" : String(values[place])));
+    const label = hasLabels ? [quote(examples.labels[gold] ?? "")] : [];
+    lines.push([quote(examples.id(place)), gold < 0 ? "" : gold, ...numbers, ...label].join());
+  }
+  return lines.join("\n") + "\n";
+}
+
+/* With the epochs that the file has, and digests of the measures it looks at: so the command repeats it. */
+function repeatable(examples, selection) {
+  const { view } = examples;
+  const names = new Set([selection.x, selection.y, ...Object.keys(selection.filters ?? {})]);
+  const columns = view.columns.filter(({ name }) => names.has(name));
+  const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
+  return { ...selection, run: view.run, epochs: `${view.epochs[0]}:${view.epochs[view.epochs.length - 1] + 1}`, digests };
+}
+
+function manifestOf(examples, kept, selection) {
+  const { about, view } = examples;
+  return {
+    portolan: about.portolan,
+    command: "map",
+    created: about.created,
+    run: view.run,
+    epochs: view.epochs,
+    observed: view.points,
+    in_this_file: examples.n,
+    chosen: placesOf(kept).length,
+    selection: repeatable(examples, selection),
+  };
+}
+
+function groupsOf(examples, kept, name) {
+  const categories = examples.categories(name);
+  const counts = new Map();
+  categories.numbers.forEach((number, place) => {
+    if (number < 0) return;
+    const group = counts.get(number) ?? { inside: 0, all: 0 };
+    group.all++;
+    group.inside += kept[place];
+    counts.set(number, group);
+  });
+  const numbers = [...counts.keys()].sort((a, b) => a - b);
+  const groups = numbers.map((number) => ({ label: categories.label(number), value: categories.value(number), ...counts.get(number) }));
+  return { name, count: placesOf(kept).length, all: examples.n, groups };
+}
+
+const idsOf = (examples, kept) => placesOf(kept).map((place) => examples.id(place));
+
+const json = (object) => [JSON.stringify(object), "application/json"];
+
+/* [content, type, name of the file that it can be saved as]. */
+const FORMS = {
+  ids: (examples, kept) => {
+    const ids = idsOf(examples, kept);
+    return json({ count: ids.length, ids });
+  },
+  mask: (_examples, kept) => [maskOf(kept), "application/octet-stream"],
+  rows: (examples, kept, _selection, query) => json(rowsOf(examples, kept, query)),
+  list: (examples, kept) => [idsOf(examples, kept).map((id) => `${id}\n`).join(""), "text/plain; charset=utf-8", "selection.txt"],
+  csv: (examples, kept) => [csvOf(examples, kept), "text/csv; charset=utf-8", "selection.csv"],
+  selection: (examples, _kept, selection) => [...json(repeatable(examples, selection)), "selection.json"],
+  manifest: (examples, kept, selection) => [...json(manifestOf(examples, kept, selection)), "selection.manifest.json"],
+  groups: (examples, kept, _selection, { column = "gold" }) => json(groupsOf(examples, kept, column)),
+};
+
+/* The answer of the server, without one. */
+export function formOf(examples, kept, selection, as, query) {
+  const make = FORMS[as];
+  if (!make) throw new SourceError(400, `A selection of this file has no form '${as}'.`);
+  const [content, type, name] = make(examples, kept, selection, query);
+  const headers = { "Content-Type": type };
+  if (name) headers["Content-Disposition"] = `attachment; filename="${name}"`;
+  return new Response(content, { headers });
+}

@@ -1,0 +1,47 @@
+/* file_rows.js: a selection as a table in pages: searched, sorted, and then cut; and search. As select_rows.c does it. */
+import { placesOf } from "./file_within.js";
+
+/* Does the id, or a text, of the example hold this text, letters large or small? */
+function finderOf(examples, text) {
+  const part = text.toLowerCase();
+  const has = (value) => value !== null && value.toLowerCase().includes(part);
+  return (place) => has(examples.id(place)) || Object.values(examples.text(place) ?? {}).some(has);
+}
+
+/* {places, searched, complete}: at most `most` examples with the text, and how many were looked at. */
+export function search(examples, text, most) {
+  const isFound = finderOf(examples, text);
+  const places = [];
+  let place = 0;
+  for (; place < examples.n && places.length < most; place++) if (isFound(place)) places.push(place);
+  return { places, searched: place, complete: place === examples.n };
+}
+
+/* What is sorted by; null: the ids. −1 and NaN are no value. */
+function valuesOf(examples, sort) {
+  if (!sort || sort === "id") return null;
+  return sort === "gold" ? Float64Array.from(examples.gold, (number) => (number < 0 ? NaN : number)) : examples.column(sort);
+}
+
+/* Examples without a value last, equal ones by ascending id. Places ascend as ids do. */
+function sortPlaces(places, values, isDescending) {
+  if (!values) return isDescending ? places.reverse() : places;
+  const compare = (a, b) => {
+    const [first, second] = [values[a], values[b]];
+    if (Number.isNaN(first) || Number.isNaN(second)) return Number.isNaN(first) - Number.isNaN(second) || a - b;
+    return (isDescending ? second - first : first - second) || a - b;
+  };
+  return places.sort(compare);
+}
+
+/* {count, from, searched, complete, rows}: `around` is a place, whose page is wanted. */
+export function rowsOf(examples, kept, { sort, descending, from = 0, most = 100, q, around }) {
+  const all = placesOf(kept);
+  const found = q ? all.filter(finderOf(examples, q)) : all;
+  const places = sortPlaces(found, valuesOf(examples, sort), Number(descending) === 1);
+  const size = Number(most);
+  const row = around === undefined ? -1 : places.indexOf(Number(around));
+  const first = row < 0 ? Number(from) : row - (row % size);
+  const rows = places.slice(first, first + size).map((place) => examples.example(place));
+  return { count: places.length, from: first, searched: all.length, complete: true, rows };
+}

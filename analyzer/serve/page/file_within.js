@@ -1,0 +1,100 @@
+/*
+ * file_within.js: which examples a selection holds, as selection/within.c decides it: in float64 on the measures
+ * themselves, even-odd, edges inside, bounds inclusive. The formulas are the same, term by term, so that the ids are.
+ *
+ * `examples` is {n, column(name), gold, labels, placeOf(id)}: see file_source.js.
+ */
+import { SourceError } from "./source.js";
+
+const wrong = (text) => new SourceError(400, text);
+
+/* `vertices` is x0 y0 x1 y1 …. `side` is above 0 where the point is to the left of the edge, and 0 on its line. Of an edge
+ * that is all above or all below the point, it does not matter. */
+export function isInside(vertices, x, y) {
+  let inside = false;
+  const end = vertices.length;
+  for (let i = 0, before = end - 2; i < end; before = i, i += 2) {
+    const ay = vertices[before + 1];
+    const by = vertices[i + 1];
+    if ((ay < y && by < y) || (ay > y && by > y)) continue;
+    const ax = vertices[before];
+    const bx = vertices[i];
+    const side = (bx - ax) * (y - ay) - (x - ax) * (by - ay);
+    if (side === 0 && x >= Math.min(ax, bx) && x <= Math.max(ax, bx) && y >= Math.min(ay, by) && y <= Math.max(ay, by)) return true;
+    if (ay > y !== by > y && (by > ay ? side > 0 : side < 0)) inside = !inside;
+  }
+  return inside;
+}
+
+function partOf({ op, polygon }) {
+  const vertices = new Float64Array(polygon.flat());
+  const xs = polygon.map(([x]) => x);
+  const ys = polygon.map(([, y]) => y);
+  const least = (values) => values.reduce((a, b) => Math.min(a, b));
+  const most = (values) => values.reduce((a, b) => Math.max(a, b));
+  return { removes: op === "remove", vertices, left: least(xs), right: most(xs), low: least(ys), high: most(ys) };
+}
+
+/* NaN is in no part. */
+const isInPart = (part, x, y) =>
+  x >= part.left && x <= part.right && y >= part.low && y <= part.high && isInside(part.vertices, x, y);
+
+function keepParts(examples, { x: nameX, y: nameY, parts }, kept) {
+  const x = examples.column(nameX);
+  const y = examples.column(nameY);
+  const made = parts.map(partOf);
+  for (let place = 0; place < examples.n; place++) {
+    let selected = false;
+    for (const part of made) if (selected === part.removes && isInPart(part, x[place], y[place])) selected = !selected;
+    kept[place] = selected ? 1 : 0;
+  }
+}
+
+function keepNumbers(values, filter, kept) {
+  const { min = -Infinity, max = Infinity } = filter;
+  for (let place = 0; place < values.length; place++) {
+    const value = values[place];
+    if (!(value >= min && value <= max) || (filter.in && !filter.in.some((wanted) => wanted === value))) kept[place] = 0;
+  }
+}
+
+/* Classes are given by number or name; null: without a label. */
+function keepLabels({ gold, labels }, filter, kept) {
+  const numbers = filter.in.map((value) => {
+    if (value === null) return -1;
+    if (typeof value === "number") return value;
+    const number = labels.indexOf(value);
+    if (number < 0) throw wrong(`The run has no class '${value}'.`);
+    return number;
+  });
+  const wanted = new Set(numbers);
+  for (let place = 0; place < gold.length; place++) if (!wanted.has(gold[place])) kept[place] = 0;
+}
+
+function keepIds(examples, filter, kept) {
+  const wanted = new Uint8Array(examples.n);
+  for (const id of filter.in) {
+    const place = examples.placeOf(String(id));
+    if (place >= 0) wanted[place] = 1;
+  }
+  for (let place = 0; place < examples.n; place++) if (!wanted[place]) kept[place] = 0;
+}
+
+/* One byte per place: 1 is selected. */
+export function within(examples, selection) {
+  const kept = new Uint8Array(examples.n).fill(1);
+  const parts = selection.parts ?? (selection.polygon ? [{ op: "add", polygon: selection.polygon }] : null);
+  if (parts) keepParts(examples, { ...selection, parts }, kept);
+  for (const [name, filter] of Object.entries(selection.filters ?? {})) {
+    if (name === "gold") keepLabels(examples, filter, kept);
+    else if (name === "id") keepIds(examples, filter, kept);
+    else keepNumbers(examples.column(name), filter, kept);
+  }
+  return kept;
+}
+
+export function placesOf(kept) {
+  const places = [];
+  for (let place = 0; place < kept.length; place++) if (kept[place]) places.push(place);
+  return places;
+}

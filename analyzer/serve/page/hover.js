@@ -1,0 +1,155 @@
+/*
+ * hover.js: the example under the pointer, or that the keys have come to: drawn in front of all others, with its card. A
+ * click pins it; what is pinned stays marked on the map.
+ */
+import { cardOf } from "./card.js";
+import { element, mark } from "./dom.js";
+import { coordinates, NONE } from "./marks.js";
+import { byteColours } from "./palette.js";
+
+const KNOWN_MOST = 200; /* examples kept */
+
+class Hover {
+  #known = new Map(); /* by place, of one version */
+  #version = null;
+  #asking = false;
+
+  constructor(map) {
+    this.map = map;
+    this.state = map.state;
+    this.card = element("div", { class: "card", hidden: true });
+    map.section.append(this.card);
+    map.state.define("example", null); /* the hovered one, as api/example answers */
+    map.state.subscribe(["hovered", "view"], () => this.#ask());
+  }
+
+  /* One request at a time: the pointer may move over hundreds of points a second. */
+  async #ask() {
+    const { state, map } = this;
+    if (state.view?.version !== this.#version) {
+      this.#known.clear();
+      this.#version = state.view?.version ?? null;
+      if (state.hovered !== null && state.example) {
+        this.#findAgain(String(state.example.id));
+        return;
+      }
+    }
+    const place = state.hovered;
+    if (place === null) {
+      this.#show(null);
+      return;
+    }
+    const known = this.#known.get(place);
+    if (known) {
+      this.#show(known);
+      return;
+    }
+    if (this.#asking) return;
+    this.#asking = true;
+    const version = this.#version;
+    try {
+      const example = await map.parts.source.example(map.parts.loader.at(), place);
+      if (this.#known.size >= KNOWN_MOST) this.#known.clear();
+      if (version === this.#version) this.#known.set(place, example);
+    } catch {
+      if (state.hovered === place) this.#show(null); /* a new version of the view asks again */
+    }
+    this.#asking = false;
+    if (this.#known.has(state.hovered)) this.#show(this.#known.get(state.hovered));
+    else if (state.hovered !== null && state.hovered !== place) this.#ask();
+  }
+
+  /* Places are others in a new version: the example stays. */
+  async #findAgain(id) {
+    const { source, loader } = this.map.parts;
+    const version = this.#version;
+    const example = await source.exampleOf(loader.at(), id).catch(() => null);
+    if (version !== this.#version || String(this.state.example?.id) !== id) return;
+    if (example) this.#known.set(example.place, example);
+    this.state.set({ hovered: example?.place ?? null });
+    if (example) this.#show(example);
+  }
+
+  #show(example) {
+    this.card.hidden = !example;
+    if (example) {
+      const { x, y } = this.map.frame.columns;
+      this.card.replaceChildren(cardOf(example, [x.name, y.name]));
+      mark("text-shown");
+    }
+    this.state.set({ example });
+    this.#place();
+  }
+
+  pin(place) {
+    const { state } = this;
+    const example = this.#known.get(place);
+    const toggle = (id) => {
+      const isThere = state.pinned.includes(id);
+      state.set({ pinned: isThere ? state.pinned.filter((other) => other !== id) : [...state.pinned, id] });
+    };
+    if (example) {
+      toggle(String(example.id));
+      return;
+    }
+    const { source, loader } = this.map.parts;
+    source.example(loader.at(), place).then(
+      (found) => toggle(String(found.id)),
+      () => {},
+    );
+  }
+
+  /* {x, y, colour} of a place, in pixels; null: it is not here, has no values or is out of view. */
+  #spot(place) {
+    const { points } = this.state;
+    const i = points.places ? points.places.indexOf(place) : place;
+    if (i < 0 || i >= points.n) return null;
+    const { x, y, colour } = coordinates(points);
+    if (x[i] === NONE || y[i] === NONE) return null;
+    const at = this.map.frame.pixel(x[i], y[i]);
+    const { width, height } = this.map.frame;
+    return at.x < 0 || at.x > width || at.y < 0 || at.y > height ? null : { ...at, byte: colour[i] };
+  }
+
+  draw() {
+    const { state, map } = this;
+    const spot = state.hovered === null ? null : this.#spot(state.hovered);
+    const colours = spot ? byteColours(state.points.legend) : null;
+    d3.select(map.layers.hovered)
+      .selectAll("circle")
+      .data(spot ? [spot] : [])
+      .join("circle")
+      .attr("r", 6)
+      .attr("cx", ({ x }) => x)
+      .attr("cy", ({ y }) => y)
+      .attr("fill", ({ byte }) => `rgb(${colours.slice(4 * byte, 4 * byte + 3).join()})`);
+    const pins = (state.pinnedExamples ?? []).map(({ place, id }) => ({ ...this.#spot(place), id })).filter(({ x }) => x !== undefined);
+    const groups = d3.select(map.layers.pins).selectAll("g").data(pins, ({ id }) => id).join((enter) => {
+      const group = enter.append("g");
+      group.append("circle").attr("r", 6);
+      group.append("text").attr("x", 9).attr("y", -6);
+      return group;
+    });
+    groups.attr("transform", ({ x, y }) => `translate(${x},${y})`);
+    groups.selectAll("text").each(function name() {
+      this.textContent = d3.select(this.parentNode).datum().id.slice(0, 24);
+    });
+    this.#place(spot);
+  }
+
+  /* The card stands beside the point, where there is room. */
+  #place(spot = this.state.hovered !== null && this.map.isReady ? this.#spot(this.state.hovered) : null) {
+    const { card, map } = this;
+    if (card.hidden || map.frame.isNarrow) return;
+    const { margin } = map.frame;
+    const x = (spot?.x ?? 0) + margin.left;
+    const y = (spot?.y ?? 0) + margin.top;
+    const isRight = x + card.offsetWidth + 24 < map.holder.clientWidth;
+    card.style.left = `${isRight ? x + 16 : Math.max(0, x - card.offsetWidth - 16)}px`;
+    card.style.top = `${Math.max(0, Math.min(y - 20, map.holder.clientHeight - card.offsetHeight))}px`;
+  }
+}
+
+export function showHover(map) {
+  return new Hover(map);
+}

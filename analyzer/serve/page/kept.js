@@ -1,0 +1,120 @@
+/*
+ * kept.js: the selection as programs read and set it (portolan.serve() in Python). What is selected here is kept by the server.
+ * What was kept there since is selected here where the address says linked=true, as a notebook's does: other pages, of other people
+ * perhaps, keep their own. Whoever selected last has it.
+ *
+ * A page whose address has a selection begins with that one; a linked one without begins with the one that is kept.
+ */
+import { epochsOf, selectionNow } from "./selection.js";
+import { same } from "./state.js";
+
+const LOOK_MS = 1000;
+const REST_MS = 200; /* from a change until it is sent: a lasso is followed by others, epochs are played */
+
+const NOTHING = { x: "", y: "", parts: [] };
+
+/* As the server is to keep it: of all epochs, if all are shown, also those to come. null: nothing is selected. */
+function toKeep({ run, epochs, selection, filters }) {
+  const object = selectionNow({ run, epochs, selection, filters });
+  if (object && !epochs) delete object.epochs;
+  return object;
+}
+
+/* A selection without parts has measures all the same. */
+const nothingOf = ({ run, view }) => ({ run, x: view.columns[0].name, y: view.columns[0].name, parts: [] });
+
+/* Labels by their numbers, as the page's own filters have them. */
+function byNumber(filters, { gold }) {
+  if (!filters?.gold?.in) return filters;
+  const number = (wanted) => gold?.values.find(({ label }) => label === wanted)?.value ?? wanted;
+  return { ...filters, gold: { in: filters.gold.in.map(number) } };
+}
+
+/* What the state becomes by a selection that was kept. Filters that the page does not have are the selection's own. */
+function toShow(kept, state) {
+  const { x = "", y = "", epochs } = kept;
+  const parts = kept.parts ?? (kept.polygon ? [{ op: "add", polygon: kept.polygon }] : []);
+  const filters = byNumber(kept.filters, state.view);
+  if (kept.parts?.length === 0 || (parts.length === 0 && !filters)) return { selection: NOTHING };
+  const isOwn = filters && (parts.length === 0 || !same(filters, state.filters));
+  const isElsewhen = epochs && epochs !== state.epochs && epochs !== epochsOf(state.view);
+  return { selection: isOwn ? { x, y, parts, filters } : { x, y, parts }, ...(isElsewhen ? { epochs } : {}) };
+}
+
+class Kept {
+  #state;
+  #source;
+  #run = null;
+  #serial = 0; /* of the selection that this page and the server agree on */
+  #agreed = "null"; /* that selection, as toKeep() makes it */
+  #timer = 0;
+  #isAsking = false;
+
+  constructor({ state, source }) {
+    this.#state = state;
+    this.#source = source;
+    state.define("linked", false, true);
+    state.subscribe(["run", "epochs", "selection", "filters", "view"], () => this.#wait(REST_MS));
+    this.#wait(REST_MS);
+  }
+
+  #wait(milliseconds) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#turn(), milliseconds);
+  }
+
+  async #turn() {
+    const state = this.#state;
+    if (this.#isAsking || !state.view || state.view.run !== state.run) {
+      this.#wait(REST_MS);
+      return;
+    }
+    this.#isAsking = true;
+    try {
+      if (this.#run !== state.run) this.#begin();
+      const own = toKeep(state);
+      if (JSON.stringify(own) !== this.#agreed) await this.#keep(own);
+      else if (state.linked && !document.hidden) await this.#look();
+    } catch {
+      /* The loader says what is wrong with the server, or with the selection. */
+    }
+    this.#isAsking = false;
+    this.#wait(LOOK_MS);
+  }
+
+  /* Of another run nothing is known. */
+  #begin() {
+    this.#run = this.#state.run;
+    this.#serial = 0;
+    this.#agreed = "null";
+  }
+
+  async #keep(own) {
+    try {
+      this.#serial = (await this.#source.keep(this.#run, own ?? nothingOf(this.#state))).serial;
+    } catch (error) {
+      const isRefused = error.status >= 400 && error.status < 500;
+      if (!isRefused) throw error; /* else it would be again */
+    }
+    this.#agreed = JSON.stringify(own);
+  }
+
+  async #look() {
+    const state = this.#state;
+    const { run } = state;
+    const answer = await this.#source.keptSelection(run, this.#serial);
+    const isLate = run !== state.run || JSON.stringify(toKeep(state)) !== this.#agreed;
+    if (!answer || isLate) return;
+    if (answer.serial < this.#serial) {
+      this.#begin(); /* the server is another one, and knows nothing */
+      return;
+    }
+    this.#serial = answer.serial;
+    state.set(toShow(answer.selection, state));
+    this.#agreed = JSON.stringify(toKeep(state));
+  }
+}
+
+export function keepSelection(parts) {
+  if (parts.source.live) new Kept(parts);
+}

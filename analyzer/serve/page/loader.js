@@ -1,0 +1,223 @@
+/*
+ * loader.js: fetches what the state asks for, and puts it into the state: view, points, shown, selected, marks.
+ *
+ * All that belongs to one version of the view arrives together, so that places always mean the same examples.
+ *
+ * `points` is
+ *     n            how many are here
+ *     bytes        ArrayBuffer: n × uint16 x, n × uint16 y, n × uint8 colour (0 … 65534 from low to high; 65535: none)
+ *     places       Uint32Array of n, or null: place i is point i
+ *     x, y         {name, low, high, integer}: the columns
+ *     legend       as api/legend answers, or null
+ *     inside       how many the view's box holds; n < inside: the points are a sample
+ *     density      {counts, columns, rows, box} where not all points are here, else null
+ */
+import { countBits, markPoints } from "./marks.js";
+import { SourceError } from "./source.js";
+import { filteredNow, selectionNow } from "./selection.js";
+import { same } from "./state.js";
+
+const ALL_MOST = 1000000; /* points that are all loaded; beyond, the density and a sample of what is in view */
+const SAMPLE = 100000;
+const CELLS = 256;
+const RECORDING_MS = 1000;
+const CLOSED_MS = 5000;
+
+export const columnOf = (view, name) => view.columns.find((column) => column.name === name);
+
+/* The list of runs is newer than the view, whose version a run's end does not change. */
+export function isRecording({ runs, view }) {
+  const run = runs?.find(({ name }) => name === view?.run) ?? view;
+  return run?.state === "recording";
+}
+
+/* Keeps the result of the last request by its key. */
+class Last {
+  #key = null;
+  #result = null;
+
+  get(key, make) {
+    const text = JSON.stringify(key);
+    if (text !== this.#key) {
+      this.#key = text;
+      this.#result = make();
+      this.#result.catch(() => {
+        if (this.#key === text) this.#key = null;
+      });
+    }
+    return this.#result;
+  }
+}
+
+/* x, y, colour as the view has them: what is not there gives way to the default. */
+export function axesOf(state, view) {
+  const known = (name) => Boolean(columnOf(view, name));
+  const first = view.columns[0]?.name;
+  const pick = (name, otherwise) => (known(name) ? name : known(otherwise) ? otherwise : first);
+  const isColour =
+    known(state.colour) ||
+    ["gold", "none"].includes(state.colour) ||
+    (state.colour.startsWith("data:") && view.data_columns.includes(state.colour.slice(5)));
+  return {
+    x: pick(state.x, "variability"),
+    y: pick(state.y, "confidence"),
+    colour: isColour ? state.colour : "none",
+  };
+}
+
+export class Loader {
+  #state;
+  #source;
+  #ticket = 0;
+  #points = new Last();
+  #shown = new Last();
+  #selected = new Last();
+  #timer = 0;
+  #boxTimer = 0;
+  #failed = false;
+  #viewOf = null; /* the run and epochs that the state's view was asked for */
+
+  constructor(state, source) {
+    this.#state = state;
+    this.#source = source;
+    state.subscribe(["run", "epochs"], () => this.#refresh(true));
+    state.subscribe(["x", "y", "colour", "filters", "selection"], (changed) => {
+      if (!changed.has("run") && !changed.has("epochs")) this.#refresh(false);
+    });
+    state.subscribe(["box"], () => this.#followBox());
+  }
+
+  /* Which view is shown now, for questions to the source. */
+  at() {
+    const { run, range, version } = this.#state.view;
+    return { run, epochs: range, version };
+  }
+
+  /* A picture of part of more points than fit is loaded again when another part is looked at. */
+  #followBox() {
+    clearTimeout(this.#boxTimer);
+    if (this.#state.view?.points > ALL_MOST) this.#boxTimer = setTimeout(() => this.#refresh(false), 120);
+  }
+
+  #isOfState() {
+    return Boolean(this.#state.view) && same(this.#viewOf, [this.#state.run, this.#state.epochs]);
+  }
+
+  async #refresh(newView) {
+    const ticket = ++this.#ticket;
+    const state = this.#state;
+    if (!state.run) return;
+    state.set({ busy: true });
+    try {
+      const view = newView || !this.#isOfState() ? await this.#source.view(state.run, state.epochs) : state.view;
+      const found = await this.#loadAll(view);
+      if (ticket !== this.#ticket) return;
+      this.#failed = false;
+      this.#viewOf = [state.run, state.epochs];
+      state.set({ ...found, busy: false, error: null });
+    } catch (error) {
+      if (ticket === this.#ticket) this.#fail(error);
+    }
+    if (ticket === this.#ticket) this.#poll();
+  }
+
+  async #loadAll(view) {
+    const state = this.#state;
+    const at = { run: view.run, epochs: view.range, version: view.version };
+    const of = { run: view.run, filters: state.filters, selection: state.selection, view };
+    const [points, shown, selected] = await Promise.all([
+      this.#loadPoints(view, at),
+      this.#loadMask(this.#shown, at, filteredNow(of)),
+      this.#loadMask(this.#selected, at, selectionNow(of)),
+    ]);
+    const isKnown = state.points === points && state.shown === shown && state.selected === selected;
+    return { view, points, shown, selected, marks: isKnown ? state.marks : markPoints(points, shown, selected) };
+  }
+
+  #loadMask(last, at, selection) {
+    return last.get([at, selection], async () => {
+      if (!selection) return null;
+      const bits = await this.#source.mask(at, selection);
+      return { bits, count: countBits(bits) };
+    });
+  }
+
+  #loadPoints(view, at) {
+    const axes = axesOf(this.#state, view);
+    const box = view.points > ALL_MOST ? this.#box(view, axes) : null;
+    return this.#points.get([at, axes, box], async () => {
+      const legend = axes.colour === "none" ? null : this.#source.legend(at, axes.colour);
+      const loaded = await (box ? this.#loadPart(at, axes, box) : this.#source.points(at, axes));
+      return {
+        places: null,
+        inside: loaded.n,
+        density: null,
+        ...loaded,
+        x: columnOf(view, axes.x),
+        y: columnOf(view, axes.y),
+        colour: axes.colour,
+        legend: await legend,
+      };
+    });
+  }
+
+  /* What is in view, as the measures' whole extent where nothing is zoomed. */
+  #box(view, axes) {
+    const of = (name) => {
+      const { low, high } = columnOf(view, name);
+      return low < high ? [low, high] : [low - 0.5, high + 0.5];
+    };
+    return this.#state.box ?? [...of(axes.x), ...of(axes.y)];
+  }
+
+  async #loadPart(at, axes, box) {
+    const [part, counts] = await Promise.all([
+      this.#source.inside(at, { ...axes, box, most: SAMPLE }),
+      this.#source.bins(at, { ...axes, box, columns: CELLS, rows: CELLS }),
+    ]);
+    return { ...part, density: part.n < part.inside ? { counts, columns: CELLS, rows: CELLS, box } : null };
+  }
+
+  #fail(error) {
+    if (error instanceof SourceError && error.gone) {
+      this.#refresh(true);
+      return;
+    }
+    this.#failed = error.status !== 400; /* a wrong question is not asked again */
+    if (!(error instanceof SourceError)) console.error(error);
+    this.#state.set({ busy: false, error: error.message });
+  }
+
+  /* Asks again after a while whether the run has grown. */
+  #poll() {
+    clearTimeout(this.#timer);
+    if (!this.#source.live) return;
+    const isSlow = this.#state.view && !isRecording(this.#state);
+    this.#timer = setTimeout(() => this.#look(), isSlow ? CLOSED_MS : RECORDING_MS);
+  }
+
+  async #look() {
+    if (this.#failed) {
+      this.#refresh(true);
+      return;
+    }
+    const ticket = this.#ticket;
+    const state = this.#state;
+    try {
+      const known = this.#isOfState() ? state.view.version : undefined;
+      const view = document.hidden ? null : await this.#source.view(state.run, state.epochs, known);
+      if (ticket !== this.#ticket) return;
+      if (view) {
+        const found = await this.#loadAll(view);
+        if (ticket === this.#ticket) state.set(found);
+      }
+    } catch (error) {
+      if (ticket === this.#ticket) this.#fail(error);
+    }
+    if (ticket === this.#ticket) this.#poll();
+  }
+}
+
+export function createLoader(state, source) {
+  return new Loader(state, source);
+}

@@ -1,0 +1,72 @@
+/* main.js: starts the page: a state, a source, a loader, and the modules that show something. */
+import { showCompare } from "./compare.js";
+import { showControls } from "./controls.js";
+import { showEpochs } from "./epochs.js";
+import { showExport } from "./export.js";
+import { showFileNote, useFileDefaults } from "./file_note.js";
+import { fileSource } from "./file_source.js";
+import { showFilters } from "./filters.js";
+import { showGroups } from "./groups.js";
+import { showLegend } from "./legend.js";
+import { keepSelection } from "./kept.js";
+import { createLoader } from "./loader.js";
+import { showMap } from "./map.js";
+import { showPinned } from "./pinned.js";
+import { showProgress } from "./progress.js";
+import { showRegions } from "./regions.js";
+import { showRuns } from "./runs.js";
+import { showSelect } from "./select.js";
+import { epochsOf } from "./selection.js";
+import { ServerSource } from "./source.js";
+import { createState } from "./state.js";
+import { showTable } from "./table.js";
+import { showTools } from "./tools.js";
+
+/* What is drawn now, for checks from outside and for style sheets. */
+function describe(state) {
+  const { view, marks, selected } = state;
+  const { dataset } = document.querySelector("main");
+  dataset.run = view?.run ?? "";
+  dataset.epochs = view ? epochsOf(view) : "";
+  dataset.points = marks?.drawn ?? 0;
+  dataset.examples = view?.examples ?? 0;
+  dataset.selected = selected?.count ?? 0;
+  document.title = view ? `${view.run} · Portolan` : "Portolan";
+}
+
+function start() {
+  const state = createState();
+  const file = fileSource();
+  const source = file ?? new ServerSource();
+  const loader = createLoader(state, source);
+  const at = (id) => document.getElementById(id);
+
+  state.subscribe(["view", "marks", "selected"], () => describe(state));
+  /* A module: show…(its element, {state, source, loader}). */
+  const parts = { state, source, loader };
+  if (file) showFileNote(document.querySelector("header"), parts);
+  showRuns(document.querySelector("header"), parts);
+  showControls(at("map-controls"), parts);
+  showTools(at("map-controls"), parts);
+  const map = showMap(at("map"), parts);
+  showEpochs(at("epochs"), { ...parts, map });
+  showLegend(at("legend"), parts);
+  showRegions(at("regions"), parts);
+  showSelect(at("select"), parts);
+  showFilters(at("filters"), parts);
+  showPinned(at("pinned"), parts);
+  showTable(at("table"), parts);
+  showExport(at("export"), parts);
+  showGroups(at("groups"), parts);
+  showCompare(at("compare"), { ...parts, map });
+  showProgress(at("progress"), parts);
+  keepSelection(parts);
+  at("skip").addEventListener("click", (event) => {
+    event.preventDefault(); /* the fragment is the state's */
+    map.svg.focus();
+  });
+  if (file) useFileDefaults(state, file);
+  state.followAddress(); /* after every module has defined its keys */
+}
+
+start();

@@ -1,0 +1,224 @@
+/*
+ * map.js: the map: a canvas of points under an SVG of axes, cuts, outlines and marks. What it draws follows the state; it
+ * is drawn again only when something has changed.
+ */
+import { Cuts } from "./cuts.js";
+import { Density } from "./density.js";
+import { button, count, element, number, oncePerFrame, svgElement, words } from "./dom.js";
+import { Frame } from "./frame.js";
+import { listenToGestures } from "./gestures.js";
+import { PointsRenderer } from "./gl.js";
+import { showHover } from "./hover.js";
+import { Margins } from "./margins.js";
+import { DRAWN, SELECTED } from "./marks.js";
+import { byteColours, onTheme, unselectedColour } from "./palette.js";
+import { showReadOut } from "./readout.js";
+
+/* In pixels of the screen: many points, or many on a small map, are small and let others shine through. */
+function sizeOf(n, { zoom, width, height }) {
+  const share = Math.sqrt((width * height) / 450000);
+  const size = 8.6 - 1.1 * Math.log10(Math.max(n, 10));
+  return Math.max(1.8, size * Math.min(1, Math.max(0.6, share))) * Math.min(2.5, Math.max(1, zoom ** 0.3));
+}
+
+const alphaOf = (n) => Math.min(0.9, Math.max(0.4, 1.15 - 0.12 * Math.log10(Math.max(n, 10))));
+
+function greyOf() {
+  const { r, g, b } = d3.color(unselectedColour()).rgb();
+  return { selectedBit: SELECTED, colour: [r / 255, g / 255, b / 255] };
+}
+
+/* What is drawn of what there is. */
+function describeDrawn({ view, points, marks, shown }) {
+  if (!view || !points || !marks) return "";
+  const drawn = count(marks.drawn);
+  const examples = view.observed > view.points ? "examples of the sample in this file" : "examples";
+  const all = `${count(view.points)} ${examples}`;
+  const whole = points.inside < view.points ? `the ${count(points.inside)} in view, of ${all}` : all;
+  if (points.n < points.inside) {
+    const which = shown ? "It has only what passes the filters." : "The shading behind counts all of them, the histograms the sample.";
+    return `A sample of ${drawn} points of ${whole}. ${which}`;
+  }
+  if (marks.drawn === view.points) return `All ${drawn} ${examples} are drawn.`;
+  const passed = shown ? (points.places ? marks.drawn : shown.count) : points.n;
+  const reasons = [];
+  if (shown) reasons.push("the others do not pass the filters");
+  if (passed > marks.drawn) reasons.push(`${count(passed - marks.drawn)} have no value on an axis`);
+  return `${drawn} of ${whole} are drawn${reasons.length > 0 ? `: ${reasons.join(", ")}` : ""}.`;
+}
+
+class MapView {
+  constructor(section, parts) {
+    this.parts = parts;
+    this.state = parts.state;
+    this.frame = new Frame();
+    this.#build(section);
+    /* Pictures of a million points take long: they are drawn again only where they have changed, the rest above them more often. */
+    this.areStale = true;
+    this.drawOver = oncePerFrame(() => this.#draw());
+    this.draw = () => {
+      this.areStale = true;
+      this.drawOver();
+    };
+    this.renderer = new PointsRenderer(this.canvas, () => this.draw());
+    this.density = new Density(this.shade, this.state);
+    this.margins = new Margins(this);
+    this.cuts = new Cuts(this);
+    this.hover = showHover(this);
+    listenToGestures(this);
+    showReadOut(this);
+    this.state.subscribe(["points"], () => this.#take("points"));
+    this.state.subscribe(["points", "marks"], () => this.#take("marks"));
+    this.state.subscribe(["box"], () => this.#follow());
+    this.state.subscribe(["box", "points", "marks"], () => this.draw());
+    this.state.subscribe(["cuts", "view", "selection", "hovered", "pinnedExamples"], () => this.drawOver());
+    onTheme(() => {
+      this.#take("points");
+      this.#take("marks");
+      this.draw();
+    });
+    new ResizeObserver(() => this.#resize()).observe(this.holder);
+    this.#resize();
+  }
+
+  #build(section) {
+    this.shade = element("canvas", { class: "layer", "aria-hidden": "true" });
+    this.canvas = element("canvas", { class: "layer points", "aria-hidden": "true" });
+    this.svg = svgElement("svg", {
+      class: "layer over",
+      tabindex: "0",
+      role: "application",
+      "aria-label": "Data map",
+      "aria-describedby": `${section.id}-help ${section.id}-drawn`,
+    });
+    this.plot = svgElement("g");
+    const layer = (name) => this.plot.appendChild(svgElement("g", { class: name }));
+    this.layers = { grid: layer("grid"), axes: layer("axes") };
+    this.capture = this.plot.appendChild(svgElement("rect", { class: "capture" }));
+    for (const name of ["outlines", "margins", "cuts", "pins", "hovered", "gesture"]) this.layers[name] = layer(name);
+    this.clip = svgElement("rect");
+    const clipping = svgElement("clipPath", { id: `${section.id}-area` });
+    clipping.append(this.clip);
+    for (const name of ["outlines", "gesture"]) this.layers[name].setAttribute("clip-path", `url(#${section.id}-area)`);
+    this.svg.append(clipping, this.plot);
+    this.holder = element("div", { class: "holder" }, this.shade, this.canvas, this.svg);
+    this.drawn = element("p", { class: "drawn", id: `${section.id}-drawn` });
+    this.unzoom = button("Show everything", () => this.state.set({ box: null }), { class: "unzoom", hidden: true });
+    section.append(this.holder, element("div", { class: "below" }, this.drawn, this.unzoom));
+    const follow = () => {
+      section.dataset.tool = this.state.tool;
+    };
+    this.state.subscribe(["tool"], follow);
+    follow();
+    this.section = section;
+  }
+
+  get isReady() {
+    return Boolean(this.state.points && this.state.view && this.frame.columns);
+  }
+
+  #take(what) {
+    const { points, marks } = this.state;
+    if (!points || !marks || !this.renderer.works) return;
+    if (what === "marks") {
+      this.renderer.setFlags(marks.flags);
+      return;
+    }
+    this.renderer.setPoints(points);
+    this.renderer.setColours(byteColours(points.legend));
+  }
+
+  #resize() {
+    const { clientWidth, clientHeight } = this.holder;
+    if (clientWidth === 0) return;
+    this.frame.resize(clientWidth, clientHeight);
+    const { margin, width, height } = this.frame;
+    const dense = window.devicePixelRatio || 1;
+    for (const canvas of [this.canvas, this.shade]) {
+      canvas.width = Math.round(width * dense);
+      canvas.height = Math.round(height * dense);
+      canvas.style.left = `${margin.left}px`;
+      canvas.style.top = `${margin.top}px`;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    this.dense = canvasScale(this.canvas, width);
+    this.plot.setAttribute("transform", `translate(${margin.left},${margin.top})`);
+    for (const [name, value] of Object.entries({ x: 0, y: 0, width, height })) for (const area of [this.capture, this.clip]) area.setAttribute(name, value);
+    this.draw();
+  }
+
+  /* At once: the next gesture may come before the next picture. */
+  #follow() {
+    const { view, points, box } = this.state;
+    if (view && points) this.frame.follow(view.run, points, box);
+  }
+
+  #draw() {
+    const { points, marks, box } = this.state;
+    if (!points || !marks) return;
+    this.#follow();
+    if (this.areStale) {
+      this.#drawPoints();
+      this.density.draw(this);
+    }
+    this.areStale = false;
+    this.#drawAxes();
+    this.#drawOutlines();
+    this.margins.draw();
+    this.cuts.draw();
+    this.hover.draw();
+    const how = this.renderer.works ? "" : " This browser has no WebGL2: the map is a picture of how many there are.";
+    this.drawn.textContent = describeDrawn(this.state) + how;
+    this.unzoom.hidden = !box;
+  }
+
+  #drawPoints() {
+    if (!this.renderer.works) return;
+    const { marks, selected } = this.state;
+    this.renderer.draw({
+      box: this.frame.boxInSteps(),
+      size: sizeOf(marks.drawn, this.frame) * this.dense,
+      alpha: alphaOf(marks.drawn),
+      drawnBit: DRAWN,
+      grey: selected ? greyOf() : null,
+    });
+  }
+
+  #drawAxes() {
+    const { x, y, width, height, columns, isNarrow, margin } = this.frame;
+    const axes = d3.select(this.layers.axes);
+    const format = (column) => (value) => (column.integer ? (Number.isInteger(value) ? count(value) : "") : number(value));
+    const ticks = isNarrow ? 4 : 8;
+    const group = (name, transform) => {
+      const found = axes.selectAll(`g.${name}`).data([0]);
+      return found.enter().append("g").attr("class", name).merge(found).attr("transform", transform);
+    };
+    group("x", `translate(0,${height})`).call(d3.axisBottom(x).ticks(ticks).tickFormat(format(columns.x)));
+    group("y", "").call(d3.axisLeft(y).ticks(ticks).tickFormat(format(columns.y)));
+    const labels = [
+      [words(columns.x.name), `translate(${width / 2},${height + 36})`],
+      [words(columns.y.name), `translate(${-margin.left + 12},${height / 2}) rotate(-90)`],
+    ];
+    axes.selectAll("text.name").data(labels).join("text").attr("class", "name").attr("transform", ([, at]) => at).text(([name]) => name);
+  }
+
+  #drawOutlines() {
+    const { selection } = this.state;
+    const { x, y, columns } = this.frame;
+    const fits = selection.x === columns.x.name && selection.y === columns.y.name;
+    const line = (part) => part.polygon.map(([atX, atY]) => `${x(atX)},${y(atY)}`).join(" ");
+    d3.select(this.layers.outlines)
+      .selectAll("polygon")
+      .data(fits ? selection.parts : [])
+      .join("polygon")
+      .attr("class", ({ op }) => op)
+      .attr("points", line);
+  }
+}
+
+const canvasScale = (canvas, width) => canvas.width / width;
+
+export function showMap(section, parts) {
+  return new MapView(section, parts);
+}

@@ -1,0 +1,35 @@
+/* marks.js: which of the points that are here are drawn, and which are selected. */
+
+export const DRAWN = 1; /* has values on both axes, and passes the filters */
+export const SELECTED = 2;
+export const NONE = 65535; /* a coordinate without value */
+
+export const coordinates = (points) => ({
+  x: new Uint16Array(points.bytes, 0, points.n),
+  y: new Uint16Array(points.bytes, 2 * points.n, points.n),
+  colour: new Uint8Array(points.bytes, 4 * points.n, points.n),
+});
+
+export function countBits(bits) {
+  let count = 0;
+  for (let i = 0; i < bits.length; i++) for (let byte = bits[i]; byte; byte &= byte - 1) count++;
+  return count;
+}
+
+/* A million points are gone through at each selection, so the masks are looked up here, without a call for each. */
+export function markPoints(points, shown, selected) {
+  const { x, y } = coordinates(points);
+  const { n, places } = points;
+  const flags = new Uint8Array(n);
+  const passes = shown?.bits;
+  const chosen = selected?.bits;
+  let drawn = 0;
+  for (let i = 0; i < n; i++) {
+    const place = places ? places[i] : i;
+    const bit = 1 << (place & 7);
+    if (x[i] === NONE || y[i] === NONE || (passes && !(passes[place >> 3] & bit))) continue;
+    drawn++;
+    flags[i] = chosen && chosen[place >> 3] & bit ? DRAWN | SELECTED : DRAWN;
+  }
+  return { flags, drawn };
+}

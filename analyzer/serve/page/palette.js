@@ -1,0 +1,41 @@
+/*
+ * palette.js: colours, for dark and light. Categories can be told apart with the common colour blindnesses, and every
+ * mark has a contrast of 3:1 at least with its background.
+ */
+
+const CATEGORIES = {
+  light: ["#0072b2", "#d55e00", "#00805c", "#b2558a", "#2e1733", "#488bfb", "#857400", "#8a1c1c", "#5b5fc7", "#4f7a1b", "#a6611a", "#40128f"],
+  dark: ["#56b4e9", "#e69f00", "#1fbf92", "#d98bb8", "#c1fcf7", "#7457d1", "#f6f852", "#748862", "#f28e6c", "#21e79b", "#a592c9", "#50d9ef"],
+};
+const OTHER = { light: "#767676", dark: "#9a9a9a" };
+const UNSELECTED = { light: "#b9bdc3", dark: "#4b535c" };
+const ONE = { light: "#0072b2", dark: "#56b4e9" };
+/* The part of viridis that has the contrast. */
+const VIRIDIS = { light: [0, 0.74], dark: [0.3, 1] };
+
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+export const theme = () => (darkness.matches ? "dark" : "light");
+export const onTheme = (tell) => darkness.addEventListener("change", tell);
+
+export const plainColour = () => ONE[theme()];
+export const unselectedColour = () => UNSELECTED[theme()];
+
+export const categoryColour = (rank) => CATEGORIES[theme()][rank] ?? OTHER[theme()];
+
+/* share: from 0, the lowest, to 1. */
+export function numberColour(share) {
+  const [from, to] = VIRIDIS[theme()];
+  return d3.interpolateViridis(from + share * (to - from));
+}
+
+/* The colour of each byte that a point may have: 256 × [red, green, blue], 0 … 255. */
+export function byteColours(legend) {
+  const bytes = new Uint8Array(256 * 4);
+  for (let byte = 0; byte < 256; byte++) {
+    const none = legend ? OTHER[theme()] : plainColour();
+    const text = byte === 255 || !legend ? none : legend.kind === "category" ? categoryColour(byte) : numberColour(byte / 254);
+    const { r, g, b } = d3.color(text).rgb();
+    bytes.set([r, g, b, 255], 4 * byte);
+  }
+  return bytes;
+}

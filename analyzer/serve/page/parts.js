@@ -1,0 +1,43 @@
+/* parts.js: how the parts of a selection are added, removed and turned around. */
+
+import { same } from "./state.js";
+
+const NOTHING = { x: "", y: "", parts: [] };
+
+/* Shift adds, Alt removes; else what the tools say, which works without keys. */
+export const operationOf = (event, state) => (event?.altKey ? "remove" : event?.shiftKey ? "add" : state.operation);
+
+/*
+ * columns: {x, y}, as the points have them. Parts are of one pair of measures: on others, the selection begins anew, and so it does
+ * after one that has filters of its own.
+ */
+export function addPart(state, columns, polygon, operation) {
+  const [x, y] = [columns.x.name, columns.y.name];
+  const before = state.selection;
+  const goesOn = operation !== "replace" && before.x === x && before.y === y && !before.filters;
+  if (operation === "remove" && !goesOn) return;
+  const part = { op: operation === "remove" ? "remove" : "add", polygon };
+  state.set({ selection: { x, y, parts: goesOn ? [...before.parts, part] : [part] } });
+}
+
+export const clearSelection = (state) => state.set({ selection: NOTHING });
+
+/* The contrary of parts can be said, that of filters cannot. */
+export const canInvert = ({ selection }) => selection.parts.length > 0 && !selection.filters;
+
+/* Everything but what is selected: everything, and each part does the contrary. */
+export function invertSelection(state) {
+  const { x, y, parts } = state.selection;
+  const columns = [x, y].map((name) => state.view?.columns.find((column) => column.name === name));
+  if (!canInvert(state) || columns.includes(undefined)) return;
+  const sides = columns.flatMap(({ low, high }) => {
+    const room = 1 + Math.abs(low) + Math.abs(high); /* for what is still to come, too */
+    return [low - room, high + room];
+  });
+  const [left, right, low, high] = sides;
+  const everything = { op: "add", polygon: [[left, low], [right, low], [right, high], [left, high]] };
+  const contrary = parts.map(({ op, polygon }) => ({ op: op === "add" ? "remove" : "add", polygon }));
+  const [first, ...rest] = contrary;
+  const isUndone = same(first?.polygon, everything.polygon) && first.op === "remove";
+  state.set({ selection: { x, y, parts: isUndone ? rest : [everything, ...contrary] } });
+}

@@ -1,0 +1,42 @@
+/*
+ * readout.js: the map in words, for those who do not see it: a summary, the regions' counts, and what is pointed at.
+ */
+import { sayExample } from "./card.js";
+import { count, element, words } from "./dom.js";
+import { REGIONS } from "./selection.js";
+
+const HELP =
+  "Arrow keys go from point to point, Home to the middle, Enter pins, Escape leaves. Plus and minus zoom, " +
+  "Shift with arrows moves, 0 shows everything. Tab comes to the cuts, which arrow keys move.";
+
+function summarize(state) {
+  const { view, points, selected, regionCounts } = state;
+  if (!view || !points) return "";
+  const sentences = [
+    `Run ${view.run}, ${count(view.points)} examples, ${view.epochs.length} epochs: ${words(points.y.name)} against ${words(points.x.name)}.`,
+  ];
+  const { legend } = points;
+  if (legend?.kind === "category")
+    sentences.push(`Colours are ${words(legend.name)}: ${legend.values.map(({ label, count: n }) => `${label} ${count(n)}`).join(", ")}.`);
+  if (regionCounts) sentences.push(`Regions: ${REGIONS.map((region) => `${region} ${count(regionCounts[region])}`).join(", ")}.`);
+  if (selected) sentences.push(`${count(selected.count)} are selected.`);
+  return sentences.join(" ");
+}
+
+export function showReadOut({ section, state }) {
+  const summary = element("p");
+  const live = element("p", { "aria-live": "polite" });
+  section.append(element("div", { class: "unseen" }, element("p", { id: `${section.id}-help` }, HELP), summary, live));
+  let waiting = 0;
+  const say = () => {
+    waiting = 0;
+    live.textContent = state.example && state.points ? sayExample(state.example, { x: state.points.x.name, y: state.points.y.name }) : "";
+  };
+  state.subscribe(["view", "points", "selected", "regionCounts"], () => {
+    summary.textContent = summarize(state);
+  });
+  state.subscribe(["example"], () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(say, 250);
+  });
+}

@@ -1,0 +1,79 @@
+/*
+ * rows.js: the rows and the head of the table: elements for examples as the source answers them. Narrow screens show each
+ * row as a block, so the roles of a table are spelled out: browsers forget them where cells are no longer laid out as such.
+ */
+import { sparkline } from "./card.js";
+import { button, element, number, words } from "./dom.js";
+import { textField } from "./texts.js";
+
+const TEXT_MOST = 160; /* characters of a field */
+const USUAL = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n"];
+
+/* The columns of measures: the map's, the usual ones, and what the user added; in the view's order. */
+export function measureColumns(view, { x, y, colour, extra, sortedBy }) {
+  const wanted = new Set([x, y, colour, sortedBy, ...USUAL, ...extra]);
+  return view.columns.filter(({ name }) => wanted.has(name));
+}
+
+/* Which columns the table has: of the view's, and of the examples' texts. */
+export function tableColumns(view, choice) {
+  return {
+    hasLabels: (view.gold?.values.length ?? 0) > 0,
+    hasTexts: view.fields.length > 0,
+    measures: measureColumns(view, choice),
+  };
+}
+
+function sortedHead(name, text, sort, onSort) {
+  const isSorted = sort === name || sort === `-${name}`;
+  const isDescending = sort === `-${name}`;
+  const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (isDescending ? " ▼" : " ▲") : "");
+  return element(
+    "th",
+    { scope: "col", role: "columnheader", class: ["id", "gold"].includes(name) ? null : "number", "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : "none" },
+    element("button", { type: "button", class: "sort", "data-sort": name, onclick: () => onSort(isSorted && !isDescending ? `-${name}` : name) }, text, arrow),
+  );
+}
+
+/* The head; a click on a column that can be sorted by calls onSort("name"), or onSort("-name") for descending. */
+export function headRow(columns, sort, onSort) {
+  const plain = (...content) => element("th", { scope: "col", role: "columnheader", class: "plain" }, ...content);
+  return element(
+    "tr",
+    { role: "row" },
+    plain(element("span", { class: "unseen" }, "Pin")),
+    sortedHead("id", "id", sort, onSort),
+    columns.hasLabels ? sortedHead("gold", "label", sort, onSort) : null,
+    columns.hasTexts ? plain("text") : null,
+    plain("p(gold) by epoch"),
+    ...columns.measures.map(({ name }) => sortedHead(name, words(name), sort, onSort)),
+  );
+}
+
+function textCell(example, opened) {
+  const fields = Object.entries(example.text ?? {}).filter(([, text]) => text !== null);
+  return element(
+    "td",
+    { role: "cell", class: "texts" },
+    ...fields.map(([name, text]) => textField(fields.length > 1 ? name : null, String(text), TEXT_MOST, opened, JSON.stringify([example.id, name]))),
+  );
+}
+
+const cell = (name, ...content) => element("td", { role: "cell", class: name }, ...content);
+
+/* One example; `opened` is textField()'s, onPin() pins it, or takes the pin away. */
+export function exampleRow(example, columns, opened, onPin) {
+  const pin = button("", onPin, { class: "pin", tabindex: -1, "aria-label": `Pin ${example.id}` });
+  pin.append(element("span", { "aria-hidden": "true" }, "◎"));
+  return element(
+    "tr",
+    { role: "row", tabindex: -1, "data-place": example.place, "data-id": example.id },
+    cell("pin-cell", pin),
+    element("th", { scope: "row", role: "rowheader" }, element("bdi", {}, String(example.id))),
+    columns.hasLabels ? cell("label", element("bdi", {}, String(example.label ?? example.gold ?? "–"))) : null,
+    columns.hasTexts ? textCell(example, opened) : null,
+    cell("line", sparkline(example, 120, 30)),
+    ...columns.measures.map(({ name, integer }) =>
+      element("td", { role: "cell", class: "number", "data-name": words(name) }, number(example.measures[name], integer))),
+  );
+}

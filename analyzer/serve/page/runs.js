@@ -1,0 +1,53 @@
+/* runs.js: which run is shown, and how far it is. */
+import { count, fillSelect } from "./dom.js";
+import { isRecording } from "./loader.js";
+
+const AFRESH = { epochs: "", box: null, cuts: null, selection: { x: "", y: "", parts: [] }, filters: {}, pinned: [], hovered: null };
+const LOOK_MS = 5000;
+
+function facts(state) {
+  const { view } = state;
+  const examples = view.points < view.examples ? `${count(view.points)} of ${count(view.examples)}` : count(view.examples);
+  const epochs = view.epochs.length < view.all_epochs.length ? `${view.epochs.length} of ${view.all_epochs.length}` : view.epochs.length;
+  return `${isRecording(state) ? "● recording · " : ""}${examples} examples · ${epochs} ${view.all_epochs.length === 1 ? "epoch" : "epochs"}`;
+}
+
+/* What the page shows of runs: their names, and whether they go on. */
+const told = (runs) => JSON.stringify(runs?.map(({ name, state }) => [name, state]));
+
+export function showRuns(header, { state, source }) {
+  const select = header.querySelector("select");
+  const text = header.querySelector("#run-facts");
+  const status = header.querySelector("#status");
+
+  select.addEventListener("change", () => state.set({ ...AFRESH, run: select.value }));
+  const fill = () => {
+    const names = (state.runs ?? []).map(({ name }) => name);
+    if (state.run && !names.includes(state.run)) names.unshift(state.run);
+    fillSelect(select, names.map((name) => [name, name]), state.run);
+  };
+  state.subscribe(["runs", "run"], fill);
+  state.subscribe(["view", "runs"], () => {
+    text.textContent = state.view ? facts(state) : "";
+    text.classList.toggle("recording", isRecording(state));
+  });
+  state.subscribe(["busy", "error"], () => {
+    status.textContent = state.error ?? "";
+    status.classList.toggle("error", Boolean(state.error));
+    document.body.classList.toggle("busy", state.busy);
+  });
+  const look = async () => {
+    try {
+      const runs = document.hidden && state.runs ? state.runs : await source.runs();
+      if (told(runs) !== told(state.runs)) state.set({ runs });
+      /* The newest run, where none was asked for. */
+      if (!state.run && runs.length > 0)
+        state.set({ run: [...runs].sort((a, b) => (a.created < b.created ? 1 : -1))[0].name });
+      else if (runs.length === 0) state.set({ error: "The store has no run yet: this page shows one as soon as it begins." });
+    } catch (error) {
+      if (!state.view) state.set({ error: error.message });
+    }
+    if (source.live) setTimeout(look, LOOK_MS);
+  };
+  look();
+}

@@ -1,0 +1,61 @@
+/* select.js: how many are selected; a box by numbers, for those who use no pointer. */
+import { button, count, element, mark, words } from "./dom.js";
+import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
+import { boxPolygon } from "./selection.js";
+
+/* Four fields, and what to do with the box that they make. */
+function showNumbers(state) {
+  const names = { x: element("legend"), y: element("legend") };
+  const field = (axis, end) => element("input", { type: "number", step: "any", "aria-label": `${axis} ${end}`, placeholder: end });
+  const fields = { x: [field("x", "from"), field("x", "to")], y: [field("y", "from"), field("y", "to")] };
+  const value = (axis, end) => {
+    const input = fields[axis][end];
+    const { low, high } = state.points[axis];
+    return input.value === "" ? [low, high][end] : Number(input.value);
+  };
+  const apply = (operation) => {
+    if (!state.points) return;
+    const box = [value("x", 0), value("x", 1), value("y", 0), value("y", 1)];
+    addPart(state, state.points, boxPolygon(box), operation);
+  };
+  state.subscribe(["points"], () => {
+    for (const axis of ["x", "y"]) {
+      const name = words(state.points[axis].name);
+      if (names[axis].textContent === name) continue;
+      names[axis].textContent = name;
+      for (const input of fields[axis]) input.value = "";
+    }
+  });
+  const side = (axis) => element("fieldset", {}, names[axis], fields[axis][0], " to ", fields[axis][1]);
+  return element(
+    "details",
+    {},
+    element("summary", {}, "Select by numbers"),
+    side("x"),
+    side("y"),
+    element("div", { class: "tools" }, button("Select", () => apply("replace")), button("Add", () => apply("add")), button("Remove", () => apply("remove"))),
+  );
+}
+
+export function showSelect(section, { state }) {
+  const total = element("p", { class: "total", role: "status" });
+  const clear = button("Clear", () => clearSelection(state));
+  const invert = button("Invert", () => invertSelection(state));
+  section.append(
+    element("h2", {}, "Selection"),
+    total,
+    element("div", { class: "tools" }, clear, invert),
+    element("p", { class: "hint" }, "Draw on the map, or brush its histograms. A click pins."),
+    showNumbers(state),
+  );
+  const show = () => {
+    const { selected, marks, view } = state;
+    clear.disabled = !selected;
+    invert.disabled = !selected || !canInvert(state);
+    const share = selected && view.points > 0 ? ` (${((100 * selected.count) / view.points).toFixed(1)} %)` : "";
+    total.textContent = selected ? `${count(selected.count)} selected${share}` : "Nothing is selected.";
+    if (selected && marks) mark("selected");
+  };
+  state.subscribe(["selected", "view", "marks"], show);
+  show();
+}

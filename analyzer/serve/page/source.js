@@ -1,0 +1,166 @@
+/*
+ * source.js: where data comes from. Nothing else in the page asks the server.
+ *
+ * The page as one file has a source of the same methods, without a server. Every method returns a promise; it fails
+ * with a SourceError, whose `status` is that of HTTP, and whose `gone` is true where the view's version is no longer there:
+ * the loader then loads the view again.
+ *
+ * `at` is {run, epochs, version}: which view. Ids are texts everywhere, also those of integers.
+ */
+
+export class SourceError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+    this.gone = status === 409;
+  }
+}
+
+/* Numbers of JSON beyond 2^53 would lose digits: ids become texts before they are parsed. */
+function parseJson(text) {
+  return JSON.parse(text.replace(/([{,]"id":)(\d+)(?=[,}])/g, '$1"$2"'));
+}
+
+/* The ids of {"count": N, "ids": […]}, as texts. */
+function parseIds(text) {
+  return JSON.parse(text.replace(/^(\{"count":\d+,"ids":\[)([\d,]*)\]\}$/, (all, begin, ids) =>
+    ids ? begin + '"' + ids.replaceAll(",", '","') + '"]}' : all));
+}
+
+function addressOf(path, query) {
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") parts.set(name, value);
+  }
+  const text = parts.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+async function ask(address, options = {}) {
+  let response;
+  try {
+    response = await fetch(address, { cache: "no-store", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new SourceError(0, "The server does not answer. Is `portolan serve` still running?");
+  }
+  if (response.ok || response.status === 304) return response;
+  let message = `The server answered ${response.status}.`;
+  try {
+    message = JSON.parse(await response.text()).error || message;
+  } catch {
+    /* An answer without a reason. */
+  }
+  throw new SourceError(response.status, message);
+}
+
+const getJson = async (path, query) => parseJson(await (await ask(addressOf(path, query))).text());
+const getBytes = async (path, query, options) => (await ask(addressOf(path, query), options)).arrayBuffer();
+
+export class ServerSource {
+  /* Is there a server, so that runs can grow? */
+  live = true;
+
+  /* Why something cannot be done here: a sentence, or null where it can. `what` is a form of select(), or "texts". */
+  whyNot(_what) {
+    return null;
+  }
+
+  /* All runs, as `portolan runs --json` prints them. */
+  runs() {
+    return getJson("api/runs", {});
+  }
+
+  /* The view; null: `known` is still its version. */
+  async view(run, epochs, known) {
+    const response = await ask(addressOf("api/view", { run, epochs, known }));
+    return response.status === 304 ? null : parseJson(await response.text());
+  }
+
+  /* {bytes, n}: n × uint16 x, n × uint16 y, n × uint8 colour, by place. */
+  async points(at, { x, y, colour }) {
+    const bytes = await getBytes("api/points", { ...at, x, y, colour });
+    return { bytes, n: bytes.byteLength / 5 };
+  }
+
+  /* {name, kind: "number", low, high}, {name, kind: "category", values: [{label, value, count}]}, or null. */
+  legend(at, colour) {
+    return getJson("api/legend", { ...at, colour });
+  }
+
+  /* Counts by cell of a box of [left, right, low, high]; row 0 has the lowest y. */
+  async bins(at, { x, y, box, columns, rows }) {
+    return new Uint32Array(await getBytes("api/bins", { ...at, x, y, box: box.join(), columns, rows }));
+  }
+
+  /* {inside, n, places, bytes}: `n` of the `inside` points that a box holds; bytes as points() has them. */
+  async inside(at, { x, y, colour, box, most }) {
+    const answer = await getBytes("api/inside", { ...at, x, y, colour, box: box.join(), most });
+    const [inside, n] = new Uint32Array(answer, 0, 2);
+    return { inside, n, places: new Uint32Array(answer, 8, n), bytes: answer.slice(8 + 4 * n) };
+  }
+
+  /* Uint32Array: by place of `at`, the place of the same id in the view `other`; 0xffffffff: it has no such example. */
+  async match(at, other) {
+    return new Uint32Array(await getBytes("api/match", { ...at, other: other.run, other_epochs: other.epochs, other_version: other.version }));
+  }
+
+  /* One example, with its measures, texts and its story by epoch. */
+  example(at, place) {
+    return getJson("api/example", { ...at, place });
+  }
+
+  exampleOf(at, id) {
+    return getJson("api/example", { ...at, id });
+  }
+
+  /* {places, searched, complete}: ids that contain a text, and texts that do. */
+  search(at, q, most = 1000) {
+    return getJson("api/search", { ...at, q, most });
+  }
+
+  /* How far the run is, as `portolan watch --json` prints it. */
+  progress(run) {
+    return getJson("api/progress", { run });
+  }
+
+  /* A selection (see selection.js) as a Response, in the form `as` with further `query`. */
+  select(run, selection, as, query = {}) {
+    const path = `api/runs/${encodeURIComponent(run)}/select`;
+    return ask(addressOf(path, { as, ...query }), { method: "POST", body: JSON.stringify(selection) });
+  }
+
+  /* One bit per place, the lowest bit of a byte first. */
+  async mask(at, selection) {
+    const response = await this.select(at.run, selection, "mask", { version: at.version });
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
+  /*
+   * {count, from, searched, complete, rows}: examples of the selection, as example() has them. query: sort, descending,
+   * from, most, q (a text that is searched), around (a place: the page that has it is wanted).
+   */
+  async rows(at, selection, query) {
+    return parseJson(await (await this.select(at.run, selection, "rows", { version: at.version, ...query })).text());
+  }
+
+  async count(at, selection) {
+    return (await this.rows(at, selection, { most: 1 })).count;
+  }
+
+  /* The ids of a selection, as texts. */
+  async ids(at, selection) {
+    const response = await this.select(at.run, selection, "ids", { version: at.version });
+    return parseIds(await response.text()).ids;
+  }
+
+  /* The selection last kept for the run by a program or a page: {serial, selection}; null: `known` is still its serial. */
+  async keptSelection(run, known) {
+    const response = await ask(addressOf("api/selection", { run, known }));
+    return response.status === 304 ? null : parseJson(await response.text());
+  }
+
+  async keep(run, selection) {
+    return parseJson(await (await this.select(run, selection, "keep")).text());
+  }
+}

@@ -1,0 +1,212 @@
+/*
+ * state.js: what the page shows, in one object that can be observed.
+ *
+ *     const state = createState();
+ *     state.define("sort", "id");                  // a key of your module, kept in the address if `true` follows
+ *     state.run                                    // read
+ *     state.set({ x: "aum", box: null });          // change: all at once; then subscribers are called, once each
+ *     state.subscribe(["view", "selected"], fn);   // fn(changed keys, state); returns a function that ends it
+ *
+ * Values are replaced, never changed in place. A subscriber may call set(): its changes are told after the present ones.
+ *
+ * Kept in the address's fragment (a link shows the same):
+ *     run, epochs     which; epochs is "A:B" as --epochs takes it, "": all
+ *     x, y, colour    names of measures; colour also "gold", "data:COLUMN", "none"
+ *     cuts            {variability, confidence} between the regions; null: the run's own
+ *     box             [left, right, low, high] in the measures' units: what is zoomed to; null: everything
+ *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}]}; no parts: nothing is selected. One that a
+ *                     program made may have `filters` too, even without parts; the server keeps it, the address does not
+ *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}}
+ *     pinned          ids, as texts
+ *     tool            what dragging on the map does: "lasso", "box", "pan"
+ *
+ * Not kept; most are filled in by the loader (loader.js):
+ *     runs            as api/runs answers, or null
+ *     view            as api/view answers, or null
+ *     points          see loader.js
+ *     shown           {bits, count}: which places pass the filters; null: all do
+ *     selected        {bits, count}: which places are selected; null: there is no selection
+ *     marks           {flags, drawn}: of each point here, DRAWN and SELECTED (marks.js); how many are drawn
+ *     operation       what a part that is drawn does to the selection: "replace", "add", "remove"
+ *     hovered         place of the example under the pointer, or null
+ *     busy, error     is something being loaded; a text that says what went wrong, or null
+ */
+
+const KEPT = {
+  run: "",
+  epochs: "",
+  x: "variability",
+  y: "confidence",
+  colour: "correctness",
+  cuts: null,
+  box: null,
+  selection: { x: "", y: "", parts: [] },
+  filters: {},
+  pinned: [],
+  tool: "lasso",
+};
+
+const LOADED = {
+  runs: null,
+  view: null,
+  points: null,
+  shown: null,
+  selected: null,
+  marks: null,
+  operation: "replace",
+  hovered: null,
+  busy: false,
+  error: null,
+};
+
+const ADDRESS_MS = 150; /* between two changes of the address */
+
+export function same(a, b) {
+  return a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
+}
+
+/* The value of a key as the fragment has it; undefined if it is not of the default's kind. */
+function parse(text, otherwise) {
+  if (typeof otherwise === "string") return text;
+  try {
+    const value = JSON.parse(text);
+    const fits =
+      otherwise === null ||
+      (typeof value === typeof otherwise && Array.isArray(value) === Array.isArray(otherwise) && value !== null);
+    return fits ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isPair = (pair) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite);
+const isPart = (part) =>
+  part &&
+  (part.op === "add" || part.op === "remove") &&
+  Array.isArray(part.polygon) &&
+  part.polygon.length >= 3 &&
+  part.polygon.every(isPair);
+
+const isFilter = (filter) =>
+  filter !== null &&
+  typeof filter === "object" &&
+  !Array.isArray(filter) &&
+  Object.keys(filter).length > 0 &&
+  Object.entries(filter).every(([name, value]) => (name === "in" ? Array.isArray(value) : ["min", "max"].includes(name) && Number.isFinite(value)));
+
+/* Links come from elsewhere: a value that the page could not work with is left out. */
+const CHECKS = {
+  box: (box) => box === null || (Array.isArray(box) && box.length === 4 && box.every(Number.isFinite) && box[0] < box[1] && box[2] < box[3]),
+  cuts: (cuts) => cuts === null || (Number.isFinite(cuts.variability) && Number.isFinite(cuts.confidence)),
+  selection: (selection) =>
+    typeof selection.x === "string" &&
+    typeof selection.y === "string" &&
+    !("filters" in selection) &&
+    Array.isArray(selection.parts) &&
+    selection.parts.every(isPart),
+  filters: (filters) => Object.values(filters).every(isFilter),
+  pinned: (pinned) => pinned.every((id) => typeof id === "string"),
+  tool: (tool) => ["lasso", "box", "pan"].includes(tool),
+};
+
+export class State {
+  #kept = { ...KEPT };
+  #subscribers = new Set();
+  #changed = new Set();
+  #telling = false;
+
+  constructor() {
+    Object.assign(this, KEPT, LOADED);
+  }
+
+  /* Adds a key. `kept`: it is part of the address. */
+  define(key, value, kept = false) {
+    this[key] = value;
+    if (kept) this.#kept[key] = value;
+  }
+
+  set(changes) {
+    for (const [key, value] of Object.entries(changes)) {
+      if (this[key] === value) continue;
+      this[key] = value;
+      this.#changed.add(key);
+    }
+    if (!this.#telling) this.#tell();
+  }
+
+  subscribe(keys, tell) {
+    const subscriber = { keys: new Set(keys), tell };
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  #tell() {
+    this.#telling = true;
+    try {
+      while (this.#changed.size > 0) {
+        const changed = this.#changed;
+        this.#changed = new Set();
+        for (const { keys, tell } of [...this.#subscribers]) {
+          if ([...changed].some((key) => keys.has(key))) tell(changed, this);
+        }
+      }
+    } finally {
+      this.#telling = false;
+    }
+  }
+
+  /* What differs from the defaults, as a fragment without "#". */
+  fragment() {
+    const parts = new URLSearchParams();
+    for (const [key, otherwise] of Object.entries(this.#kept)) {
+      if (same(this[key], otherwise) || (key === "selection" && this.selection.filters)) continue;
+      parts.set(key, typeof otherwise === "string" ? this[key] : JSON.stringify(this[key]));
+    }
+    return parts.toString();
+  }
+
+  /* What the fragment says; defaults for what it does not say. */
+  load(fragment) {
+    const parts = new URLSearchParams(fragment.replace(/^#/, ""));
+    const changes = {};
+    for (const [key, otherwise] of Object.entries(this.#kept)) {
+      let value = parts.has(key) ? parse(parts.get(key), otherwise) : undefined;
+      if (value !== undefined && CHECKS[key] && !CHECKS[key](value)) value = undefined;
+      if (value === undefined) value = otherwise;
+      if (!same(value, this[key])) changes[key] = value;
+    }
+    this.set(changes);
+  }
+
+  /*
+   * Reads the address, and keeps it as the state is: at once, so that a link copied now shows what is shown now. While changes come
+   * fast, it is written every ADDRESS_MS: browsers refuse more.
+   */
+  followAddress() {
+    this.load(location.hash);
+    let isResting = false;
+    let isBehind = false;
+    const write = () => {
+      isBehind = isResting;
+      if (isResting) return;
+      const fragment = this.fragment();
+      if (fragment === location.hash.slice(1)) return;
+      isResting = true;
+      setTimeout(() => {
+        isResting = false;
+        if (isBehind) write();
+      }, ADDRESS_MS);
+      try {
+        history.replaceState(null, "", "#" + fragment);
+      } catch {
+        /* A browser that lets no script change this address. The page works without. */
+      }
+    };
+    this.subscribe(Object.keys(this.#kept), write);
+    addEventListener("hashchange", () => this.load(location.hash));
+  }
+}
+
+export function createState() {
+  return new State();
+}

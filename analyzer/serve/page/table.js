@@ -1,0 +1,280 @@
+/*
+ * table.js: the table of the selection; without one, of all examples that pass the filters. The source sorts, searches and
+ * pages. A row that is pointed at, or that the keys have come to, is marked on the map; an example that is pinned there
+ * is brought into view here.
+ */
+import { button, count, element, fillSelect, words } from "./dom.js";
+import { chosenNow, everything, follow } from "./follow.js";
+import { exampleRow, headRow, tableColumns } from "./rows.js";
+import { selectionNow } from "./selection.js";
+
+const PAGE = 50;
+const TYPING_MS = 250;
+const HELP = "Up and Down go from row to row, Page Up and Page Down from page to page, Enter pins, T shows a whole text.";
+
+const lastPage = (examples) => PAGE * Math.floor(Math.max(0, examples - 1) / PAGE);
+
+class Table {
+  #from = 0;
+  #around = null; /* an example whose page is wanted */
+  #opened = new Set(); /* texts that are shown whole */
+  #made = new Map(); /* rows by what they show: those that have not changed stay */
+  #known = []; /* ids that were pinned before */
+  #pointed = null; /* the row whose point is marked on the map */
+
+  constructor(section, { state, source, loader }) {
+    Object.assign(this, { section, state, source, loader });
+    state.define("sort", "id", true); /* a column; with "-" before it: descending */
+    state.define("find", "", true); /* a text that ids or texts contain */
+    state.define("columns", [], true); /* measures shown beside the usual ones */
+    state.define("table", null); /* what rows() of the source answered, {version, isSelection, filters} of the question */
+    this.#build();
+    this.ask = follow(section, state, { load: () => this.#load(), fail: (text) => this.#fail(text) });
+    let about = null;
+    state.subscribe(["sort", "find", "selection", "filters", "run", "epochs"], () => {
+      const now = JSON.stringify([state.sort, state.find, state.selection, state.filters, state.run, state.epochs]);
+      if (now !== about) this.#from = 0;
+      about = now;
+    });
+    state.subscribe(["sort", "find"], () => this.ask());
+    state.subscribe(["view", "points", "columns", "table", "sort"], () => this.#show());
+    state.subscribe(["example", "pinned", "table"], () => this.#mark());
+    state.subscribe(["pinnedExamples"], () => this.#followPins());
+  }
+
+  #build() {
+    const { state } = this;
+    this.caption = element("caption");
+    this.head = element("thead", { role: "rowgroup" });
+    this.body = element("tbody", { role: "rowgroup" });
+    this.table = element("table", { role: "table", class: "examples" }, this.caption, this.head, this.body);
+    this.holder = element("div", { class: "table-holder" }, this.table);
+    this.status = element("p", { role: "status", class: "drawn" });
+    this.problem = element("p", { class: "problem", role: "alert", hidden: true });
+    this.section.append(
+      element("h2", {}, "Table"),
+      element("div", { class: "below" }, this.#buildSearch(), this.#buildColumns()),
+      this.problem,
+      this.holder,
+      element("div", { class: "below" }, this.status, this.#buildPager()),
+      element("p", { class: "hint" }, HELP),
+    );
+    this.body.addEventListener("pointerover", ({ target }) => this.#point(target.closest("tr")));
+    this.body.addEventListener("pointerleave", () => this.#point(null));
+    this.body.addEventListener("focusin", ({ target }) => this.#point(target.closest("tr")));
+    this.body.addEventListener("focusout", ({ relatedTarget }) => this.body.contains(relatedTarget) || this.#point(null));
+    this.body.addEventListener("keydown", (event) => this.#key(event));
+    state.subscribe(["view"], () => this.#showReason());
+  }
+
+  #buildSearch() {
+    const { state } = this;
+    const input = element("input", { type: "search", id: "table-find", placeholder: "id or text", "aria-label": "Search the table's ids and texts", value: state.find });
+    let waiting = 0;
+    input.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => state.set({ find: input.value.trim() }), TYPING_MS);
+    });
+    state.subscribe(["find"], () => {
+      if (document.activeElement !== input) input.value = state.find;
+    });
+    this.reason = element("span", { class: "hint" });
+    return element("label", { class: "find" }, "Search ", input, " ", this.reason);
+  }
+
+  #buildColumns() {
+    const { state } = this;
+    const select = element("select", { "aria-label": "Show another measure" });
+    select.addEventListener("change", () => state.set({ columns: [...state.columns, select.value] }));
+    this.more = select;
+    return select;
+  }
+
+  #buildPager() {
+    const go = (from) => {
+      this.#from = Math.max(0, from);
+      this.ask();
+    };
+    const end = () => lastPage(this.state.table?.count ?? 0);
+    this.pages = { first: button("First", () => go(0)), back: button("Back", () => go(this.#from - PAGE)), next: button("Next", () => go(this.#from + PAGE)), last: button("Last", () => go(end())) };
+    this.turn = (pages) => go(Math.min(end(), this.#from + pages * PAGE));
+    return element("div", { class: "tools", role: "group", "aria-label": "Pages of the table" }, ...Object.values(this.pages));
+  }
+
+  /* Why there is nothing to read. */
+  #showReason() {
+    const { state, source } = this;
+    const hasTexts = state.view && state.view.fields.length > 0;
+    this.reason.textContent = !state.view || hasTexts ? "" : source.whyNot("texts") ?? "No texts, ids only: the server was started without --data and --text.";
+  }
+
+  async #load() {
+    const { state, source, loader } = this;
+    const at = loader.at();
+    const isDescending = state.sort.startsWith("-");
+    const wanted = state.sort.replace(/^-/, "");
+    const sort = wanted === "gold" || state.view.columns.some(({ name }) => name === wanted) ? wanted : "id";
+    const from = this.#from;
+    const around = this.#around;
+    this.#around = null;
+    const isSelection = Boolean(selectionNow(state));
+    const query = { sort, descending: isDescending ? 1 : undefined, from, most: PAGE, q: state.find, around: around?.place };
+    const answer = await source.rows(at, chosenNow(state) ?? everything(state), query);
+    const isTurned = this.#from !== from; /* meanwhile; the next question is under way */
+    if (!isTurned) this.#from = answer.from;
+    if (answer.rows.length === 0 && answer.count > 0 && !isTurned) {
+      this.#from = lastPage(answer.count); /* there are fewer pages than before */
+      this.ask();
+      return;
+    }
+    state.set({ table: { ...answer, version: at.version, isSelection, filters: state.filters } });
+    if (around) this.#reveal(around.id);
+  }
+
+  #fail(text) {
+    this.problem.hidden = text === null;
+    this.problem.textContent = text ?? "";
+  }
+
+  #show() {
+    const { state } = this;
+    if (!state.table || !state.view || !state.points) return;
+    const choice = { x: state.points.x.name, y: state.points.y.name, colour: state.points.colour, extra: state.columns, sortedBy: state.sort.replace(/^-/, "") };
+    const columns = tableColumns(state.view, choice);
+    const names = columns.measures.map(({ name }) => name);
+    const shownBefore = JSON.stringify([columns.hasLabels, columns.hasTexts, names]);
+    if (shownBefore !== this.shownColumns) this.#made.clear();
+    this.shownColumns = shownBefore;
+    const sortFocus = document.activeElement?.dataset?.sort;
+    this.head.replaceChildren(headRow(columns, state.sort, (sort) => state.set({ sort })));
+    if (sortFocus) this.head.querySelector(`[data-sort="${CSS.escape(sortFocus)}"]`)?.focus();
+    this.#showRows(columns);
+    this.#showCounts();
+    const others = state.view.columns.filter(({ name }) => !names.includes(name));
+    fillSelect(this.more, [["", "more columns…"], ...others.map(({ name }) => [name, words(name)])], "");
+    this.more.hidden = others.length === 0;
+  }
+
+  /* Rows that show the same as before stay the elements that they are: what is focused or marked in them remains. */
+  #showRows(columns) {
+    const { rows } = this.state.table;
+    const focused = this.#rowWithFocus();
+    const made = new Map();
+    const elements = rows.map((example) => {
+      const key = JSON.stringify(example);
+      const row = this.#made.get(key) ?? exampleRow(example, columns, this.#opened, () => this.#pin(example.id));
+      made.set(key, row);
+      return row;
+    });
+    this.#made = made;
+    const isSame = elements.length === this.body.children.length && elements.every((row, i) => row === this.body.children[i]);
+    if (!isSame) this.body.replaceChildren(...elements);
+    const again = elements.find((row) => row.dataset.id === focused?.dataset.id) ?? elements[0];
+    for (const row of elements) row.tabIndex = row === again ? 0 : -1;
+    if (focused && again && !this.body.contains(document.activeElement)) again.focus({ preventScroll: true });
+  }
+
+  #rowWithFocus() {
+    return this.body.contains(document.activeElement) ? document.activeElement.closest("tr") : null;
+  }
+
+  #showCounts() {
+    const { table, find, filters } = this.state;
+    const end = table.from + table.rows.length;
+    const what = table.isSelection ? "selected examples" : Object.keys(filters).length > 0 ? "examples that pass the filters" : "examples: all, as nothing is selected";
+    this.caption.textContent = `${count(table.count)} ${what}${find ? `, with “${find}”` : ""}`;
+    const broken = table.complete === false ? ` The search took too long: only ${count(table.searched)} were searched.` : "";
+    this.status.textContent = (table.count === 0 ? "No rows." : `Rows ${count(table.from + 1)}–${count(end)} of ${count(table.count)}.`) + broken;
+    this.pages.first.disabled = this.pages.back.disabled = table.from === 0;
+    this.pages.next.disabled = this.pages.last.disabled = end >= table.count;
+  }
+
+  #pin(id) {
+    const { state } = this;
+    const { pinned } = state;
+    this.#known = [...this.#known, String(id)]; /* it is in view: nothing has to be brought there */
+    state.set({ pinned: pinned.includes(String(id)) ? pinned.filter((other) => other !== String(id)) : [...pinned, String(id)] });
+  }
+
+  /* Marks the row's point on the map; null: that of the row with the focus, if there is one. */
+  #point(row) {
+    if (!row && !this.#pointed) return; /* what the map points at stays */
+    this.#pointed = row ?? this.#rowWithFocus();
+    if (this.#pointed) this.#hover(this.#pointed);
+    else this.state.set({ hovered: null });
+  }
+
+  /* A row's place is that of the version of the view that the table was loaded from. */
+  async #hover(row) {
+    const { state, source, loader } = this;
+    const isNow = state.table.version === state.view.version;
+    const place = isNow ? Number(row.dataset.place) : (await source.exampleOf(loader.at(), row.dataset.id).catch(() => null))?.place ?? null;
+    if (this.#pointed === row) state.set({ hovered: place });
+  }
+
+  #mark() {
+    const { state } = this;
+    for (const row of this.body.children) {
+      const isPinned = state.pinned.includes(row.dataset.id);
+      row.classList.toggle("pointed", String(state.example?.id) === row.dataset.id);
+      row.classList.toggle("pinned", isPinned);
+      row.querySelector(".pin").setAttribute("aria-pressed", String(isPinned));
+    }
+  }
+
+  /* Brings the row of what was pinned last into view; from another page, if it is there. */
+  #followPins() {
+    const { state } = this;
+    const added = state.pinnedExamples.filter(({ id }) => !this.#known.includes(id));
+    this.#known = state.pinned;
+    const last = added[added.length - 1];
+    if (!last || last.place === null) return;
+    if (this.#reveal(last.id)) return;
+    this.#around = last;
+    this.ask();
+  }
+
+  #reveal(id) {
+    const row = [...this.body.children].find((other) => other.dataset.id === id);
+    if (!row) return false;
+    const { holder } = this;
+    const top = row.offsetTop - this.head.offsetHeight;
+    if (top < holder.scrollTop || row.offsetTop + row.offsetHeight > holder.scrollTop + holder.clientHeight)
+      holder.scrollTop = Math.max(0, top - (holder.clientHeight - this.head.offsetHeight - row.offsetHeight) / 2);
+    return true;
+  }
+
+  #key(event) {
+    const row = event.target.closest("tr");
+    if (event.altKey || event.ctrlKey || event.metaKey || !row) return;
+    const { children } = this.body;
+    const i = [...children].indexOf(row);
+    const isRow = event.target === row;
+    const actions = {
+      ArrowDown: () => this.#focus(children[i + 1]),
+      ArrowUp: () => this.#focus(children[i - 1]),
+      Home: () => this.#focus(children[0]),
+      End: () => this.#focus(children[children.length - 1]),
+      PageDown: () => this.turn(1),
+      PageUp: () => this.turn(-1),
+      Enter: isRow ? () => this.#pin(row.dataset.id) : null,
+      t: isRow ? () => row.querySelectorAll(".more").forEach((more) => more.click()) : null,
+      Escape: () => row.blur(),
+    };
+    if (!actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  #focus(row) {
+    if (!row) return;
+    for (const other of this.body.children) other.tabIndex = -1;
+    row.tabIndex = 0;
+    row.focus({ preventScroll: true });
+    this.#reveal(row.dataset.id);
+  }
+}
+
+export function showTable(section, parts) {
+  return new Table(section, parts);
+}

@@ -1,0 +1,188 @@
+/* progress.c: one look after another, by run: settled epochs are read once. */
+#include "progress.h"
+
+#include "watch/frame.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_EVERY_S 0.5
+#define LOOK_SHARE 9.0 /* of a look's own time, waited after it */
+#define RUNS_KEPT 16
+
+struct followed {
+	char *run;
+	struct live live;
+	char *seen;                   /* at the last look: JSON */
+	double looked, took, changed; /* seconds, monotonic; took: the last look's */
+	uint64_t accepted;
+	struct followed *next; /* looked at less lately */
+};
+
+struct progress {
+	const char *directory;
+	pthread_mutex_t lock; /* held during a look: one at a time */
+	struct followed *list;
+};
+
+struct progress *
+progress_new(const char *directory)
+{
+	struct progress *progress = calloc(1, sizeof(*progress));
+
+	if (!progress)
+		return NULL;
+	progress->directory = directory;
+	pthread_mutex_init(&progress->lock, NULL);
+	return progress;
+}
+
+static void
+followed_free(struct followed *followed)
+{
+	live_free(&followed->live);
+	free(followed->seen);
+	free(followed->run);
+	free(followed);
+}
+
+void
+progress_free(struct progress *progress)
+{
+	if (!progress)
+		return;
+	for (struct followed *followed = progress->list, *next; followed; followed = next) {
+		next = followed->next;
+		followed_free(followed);
+	}
+	pthread_mutex_destroy(&progress->lock);
+	free(progress);
+}
+
+static double
+now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The run's entry, which becomes the first; a new one in place of the last, if there are enough. */
+static struct followed *
+find(struct progress *progress, const char *run)
+{
+	struct followed **at = &progress->list, *found;
+	unsigned count = 0;
+
+	while (*at && strcmp((*at)->run, run) != 0 && (++count < RUNS_KEPT || (*at)->next))
+		at = &(*at)->next;
+	found = *at;
+	if (found) {
+		*at = found->next;
+		if (strcmp(found->run, run) != 0) {
+			followed_free(found);
+			found = NULL;
+		}
+	}
+	if (!found) {
+		found = calloc(1, sizeof(*found));
+		if (found)
+			found->run = strdup(run);
+		if (!found || !found->run) {
+			free(found);
+			return NULL;
+		}
+		found->live = (struct live){.directory = progress->directory, .run = found->run};
+	}
+	found->next = progress->list;
+	progress->list = found;
+	return found;
+}
+
+/* As the watch command has it: the rate since the look before, and since when nothing is new. */
+static struct frame_moment
+moment_of(struct followed *followed, const struct live_view *view, double now)
+{
+	struct frame_moment moment = {.run = followed->run, .directory = followed->live.directory, .time = time(NULL)};
+	double since = now - followed->looked;
+
+	moment.rate = followed->looked > 0 && view->accepted >= followed->accepted && since > 0
+	                      ? (double)(view->accepted - followed->accepted) / since
+	                      : NAN;
+	if (followed->looked == 0 || view->accepted != followed->accepted)
+		followed->changed = now;
+	moment.idle = now - followed->changed;
+	followed->accepted = view->accepted;
+	return moment;
+}
+
+/* NULL: out of memory. */
+static char *
+describe(const struct live_view *view, const struct frame_moment *moment)
+{
+	struct portolan_error error;
+	struct report report;
+	char *text = NULL;
+
+	if (report_open_memory(&report, &error) < 0)
+		return NULL;
+	frame_json(&report, view, moment);
+	if (output_check(&report.output, &error) >= 0)
+		text = strndup(report.output.buffer, report.output.used);
+	output_discard(&report.output);
+	return text;
+}
+
+static int
+look(struct followed *followed, struct views *views, struct portolan_error *error)
+{
+	double began = now_s();
+	struct live_view view;
+	struct frame_moment moment;
+	struct store *store;
+	ino_t inode;
+	int code = views_take_store(views, &store, &inode, error);
+
+	if (code < 0)
+		return code;
+	code = live_look_in(&followed->live, store, inode, &view, error);
+	if (code >= 0 && view.state == LIVE_NO_RUN)
+		code = error_set(error, STORE_E_NO_RUN, "%s", view.why);
+	if (code >= 0) {
+		moment = moment_of(followed, &view, began);
+		free(followed->seen);
+		followed->seen = describe(&view, &moment);
+	}
+	views_return_store(views, store);
+	followed->looked = now_s();
+	followed->took = followed->looked - began;
+	return code;
+}
+
+int
+progress_look(struct progress *progress, struct views *views, const char *run, char **text,
+              struct portolan_error *error)
+{
+	struct followed *followed;
+	int code = 0;
+
+	pthread_mutex_lock(&progress->lock);
+	followed = find(progress, run);
+	if (!followed)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	else if (!followed->seen || now_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))
+		code = look(followed, views, error);
+	if (code >= 0) {
+		*text = followed->seen ? strdup(followed->seen) : NULL;
+		if (!*text)
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	pthread_mutex_unlock(&progress->lock);
+	return code;
+}

@@ -1,0 +1,23 @@
+/* select_forms.h: a selection that was evaluated, and the form of its answer that has a file of its own; for
+ * select_answer.c. */
+#ifndef SELECT_FORMS_H
+#define SELECT_FORMS_H
+
+#include "answers.h"
+
+#include "selection/within.h"
+
+/* A selection, and what it selects. */
+struct picked {
+	const char *run;
+	struct within *within;
+	const struct view *view;
+	uint32_t *order; /* dense indices by ascending id */
+	size_t count;
+};
+
+/* ?as=rows: a page of the table. Changes picked->order. */
+void select_send_rows(struct server *server, const struct http_request *request, struct picked *picked,
+                      struct http_answer *answer);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * select_rows.c: ?as=rows: a selection as a table in pages: searched, sorted, and then cut.
+ */
+#include "examples.h"
+#include "select_forms.h"
+
+#include "statistics/top.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MOST 1000
+
+/* What the query asks for. */
+struct rows_query {
+	const double *values; /* of the column to sort by; NULL: the ids */
+	double *labels;       /* the values, where these are the gold labels; to be freed */
+	uint64_t descending, from, most;
+	uint64_t around;    /* the page with this place is wanted, if it is selected; UINT64_MAX: none */
+	const char *search; /* only examples with this text; NULL: all */
+};
+
+/* The gold labels' numbers, by dense index; without one: no value. */
+static double *
+label_values(const struct view *view)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	size_t size = 1;
+	double *values;
+
+	for (size_t i = 0; i < dynamics->count; i++)
+		if (dynamics->order[i] >= size)
+			size = (size_t)dynamics->order[i] + 1;
+	values = malloc(size * sizeof(*values));
+	for (size_t i = 0; values && i < dynamics->count; i++) {
+		uint32_t index = dynamics->order[i];
+
+		values[index] = dynamics->gold && dynamics->gold[index] >= 0 ? dynamics->gold[index] : NAN;
+	}
+	return values;
+}
+
+static bool
+read_query(const struct http_request *request, const struct picked *picked, struct rows_query *query,
+           struct http_answer *answer)
+{
+	const char *sort = http_argument(request, "sort");
+
+	query->search = http_argument(request, "q");
+	if (query->search && !*query->search)
+		query->search = NULL;
+	if (sort && strcmp(sort, "gold") == 0) {
+		query->values = query->labels = label_values(picked->view);
+		if (!query->labels) {
+			http_error(answer, 503, "out of memory");
+			return false;
+		}
+	} else if (sort && strcmp(sort, "id") != 0) {
+		const struct dynamics_column *column = answer_column(picked->view, request, "sort", answer);
+
+		if (!column)
+			return false;
+		query->values = column->values;
+	}
+	return answer_number(request, "from", 0, UINT32_MAX, 0, &query->from, answer) &&
+	       answer_number(request, "most", 1, ROWS_MOST, 100, &query->most, answer) &&
+	       answer_number(request, "descending", 0, 1, 0, &query->descending, answer) &&
+	       answer_number(request, "around", 0, UINT32_MAX, UINT64_MAX, &query->around, answer);
+}
+
+/* Keeps the examples with the text; how many were searched. */
+static bool
+keep_found(const struct server *server, struct picked *picked, const char *text, size_t *searched)
+{
+	uint32_t *found = malloc((picked->count + 1) * sizeof(*found));
+	size_t count;
+
+	if (!found)
+		return false;
+	count = examples_search(picked->view, server->texts, picked->order, picked->count, text, picked->count, found,
+	                        searched);
+	for (size_t i = 0; i < count; i++)
+		picked->order[i] = picked->order[found[i]]; /* found[i] ≥ i */
+	picked->count = count;
+	free(found);
+	return true;
+}
+
+static void
+reverse(uint32_t *order, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t other = order[count - 1 - i];
+
+		order[count - 1 - i] = order[i];
+		order[i] = other;
+	}
+}
+
+/* Sorts picked->order so far that its first `end` are right. */
+static bool
+sort_rows(struct picked *picked, const struct rows_query *query, size_t end)
+{
+	struct sort_item *items;
+
+	if (!query->values) {
+		if (query->descending)
+			reverse(picked->order, picked->count);
+		return true;
+	}
+	items = malloc((2 * end + 1) * sizeof(*items));
+	if (!items)
+		return false;
+	top_of_values(query->values, query->descending, picked->order, picked->count, end, items);
+	for (size_t i = 0; i < end; i++)
+		picked->order[i] = (uint32_t)items[i].value;
+	free(items);
+	return true;
+}
+
+/* The number of an example among the rows as they are sorted; SIZE_MAX: it is not there. */
+static size_t
+find_row(const struct picked *picked, const struct rows_query *query, uint32_t index)
+{
+	uint64_t (*key_of)(double) = query->descending ? sort_key_descending : sort_key_ascending;
+	size_t at = 0, before = 0;
+	uint64_t key;
+
+	while (at < picked->count && picked->order[at] != index)
+		at++;
+	if (at == picked->count)
+		return SIZE_MAX;
+	if (!query->values)
+		return query->descending ? picked->count - 1 - at : at;
+	key = key_of(query->values[index]);
+	for (size_t i = 0; i < picked->count; i++) {
+		uint64_t other = key_of(query->values[picked->order[i]]);
+
+		before += other < key || (other == key && i < at);
+	}
+	return before;
+}
+
+/* The number of the first row that is asked for. */
+static size_t
+find_from(const struct picked *picked, const struct rows_query *query)
+{
+	const struct dynamics *dynamics = &picked->view->dynamics;
+	size_t row =
+	        query->around < dynamics->count ? find_row(picked, query, dynamics->order[query->around]) : SIZE_MAX;
+
+	return row == SIZE_MAX ? (size_t)query->from : row - row % (size_t)query->most;
+}
+
+/* Sorts, and cuts picked->order to the rows from `from` on. */
+static bool
+cut_rows(struct picked *picked, const struct rows_query *query, size_t from)
+{
+	size_t first = from < picked->count ? from : picked->count;
+	size_t rows = (size_t)query->most < picked->count - first ? (size_t)query->most : picked->count - first;
+
+	if (!sort_rows(picked, query, first + rows))
+		return false;
+	memmove(picked->order, picked->order + first, rows * sizeof(*picked->order));
+	picked->count = rows;
+	return true;
+}
+
+static void
+send_rows(struct server *server, const struct rows_query *query, struct picked *picked, struct http_answer *answer)
+{
+	struct portolan_error error;
+	size_t all = picked->count, searched = all, count, from;
+	struct stories stories;
+	struct report report;
+	int code;
+
+	if (query->search && !keep_found(server, picked, query->search, &searched)) {
+		http_error(answer, 503, "out of memory");
+		return;
+	}
+	count = picked->count;
+	from = find_from(picked, query);
+	if (!cut_rows(picked, query, from)) {
+		http_error(answer, 503, "out of memory");
+		return;
+	}
+	for (size_t i = 0; i < picked->count; i++)
+		picked->order[i] = (uint32_t)view_place(picked->view, picked->order[i]);
+	code = stories_read(&stories, server->views, picked->view, picked->order, picked->count, &error);
+	if (code < 0) {
+		answer_failure(answer, code, &error);
+		return;
+	}
+	if (answer_begin(&report, answer)) {
+		report_begin(&report, NULL);
+		REPORT_WHOLES(&report, {"count", count}, {"from", from}, {"searched", searched});
+		report_flag(&report, "complete", searched == all);
+		report_begin_list(&report, "rows");
+		for (size_t i = 0; i < picked->count; i++)
+			examples_report(&report, picked->view, server->texts, picked->order[i], &stories, i);
+		report_end(&report);
+		report_end(&report);
+		answer_finish(&report, answer);
+	}
+	stories_free(&stories);
+}
+
+void
+select_send_rows(struct server *server, const struct http_request *request, struct picked *picked,
+                 struct http_answer *answer)
+{
+	struct rows_query query = {0};
+
+	if (read_query(request, picked, &query, answer))
+		send_rows(server, &query, picked, answer);
+	free(query.labels);
+}

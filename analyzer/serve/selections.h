@@ -1,0 +1,25 @@
+/* selections.h: the selection that was last kept for each run: made in the page and read by programs, or the other way
+ * round. Safe from several threads. */
+#ifndef SELECTIONS_H
+#define SELECTIONS_H
+
+#include "output/report.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct selections;
+
+struct selections *selections_new(void); /* NULL: out of memory */
+void selections_free(struct selections *selections);
+
+/* Keeps a deep copy. Its serial number, from 1; 0: out of memory. */
+uint64_t selections_put(struct selections *selections, const char *run, const json_t *selection);
+
+/* The serial number of the one that was last kept for the run; 0: none was. */
+uint64_t selections_serial(struct selections *selections, const char *run);
+
+/* {"serial": S, "selection": {…}}; 0 and null: none was kept. */
+void selections_report(struct report *report, struct selections *selections, const char *run);
+
+#endif

@@ -1,0 +1,30 @@
+/* server.h: what answers requests: which function for which path, and what they share. */
+#ifndef SERVER_H
+#define SERVER_H
+
+#include "http.h"
+
+#include "options/options.h"
+
+struct server_settings {
+	const struct common_options *common; /* where the store is; threads; memory */
+	const char *const *runs;             /* shown first, as the user named them */
+	size_t run_count;
+	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
+	const char *const *text_fields;
+	size_t text_count;
+};
+
+struct server;
+
+/* Opens what is there for as long as the server lives. The settings stay the caller's until server_free(). */
+int server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error);
+/* Warns of a store or a run that is not there (yet): the page waits for it. */
+void server_warn_absent(struct server *server);
+
+void server_free(struct server *server); /* no request may be under way; NULL: nothing */
+
+/* For http_settings.answer; `server` is a struct server. Safe from several threads. */
+void server_answer(void *server, const struct http_request *request, struct http_answer *answer);
+
+#endif

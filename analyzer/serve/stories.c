@@ -1,0 +1,162 @@
+/* stories.c: each block with one of the examples is read once. */
+#include "stories.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An example, and the index it has in a snapshot that leaves no block out: of declared examples the id itself. */
+struct wanted {
+	uint64_t index;
+	size_t example;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct wanted *first = a, *second = b;
+
+	return (first->index > second->index) - (first->index < second->index);
+}
+
+static struct wanted *
+list_wanted(const struct view *view, const uint32_t *places, size_t n)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	struct wanted *wanted = malloc((n + 1) * sizeof(*wanted));
+
+	for (size_t i = 0; wanted && i < n; i++) {
+		uint32_t dense = dynamics->order[places[i]];
+
+		wanted[i] = (struct wanted){dynamics->info->declared ? dynamics->ids.integers[dense] : dense, i};
+	}
+	if (wanted)
+		qsort(wanted, n, sizeof(*wanted), compare);
+	return wanted;
+}
+
+static bool
+bit(const uint64_t *words, uint32_t row)
+{
+	return words && (words[row / 64] >> row % 64 & 1);
+}
+
+/* Fills in epoch e of the view from epoch `at` of the block. */
+static void
+take_epoch(struct stories *stories, const struct store_block *block, size_t at, size_t e, const struct wanted *wanted)
+{
+	const struct store_values *gold_prob = store_block_values(block, at, STORE_GOLD_PROB);
+	const struct store_values *correct = store_block_values(block, at, STORE_CORRECT);
+	uint32_t row = (uint32_t)(wanted->index - block->first);
+	size_t to = wanted->example * stories->epochs + e;
+
+	if (!gold_prob->values || row >= block->rows || !bit(gold_prob->present, row))
+		return;
+	stories->gold_prob[to] = ((const float *)gold_prob->values)[row];
+	stories->correct[to] = bit(correct->values, row);
+}
+
+static int
+read_blocks(struct stories *stories, struct store_snapshot *snapshot, const struct view *view,
+            const struct wanted *wanted, size_t n, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	struct store_cursor *cursor = NULL;
+	const uint32_t *epochs;
+	size_t count = store_snapshot_epochs(snapshot, &epochs);
+	int code = store_cursor_open(snapshot, &cursor, error);
+
+	for (size_t i = 0; i < n && code >= 0;) {
+		size_t block_index = wanted[i].index / STORE_CHUNK;
+		struct store_block block;
+
+		if (block_index >= store_snapshot_blocks(snapshot))
+			break;
+		code = store_cursor_block(cursor, block_index, &block, error);
+		for (; code >= 0 && i < n && wanted[i].index / STORE_CHUNK == block_index; i++)
+			for (size_t e = 0, at = 0; e < dynamics->epoch_count; e++) {
+				while (at < count && epochs[at] < dynamics->epochs[e])
+					at++;
+				if (at < count && epochs[at] == dynamics->epochs[e])
+					take_epoch(stories, &block, at, e, &wanted[i]);
+			}
+	}
+	store_cursor_close(cursor);
+	return code;
+}
+
+static int
+read_now(struct stories *stories, struct store *store, const struct view *view, const struct wanted *wanted, size_t n,
+         struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	const struct store_snapshot_options options = {
+	        .epoch_from = dynamics->epochs[0],
+	        .epoch_to = dynamics->epochs[dynamics->epoch_count - 1] + 1,
+	        .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT),
+	};
+	struct store_snapshot *snapshot;
+	int code = store_snapshot_open(store, dynamics->info->name, &options, &snapshot, error);
+
+	if (code < 0)
+		return code;
+	if (store_snapshot_info(snapshot)->number == dynamics->info->number)
+		code = read_blocks(stories, snapshot, view, wanted, n, error);
+	else
+		code = error_set(error, VIEWS_E_VERSION, "run '%s' was overwritten: load its view again",
+		                 dynamics->info->name);
+	store_snapshot_close(snapshot);
+	return code;
+}
+
+int
+stories_read_from(struct stories *stories, struct store *store, const struct view *view, const uint32_t *places,
+                  size_t n, struct portolan_error *error)
+{
+	size_t epochs = view->dynamics.epoch_count;
+	struct wanted *wanted = list_wanted(view, places, n);
+	int code;
+
+	*stories = (struct stories){.epochs = epochs,
+	                            .gold_prob = malloc((n * epochs + 1) * sizeof(float)),
+	                            .correct = calloc(n * epochs + 1, 1)};
+	if (wanted && stories->gold_prob && stories->correct) {
+		for (size_t i = 0; i < n * epochs; i++)
+			stories->gold_prob[i] = NAN;
+		code = read_now(stories, store, view, wanted, n, error);
+	} else {
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	free(wanted);
+	if (code < 0)
+		stories_free(stories);
+	return code;
+}
+
+int
+stories_read(struct stories *stories, struct views *views, const struct view *view, const uint32_t *places, size_t n,
+             struct portolan_error *error)
+{
+	struct store *store;
+	ino_t inode;
+	int code = views_take_store(views, &store, &inode, error);
+
+	if (code < 0)
+		return code;
+	code = inode == view->inode ? stories_read_from(stories, store, view, places, n, error)
+	                            : error_set(error, VIEWS_E_VERSION,
+	                                        "another store has taken the place of run '%s': load its view again",
+	                                        view->dynamics.info->name);
+	views_return_store(views, store);
+	return code;
+}
+
+void
+stories_free(struct stories *stories)
+{
+	free(stories->gold_prob);
+	free(stories->correct);
+	*stories = (struct stories){0};
+}

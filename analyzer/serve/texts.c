@@ -1,0 +1,324 @@
+/* texts.c: one pass finds where each record begins and whose it is; what is in it, is read when it is shown. */
+#include "texts.h"
+
+#include <json_line.h>
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 32 /* that are kept */
+
+struct texts {
+	struct user_file file;
+	const char *id_field;
+	const char *const *fields;
+	size_t field_count;
+	struct fields read_fields; /* how the texts are read */
+	struct attributes records; /* no columns: where they begin */
+	struct ids ids;
+	uint32_t *order; /* 0, 1, 2, …: what the index wants */
+	struct ids_index index;
+	pthread_mutex_t lock; /* of the columns */
+	struct attributes columns[COLUMNS_MAX];
+	size_t column_count;
+};
+
+static int
+open_file(struct texts *texts, const char *path, struct portolan_error *error)
+{
+	const struct attributes_request request = {.file = &texts->file, .id_field = texts->id_field};
+	const char *options[FIELDS_MAX];
+	int code = user_file_open(&texts->file, "--data", path, error);
+
+	for (size_t i = 0; i < FIELDS_MAX; i++)
+		options[i] = "--text";
+	if (code >= 0)
+		code = fields_init(&texts->read_fields, &texts->file, texts->fields, options, texts->field_count,
+		                   error);
+	for (size_t i = 0; i < texts->field_count && code >= 0; i++)
+		if (!fields_has(&texts->file, texts->fields[i]))
+			code = error_set(error, PORTOLAN_E_INVALID, "%s: its first line has no field '%s' (see --text)",
+			                 path, texts->fields[i]);
+	if (code >= 0)
+		code = attributes_read_all(&texts->records, &request, &texts->ids, error);
+	return code;
+}
+
+static int
+make_index(struct texts *texts, struct portolan_error *error)
+{
+	texts->order = malloc((texts->records.rows + 1) * sizeof(*texts->order));
+	if (!texts->order)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t i = 0; i < texts->records.rows; i++)
+		texts->order[i] = (uint32_t)i;
+	return ids_index_init(&texts->index, &texts->ids, texts->order, texts->records.rows, error);
+}
+
+int
+texts_open(struct texts **texts, const char *path, const char *id_field, const char *const *fields, size_t count,
+           struct portolan_error *error)
+{
+	struct texts *opened = calloc(1, sizeof(*opened));
+	int code;
+
+	if (!opened)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	pthread_mutex_init(&opened->lock, NULL);
+	opened->id_field = id_field;
+	opened->fields = fields;
+	opened->field_count = count;
+	code = open_file(opened, path, error);
+	if (code >= 0)
+		code = make_index(opened, error);
+	if (code < 0)
+		texts_free(opened);
+	else
+		*texts = opened;
+	return code;
+}
+
+void
+texts_free(struct texts *texts)
+{
+	if (!texts)
+		return;
+	for (size_t c = 0; c < texts->column_count; c++)
+		attributes_free(&texts->columns[c]);
+	ids_index_free(&texts->index);
+	free(texts->order);
+	attributes_free(&texts->records);
+	ids_free(&texts->ids);
+	user_file_close(&texts->file);
+	pthread_mutex_destroy(&texts->lock);
+	free(texts);
+}
+
+const char *
+texts_id_field(const struct texts *texts)
+{
+	return texts->id_field;
+}
+
+size_t
+texts_fields(const struct texts *texts, const char *const **fields)
+{
+	*fields = texts->fields;
+	return texts->field_count;
+}
+
+static bool
+is_column(const struct texts *texts, const char *name)
+{
+	for (size_t i = 0; i < texts->field_count; i++)
+		if (strcmp(texts->fields[i], name) == 0)
+			return false;
+	return strcmp(name, texts->id_field) != 0;
+}
+
+static void
+add_name(const struct texts *texts, struct report *report, const char *at, size_t length)
+{
+	char *name = strndup(at, length);
+
+	if (name && *name && is_column(texts, name))
+		report_text(report, NULL, name);
+	free(name);
+}
+
+/* The members of the first JSON line. */
+static void
+add_members(const struct texts *texts, struct report *report)
+{
+	struct user_part part = user_file_whole(&texts->file);
+	struct portolan_error error;
+	struct json_value key, value;
+	struct json_line line;
+	char *room;
+
+	if (user_part_next(&part, &error) <= 0)
+		return;
+	room = malloc(part.record.length + 1);
+	line = (struct json_line){
+	        .begin = part.record.at, .at = part.record.at, .end = part.record.at + part.record.length};
+	for (int code = json_line_first(&line, &key); room && code > 0; code = json_line_next(&line, &key)) {
+		if (!json_line_decode(&key, room) || json_line_value(&line, &value) < 0)
+			break;
+		add_name(texts, report, key.at, key.size);
+	}
+	free(room);
+}
+
+static void
+add_header(const struct texts *texts, struct report *report)
+{
+	const struct record *header = &texts->file.header;
+	char *room = malloc(header->length + 1);
+
+	for (const char *at = header->at; room && at;) {
+		struct field field;
+
+		if (!records_take_field(texts->file.format, &at, header->at + header->length, room, &field))
+			break;
+		field = records_trim(field);
+		add_name(texts, report, field.at, field.length);
+	}
+	free(room);
+}
+
+void
+texts_report_columns(struct report *report, const char *key, const struct texts *texts)
+{
+	report_begin_list(report, key);
+	if (texts->file.format == RECORDS_JSONL)
+		add_members(texts, report);
+	else
+		add_header(texts, report);
+	report_end(report);
+}
+
+size_t
+texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
+{
+	char digits[NUMBER_ROOM];
+	const char *text = digits;
+	size_t length;
+	int64_t at;
+
+	if (ids->kind == STORE_ID_STR)
+		text = ids_text(ids, index, &length);
+	else
+		length = number_print_u64(ids->integers[index], digits);
+	at = ids_index_find(&texts->index, text, length);
+	return at < 0 ? TEXTS_NONE : (size_t)at;
+}
+
+void
+texts_read(const struct texts *texts, size_t record,
+           bool (*visit)(void *context, const char *name, const struct field *field), void *context)
+{
+	struct user_part part = user_file_whole(&texts->file);
+	struct fields_reader reader = {0};
+	struct portolan_error error;
+
+	part.at = (size_t)(texts->records.places[record] - texts->file.text);
+	fields_begin(&reader, &texts->read_fields, part);
+	if (fields_next(&reader, &error) > 0)
+		for (size_t i = 0; i < texts->field_count; i++)
+			if (!visit(context, texts->fields[i], &reader.found[i]))
+				break;
+	fields_end(&reader);
+}
+
+static bool
+add_text(void *report, const char *name, const struct field *field)
+{
+	if (field->at)
+		report_bytes(report, name, field->at, field->length);
+	else
+		report_null(report, name);
+	return true;
+}
+
+void
+texts_report(struct report *report, const char *key, const struct texts *texts, size_t record)
+{
+	report_begin(report, key);
+	texts_read(texts, record, add_text, report);
+	report_end(report);
+}
+
+struct search {
+	const char *part;
+	bool found;
+};
+
+static bool
+search_text(void *context, const char *name, const struct field *field)
+{
+	struct search *search = context;
+	char *text = field->at ? strndup(field->at, field->length) : NULL;
+
+	(void)name;
+	search->found = text && strcasestr(text, search->part);
+	free(text);
+	return !search->found;
+}
+
+bool
+texts_contain(const struct texts *texts, size_t record, const char *part)
+{
+	struct search search = {.part = part};
+
+	texts_read(texts, record, search_text, &search);
+	return search.found;
+}
+
+const char *
+texts_line(const struct texts *texts, size_t record, size_t *length)
+{
+	const char *at = texts->records.places[record];
+	size_t left = texts->file.size - (size_t)(at - texts->file.text);
+
+	*length = records_next(texts->file.format, at, left).length;
+	return at;
+}
+
+const char *
+texts_header(const struct texts *texts, size_t *length)
+{
+	*length = texts->file.mark + texts->file.header.length;
+	return texts->file.format == RECORDS_JSONL ? NULL : texts->file.text;
+}
+
+const char *
+texts_ending(const struct texts *texts)
+{
+	static const char *const endings[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
+
+	return endings[texts->file.format];
+}
+
+static int
+read_column(struct texts *texts, const char *name, struct attributes *column, struct portolan_error *error)
+{
+	const char *option = "the column asked for";
+	const struct attributes_request request = {
+	        .file = &texts->file, .id_field = texts->id_field, .names = &name, .options = &option, .count = 1};
+	struct ids ids;
+	int code;
+
+	if (!fields_has(&texts->file, name))
+		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'", texts->file.path, name);
+	if (texts->column_count == COLUMNS_MAX)
+		return error_set(error, PORTOLAN_E_MEMORY, "%d columns of %s are looked at already", COLUMNS_MAX,
+		                 texts->file.path);
+	code = attributes_read_all(column, &request, &ids, error);
+	if (code >= 0)
+		ids_free(&ids);
+	return code;
+}
+
+int
+texts_column(struct texts *texts, const char *name, const struct attribute **column, struct portolan_error *error)
+{
+	size_t c = 0;
+	int code = 0;
+
+	pthread_mutex_lock(&texts->lock);
+	while (c < texts->column_count && strcmp(texts->columns[c].list[0].name, name) != 0)
+		c++;
+	if (c == texts->column_count) {
+		code = read_column(texts, name, &texts->columns[c], error);
+		if (code >= 0)
+			texts->column_count++;
+	}
+	pthread_mutex_unlock(&texts->lock);
+	if (code >= 0)
+		*column = &texts->columns[c].list[0];
+	return code;
+}

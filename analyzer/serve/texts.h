@@ -1,0 +1,48 @@
+/* texts.h: the user's own file beside the examples (--data): the texts of one of them, its line, and columns. The file
+ * is mapped and read as it was when it was opened; it must not change. Safe from several threads. */
+#ifndef TEXTS_H
+#define TEXTS_H
+
+#include "dynamics/ids.h"
+#include "files/attributes.h"
+
+#include "output/report.h"
+
+struct texts;
+
+#define TEXTS_NONE SIZE_MAX
+
+/* Finds the records of all ids. No field is shown as text where `count` is 0. Errors name file, line and field. */
+int texts_open(struct texts **texts, const char *path, const char *id_field, const char *const *fields, size_t count,
+               struct portolan_error *error);
+void texts_free(struct texts *texts); /* NULL: nothing */
+
+const char *texts_id_field(const struct texts *texts);
+size_t texts_fields(const struct texts *texts, const char *const **fields);
+
+/* The names of its other columns, as a list: CSV's and TSV's header, the first JSON line's members. */
+void texts_report_columns(struct report *report, const char *key, const struct texts *texts);
+
+/* The number of the record of an id; TEXTS_NONE: it has none. */
+size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);
+
+/* Calls `visit` with each text of a record, in the order of the fields, until it says false. */
+void texts_read(const struct texts *texts, size_t record,
+                bool (*visit)(void *context, const char *name, const struct field *field), void *context);
+
+/* {field: text} of a record; null, where a field is not there. */
+void texts_report(struct report *report, const char *key, const struct texts *texts, size_t record);
+
+/* Does one of its texts hold `part`, letters large or small? */
+bool texts_contain(const struct texts *texts, size_t record, const char *part);
+
+/* The record as it stands in the file, without its line end. */
+const char *texts_line(const struct texts *texts, size_t record, size_t *length);
+/* CSV and TSV: the header with what stands before it, without its line end; NULL: there is none. */
+const char *texts_header(const struct texts *texts, size_t *length);
+const char *texts_ending(const struct texts *texts); /* "jsonl", "csv" or "tsv" */
+
+/* A column, by record; read when it is first asked for, and then kept. */
+int texts_column(struct texts *texts, const char *name, const struct attribute **column, struct portolan_error *error);
+
+#endif

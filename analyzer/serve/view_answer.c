@@ -1,0 +1,179 @@
+/* view_answer.c: GET api/view, api/progress and api/runs: what a run is, and how far. */
+#include "answers.h"
+#include "colours.h"
+
+#include "check/run_report.h"
+#include "selection/regions.h"
+#include "watch/frame.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+report_epochs(struct report *report, const char *key, const uint32_t *epochs, size_t count)
+{
+	report_begin_list(report, key);
+	for (size_t e = 0; e < count; e++)
+		report_whole(report, NULL, epochs[e]);
+	report_end(report);
+}
+
+static void
+report_columns(struct report *report, const struct view *view)
+{
+	report_begin_list(report, "columns");
+	for (size_t c = 0; c < view->dynamics.column_count; c++) {
+		const struct dynamics_column *column = &view->dynamics.columns[c];
+
+		report_begin(report, NULL);
+		report_text(report, "name", column->name);
+		report_real(report, "low", view->extents[c].low);
+		report_real(report, "high", view->extents[c].high);
+		report_flag(report, "integer", column->integer);
+		report_flag(report, "sometimes", column->sometimes);
+		report_text(report, "digest", view->extents[c].digest);
+		report_end(report);
+	}
+	report_end(report);
+}
+
+/* Where the regions are cut, and how many examples each has. */
+static void
+report_regions(struct report *report, const struct view *view)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	const double *variability = dynamics_measure(dynamics, MEASURE_VARIABILITY);
+	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
+	uint64_t counts[REGION_COUNT] = {0};
+
+	for (size_t i = 0; i < dynamics->count; i++) {
+		uint32_t row = dynamics->order[i];
+
+		counts[region_of(variability[row], confidence[row], &view->cuts)]++;
+	}
+	report_begin(report, "cuts");
+	report_real(report, "variability", view->cuts.variability);
+	report_real(report, "confidence", view->cuts.confidence);
+	report_end(report);
+	report_begin(report, "regions");
+	for (unsigned r = 0; r < REGION_COUNT; r++)
+		report_whole(report, region_names[r], counts[r]);
+	report_end(report);
+}
+
+static void
+report_gold(struct report *report, const struct view *view)
+{
+	struct portolan_error error;
+	struct colours colours;
+
+	if (colours_make(&colours, view, NULL, "gold", &error) < 0) {
+		report_null(report, "gold");
+		return;
+	}
+	colours_report(report, "gold", &colours, "gold");
+	colours_free(&colours);
+}
+
+/* What the user's file has. */
+static void
+report_data(struct report *report, const struct texts *texts)
+{
+	const char *const *fields = NULL;
+	size_t count = texts ? texts_fields(texts, &fields) : 0;
+
+	report_begin_list(report, "fields");
+	for (size_t i = 0; i < count; i++)
+		report_text(report, NULL, fields[i]);
+	report_end(report);
+	if (texts) {
+		texts_report_columns(report, "data_columns", texts);
+	} else {
+		report_begin_list(report, "data_columns");
+		report_end(report);
+	}
+	report_text(report, "id_field", texts ? texts_id_field(texts) : NULL);
+}
+
+void
+view_report(struct report *report, const struct view *view, const struct texts *texts)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	const struct store_run_info *info = dynamics->info;
+
+	report_begin(report, NULL);
+	report_text(report, "run", info->name);
+	report_text(report, "version", view->version);
+	report_text(report, "state", run_state_name(info));
+	report_text(report, "range", view->range);
+	report_epochs(report, "epochs", dynamics->epochs, dynamics->epoch_count);
+	report_epochs(report, "all_epochs", view->all_epochs, view->all_epoch_count);
+	report_whole(report, "examples", info->examples);
+	report_whole(report, "points", dynamics->count);
+	report_text(report, "ids", info->id_kind == STORE_ID_STR ? "text" : "integer");
+	report_columns(report, view);
+	report_gold(report, view);
+	report_regions(report, view);
+	report_data(report, texts);
+	report_end(report);
+}
+
+void
+answer_view(struct server *server, const struct http_request *request, struct http_answer *answer)
+{
+	const char *known = http_argument(request, "known");
+	const struct view *view;
+	struct report report;
+
+	if (!answer_take_view(server, request, &view, answer))
+		return;
+	if (known && strcmp(known, view->version) == 0) {
+		http_lasting(answer, "application/json", "", 0);
+		answer->status = 304;
+	} else if (answer_begin(&report, answer)) {
+		view_report(&report, view, server->texts);
+		answer_finish(&report, answer);
+	}
+	views_return(server->views, view);
+}
+
+void
+answer_progress(struct server *server, const struct http_request *request, struct http_answer *answer)
+{
+	const char *run = http_argument(request, "run");
+	struct portolan_error error;
+	char *text;
+	int code;
+
+	if (!run) {
+		http_error(answer, 400, "which run? Add ?run=NAME");
+		return;
+	}
+	code = progress_look(server->progress, server->views, run, &text, &error);
+	if (code < 0)
+		answer_failure(answer, code, &error);
+	else
+		http_bytes(answer, "application/json", text, strlen(text));
+}
+
+void
+answer_runs(struct server *server, const struct http_request *request, const char *run, struct http_answer *answer)
+{
+	struct portolan_error error;
+	struct report report;
+	struct store *store;
+	int code = views_take_store(server->views, &store, NULL, &error);
+
+	(void)request;
+	if (code < 0) {
+		answer_failure(answer, code, &error);
+		return;
+	}
+	if (answer_begin(&report, answer)) {
+		code = run ? run_report_one(&report, store, run, &error) : run_report_all(&report, store, &error);
+		answer_finish_or_fail(&report, code, &error, answer);
+	}
+	views_return_store(server->views, store);
+}
