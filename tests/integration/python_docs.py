@@ -14,13 +14,14 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("curriculum", "forgettable", "jax", "keras", "report", "skorch", "sklearn")
+PAGES = ("curriculum", "forgettable", "jax", "keras", "notebook", "report", "skorch", "sklearn")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
     "forgettable": {"shallow": 10},
     "jax": {"jax/forward": 5, "jax/flax": 5},
     "keras": {"toy/seed0": 5},
+    "notebook": {"toy": 6},
     "report": {"toy": 4},
     "skorch": {"toy/seed0": 5, "forward/seed0": 5},
     "sklearn": {"animals/seed0": 10, "boosted": 10},
@@ -81,6 +82,8 @@ def check_what_was_said(page, said):
     if page == "curriculum":
         often, seldom = numbers(r"drawn ([\d.]+) times per epoch, the others ([\d.]+) times", said)
         assert often > 1.3 * seldom
+    if page == "notebook":
+        assert said.splitlines()[0].startswith("http://127.0.0.1:") and numbers(r"(\d+) are selected: \[\d+, ", said)[0] > 50
     if page == "forgettable" and said:
         before, after, random = (numbers(pattern + r": ([\d.]+)", said)[0] for pattern in ("misleads", "training, forgettable", "random"))
         assert after > before + 0.05 and after > random + 0.05

@@ -32,6 +32,7 @@ from portolan._portolan import (
 from portolan._portolan import version as __version__
 from portolan._report import report
 from portolan._run import Run
+from portolan._serve import serve
 
 __all__ = [
     "Closed",
@@ -45,6 +46,7 @@ __all__ = [
     "__version__",
     "measures",
     "report",
+    "serve",
 ]
 
 # One module per framework. None of them, and no framework, is imported before it is used. So dir() does not name them: help() and

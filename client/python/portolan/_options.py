@@ -65,13 +65,15 @@ def count(argument: str, value: int | None) -> int:
 
 def directory(argument: str, value: str | os.PathLike[str] | None) -> bytes:
     """b"" if it was not given."""
-    if value is None:
-        return b""
+    return b"" if value is None else path(argument, value, "a directory")
+
+
+def path(argument: str, value: str | os.PathLike[str], what: str) -> bytes:
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f"{argument} must be a path, not {value!r}")
     path = os.fsencode(value)
     if not path:
-        raise ValueError(f"{argument} is empty: give a directory")
+        raise ValueError(f"{argument} is empty: give {what}")
     if b"\0" in path:
         raise ValueError(f"{argument} holds a NUL character")
     return path

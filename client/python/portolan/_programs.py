@@ -28,11 +28,17 @@ def find(name: str) -> str | None:
     return shutil.which(name)
 
 
+def path_of(name: str) -> str:
+    """The path of `name`; Error if it was not found."""
+    path = find(name)
+    if path is None:
+        raise Error(f"the program {name} was not found: build it, or set ${name.upper()} to its path")
+    return path
+
+
 def analyze(*words: str, warn: bool = True) -> bytes:
     """What ``portolan WORDS`` prints; with `warn` its warnings become Python's, of the line that called the package's function."""
-    program = find("portolan")
-    if program is None:
-        raise Error("the program portolan was not found: build it, or set $PORTOLAN to its path")
+    program = path_of("portolan")
     try:
         done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
