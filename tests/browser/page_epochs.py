@@ -1,0 +1,170 @@
+"""Epochs, playing them, progress; and a second run beside the first: all beside what the commands say of the store."""
+
+import json
+import subprocess
+import urllib.parse
+
+import numpy as np
+import pytest
+import stores
+from selenium.webdriver.common.keys import Keys
+
+from served import LABELS, MAKE_STORE, PORTOLAN, batches, metrics, observations, selected_by, serving
+
+N = 900
+SQUARE = {"x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[0.05, 0.2], [0.3, 0.2], [0.3, 0.7], [0.05, 0.7]]}]}
+
+
+def other_batches():
+    """Every third example is missing, and the second epoch of some."""
+    probabilities, gold = observations(N, 3, seed=8)
+    made = []
+    for e, p in enumerate(probabilities):
+        ids = np.array([i for i in range(N) if i % 3 and not (e == 1 and i % 7 == 0)])
+        made.append(stores.batch(e, ids, p[ids], p[ids] > 0.5, gold[ids]))
+    return made
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    store = tmp_path_factory.mktemp("epochs") / "store"
+    stores.make_store(MAKE_STORE, str(store), [stores.run("one", batches(N, 5), declared=N, labels=LABELS), stores.run("two", other_batches()),
+                                               stores.run("names", [stores.batch(0, ["a", "b"], np.array([0.5, 0.7], "f4"), np.array([1, 1]))])])
+    with serving(store) as server:
+        yield server
+
+
+def choose(one, name):
+    one.run("[...document.querySelectorAll('#epochs button')].find((made) => made.textContent === arguments[0]).click()", name)
+
+
+def large_type(one):
+    return one.run("return document.querySelector('.epoch-now').textContent")
+
+
+def test_choosing(served, page):
+    """All, up to, range, one: the axes and the selection stay, and what is selected is what lies inside now."""
+    one = page(served.view(run="one", selection=SQUARE))
+    one.wait_for(run="one", epochs="0:5", points=N, selected=len(selected_by(SQUARE, metrics(served.store, "one"))))
+    assert large_type(one) == "all epochs 0 – 4"
+    choose(one, "Up to")
+    one.wait_for(epochs="0:5")
+    axes = one.axis("x"), one.axis("y")
+    assert axes[0][0] < 0 and axes[0][0] + axes[0][1] > 0.5, "room for the variability of any epochs"
+    one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.ARROW_LEFT)
+    one.wait_for(epochs="0:4", selected=len(selected_by(SQUARE, metrics(served.store, "one", "--epochs", ":4"))))
+    assert large_type(one) == "up to epoch 3" and one.fragment()["epochs"] == ":4"
+    assert (one.axis("x"), one.axis("y")) == axes
+    choose(one, "Range")
+    one.find("#epochs input[aria-label='First epoch']").send_keys(Keys.ARROW_RIGHT)
+    one.wait_for(epochs="1:4", selected=len(selected_by(SQUARE, metrics(served.store, "one", "--epochs", "1:4"))))
+    assert large_type(one) == "epochs 1 – 3"
+    one.find("#epochs input[aria-label='Last epoch']").send_keys(Keys.END)
+    one.wait_for(epochs="1:5")
+    one.wait(lambda: one.fragment()["epochs"] == "1:", "a range that stays open")
+    choose(one, "One")
+    one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.HOME)
+    one.wait_for(epochs="0:1", selected=0)
+    assert large_type(one) == "epoch 0" and "variability is 0" in one.find("#epochs .hint").text
+    assert (one.axis("x"), one.axis("y")) == axes
+    assert one.fragment()["selection"] == SQUARE
+    choose(one, "All")
+    one.wait_for(epochs="0:5")
+
+
+def test_playing(served, page):
+    """Every epoch is shown, in their order; a pause holds, and choosing something else ends it."""
+    one = page(served.view(run="one", epochs=":5"))
+    one.wait_for(epochs="0:5")
+    one.run("""
+        const fast = document.querySelector('#epochs select[aria-label=Speed]');
+        fast.value = 'fast';
+        fast.dispatchEvent(new Event('change'));
+        window.seen = [];
+        const main = document.querySelector('main');
+        new MutationObserver(() => seen[seen.length - 1] !== main.dataset.epochs && seen.push(main.dataset.epochs)).observe(main, {attributes: true});
+        document.querySelector('.play').click()""")
+    one.wait(lambda: "Play" in one.find(".play").text and one.data()["epochs"] == "0:5", "the end")
+    assert one.run("return seen") == ["0:1", "0:2", "0:3", "0:4", "0:5"]
+    one.run("document.querySelector('.play').click()")
+    one.wait_for(epochs="0:2")
+    one.run("document.querySelector('.play').click()")
+    held = one.data()["epochs"]
+    one.settled_fragment()
+    assert one.data()["epochs"] == held and "Play" in one.find(".play").text
+    one.run("document.querySelector('.play').click()")
+    choose(one, "All")
+    one.wait_for(epochs="0:5")
+    assert "Play" in one.find(".play").text
+
+
+def test_progress(served, page):
+    one = page(served.view(run="one"))
+    one.wait_for(run="one", points=N)
+    one.wait(lambda: one.run("return document.querySelectorAll('.epoch-chart .line path').length") == 4, "four charts")
+    told = json.loads(served.ask("/api/progress?run=one"))
+    cells = one.run("return [...document.querySelectorAll('.numbers-by-epoch tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    assert [[int(row[0]), int(row[1]), int(row[4]), int(row[5])] for row in cells] == [
+        [epoch["epoch"], epoch["observed"], epoch["learned"], epoch["forgotten"]] for epoch in told["epochs"]]
+    assert [row[2] for row in cells] == [f"{100 * epoch['accuracy']:.1f} %" for epoch in told["epochs"]]
+
+
+def compared(one):
+    return {name: int(value) for name, value in one.run("return {...document.getElementById('compare').dataset}").items()}
+
+
+def test_two_runs(served, page):
+    """Selections of two runs with other ids overlap as the ids do that `portolan metrics` prints; the address has both."""
+    rows = {run: metrics(served.store, run) for run in ("one", "two")}
+    ids = {run: {row["id"] for row in rows[run]} for run in rows}
+    other = urllib.parse.urlencode({"run": "two", "selection": json.dumps(SQUARE)})
+    one = page(served.view(run="one", selection=SQUARE, other=other))
+    chosen = {run: set(selected_by(SQUARE, rows[run])) for run in rows}
+    assert 0 < len(chosen["one"] & chosen["two"]) < len(chosen["two"]) and not ids["one"] <= ids["two"]
+    expected = {"shared": len(ids["one"] & ids["two"]), "here": len(chosen["one"]), "there": len(chosen["two"]), "both": len(chosen["one"] & chosen["two"])}
+    one.wait(lambda: compared(one) == expected, f"{expected}")
+    one.run("document.querySelector('#compare input[type=checkbox]').click()")
+    either = (chosen["one"] | chosen["two"]) & ids["one"] & ids["two"]
+    one.wait(lambda: f"{len(either)} examples move" in one.find(".compared").text, f"{len(either)} examples that move")
+    axes = one.run("""return ['#map', '#other-map'].map((map) => ['x', 'y'].map((axis) =>
+        [...document.querySelectorAll(`${map} g.axes g.${axis} .tick`)].map((tick) => tick.getAttribute('transform') + tick.textContent)))""")
+    assert axes[0] == axes[1], "both maps have the same axes"
+    one.run("[...document.querySelectorAll('#compare button')].find((made) => made.textContent === 'Swap').click()")
+    swapped = {**expected, "here": expected["there"], "there": expected["here"]}
+    one.wait(lambda: one.data()["run"] == "two" and compared(one) == swapped, f"{swapped}")
+    assert dict(urllib.parse.parse_qsl(one.settled_fragment()["other"]))["run"] == "one"
+
+
+def test_linked(served, page):
+    """What is selected or pointed at on one map is shown on the other."""
+    one = page(served.view(run="one", other="run=two"))
+    one.wait(lambda: compared(one).get("shared"), "two runs")
+    assert one.run("return document.querySelector('#other-map .linked').hidden")
+    one.drag([(0.1, 0.1), (0.9, 0.2), (0.8, 0.8), (0.2, 0.9)])
+    one.wait(lambda: compared(one)["here"] > 0, "a selection")
+    one.wait(lambda: one.run("return document.querySelector('#other-map .veiled, #other-map.veiled') !== null && !document.querySelector('#other-map .linked').hidden"),
+             "linked points on the other map")
+    one.run("document.querySelector('#map svg.over').focus()")
+    one.press(Keys.HOME)
+    for _ in range(20):
+        one.wait(lambda: one.run("return document.querySelector('#map .card .head') !== null"), "a card")
+        one.settled_fragment()
+        heads = one.run("return [...document.querySelectorAll('.card:not([hidden]) .head strong')].map((head) => head.textContent)")
+        if int(heads[0]) % 3:
+            break
+        one.press(Keys.ARROW_UP)
+    assert heads == [heads[0]] * 2, "the same example on both maps"
+
+
+def test_what_does_not_match(served, page):
+    """Ids of another kind: the panel says so. Without a second run, nothing is asked about one."""
+    told = subprocess.run([PORTOLAN, "compare", "one", "names", "--store", served.store], capture_output=True, text=True)
+    assert told.returncode == 1 and "strings" in told.stderr
+    one = page(served.view(run="one", other="run=names"))
+    one.wait(lambda: "strings" in one.find("#compare .trouble").text, "why they cannot be compared")
+    assert [error for error in one.errors() if "api/match" not in error] == []  # the browser itself reports the refusal
+    one.run("const run = document.querySelector('#compare select'); run.value = ''; run.dispatchEvent(new Event('change'))")
+    one.wait(lambda: "other" not in one.fragment() and not one.find("#other-map").is_displayed(), "one map")
+    one.run("performance.clearResourceTimings()")
+    one.settled_fragment()
+    assert not [name for name in one.run("return performance.getEntriesByType('resource').map(({name}) => name)") if "names" in name]

@@ -1,0 +1,168 @@
+"""The page that is one file (`portolan map RUN -o FILE.html`), opened from disk, beside what the commands say of the run."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from served import N, PORTOLAN, TEXTS, metrics, select_within, selected_by
+
+STAR = [(0.5, 0.1), (0.7, 0.85), (0.2, 0.4), (0.8, 0.4), (0.3, 0.85)]
+
+# A selection by the page's own source: {ids, and what two forms of it say}.
+ASK = """
+const [selection, done] = arguments;
+(async () => {
+  const { fileSource } = await import("portolan/file_source.js");
+  const source = window.askedSource ??= fileSource();
+  const at = { run: selection.run, epochs: "", version: "file" };
+  const text = async (as) => (await source.select(selection.run, selection, as)).text();
+  return { ids: await source.ids(at, selection), selection: JSON.parse(await text("selection")), csv: await text("csv") };
+})().then(done, (error) => done({ error: error.message }));
+"""
+
+
+@pytest.fixture(scope="module")
+def file(served, folder):
+    """make(options…): the address of a file of the run a/b."""
+    def make(*options, name="map.html"):
+        subprocess.run([PORTOLAN, "map", "a/b", "--store", served.store, "-o", str(folder / name), *map(str, options)], capture_output=True, check=True)
+        return (folder / name).as_uri()
+    return make
+
+
+def served_data(served):
+    return os.path.join(os.path.dirname(served.store), "data.jsonl")
+
+
+def of_state(address, **state):
+    parts = [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in state.items()]
+    return f"{address}#{'&'.join(parts)}"
+
+
+def same_number(text, number):
+    return text == "" if number is None else float(text) == number
+
+
+def test_points(page, file):
+    one = page(file())
+    one.wait_for(run="a/b", epochs="0:4", points=N, examples=N, selected=0)
+    drawn, coloured, of = one.pixels("#map .points")
+    assert coloured > of / 100, f"{drawn} of {of} pixels are drawn, {coloured} with a hue"
+    assert f"all {N:,} observed examples" in one.find("#file-note").text
+
+
+def test_lasso(page, file, served, folder):
+    """The page's lasso, the command on what the page exports, and exact arithmetic: the same ids; the csv has the very measures."""
+    one = page(file())
+    one.wait_for(points=N)
+    one.drag(STAR + STAR[:1])
+    selection = dict(one.selection(), run="a/b")
+    rows = metrics(served.store, "a/b")
+    expected = selected_by(selection, rows)
+    assert 50 < len(expected) < N / 2
+    one.wait_for(selected=len(expected))
+    asked = one.here().execute_async_script(ASK, selection)
+    assert asked.get("ids") == [str(i) for i in expected], asked.get("error")
+    exported = folder / "from-file.json"
+    exported.write_text(json.dumps(asked["selection"]))
+    assert asked["selection"]["epochs"] == "0:4" and select_within(served.store, "a/b", exported) == expected
+    head, *lines = asked["csv"].splitlines()
+    names, chosen = head.split(","), {row["id"]: row for row in rows}
+    assert {"confidence", "variability_ci", "forgetting_events"} < set(names)
+    for line, i in zip(lines, expected, strict=True):
+        values = dict(zip(names, line.split(","), strict=True))
+        assert values.pop("id") == str(i) and values.pop("label") == chosen[i]["label"]
+        assert all(same_number(text, chosen[i][name]) for name, text in values.items())
+
+
+def test_parts_and_filters(page, file, served, folder):
+    filters = {"gold": {"in": [0, "contradiction"]}, "correctness": {"min": 0.25, "max": 1}}
+    one = page(of_state(file(), tool="box", filters=filters))
+    one.wait(lambda: one.data().get("run") == "a/b", "the run")
+    one.drag([(0.1, 0.1), (0.7, 0.7)])
+    one.selection(1)
+    one.drag([(0.3, 0.2), (0.5, 0.6)], keys=[Keys.ALT])
+    selection = dict(one.selection(2), run="a/b", filters=filters)
+    passing = [row for row in metrics(served.store, "a/b") if row["gold"] in (0, 2) and 0.25 <= row["correctness"] <= 1]
+    expected = selected_by(selection, passing)
+    one.wait_for(selected=len(expected), points=len(passing))
+    assert one.here().execute_async_script(ASK, selection)["ids"] == [str(i) for i in expected]
+    exported = folder / "parts.json"
+    exported.write_text(json.dumps(selection))
+    assert select_within(served.store, "a/b", exported) == expected
+
+
+# The first rows of all examples, sorted and searched.
+ROWS = """
+const [query, done] = arguments;
+(async () => {
+  const { fileSource } = await import("portolan/file_source.js");
+  const source = window.askedSource ??= fileSource();
+  return source.rows({ run: "a/b", epochs: "" }, { run: "a/b", filters: { confidence: { min: 0 } } }, query);
+})().then(done, (error) => done({ error: error.message }));
+"""
+
+
+def test_rows(page, file, served):
+    """The table's rows: the server's, sorted, searched and cut in the same way."""
+    one = page(file("--data", served_data(served), "--id-field", "id", "--text", "text"))
+    one.wait_for(points=N)
+    everything = json.dumps({"run": "a/b", "filters": {"confidence": {"min": 0}}})
+    for query in ({}, {"sort": "id", "descending": 1, "from": 7, "most": 5}, {"sort": "confidence", "from": N - 3}, {"sort": "first_learned", "descending": 1, "most": 1000},
+                  {"sort": "first_learned", "from": N - 20}, {"sort": "correctness", "most": 40}, {"from": N + 5}):
+        asked = "&".join(f"{name}={value}" for name, value in query.items())
+        expected = json.loads(served.ask(f"/api/runs/a%2Fb/select?as=rows&{asked}", everything))
+        found = one.here().execute_async_script(ROWS, query)
+        assert found.get("count") == expected["count"], found.get("error")
+        for row in found["rows"]:
+            row["id"] = int(row["id"])
+            assert row["measures"].pop("variability_ci") is not None
+        assert found["rows"] == [{**row, "epochs": [0, 1, 2, 3]} for row in expected["rows"]], query
+    rows = one.here().execute_async_script(ROWS, {"q": "NUMBER 12", "most": 3, "around": 125})
+    ids = [i for i in range(N) if "12" in str(i)[:2]]
+    assert rows["count"] == len(ids) and rows["from"] == 6 and [int(row["id"]) for row in rows["rows"]] == ids[6:9]
+
+
+def test_texts(page, file, served):
+    """Texts are there with --data alone, and are text, whatever is in them."""
+    one = page(of_state(file("--data", served_data(served), "--id-field", "id", "--text", "text"), pinned=["0", "1", "2"]))
+    one.wait_for(points=N)
+    for i in range(3):
+        one.wait(lambda i=i: TEXTS[i] in one.run("return document.getElementById('pinned').textContent"), f"the text of example {i}")
+    assert one.run("return window.attacked === undefined")
+    assert one.run("return document.querySelectorAll('#pinned circle').length") == 3 * 4  # p(gold) by epoch
+
+
+def test_sample(page, file, served):
+    one = page(file("--sample", 500, name="sample.html"))
+    one.wait_for(points=500, examples=N)
+    assert f"500 of {N:,} examples" in one.find("#file-note").text
+    assert "500 examples of the sample" in one.find("#map-drawn").text
+
+
+def test_what_needs_a_server(page, file, served):
+    """Other epochs and other runs are refused with the reason, and nothing wrong is shown; so are the user's lines, and words."""
+    whole = page(file())
+    whole.wait_for(points=N)
+    whole.wait(lambda: "portolan serve" in whole.find("#export .reasons").text, "the reason why there are no lines")
+    assert not whole.find("#export [data-as=lines]").is_enabled()
+    whole.run("document.getElementById('groups').scrollIntoView()")  # what is not seen asks for nothing
+    whole.wait(lambda: "portolan serve" in whole.find("#groups").text, "the reason why there are no words")
+    one = page(of_state(file(), run="small"))
+    one.wait(lambda: "portolan serve" in one.status(), "the reason")
+    assert one.data()["points"] == "0"
+    other = page(of_state(file(), epochs="1:2"))
+    other.wait(lambda: "epochs 0 to 3" in other.status(), "the reason")
+
+
+def test_without_webgl(file, served):
+    from chromium import NO_WEBGL, Page, browser
+
+    with browser(*NO_WEBGL) as driver:
+        one = Page(driver, file())
+        one.wait_for(run="a/b", examples=N)
+        drawn, _, of = one.pixels("#map .holder")
+        assert drawn > of / 100 and not one.errors()
