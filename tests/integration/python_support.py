@@ -59,10 +59,10 @@ def collectors(path):
 class Script:
     """A Python program in a process of its own, whose lines on stdout are its signs of life."""
 
-    def __init__(self, code, *arguments):
+    def __init__(self, code, *arguments, folder=None):
         self.process = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True, cwd=folder)
 
     def wait_for(self, line):
         for got in self.process.stdout:
@@ -77,11 +77,12 @@ class Script:
 
 
 @pytest.fixture
-def script():
+def script(tmp_path):
+    """Programs run in a folder of the test's own: what another test leaves in ./portolan-spool is no concern of theirs."""
     started = []
 
     def start(code, *arguments):
-        started.append(Script(code, *arguments))
+        started.append(Script(code, *arguments, folder=tmp_path))
         return started[-1]
 
     yield start
