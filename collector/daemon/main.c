@@ -32,12 +32,13 @@ fail(int code, const struct portolan_error *error)
 	return code;
 }
 
-/* Training on the same machine goes first. Where the kernel shares the processors out among sessions before it does so
- * among their processes (autogroup), the session's value counts too: `alone` says that no one else is in it. */
+/* A collector that a run has started leaves the processors to the training beside it. Where the kernel shares them out
+ * among sessions before it does so among their processes (autogroup), the session's value counts too; nobody else is in
+ * it. One that serves many machines is not held back: it would fall behind clients that keep to their credit. */
 static void
-lower_priority(bool alone)
+lower_priority(void)
 {
-	FILE *session = alone ? fopen("/proc/self/autogroup", "we") : NULL;
+	FILE *session = fopen("/proc/self/autogroup", "we");
 
 	if (getpriority(PRIO_PROCESS, 0) < NICE)
 		(void)setpriority(PRIO_PROCESS, 0, NICE);
@@ -53,8 +54,8 @@ serve(const struct options *options)
 	struct portolan_error error = {0};
 	int parent = -1, result = options->detach ? parent_detach(&parent, &error) : 0;
 
-	if (result == 0)
-		lower_priority(options->detach);
+	if (result == 0 && options->detach)
+		lower_priority();
 	if (options->starter && !parent_follow(options->starter))
 		return EXIT_FAILED; /* nobody is left to be told */
 	if (result == 0)

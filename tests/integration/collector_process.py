@@ -66,11 +66,9 @@ class Process(CollectorTest):
             self.assertFalse(os.path.exists(collector.local[len("ipc://"):]))
             self.assertEqual(dump(self.store, "run%d" % number)[0], {("1", 0): (0.5, 1)})
 
-    def test_training_goes_first(self):
-        ours = priorities("self")
-        values, session = priorities(self.collect().process.pid)
-        self.assertEqual(values, {max(10, *ours[0])})
-        self.assertEqual(session, ours[1])  # it shares ours, and leaves it as it was
+    def test_a_collector_that_serves_many_is_not_held_back(self):
+        """Only one that a run has started is: see test_detaching."""
+        self.assertEqual(priorities(self.collect().process.pid), priorities("self"))
 
     def test_a_second_collector_on_the_store_is_refused(self):
         collector = self.collect()
