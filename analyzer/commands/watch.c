@@ -9,6 +9,8 @@
 #include "options/options.h"
 #include "watch/terminal.h"
 
+#include <portolan/clock.h>
+
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -42,15 +44,6 @@ struct watch {
 	unsigned troubles;
 	int status;
 };
-
-static double
-now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void
 ends(sigset_t *signals)
@@ -89,7 +82,7 @@ static void
 take_moment(struct watch *watch)
 {
 	const struct live_view *view = &watch->view;
-	double now = now_s();
+	double now = clock_s();
 	time_t time_now = time(NULL);
 	bool same = view->info.number == watch->number && view->accepted >= watch->accepted;
 	struct tm local;
@@ -235,12 +228,12 @@ watch_run(struct watch *watch, struct portolan_error *error)
 	sigaddset(&signals, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	while (going) {
-		double began = now_s(), until;
+		double began = clock_s(), until;
 
 		going = look(watch, error);
-		until = now_s() + fmax(watch->interval, SHARE * (now_s() - began));
-		for (int number = 0; going && now_s() < until;) {
-			number = wait_for(fmax(until - now_s(), 0));
+		until = clock_s() + fmax(watch->interval, SHARE * (clock_s() - began));
+		for (int number = 0; going && clock_s() < until;) {
+			number = wait_for(fmax(until - clock_s(), 0));
 			going = number == 0 || take_signal(watch, number);
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include "watch/frame.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <math.h>
@@ -62,15 +63,6 @@ progress_free(struct progress *progress)
 	}
 	pthread_mutex_destroy(&progress->lock);
 	free(progress);
-}
-
-static double
-now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* The run's entry, which becomes the first; a new one in place of the last, if there are enough. */
@@ -142,7 +134,7 @@ describe(const struct live_view *view, const struct frame_moment *moment)
 static int
 look(struct followed *followed, struct views *views, struct portolan_error *error)
 {
-	double began = now_s();
+	double began = clock_s();
 	struct live_view view;
 	struct frame_moment moment;
 	struct store *store;
@@ -160,7 +152,7 @@ look(struct followed *followed, struct views *views, struct portolan_error *erro
 		followed->seen = describe(&view, &moment);
 	}
 	views_return_store(views, store);
-	followed->looked = now_s();
+	followed->looked = clock_s();
 	followed->took = followed->looked - began;
 	return code;
 }
@@ -176,7 +168,7 @@ progress_look(struct progress *progress, struct views *views, const char *run, c
 	followed = find(progress, run);
 	if (!followed)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	else if (!followed->seen || now_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))
+	else if (!followed->seen || clock_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))
 		code = look(followed, views, error);
 	if (code >= 0) {
 		*text = followed->seen ? strdup(followed->seen) : NULL;

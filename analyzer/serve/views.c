@@ -8,6 +8,7 @@
 
 #include "selection/region_list.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <math.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <xxhash.h>
 
 #define VIEWS_KEPT 4     /* that nobody uses now, beside those in use */
@@ -52,15 +52,6 @@ struct views {
 	struct open_store *stores; /* the first one is current */
 	struct kept_view *list;
 };
-
-static double
-now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 int
 views_new(struct views **views, const struct common_options *common, struct portolan_error *error)
@@ -315,7 +306,7 @@ load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 	struct common_options common = *views->common;
 	struct view *view = &kept->view;
 	struct dynamics beside = {0};
-	double began = now_s();
+	double began = clock_s();
 	int code;
 
 	if (!parse_range(view->range, &common))
@@ -331,7 +322,7 @@ load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 	if (view->dynamics.snapshot)
 		dynamics_detach(&view->dynamics);
 	views_return_store(views, beside.store);
-	kept->loaded = kept->looked = now_s();
+	kept->loaded = kept->looked = clock_s();
 	kept->took = kept->loaded - began;
 	return code;
 }
@@ -466,7 +457,7 @@ add_and_load(struct views *views, const char *run, const char *range, struct kep
 static bool
 is_due(struct kept_view *kept)
 {
-	double now = now_s();
+	double now = clock_s();
 
 	if (now < kept->looked + LOOK_EVERY_S || now < kept->loaded + LOAD_SHARE * kept->took)
 		return false;
@@ -532,7 +523,7 @@ views_take(struct views *views, const char *run, const char *range, const char *
 		code = take_newest(views, run, range, &taken, error);
 	}
 	if (taken && code >= 0) {
-		taken->used = now_s();
+		taken->used = clock_s();
 		forget_old(views);
 		*view = &taken->view;
 	}

@@ -22,4 +22,10 @@ clock_ms(void)
 	return clock_us() / 1000;
 }
 
+static inline double
+clock_s(void)
+{
+	return (double)clock_us() / 1e6;
+}
+
 #endif

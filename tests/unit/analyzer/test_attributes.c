@@ -247,8 +247,9 @@ test_beyond_memory(void **state)
 	static uint64_t integers[MANY];
 	static uint32_t chosen[MANY];
 	const struct ids ids = {.kind = STORE_ID_INT, .rows = MANY, .integers = integers};
-	char *text = malloc(MANY * 24 + 32), path[] = "/tmp/portolan-test-XXXXXX.tsv";
-	size_t used = (size_t)sprintf(text, "id\tscore\tkind\n");
+	const size_t room = MANY * 24 + 32;
+	char *text = malloc(room), path[] = "/tmp/portolan-test-XXXXXX.tsv";
+	size_t used = (size_t)snprintf(text, room, "id\tscore\tkind\n");
 	struct user_file file;
 	struct attributes_request request = {&file, "id", names, options, 2};
 	struct attributes attributes;
@@ -258,7 +259,7 @@ test_beyond_memory(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
 		integers[i] = chosen[i] = i;
-		used += (size_t)sprintf(text + used, "%u\t%u.5\t%c\n", i, i % 100, 'a' + i % 26);
+		used += (size_t)snprintf(text + used, room - used, "%u\t%u.5\t%c\n", i, i % 100, 'a' + i % 26);
 	}
 	assert_true(fd >= 0 && write(fd, text, used) == (ssize_t)used && close(fd) == 0);
 	arrays_set_limit(0);

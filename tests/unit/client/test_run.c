@@ -771,7 +771,7 @@ find_thread(void)
 		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
 		file = fopen(path, "r");
 		if (file && fgets(name, sizeof(name), file) && strcmp(name, "portolan\n") == 0)
-			found = (id_t)atoi(entry->d_name);
+			found = (id_t)strtoul(entry->d_name, NULL, 10);
 		if (file)
 			fclose(file);
 	}
