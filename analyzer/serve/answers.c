@@ -12,8 +12,8 @@ void
 answer_failure(struct http_answer *answer, int code, const struct portolan_error *error)
 {
 	unsigned status = code == STORE_E_NO_RUN                                ? 404
-	                  : code == VIEWS_E_VERSION                             ? 409
-	                  : code == VIEWS_E_RANGE || code == PORTOLAN_E_INVALID ? 400
+	                  : code == VIEW_E_VERSION                             ? 409
+	                  : code == VIEW_E_RANGE || code == PORTOLAN_E_INVALID ? 400
 	                                                                        : 503;
 
 	http_error(answer, status, "%s", error->message);

@@ -105,7 +105,7 @@ read_now(struct stories *stories, struct store *store, const struct view *view, 
 	if (store_snapshot_info(snapshot)->number == dynamics->info->number)
 		code = read_blocks(stories, snapshot, view, wanted, n, error);
 	else
-		code = error_set(error, VIEWS_E_VERSION, "run '%s' was overwritten: load its view again",
+		code = error_set(error, VIEW_E_VERSION, "run '%s' was overwritten: load its view again",
 		                 dynamics->info->name);
 	store_snapshot_close(snapshot);
 	return code;
@@ -146,7 +146,7 @@ stories_read(struct stories *stories, struct views *views, const struct view *vi
 	if (code < 0)
 		return code;
 	code = inode == view->inode ? stories_read_from(stories, store, view, places, n, error)
-	                            : error_set(error, VIEWS_E_VERSION,
+	                            : error_set(error, VIEW_E_VERSION,
 	                                        "another store has taken the place of run '%s': load its view again",
 	                                        view->dynamics.info->name);
 	views_return_store(views, store);

@@ -6,31 +6,16 @@
  */
 #include "views.h"
 
-#include "selection/region_list.h"
-
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <xxhash.h>
 
 #define VIEWS_KEPT 4     /* that nobody uses now, beside those in use */
 #define LOOK_EVERY_S 0.3 /* whether the run has changed is not looked at more often */
 #define LOAD_SHARE 9.0   /* of a view's loading time, waited before it is loaded again */
-#define MEASURES (MEASURE_ALL & ~MEASURE_BIT(MEASURE_VARIABILITY_CI))
-
-/* One store, as it was opened: views and requests under way keep it open. */
-struct open_store {
-	struct store *store;
-	dev_t device;
-	ino_t inode;
-	unsigned users;
-	struct open_store *next;
-};
 
 struct kept_view {
 	struct view view; /* the first member: views_return() gets its address */
@@ -47,29 +32,34 @@ struct kept_view {
 
 struct views {
 	const struct common_options *common;
-	pthread_mutex_t lock;
+	struct open_stores *stores;
+	pthread_mutex_t lock; /* of the list */
 	pthread_cond_t loaded;
-	struct open_store *stores; /* the first one is current */
 	struct kept_view *list;
 };
 
 int
 views_new(struct views **views, const struct common_options *common, struct portolan_error *error)
 {
-	*views = calloc(1, sizeof(**views));
-	if (!*views)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	(*views)->common = common;
-	pthread_mutex_init(&(*views)->lock, NULL);
-	pthread_cond_init(&(*views)->loaded, NULL);
+	struct views *made = calloc(1, sizeof(*made));
+	int code = made ? open_stores_new(&made->stores, common->store, error)
+	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+
+	if (code < 0) {
+		free(made);
+		return code;
+	}
+	made->common = common;
+	pthread_mutex_init(&made->lock, NULL);
+	pthread_cond_init(&made->loaded, NULL);
+	*views = made;
 	return 0;
 }
 
 static void
 kept_free(struct kept_view *kept)
 {
-	dynamics_free(&kept->view.dynamics);
-	free(kept->view.all_epochs);
+	view_finish(&kept->view);
 	free(kept->run);
 	free(kept);
 }
@@ -83,245 +73,36 @@ views_free(struct views *views)
 		next = kept->next;
 		kept_free(kept);
 	}
-	for (struct open_store *open = views->stores, *next; open; open = next) {
-		next = open->next;
-		store_close(open->store);
-		free(open);
-	}
+	open_stores_free(views->stores);
 	pthread_cond_destroy(&views->loaded);
 	pthread_mutex_destroy(&views->lock);
 	free(views);
 }
 
-static bool
-is_at(const struct open_store *open, const struct stat *status)
-{
-	return open->inode == status->st_ino && open->device == status->st_dev;
-}
-
-/* Makes a store the current one that was before another took its place, and is still open: LMDB allows a process to
- * open a store once only. False: there is none. */
-static bool
-take_up_again(struct views *views, const struct stat *status)
-{
-	for (struct open_store **at = &views->stores; *at; at = &(*at)->next)
-		if (is_at(*at, status)) {
-			struct open_store *open = *at;
-
-			*at = open->next;
-			open->next = views->stores;
-			views->stores = open;
-			return true;
-		}
-	return false;
-}
-
-/* Closes stores that are no longer current, once nobody uses them. */
-static void
-close_old_stores(struct views *views)
-{
-	struct open_store **at = views->stores ? &views->stores->next : &views->stores;
-
-	while (*at) {
-		struct open_store *open = *at;
-
-		if (open->users > 0) {
-			at = &open->next;
-			continue;
-		}
-		*at = open->next;
-		store_close(open->store);
-		free(open);
-	}
-}
-
-static int
-open_new_store(struct views *views, const struct stat *status, struct portolan_error *error)
-{
-	struct open_store *open = calloc(1, sizeof(*open));
-	int code = open ? store_open(views->common->store, &open->store, error)
-	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-
-	if (code < 0) {
-		free(open);
-		return code;
-	}
-	open->device = status->st_dev;
-	open->inode = status->st_ino;
-	open->next = views->stores;
-	views->stores = open;
-	close_old_stores(views);
-	return 0;
-}
-
 int
 views_take_store(struct views *views, struct store **store, ino_t *inode, struct portolan_error *error)
 {
-	struct stat status = {0};
-	char path[4096];
-	int code = 0;
-
-	snprintf(path, sizeof(path), "%s/data.mdb", views->common->store);
-	pthread_mutex_lock(&views->lock);
-	if (stat(path, &status) != 0 || !take_up_again(views, &status))
-		code = open_new_store(views, &status, error);
-	if (code >= 0) {
-		views->stores->users++;
-		*store = views->stores->store;
-		if (inode)
-			*inode = views->stores->inode;
-	}
-	pthread_mutex_unlock(&views->lock);
-	return code;
+	return open_stores_take(views->stores, store, inode, error);
 }
 
 void
 views_return_store(struct views *views, struct store *store)
 {
-	struct open_store *open;
-
-	pthread_mutex_lock(&views->lock);
-	for (open = views->stores; open->store != store;)
-		open = open->next;
-	open->users--;
-	close_old_stores(views);
-	pthread_mutex_unlock(&views->lock);
+	open_stores_return(views->stores, store);
 }
 
-/* What changes whenever an observation becomes readable: the epochs' records; when the
- * recording ends; and when another store takes this one's
- * place. */
-static int
-read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
-             struct portolan_error *error)
-{
-	struct store_epoch *epochs = NULL;
-	struct store_session *sessions = NULL;
-	uint32_t number;
-	size_t count = 0, session_count = 0, live = 0;
-	int code = store_find_run(store, run, &number, error);
-
-	if (code >= 0)
-		code = store_epochs(store, number, &epochs, &count, error);
-	if (code >= 0)
-		code = store_sessions(store, number, &sessions, &session_count, error);
-	for (size_t s = 0; s < session_count; s++)
-		live += sessions[s].live;
-	if (code >= 0)
-		snprintf(version, VIEW_VERSION_ROOM, "%016llx",
-		         (unsigned long long)XXH3_64bits_withSeed(epochs, count * sizeof(*epochs),
-		                                                  (uint64_t)inode << 33 ^ (uint64_t)number << 1 ^
-		                                                          (live > 0)));
-	free(epochs);
-	free(sessions);
-	return code;
-}
-
-/* Fills the epochs of `common`; false: it is no range. */
-static bool
-parse_range(const char *range, struct common_options *common)
-{
-	common->epoch_from = 0;
-	common->epoch_to = UINT32_MAX;
-	common->epochs_given = *range != '\0';
-	common->epochs_auto = false;
-	return *range == '\0' || (options_parse_epochs(range, &common->epoch_from, &common->epoch_to) &&
-	                          common->epoch_from < common->epoch_to);
-}
-
-static int
-copy_all_epochs(struct store *store, struct view *view, struct portolan_error *error)
-{
-	struct store_epoch *epochs;
-	size_t count;
-	int code = store_epochs(store, view->dynamics.info->number, &epochs, &count, error);
-
-	if (code < 0)
-		return code;
-	view->all_epochs = malloc((count + 1) * sizeof(*view->all_epochs));
-	for (size_t e = 0; view->all_epochs && e < count; e++)
-		view->all_epochs[e] = epochs[e].epoch;
-	view->all_epoch_count = count;
-	free(epochs);
-	return view->all_epochs ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-}
-
-static void
-measure_columns(struct view *view)
-{
-	const struct dynamics *dynamics = &view->dynamics;
-
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		const double *values = dynamics->columns[c].values;
-		double low = INFINITY, high = -INFINITY;
-
-		for (size_t i = 0; i < dynamics->count; i++) {
-			low = fmin(low, values[dynamics->order[i]]); /* the other one, where one is NaN */
-			high = fmax(high, values[dynamics->order[i]]);
-		}
-		view->extents[c].low = low <= high ? low : 0;
-		view->extents[c].high = low <= high ? high : 0;
-		within_digest(dynamics, values, view->extents[c].digest);
-	}
-}
-
-int
-view_complete(struct view *view, struct store *store, struct portolan_error *error)
-{
-	int code = copy_all_epochs(store, view, error);
-
-	if (code >= 0)
-		code = region_cuts_of(&view->dynamics, &view->cuts, error);
-	if (code >= 0)
-		measure_columns(view);
-	return code;
-}
-
-/* Places ascend as ids do. */
-size_t
-view_place(const struct view *view, uint32_t index)
-{
-	const struct dynamics *dynamics = &view->dynamics;
-	size_t from = 0, to = dynamics->count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int difference = ids_compare(&dynamics->ids, dynamics->order[middle], &dynamics->ids, index);
-
-		if (difference == 0)
-			return middle;
-		if (difference < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return SIZE_MAX;
-}
-
-/* The version is read before: a view may be newer than its version says, and is then loaded once more; never older. */
 static int
 load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURES, .gold = true, .user = true};
-	struct common_options common = *views->common;
-	struct view *view = &kept->view;
-	struct dynamics beside = {0};
 	double began = clock_s();
-	int code;
+	struct store *store;
+	ino_t inode;
+	int code = open_stores_take(views->stores, &store, &inode, error);
 
-	if (!parse_range(view->range, &common))
-		return error_set(error, VIEWS_E_RANGE, "epochs are A:B, with A below B, not '%s'", view->range);
-	code = views_take_store(views, &beside.store, &view->inode, error);
 	if (code < 0)
 		return code;
-	code = read_version(beside.store, view->inode, kept->run, view->version, error);
-	if (code >= 0)
-		code = dynamics_load_beside(&view->dynamics, &beside, &common, kept->run, &request, error);
-	if (code >= 0)
-		code = view_complete(view, beside.store, error);
-	if (view->dynamics.snapshot)
-		dynamics_detach(&view->dynamics);
-	views_return_store(views, beside.store);
+	code = view_load(&kept->view, store, inode, views->common, kept->run, error);
+	open_stores_return(views->stores, store);
 	kept->loaded = kept->looked = clock_s();
 	kept->took = kept->loaded - began;
 	return code;
@@ -337,11 +118,11 @@ is_current(struct views *views, const struct kept_view *kept)
 	bool same = true;
 	ino_t inode;
 
-	if (views_take_store(views, &store, &inode, &error) < 0)
+	if (open_stores_take(views->stores, &store, &inode, &error) < 0)
 		return true;
-	if (read_version(store, inode, kept->run, version, &error) >= 0)
+	if (view_read_version(store, inode, kept->run, version, &error) >= 0)
 		same = strcmp(version, kept->view.version) == 0;
-	views_return_store(views, store);
+	open_stores_return(views->stores, store);
 	return same;
 }
 
@@ -511,14 +292,14 @@ views_take(struct views *views, const char *run, const char *range, const char *
 
 	range = range ? range : "";
 	if (strlen(range) >= sizeof(taken->view.range))
-		return error_set(error, VIEWS_E_RANGE, "epochs are A:B");
+		return error_set(error, VIEW_E_RANGE, "epochs are A:B");
 	pthread_mutex_lock(&views->lock);
 	if (version) {
 		taken = find(views, run, range, version);
 		if (taken)
 			taken->users++;
 		else
-			code = error_set(error, VIEWS_E_VERSION, "run '%s' has changed: load its view again", run);
+			code = error_set(error, VIEW_E_VERSION, "run '%s' has changed: load its view again", run);
 	} else {
 		code = take_newest(views, run, range, &taken, error);
 	}

@@ -1,0 +1,190 @@
+/*
+ * open_stores.c: a store is known by the inode of its data.mdb. LMDB allows a process to open a store once only, so one
+ * that returns to its place while it is still read is not opened again. LMDB opens by name: that it opened the very
+ * file whose inode was asked for is looked at afterwards.
+ */
+#include "open_stores.h"
+
+#include <portolan/error.h>
+#include <portolan/store.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TRIES 8 /* to open a store, while others take its place */
+
+struct open_store {
+	struct store *store;
+	dev_t device;
+	ino_t inode;
+	unsigned users;
+	struct open_store *next;
+};
+
+struct open_stores {
+	char *directory;
+	pthread_mutex_t lock;    /* guards the list */
+	struct open_store *list; /* the first one is current */
+};
+
+int
+open_stores_new(struct open_stores **stores, const char *directory, struct portolan_error *error)
+{
+	struct open_stores *made = calloc(1, sizeof(*made));
+
+	if (made)
+		made->directory = strdup(directory);
+	if (!made || !made->directory) {
+		free(made);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	pthread_mutex_init(&made->lock, NULL);
+	*stores = made;
+	return 0;
+}
+
+static void
+close_store(struct open_store *open)
+{
+	store_close(open->store);
+	free(open);
+}
+
+void
+open_stores_free(struct open_stores *stores)
+{
+	if (!stores)
+		return;
+	for (struct open_store *open = stores->list, *next; open; open = next) {
+		next = open->next;
+		close_store(open);
+	}
+	pthread_mutex_destroy(&stores->lock);
+	free(stores->directory);
+	free(stores);
+}
+
+static bool
+is_at(const struct open_store *open, const struct stat *status)
+{
+	return open->inode == status->st_ino && open->device == status->st_dev;
+}
+
+/* Makes a store the current one that was before another took its place, and is still open. False: there is none. */
+static bool
+take_up_again(struct open_stores *stores, const struct stat *status)
+{
+	for (struct open_store **at = &stores->list; *at; at = &(*at)->next)
+		if (is_at(*at, status)) {
+			struct open_store *open = *at;
+
+			*at = open->next;
+			open->next = stores->list;
+			stores->list = open;
+			return true;
+		}
+	return false;
+}
+
+/* Closes stores that are no longer current, once nobody uses them. */
+static void
+close_old_stores(struct open_stores *stores)
+{
+	struct open_store **at = stores->list ? &stores->list->next : &stores->list;
+
+	while (*at) {
+		struct open_store *open = *at;
+
+		if (open->users > 0) {
+			at = &open->next;
+			continue;
+		}
+		*at = open->next;
+		close_store(open);
+	}
+}
+
+/* Opens the store that is in its place now, which was not open; `status` is its data.mdb's. */
+static int
+open_new_store(struct open_stores *stores, const struct stat *status, struct portolan_error *error)
+{
+	struct open_store *open = calloc(1, sizeof(*open));
+	int code = open ? store_open(stores->directory, &open->store, error)
+	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+
+	if (code < 0) {
+		free(open);
+		return code;
+	}
+	open->device = status->st_dev;
+	open->inode = status->st_ino;
+	open->next = stores->list;
+	stores->list = open;
+	return 0;
+}
+
+static void
+drop_current(struct open_stores *stores)
+{
+	struct open_store *open = stores->list;
+
+	stores->list = open->next;
+	close_store(open);
+}
+
+/* Makes the store that is in the directory now the current one. False: another took its place while it was opened, so
+ * that it is not known which one is open now: it is closed. */
+static bool
+open_current(struct open_stores *stores, int *code, struct portolan_error *error)
+{
+	struct stat before = {0}, after = {0};
+	char path[4096];
+
+	*code = 0;
+	snprintf(path, sizeof(path), "%s/data.mdb", stores->directory);
+	if (stat(path, &before) == 0 && take_up_again(stores, &before))
+		return true;
+	*code = open_new_store(stores, &before, error);
+	if (*code < 0 || (stat(path, &after) == 0 && is_at(stores->list, &after)))
+		return true;
+	drop_current(stores);
+	*code = error_set(error, PORTOLAN_E_SYSTEM, "%s: other stores take its place again and again",
+	                  stores->directory);
+	return false;
+}
+
+int
+open_stores_take(struct open_stores *stores, struct store **store, ino_t *inode, struct portolan_error *error)
+{
+	int code = 0;
+
+	pthread_mutex_lock(&stores->lock);
+	for (unsigned tries = 0; tries < TRIES && !open_current(stores, &code, error);)
+		tries++;
+	if (code >= 0) {
+		close_old_stores(stores);
+		stores->list->users++;
+		*store = stores->list->store;
+		if (inode)
+			*inode = stores->list->inode;
+	}
+	pthread_mutex_unlock(&stores->lock);
+	return code;
+}
+
+void
+open_stores_return(struct open_stores *stores, struct store *store)
+{
+	struct open_store *open;
+
+	pthread_mutex_lock(&stores->lock);
+	for (open = stores->list; open->store != store;)
+		open = open->next;
+	open->users--;
+	close_old_stores(stores);
+	pthread_mutex_unlock(&stores->lock);
+}

@@ -1,0 +1,151 @@
+/* view.c: see view.h. What a view has beside the dynamics is computed once, when it is loaded: requests only read. */
+#include "view.h"
+
+#include "selection/region_list.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define MEASURES (MEASURE_ALL & ~MEASURE_BIT(MEASURE_VARIABILITY_CI))
+
+/* What changes whenever an observation becomes readable: the epochs' records; when the recording ends; and when another
+ * store takes this one's place. */
+int
+view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
+                  struct portolan_error *error)
+{
+	struct store_epoch *epochs = NULL;
+	struct store_session *sessions = NULL;
+	uint32_t number;
+	size_t count = 0, session_count = 0, live = 0;
+	int code = store_find_run(store, run, &number, error);
+
+	if (code >= 0)
+		code = store_epochs(store, number, &epochs, &count, error);
+	if (code >= 0)
+		code = store_sessions(store, number, &sessions, &session_count, error);
+	for (size_t s = 0; s < session_count; s++)
+		live += sessions[s].live;
+	if (code >= 0)
+		snprintf(version, VIEW_VERSION_ROOM, "%016llx",
+		         (unsigned long long)XXH3_64bits_withSeed(epochs, count * sizeof(*epochs),
+		                                                  (uint64_t)inode << 33 ^ (uint64_t)number << 1 ^
+		                                                          (live > 0)));
+	free(epochs);
+	free(sessions);
+	return code;
+}
+
+/* Fills the epochs of `common`; false: it is no range. */
+static bool
+parse_range(const char *range, struct common_options *common)
+{
+	common->epoch_from = 0;
+	common->epoch_to = UINT32_MAX;
+	common->epochs_given = *range != '\0';
+	common->epochs_auto = false;
+	return *range == '\0' || (options_parse_epochs(range, &common->epoch_from, &common->epoch_to) &&
+	                          common->epoch_from < common->epoch_to);
+}
+
+static int
+copy_all_epochs(struct store *store, struct view *view, struct portolan_error *error)
+{
+	struct store_epoch *epochs;
+	size_t count;
+	int code = store_epochs(store, view->dynamics.info->number, &epochs, &count, error);
+
+	if (code < 0)
+		return code;
+	view->all_epochs = malloc((count + 1) * sizeof(*view->all_epochs));
+	for (size_t e = 0; view->all_epochs && e < count; e++)
+		view->all_epochs[e] = epochs[e].epoch;
+	view->all_epoch_count = count;
+	free(epochs);
+	return view->all_epochs ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+}
+
+static void
+measure_columns(struct view *view)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+
+	for (size_t c = 0; c < dynamics->column_count; c++) {
+		const double *values = dynamics->columns[c].values;
+		double low = INFINITY, high = -INFINITY;
+
+		for (size_t i = 0; i < dynamics->count; i++) {
+			low = fmin(low, values[dynamics->order[i]]); /* the other one, where one is NaN */
+			high = fmax(high, values[dynamics->order[i]]);
+		}
+		view->extents[c].low = low <= high ? low : 0;
+		view->extents[c].high = low <= high ? high : 0;
+		within_digest(dynamics, values, view->extents[c].digest);
+	}
+}
+
+int
+view_complete(struct view *view, struct store *store, struct portolan_error *error)
+{
+	int code = copy_all_epochs(store, view, error);
+
+	if (code >= 0)
+		code = region_cuts_of(&view->dynamics, &view->cuts, error);
+	if (code >= 0)
+		measure_columns(view);
+	return code;
+}
+
+/* Places ascend as ids do. */
+size_t
+view_place(const struct view *view, uint32_t index)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	size_t from = 0, to = dynamics->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		int difference = ids_compare(&dynamics->ids, dynamics->order[middle], &dynamics->ids, index);
+
+		if (difference == 0)
+			return middle;
+		if (difference < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return SIZE_MAX;
+}
+
+int
+view_load(struct view *view, struct store *store, ino_t inode, const struct common_options *all, const char *run,
+          struct portolan_error *error)
+{
+	const struct dynamics_request request = {.measures = MEASURES, .gold = true, .user = true};
+	const struct dynamics beside = {.store = store};
+	struct common_options common = *all;
+	int code;
+
+	if (!parse_range(view->range, &common))
+		return error_set(error, VIEW_E_RANGE, "epochs are A:B, with A below B, not '%s'", view->range);
+	view->inode = inode;
+	code = view_read_version(store, inode, run, view->version, error);
+	if (code >= 0)
+		code = dynamics_load_beside(&view->dynamics, &beside, &common, run, &request, error);
+	if (code >= 0)
+		code = view_complete(view, store, error);
+	if (view->dynamics.snapshot)
+		dynamics_detach(&view->dynamics);
+	return code;
+}
+
+void
+view_finish(struct view *view)
+{
+	dynamics_free(&view->dynamics);
+	free(view->all_epochs);
+}

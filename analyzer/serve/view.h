@@ -1,0 +1,55 @@
+/*
+ * view.h: a run over a range of epochs at one moment, with what requests ask of it again and again. It is changed by
+ * nobody once it is loaded.
+ */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include "dynamics/dynamics.h"
+#include "selection/regions.h"
+#include "selection/within.h"
+
+#include <sys/types.h>
+
+#define VIEW_VERSION_ROOM 17
+
+/* Codes beside those of store.h. */
+enum {
+	VIEW_E_RANGE = -201,   /* the range of epochs is none */
+	VIEW_E_VERSION = -202, /* the version asked for is gone */
+};
+
+struct view {
+	char version[VIEW_VERSION_ROOM]; /* changes with the run */
+	ino_t inode;                     /* of the store that it was loaded from: see open_stores_take() */
+	char range[32];                  /* "0:6": the epochs asked for, "A:B", either side empty */
+	struct dynamics dynamics; /* loaded and detached: every measure the run has signals for but the interval of
+	                             variability; gold labels; users' columns. By dense index */
+	struct {
+		double low, high; /* of its values; 0 and 0: it has none */
+		char digest[WITHIN_DIGEST_ROOM];
+	} extents[DYNAMICS_COLUMNS_MAX]; /* of the dynamics' columns */
+	struct region_cuts cuts;         /* the default ones */
+	uint32_t *all_epochs;            /* with observations, also beyond the range; ascending */
+	size_t all_epoch_count;
+};
+
+/* Fills in what follows from the dynamics, which are loaded: extents, cuts, all_epochs (to be freed). `store` is
+ * theirs. */
+int view_complete(struct view *view, struct store *store, struct portolan_error *error);
+
+/* The place of an example among the observed ones by ascending id; SIZE_MAX: it was not observed. `index` is dense. */
+size_t view_place(const struct view *view, uint32_t index);
+
+/* Loads a view that is zeroed but for its range; it needs the store no longer afterwards. Its version is read first: a
+ * view may be newer than its version says, never older. `inode` is the store's; the epochs that `common` says are not
+ * looked at. VIEW_E_RANGE, or a code of store.h's; view_finish() it then too. */
+int view_load(struct view *view, struct store *store, ino_t inode, const struct common_options *common, const char *run,
+              struct portolan_error *error);
+void view_finish(struct view *view);
+
+/* The version that a view of the run would have now. A code of store.h's. */
+int view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
+                      struct portolan_error *error);
+
+#endif
