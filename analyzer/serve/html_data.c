@@ -14,19 +14,6 @@ _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "columns are written as they lie
 
 #define AT_ONCE 4096 /* values, and bytes of JSON, that are gathered before they are written */
 
-/* JSON in pieces: written to memory, and from there to the block. */
-static int
-write_json(struct html_data *data, struct output *json, size_t least, struct portolan_error *error)
-{
-	int code = output_check(json, error);
-
-	if (code >= 0 && json->used >= least) {
-		html_block_write(&data->blocks, json->buffer, json->used);
-		output_clear(json);
-	}
-	return code;
-}
-
 static uint32_t
 index_of(const struct html_data *data, size_t i)
 {
@@ -75,29 +62,51 @@ take_measure(const struct html_data *data, size_t i, const void *context, void *
 	memcpy(value, (const double *)context + index_of(data, i), sizeof(double));
 }
 
+/* What is gathered of the JSON goes to the block, if it is enough. */
 static int
-write_text_ids(struct html_data *data, struct portolan_error *error)
+hand_over(struct html_data *data, struct output *json, size_t least, struct portolan_error *error)
+{
+	int code = output_check(json, error);
+
+	if (code >= 0 && json->used >= least) {
+		html_block_write(&data->blocks, json->buffer, json->used);
+		output_clear(json);
+	}
+	return code;
+}
+
+/* Writes a block with an array of n elements; `print` prints that of example i. */
+static int
+write_list(struct html_data *data, const char *name,
+           void (*print)(const struct html_data *data, size_t i, struct output *json), struct portolan_error *error)
 {
 	struct output json;
 	int code = output_open_memory(&json, 2 * AT_ONCE, error);
 
 	if (code < 0)
 		return code;
-	html_block_begin(&data->blocks, "ids", HTML_JSON);
+	html_block_begin(&data->blocks, name, HTML_JSON);
+	output_text(&json, "[");
 	for (size_t i = 0; i < data->n && code >= 0; i++) {
-		size_t length;
-		const char *text = ids_text(&data->view->dynamics.ids, index_of(data, i), &length);
-
-		output_text(&json, i ? "," : "[");
-		report_print_text(&json, text, length);
-		code = write_json(data, &json, AT_ONCE, error);
+		output_text(&json, i ? "," : "");
+		print(data, i, &json);
+		code = hand_over(data, &json, AT_ONCE, error);
 	}
 	output_text(&json, "]");
 	if (code >= 0)
-		code = write_json(data, &json, 0, error);
+		code = hand_over(data, &json, 0, error);
 	html_block_end(&data->blocks);
 	output_discard(&json);
 	return code;
+}
+
+static void
+print_id(const struct html_data *data, size_t i, struct output *json)
+{
+	size_t length;
+	const char *text = ids_text(&data->view->dynamics.ids, index_of(data, i), &length);
+
+	report_print_text(json, text, length);
 }
 
 int
@@ -107,7 +116,7 @@ html_data_examples(struct html_data *data, struct portolan_error *error)
 	int code = 0;
 
 	if (dynamics->ids.kind == STORE_ID_STR)
-		code = write_text_ids(data, error);
+		code = write_list(data, "ids", print_id, error);
 	else
 		write_values(data, "ids", sizeof(uint64_t), take_id, NULL);
 	write_values(data, "gold", sizeof(int32_t), take_gold, NULL);
@@ -141,32 +150,21 @@ add_text(void *context, const char *name, const struct field *field)
 	return true;
 }
 
+static void
+print_texts(const struct html_data *data, size_t i, struct output *json)
+{
+	size_t record = texts_find(data->texts, &data->view->dynamics.ids, index_of(data, i));
+	struct text_list list = {json, true};
+
+	if (record != TEXTS_NONE)
+		texts_read(data->texts, record, add_text, &list);
+	output_text(json, list.is_first ? "null" : "]");
+}
+
 int
 html_data_texts(struct html_data *data, struct portolan_error *error)
 {
-	struct output json;
-	int code = output_open_memory(&json, 2 * AT_ONCE, error);
-
-	if (code < 0)
-		return code;
-	html_block_begin(&data->blocks, "texts", HTML_JSON);
-	output_text(&json, "[");
-	for (size_t i = 0; i < data->n && code >= 0; i++) {
-		size_t record = texts_find(data->texts, &data->view->dynamics.ids, index_of(data, i));
-		struct text_list list = {&json, true};
-
-		output_text(&json, i ? "," : "");
-		if (record != TEXTS_NONE)
-			texts_read(data->texts, record, add_text, &list);
-		output_text(&json, list.is_first ? "null" : "]");
-		code = write_json(data, &json, AT_ONCE, error);
-	}
-	output_text(&json, "]");
-	if (code >= 0)
-		code = write_json(data, &json, 0, error);
-	html_block_end(&data->blocks);
-	output_discard(&json);
-	return code;
+	return write_list(data, "texts", print_texts, error);
 }
 
 static void
