@@ -128,11 +128,9 @@ run(void *context, struct portolan_error *error)
 
 	selection_plan_request(&request->plan, &wanted);
 	selection_plan_request(&request->plan, &ranked);
-	if (status < 0)
-		return status;
-	if (request->run_count == 1)
+	if (status >= 0 && request->run_count == 1)
 		status = dynamics_load(&dynamics, common, request->runs[0], &wanted, error);
-	else
+	else if (status >= 0)
 		status = dynamics_load_aggregate(&dynamics, common, request->runs, request->run_count, &wanted, &report,
 		                                 error);
 	if (status >= 0)
