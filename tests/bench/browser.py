@@ -167,7 +167,7 @@ def measure_size(report, page, server):
     paths = ["/", *sorted({"/" + name.split("/", 3)[3] for name in names}), "/page/icon.svg"]
     total = 0
     for path in dict.fromkeys(paths):
-        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        connection = http.client.HTTPConnection("127.0.0.1", server.url.port)
         connection.request("GET", path, headers={"Authorization": "Bearer " + server.token, "Accept-Encoding": "gzip"})
         content = connection.getresponse().read()
         gzip.decompress(content)

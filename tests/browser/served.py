@@ -1,11 +1,7 @@
 """A store, a running `portolan serve` over it, and what the commands say of it. A plugin for pytest: fixtures `folder` and `served`."""
 
-import contextlib
-import fractions
-import http.client
 import json
 import os
-import signal
 import subprocess
 import sys
 import urllib.parse
@@ -14,6 +10,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import serving as portolan_serve  # noqa: E402
 import stores  # noqa: E402
 
 PORTOLAN, MAKE_STORE = os.environ["PORTOLAN"], os.environ["MAKE_STORE"]
@@ -42,55 +39,25 @@ def batches(n, epochs):
     return [stores.batch(e, np.arange(n), p, p > 0.5, gold) for e, p in enumerate(probabilities)]
 
 
-class Served:
-    """A running server: its address, and questions to it as a program asks them."""
+class Served(portolan_serve.Server):
+    """A running server over a store, and the addresses of its pages."""
 
-    def __init__(self, store, *arguments):
+    def __init__(self, portolan, store, *arguments):
         self.store = str(store)
-        self.process = subprocess.Popen([PORTOLAN, "serve", "--no-open", "--store", self.store, *map(str, arguments)],
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.address = self.process.stdout.readline().strip()
-        if not self.address:
-            raise RuntimeError("serve did not start: " + self.process.stderr.read())
-        url = urllib.parse.urlsplit(self.address)
-        self.port, self.token = url.port, urllib.parse.parse_qs(url.query)["token"][0]
+        super().__init__(portolan, "--store", self.store, *arguments)
 
     def view(self, **state):
         """The address of a page that shows this state."""
         return self.address.split("#")[0] + "#" + urllib.parse.urlencode(
             {name: value if isinstance(value, str) else json.dumps(value) for name, value in state.items()})
 
-    def ask(self, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("GET" if body is None else "POST", path, body, {"Authorization": "Bearer " + self.token})
-        answer = connection.getresponse()
-        content = answer.read()
-        connection.close()
-        assert answer.status == 200, content[:300]
-        return content
 
-    def ids(self, run, selection):
-        return json.loads(self.ask(f"/api/runs/{run}/select", json.dumps(selection)))["ids"]
-
-    def end(self):
-        self.process.send_signal(signal.SIGINT)
-        _, errors = self.process.communicate(timeout=20)
-        assert self.process.returncode == 0, errors
-
-
-@contextlib.contextmanager
 def serving(store, *arguments):
-    server = Served(store, *arguments)
-    try:
-        yield server
-    finally:
-        server.end()
+    return portolan_serve.serving(PORTOLAN, store, *arguments, kind=Served)
 
 
 def metrics(store, run, *arguments):
-    text = subprocess.run([PORTOLAN, "metrics", run, "--store", str(store), "--format", "jsonl", *arguments], capture_output=True,
-                          text=True, check=True).stdout
-    return [json.loads(line) for line in text.splitlines()]
+    return portolan_serve.metrics(PORTOLAN, store, run, *arguments)
 
 
 def select_within(store, run, path):
@@ -100,26 +67,13 @@ def select_within(store, run, path):
     return [int(line) for line in made.stdout.split()]
 
 
-def is_inside(polygon, x, y):
-    """Even-odd in exact arithmetic; edges are inside."""
-    x, y = fractions.Fraction(x), fractions.Fraction(y)
-    points = [(fractions.Fraction(a), fractions.Fraction(b)) for a, b in polygon]
-    crossings = 0
-    for (ax, ay), (bx, by) in zip(points, points[1:] + points[:1]):
-        side = (bx - ax) * (y - ay) - (x - ax) * (by - ay)
-        if side == 0 and min(ax, bx) <= x <= max(ax, bx) and min(ay, by) <= y <= max(ay, by):
-            return True
-        crossings += (ay > y) != (by > y) and (side > 0) == (by > ay)
-    return crossings % 2 == 1
-
-
 def selected_by(selection, rows):
     """The ids that a selection means, computed from what `portolan metrics` prints."""
     ids = []
     for row in rows:
         chosen = False
         for part in selection["parts"]:
-            if is_inside(part["polygon"], row[selection["x"]], row[selection["y"]]):
+            if portolan_serve.is_inside(part["polygon"], row[selection["x"]], row[selection["y"]]):
                 chosen = part["op"] == "add"
         if chosen:
             ids.append(row["id"])

@@ -2,6 +2,8 @@
  * make_store.c: a program for tests: writes a store from arrays on standard input.
  *
  *     make_store DIRECTORY < description
+ *     make_store record < description   a store that is read meanwhile: prints its directory, and a line whenever a line
+ *                                       of the description is on disk; removes it when its input ends
  *     make_store hold DIRECTORY         reads one state of a store for so long that its file grows
  *
  * The description is lines of text, some followed by raw little-endian arrays:
@@ -192,22 +194,15 @@ hold_back(const char *directory)
 	free(value.mv_data);
 }
 
-int
-main(int argc, char **argv)
+/* Does what the description says; with `tells`, a line is committed before the next is read, and a line says so. */
+static void
+read_description(struct fixture *fixture, bool tells)
 {
-	struct fixture *fixture;
 	uint32_t run = 0, session = 0, rank;
 	uint64_t started;
 	char *line = NULL;
 	size_t room = 0;
 
-	if (argc == 3 && strcmp(argv[1], "hold") == 0) {
-		hold_back(argv[2]);
-		return 0;
-	}
-	if (argc != 2)
-		errx(2, "make_store DIRECTORY | hold DIRECTORY");
-	fixture = fixture_new();
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "run ", 4) == 0) {
@@ -221,11 +216,39 @@ main(int argc, char **argv)
 			fixture_end(fixture, run);
 		else
 			errx(1, "unknown line: %s", line);
+		if (!tells)
+			continue;
+		if (store_writer_commit(fixture_writer(fixture), NULL) != 0)
+			errx(1, "the store cannot be written");
+		puts("on disk");
+		fflush(stdout);
 	}
-	fixture_collect(fixture);
-	fixture_close(fixture);
-	copy_store(fixture_directory(fixture), argv[1]);
-	fixture_free(fixture);
 	free(line);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct fixture *fixture;
+
+	if (argc == 3 && strcmp(argv[1], "hold") == 0) {
+		hold_back(argv[2]);
+		return 0;
+	}
+	if (argc != 2)
+		errx(2, "make_store DIRECTORY | record | hold DIRECTORY");
+	fixture = fixture_new();
+	if (strcmp(argv[1], "record") == 0) {
+		fixture_writer(fixture);
+		puts(fixture_directory(fixture));
+		fflush(stdout);
+		read_description(fixture, true);
+	} else {
+		read_description(fixture, false);
+		fixture_collect(fixture);
+		fixture_close(fixture);
+		copy_store(fixture_directory(fixture), argv[1]);
+	}
+	fixture_free(fixture);
 	return 0;
 }

@@ -15,20 +15,15 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import serving  # noqa: E402
 import stores  # noqa: E402
+from checks import check, finish  # noqa: E402
 
 N, EPOCHS = 2000, 4
 MOST = 100_000_000  # bytes
 LABELS = ["yes", "no </script><!--", "maybe"]
 TEXTS = ["</script><script>window.attacked = 1</script>", "<!-- <script>", "left \u202e right", "\U0001f600 \u2028 \\u003c <", "", "a\nb\t\"c\""]
 random = np.random.default_rng(7)
-failures = []
-
-
-def check(condition, what):
-    if not condition:
-        failures.append(what)
-        print("FAILED:", what)
 
 
 def batches(n, epochs, name=int):
@@ -86,7 +81,7 @@ class Cli:
                               env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
 
     def metrics(self, run, *arguments):
-        return [json.loads(line) for line in self.run("metrics", run, "--format", "jsonl", *arguments).stdout.splitlines()]
+        return serving.metrics(self.portolan, self.store, run, *arguments)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -265,7 +260,7 @@ def main():
         test_texts(cli)
         test_limit(cli)
         test_usage(cli)
-    sys.exit(f"{len(failures)} checks failed" if failures else 0)
+    finish()
 
 
 main()

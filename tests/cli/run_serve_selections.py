@@ -1,0 +1,232 @@
+"""Selections: portolan serve, and select --within, which must give the same ids; exact arithmetic beside both.
+
+    run_serve_selections.py PORTOLAN MAKE_STORE
+"""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import served_runs  # noqa: E402
+import serving  # noqa: E402
+import stores  # noqa: E402
+from checks import check, finish  # noqa: E402
+from served_runs import N  # noqa: E402
+from serving import is_inside  # noqa: E402
+
+
+def selections():
+    star = [[0.12 + 0.1 * np.cos(t * 4 * np.pi / 5), 0.5 + 0.3 * np.sin(t * 4 * np.pi / 5)] for t in range(5)]
+    yield dict(x="variability", y="confidence", polygon=star), lambda r: is_inside(star, r["variability"], r["confidence"])
+    square = [[0.05, 0.2], [0.2, 0.2], [0.2, 0.8], [0.05, 0.8]]
+    hole = [[0.1, 0.4], [0.15, 0.4], [0.15, 0.6], [0.1, 0.6]]
+    yield (dict(run="a/b", x="variability", y="confidence", epochs="0:4",
+                parts=[dict(op="add", polygon=square), dict(op="remove", polygon=hole), dict(op="add", polygon=[[0.12, 0.5], [0.13, 0.5], [0.12, 0.55]])],
+                filters={"gold": {"in": [0, 2]}, "correctness": {"min": 0.25, "max": 0.75}}),
+           lambda r: ((is_inside(square, r["variability"], r["confidence"]) and not is_inside(hole, r["variability"], r["confidence"])
+                       or is_inside([[0.12, 0.5], [0.13, 0.5], [0.12, 0.55]], r["variability"], r["confidence"]))
+                      and r["gold"] in (0, 2) and 0.25 <= r["correctness"] <= 0.75))
+    ragged = [[0.12 + (0.02 + 0.1 * (i * 7 % 5) / 5) * np.cos(i * 22 * np.pi / 41), 0.5 + 0.3 * np.sin(i * 22 * np.pi / 41)] for i in range(41)]
+    yield dict(x="variability", y="confidence", polygon=ragged), lambda r: is_inside(ragged, r["variability"], r["confidence"])
+    flat = [[0, 0.5], [1, 0.5], [2, 0.5], [3, 0.5]]
+    yield dict(x="forgetting_events", y="correctness", polygon=flat), lambda r: r["correctness"] == 0.5 and 0 <= r["forgetting_events"] <= 3
+    # whole numbers: many examples lie on edges and vertices
+    grid = [[0, 0.25], [1, 0.25], [2, 0.75], [0, 0.75]]
+    yield (dict(x="forgetting_events", y="correctness", polygon=grid),
+           lambda r: is_inside(grid, r["forgetting_events"], r["correctness"]))
+    yield (dict(x="first_learned", y="confidence", polygon=[[-1, -1], [9, -1], [9, 2], [-1, 2]]), lambda r: r["first_learned"] is not None)
+    yield dict(filters={"id": {"in": [5, "7", 99999999, 3]}, "never_learned": {"in": [0, 1]}}), lambda r: r["id"] in (3, 5, 7)
+    yield dict(x="variability", y="confidence", parts=[], filters={}), lambda r: False
+
+
+def without_column(text, name):
+    rows = list(csv.reader(io.StringIO(text)))
+    at = rows[0].index(name)
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows(row[:at] + row[at + 1:] for row in rows)
+    return made.getvalue()
+
+
+def run_select(portolan, store, folder, selection, *arguments):
+    path = os.path.join(folder, "selection.json")
+    with open(path, "w") as file:
+        json.dump(selection, file)
+    return subprocess.run([portolan, "select", "a/b", "--store", store, "--within", path, *arguments], capture_output=True, text=True)
+
+
+def test_selections(server, portolan, store, folder, data):
+    rows = serving.metrics(portolan, store, "a/b")
+    some = 0
+    for selection, is_in in selections():
+        chosen = [row for row in rows if is_in(row)]
+        expected = [row["id"] for row in chosen]
+        some += len(expected)
+        told = server.json("/api/runs/a/b/select", json.dumps(selection))
+        check(told == {"count": len(expected), "ids": expected}, f"{selection}: {told['count']}, not {len(expected)}")
+        check(server.json("/api/runs/a%2Fb/select", json.dumps(selection)) == told, "with the slash encoded")
+        made = run_select(portolan, store, folder, selection)
+        check(made.stdout == "".join(f"{i}\n" for i in expected) and not made.stderr, f"select --within: {made.stderr}")
+        body = json.dumps(selection)
+        check(server.request("/api/runs/a/b/select?as=list", body)[1] == made.stdout.encode(), "the list is what select prints")
+        mask = np.unpackbits(np.frombuffer(server.request("/api/runs/a/b/select?as=mask", body)[1], "u1"), bitorder="little")[:N]
+        check(np.flatnonzero(mask).tolist() == expected, "the mask")
+        lines = server.request("/api/runs/a/b/select?as=lines", body)[1].decode()
+        check(lines == "".join(json.dumps(data[i]) + "\n" for i in expected), "the user's own lines")
+        made = run_select(portolan, store, folder, selection, "--with-measures", "--format", "csv")
+        answer, table = server.request("/api/runs/a/b/select?as=csv", body)
+        check(answer.status == 200 and table.decode() == without_column(made.stdout, "variability_ci"), "the csv is what select --with-measures prints")
+        table = server.json("/api/runs/a/b/select?as=rows&sort=confidence&descending=1&from=2&most=5", body)
+        ranked = sorted(chosen, key=lambda row: (-row["confidence"], row["id"]))
+        check(table["count"] == len(expected) and [row["id"] for row in table["rows"]] == [row["id"] for row in ranked[2:7]], "rows in order")
+        table = server.json("/api/runs/a/b/select?as=rows&descending=1&most=3", body)
+        check([row["id"] for row in table["rows"]] == expected[::-1][:3], "rows by id, the last first")
+    check(some > 500, f"selections hold {some} examples: enough to tell")
+    ranked = run_select(portolan, store, folder, next(selections())[0], "--by", "ambiguous", "--count", "4").stdout.split()
+    expected = sorted((row for row in rows if next(selections())[1](row)), key=lambda row: (-row["variability"], row["id"]))[:4]
+    check(ranked == [str(row["id"]) for row in expected], "--by ranks what is inside")
+    test_forms(server, rows, *next(selections()))
+    test_table_search(server, rows)
+    check(server.json("/api/selection?run=a/b") == {"serial": 0, "selection": None}, "none is kept at first")
+    kept = next(selections())[0]
+    check(server.json("/api/runs/a/b/select?as=keep", json.dumps(kept))["serial"] == 1, "one is kept")
+    check(server.json("/api/selection?run=a/b") == {"serial": 1, "selection": kept}, "and read again")
+    answer, content = server.request("/api/selection?run=a/b&known=1")
+    check(answer.status == 304 and not content, "nothing new is kept")
+    check(server.json("/api/selection?run=a/b&known=0")["serial"] == 1, "a newer one than the one known")
+    check(server.request("/api/selection?run=a/b&known=x")[0].status == 400, "known is a number")
+
+
+def test_table_search(server, rows):
+    """A table that is searched, and the page of it that has an example."""
+    body = json.dumps({"filters": {"gold": {"in": [0, 2]}}})
+    chosen = [row for row in rows if row["gold"] in (0, 2)]
+    ranked = sorted(chosen, key=lambda row: (row["variability"], row["id"]))
+    table = server.json("/api/runs/a/b/select?as=rows&sort=variability&q=TEXT%2012&from=3&most=20", body)
+    expected = [row["id"] for row in ranked if "12" in str(row["id"]) and f"text {row['id']}".startswith("text 12")]
+    check(table["count"] == len(expected) > 23 and [row["id"] for row in table["rows"]] == expected[3:23], f"rows with a text: {table['count']}")
+    check(table["searched"] == len(chosen) and table["complete"] and table["from"] == 3, "all were searched")
+    table = server.json("/api/runs/a/b/select?as=rows&q=" + str(chosen[-1]["id"]), body)
+    check(chosen[-1]["id"] in [row["id"] for row in table["rows"]], "ids are searched too")
+    check(server.json("/api/runs/a/b/select?as=rows&q=nowhere", body)["rows"] == [], "a text that is not there")
+    for sort, order in (("id", chosen), ("variability", ranked)):
+        for wanted in (0, 777, len(order) - 1):
+            place = order[wanted]["id"]  # ids are 0 … N − 1: places
+            table = server.json(f"/api/runs/a/b/select?as=rows&sort={sort}&most=50&around={place}", body)
+            begin = wanted - wanted % 50
+            check(table["from"] == begin and [row["place"] for row in table["rows"]] == [row["id"] for row in order[begin:begin + 50]],
+                  f"the page with the {wanted}-th by {sort}: from {table['from']}")
+    table = server.json("/api/runs/a/b/select?as=rows&sort=gold&descending=1&most=1000", body)
+    expected = [row["id"] for row in sorted(chosen, key=lambda row: (-row["gold"], row["id"]))][:1000]
+    check([row["id"] for row in table["rows"]] == expected, "rows by label")
+    outside = next(row["id"] for row in rows if row["gold"] == 1)
+    table = server.json(f"/api/runs/a/b/select?as=rows&most=50&from=100&around={outside}", body)
+    check(table["from"] == 100 and len(table["rows"]) == 50, "an example that is not selected leaves the page as it was")
+    check(server.json("/api/runs/a/b/select?as=rows&from=4000000000&most=50", body)["rows"] == [], "a page beyond the end")
+
+
+def test_formulas(portolan, make_store, folder):
+    """What a spreadsheet would take for a formula has a ' before it; numbers have none."""
+    store = os.path.join(folder, "formulas")
+    ids = ["=1+1", "+1", "-1", "@a", "plain", "=cmd|' /C calc'!\"A0\""]
+    one = stores.batch(0, ids, np.full(6, 0.5, "f4"), np.ones(6, bool), np.arange(6) % 2, tilt=np.full(6, -2.0, "f4"))
+    stores.make_store(make_store, store, [stores.run("f", [one], labels=["=no", "yes"])])
+    with serving.serving(portolan, "--store", store, "f") as server:
+        body = json.dumps({"filters": {"confidence": {"min": 0}}})
+        rows = list(csv.DictReader(io.StringIO(server.request("/api/runs/f/select?as=csv", body)[1].decode())))
+        check({row["id"] for row in rows} == {i if i == "plain" else "'" + i for i in ids}, f"ids: {[row['id'] for row in rows]}")
+        check({row["label"] for row in rows} == {"'=no", "yes"} and {row["tilt"] for row in rows} == {"-2"}, "labels and numbers")
+
+
+def test_forms(server, rows, selection, is_in):
+    body = json.dumps(selection)
+    chosen = np.array([is_in(row) for row in rows])
+    gold = np.array([row["gold"] for row in rows])
+    groups = server.json("/api/runs/a/b/select?as=groups", body)
+    check([(g["label"], g["value"], g["inside"], g["all"]) for g in groups["groups"]]
+          == [(name, i, int((chosen & (gold == i)).sum()), int((gold == i).sum())) for i, name in enumerate(["yes", "no", "maybe"])],
+          f"groups by label: {groups}")
+    kinds = server.json("/api/runs/a/b/select?as=groups&column=data:kind", body)["groups"]
+    check([(g["label"], g["inside"]) for g in kinds] == [("k0", chosen[::2].sum()), ("k1", chosen[1::2].sum())], f"groups by column: {kinds}")
+    made = server.json("/api/runs/a/b/select?as=selection", body)
+    view = server.json("/api/view?run=a/b")
+    check(made["polygon"] == selection["polygon"] and made["run"] == "a/b" and made["epochs"] == "0:4", "a selection that can be repeated")
+    check(made["digests"] == {c["name"]: c["digest"] for c in view["columns"] if c["name"] in made["digests"]}
+          and {"variability", "confidence"} <= set(made["digests"]), "and says of what")
+    manifest = server.json("/api/runs/a/b/select?as=manifest", body)
+    check(manifest["selection"] == made and manifest["chosen"] == chosen.sum() and manifest["observed"] == N, "a manifest")
+    words = server.json("/api/runs/a/b/select?as=words", json.dumps({"filters": {"id": {"in": list(range(100, 200))}}}))
+    check(words["texts"] == N and words["inside"] == 100, f"words: {words}")
+
+
+def test_wrong_selections(server, portolan, store, folder):
+    triangle = [[0, 0], [1, 0], [1, 1]]
+    for wrong, why in (({}, "polygon"), ({"x": "confidence", "polygon": triangle}, "'x' and 'y'"), ([], "object"),
+                       ({"x": "confidence", "y": "variability", "polygon": triangle[:2]}, "3 to"),
+                       ({"x": "confidence", "y": "variability", "polygon": [[0, 0], [1], [1, 1]]}, "vertex 1"),
+                       ({"x": "confidence", "y": "variability", "polygon": [[-1e308, -1e308], [1e308, -1e308], [0, 1e308]]}, "up to 1e+150"),
+                       ({"x": "confidence", "y": "variability", "polygon": triangle, "parts": []}, "one of them"),
+                       ({"x": "confidence", "y": "variability", "parts": [{"op": "xor", "polygon": triangle}]}, "\"add\" or \"remove\""),
+                       ({"x": "nothing", "y": "variability", "polygon": triangle}, "no measure 'nothing'"),
+                       ({"filters": {"gold": {"min": 1}}}, "gold"), ({"filters": {"confidence": {"below": 1}}}, "confidence"),
+                       ({"filters": {"gold": {"in": ["unknown"]}}}, "no class 'unknown'"), ({"filters": {"colour": {"min": 1}}}, "colour"),
+                       ({"x": "confidence", "y": "variability", "polygon": triangle, "polygons": []}, "polygons"),
+                       ({"x": "confidence", "y": "variability", "polygon": triangle, "epochs": "4:2"}, "A below B"),
+                       ({"x": "confidence", "y": "variability", "parts": [{"op": "add", "polygon": triangle}] * 1001}, "1000 parts at most"),
+                       ({"filters": {"id": {"in": [1]}}, "digests": {"confidence": [[[]]]}}, "digest of 'confidence'")):
+        told = server.json("/api/runs/a/b/select", json.dumps(wrong), status=400)["error"]
+        check(why in told, f"{wrong}: {told}")
+        made = run_select(portolan, store, folder, wrong)
+        check(made.returncode == 1 and why in made.stderr and not made.stdout, f"select {wrong}: {made.returncode} {made.stderr}")
+    long = "x" + "€" * 60  # of which a message quotes 100 bytes
+    check("what is 'x€€" in server.json("/api/runs/a/b/select", json.dumps({long: 1}, ensure_ascii=False).encode(), status=400)["error"], "a long name")
+    for body in ("", "{", "[1}}", '{"x": 1, "x": 2}', '{"x": "\ud800"}'.encode("utf-8", "surrogatepass"), "[" * 100000, "NaN"):
+        check(server.request("/api/runs/a/b/select", body)[0].status == 400, f"{body[:40]!r}")
+    made = run_select(portolan, store, folder, next(selections())[0], "--count", "3")
+    check(made.returncode == 2 and "--by" in made.stderr, "a size without a rule")
+    other = run_select(portolan, store, folder, dict(next(selections())[0], run="c"))
+    check(other.returncode == 0 and "was made on run 'c'" in other.stderr, "another run's selection")
+    server.json("/api/runs/a/b/select", json.dumps(dict(next(selections())[0], run="c")), status=400)
+
+
+def test_long_lists(server, portolan, store):
+    """Millions of values are looked up, not gone through for each example."""
+    rows = serving.metrics(portolan, store, "a/b")
+    values = [row["confidence"] for row in rows[::3]] + list(range(2, 3000000))
+    for filters, expected in (({"confidence": {"in": values}}, {row["confidence"] for row in rows[::3]}),
+                              ({"gold": {"in": list(range(3000000, 2, -1)) + [1]}}, None)):
+        told = server.json("/api/runs/a/b/select", json.dumps({"filters": filters}, separators=(",", ":")))
+        check(told["ids"] == [row["id"] for row in rows if (row["confidence"] in expected if expected else row["gold"] == 1)], f"in: {told['count']}")
+
+
+def test_digests(server, portolan, store, folder):
+    """A selection says what it was made on; that something was replaced since is said."""
+    view = server.json("/api/view?run=a/b")
+    digests = {column["name"]: column["digest"] for column in view["columns"] if column["name"] in ("variability", "confidence")}
+    selection = dict(next(selections())[0], digests=digests)
+    check(not run_select(portolan, store, folder, selection).stderr, "nothing has changed")
+    selection["digests"] = dict(digests, confidence="0" * 16)
+    check("replaced or added" in run_select(portolan, store, folder, selection).stderr, "a change is said")
+
+
+def main():
+    portolan, make_store = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        store = served_runs.make_store(make_store, folder)
+        data, options = served_runs.write_data(folder)
+        with serving.serving(portolan, "--store", store, *options, "a/b") as server:
+            test_selections(server, portolan, store, folder, data)
+            test_wrong_selections(server, portolan, store, folder)
+            test_long_lists(server, portolan, store)
+            test_digests(server, portolan, store, folder)
+        test_formulas(portolan, make_store, folder)
+    finish()
+
+
+main()

@@ -1,0 +1,44 @@
+"""The store and the user's file that the tests of `portolan serve` ask about: runs of integer and of text ids, which share some."""
+
+import json
+import os
+
+import numpy as np
+
+import stores
+
+N = 3000
+random = np.random.default_rng(11)
+
+
+def batches(n, epochs, name=int):
+    """Observations of n examples, in another order at each epoch."""
+    ids = np.arange(n)
+    gold = random.integers(0, 3, n)
+    level = random.random(n)
+    made = []
+    for e in range(epochs):
+        order = random.permutation(n)
+        p = np.clip(level * (e + 1) / epochs + random.normal(0, 0.1, n), 0, 1).astype("f4")
+        these = ids[order] if name is int else [name(i) for i in order]
+        made.append(stores.batch(e, these, p[order], p[order] > 0.5, gold[order]))
+    return made
+
+
+def make_store(program, folder):
+    """Its path. The runs: "a/b" with labels, "c", "names" and "others" of text ids, "odd" whose ids overlap those of "a/b"."""
+    store = os.path.join(folder, "store")
+    stores.make_store(program, store, [stores.run("a/b", batches(N, 4), declared=N, labels=["yes", "no", "maybe"]), stores.run("c", batches(40, 1)),
+                                       stores.run("names", batches(400, 3, lambda i: f"n-{i:04d}")),
+                                       stores.run("others", batches(50, 2, lambda i: f"n-{7 * i:04d}")),
+                                       stores.run("odd", batches(200, 1, lambda i: 2 * i + 2701) + batches(90, 2, lambda i: 4 * i + 2701)[1:])])
+    return store
+
+
+def write_data(folder):
+    """(the file's records, the options of serve that name it)."""
+    data = [{"id": i, "text": f"text {i} <script>alert({i})</script> \u202e \U0001f600", "kind": f"k{i % 2}", "size": i % 7} for i in range(N)]
+    path = os.path.join(folder, "data.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in data)
+    return data, ["--data", path, "--id-field", "id", "--text", "text"]
