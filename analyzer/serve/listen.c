@@ -102,7 +102,16 @@ open_unix(const char *path, struct listening *listening, struct portolan_error *
 	return 0;
 }
 
-/* errno says why not. */
+static bool
+is_any(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET6)
+		return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+	return address->sa_family == AF_INET &&
+	       ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+/* -1: errno says why not. */
 static int
 bind_to(const struct addrinfo *where)
 {
@@ -119,6 +128,23 @@ bind_to(const struct addrinfo *where)
 	return -1;
 }
 
+/* "localhost" may be ::1 first, on a machine without IPv6. An address that another program listens on is not passed
+ * over: browsers would go there, and show that program the token. -1: errno says why not. */
+static int
+bind_to_any(const struct addrinfo *found, bool *everywhere)
+{
+	int bound = -1;
+
+	errno = EADDRNOTAVAIL;
+	for (const struct addrinfo *where = found; where && bound < 0; where = where->ai_next) {
+		if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT && errno != EPROTONOSUPPORT)
+			break;
+		bound = bind_to(where);
+		*everywhere = is_any(where->ai_addr);
+	}
+	return bound;
+}
+
 static int
 open_port(const char *host, unsigned port, struct listening *listening, struct portolan_error *error)
 {
@@ -130,7 +156,7 @@ open_port(const char *host, unsigned port, struct listening *listening, struct p
 	code = getaddrinfo(host, digits, &hints, &found);
 	if (code != 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "no such address as %s: %s", host, gai_strerror(code));
-	listening->socket = bind_to(found);
+	listening->socket = bind_to_any(found, &listening->everywhere);
 	listening->port = port;
 	code = listening->socket < 0 ? errno : 0;
 	freeaddrinfo(found);

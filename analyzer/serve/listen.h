@@ -15,6 +15,7 @@ struct listening {
 	int socket;
 	unsigned port;                       /* 0: a Unix socket */
 	const char *unix_path;               /* to be removed at the end; NULL: none. The caller's */
+	bool everywhere;                     /* it is every address of this machine, as 0.0.0.0 is */
 	char host[260];                      /* for the address that is shown; IPv6 in brackets */
 	const char *hosts[LISTEN_HOSTS_MAX]; /* what Host may name; ends with NULL */
 };
@@ -30,7 +31,8 @@ struct listen_address {
 /* False: it is no address. "localhost", 127.0.0.0/8 and ::1 are loopback. */
 bool listen_parse(const char *text, struct listen_address *address);
 
-/* Binds it. Port 0 takes LISTEN_PORT or one of those after it. PORTOLAN_E_SYSTEM: taken, or no such address. */
+/* Binds it: the first of the addresses that the host's name stands for, unless this machine has not got that one. Port 0
+ * takes LISTEN_PORT or one of those after it. PORTOLAN_E_SYSTEM: taken, or no such address. */
 int listen_open(const struct listen_address *address, struct listening *listening, struct portolan_error *error);
 void listen_remove(const struct listening *listening); /* the Unix socket's path, if it is one; not the socket */
 
