@@ -8,17 +8,17 @@
 #include "files/content.h"
 #include "options/options.h"
 #include "program/message.h"
+#include "serve/browser.h"
 #include "serve/listen.h"
+#include "serve/certificate.h"
 #include "serve/server.h"
 #include "serve/token.h"
 
 #include <portolan/error.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -26,8 +26,6 @@
 
 #define TEXTS_MAX 16
 #define MEMORY (UINT64_C(224) << 20) /* it runs beside the training; other commands take more */
-
-extern char **environ;
 
 struct serve_request {
 	struct common_options common;
@@ -41,7 +39,8 @@ struct serve_request {
 	struct listen_address address;
 	struct listening listening;
 	char token[TOKEN_ROOM];
-	char *certificate, *key; /* their text */
+	char *pem, *key; /* their text */
+	struct certificate *certificate;
 };
 
 static int
@@ -106,7 +105,7 @@ make_address(const struct serve_request *request)
 	if (!stream)
 		return NULL;
 	if (listening->unix_path)
-		fprintf(stream, "http://localhost:PORT/?token=%s", request->token);
+		fprintf(stream, "%s://localhost:PORT/?token=%s", scheme(request), request->token);
 	else
 		fprintf(stream, "%s://%s:%u/?token=%s", scheme(request), listening->host, listening->port,
 		        request->token);
@@ -118,6 +117,14 @@ make_address(const struct serve_request *request)
 		return address;
 	free(address);
 	return NULL;
+}
+
+/* Does somebody sit before a screen, and want it? */
+static bool
+is_to_be_opened(const struct serve_request *request)
+{
+	return !request->no_open && !request->listening.unix_path && isatty(STDOUT_FILENO) &&
+	       (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
 }
 
 /* To stdout, at once: a program that started this one reads it. */
@@ -134,36 +141,6 @@ say_where(const struct serve_request *request, const char *address, struct porto
 	if (!request->common.quiet && !request->end_with_stdin)
 		message_note("Ctrl-C ends it");
 	return 0;
-}
-
-/* Where somebody sits before a screen. Whether it worked is to be seen. */
-static void
-open_browser(const struct serve_request *request, char *address)
-{
-	char program[] = "xdg-open", *arguments[] = {program, address, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	pid_t child;
-
-	if (request->no_open || request->listening.unix_path || !isatty(STDOUT_FILENO) ||
-	    (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")))
-		return;
-	if (posix_spawnattr_init(&attributes) != 0)
-		return;
-	if (posix_spawn_file_actions_init(&actions) != 0) {
-		posix_spawnattr_destroy(&attributes);
-		return;
-	}
-	sigemptyset(&none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK); /* signals are blocked here, and end a browser */
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	(void)posix_spawnp(&child, arguments[0], &actions, &attributes, arguments, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
 }
 
 /* Reads and forgets what there is. False: standard input has ended. */
@@ -211,14 +188,14 @@ let_signals_end_it(void)
 static int
 serve(struct serve_request *request, struct server *server, int signals, struct portolan_error *error)
 {
-	char cookie[32];
+	char opened[BROWSER_PATH_ROOM] = "";
 	struct http_settings settings = {
 	        .socket = request->listening.socket,
 	        .token = request->token,
-	        .cookie = cookie,
 	        .hosts = request->listening.hosts,
-	        .certificate = request->certificate,
+	        .pem = request->pem,
 	        .key = request->key,
+	        .certificate = request->certificate,
 	        .answer = server_answer,
 	        .context = server,
 	};
@@ -228,14 +205,15 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 
 	if (!address)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	snprintf(cookie, sizeof(cookie), "portolan-%u", request->listening.port);
 	code = http_start(&http, &settings, error);
 	if (code >= 0) {
 		server_warn_absent(server);
 		code = say_where(request, address, error);
 		if (code >= 0) {
-			open_browser(request, address);
+			if (is_to_be_opened(request))
+				browser_open(address, opened);
 			wait_for_end(request, signals);
+			browser_forget(opened);
 		}
 		let_signals_end_it();
 		http_stop(http);
@@ -277,13 +255,18 @@ open_all(struct serve_request *request, struct server **server, struct portolan_
 	                               : token_make(request->token, error);
 
 	if (code >= 0)
-		code = read_pem(request->certificate_file, &request->certificate, error);
+		code = read_pem(request->certificate_file, &request->pem, error);
 	if (code >= 0)
 		code = read_pem(request->key_file, &request->key, error);
+	if (code >= 0 && request->pem)
+		code = certificate_read(&request->certificate, request->pem, error);
 	if (code >= 0)
 		code = server_new(server, &settings, error);
 	if (code >= 0)
 		code = listen_open(&request->address, &request->listening, error);
+	if (code >= 0 && request->listening.everywhere && request->certificate)
+		snprintf(request->listening.host, sizeof(request->listening.host), "%s",
+		         certificate_and_machine(request->certificate));
 	return code;
 }
 
@@ -310,7 +293,8 @@ run(void *context, struct portolan_error *error)
 		listen_remove(&request->listening);
 	}
 	server_free(server);
-	free(request->certificate);
+	certificate_free(request->certificate);
+	free(request->pem);
 	free(request->key);
 	if (signals >= 0)
 		close(signals);

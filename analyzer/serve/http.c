@@ -1,13 +1,8 @@
-/*
- * http.c: who may ask comes first, before a body is read: the method, Host and Origin, and then the token.
- *
- * A page of another site may send requests to loopback, and by DNS rebinding may even read the answers, as if they were
- * its own. Its Host, or its Origin, then has the other site's name. The port of Host is not looked at: a forwarded port
- * (ssh -L) is another one.
- */
+/* http.c: who may ask comes first, before a body is read: Host and Origin, the token, and then the method. */
 #include "http.h"
 
-#include "output/report.h"
+#include "access.h"
+#include "peers.h"
 
 #include <portolan/error.h>
 
@@ -20,12 +15,20 @@
 #define HEADERS_MAX (64u << 10) /* of one request, and what is sent of the answer at once */
 #define STACK_SIZE (512u << 10)
 #define ARGUMENTS_MAX 24
+#define SPARE 100 /* connections; from there on the oldest that has not shown the token makes room for a new one */
 
 #define NOTHING_MAY_BE_LOADED "default-src 'none'; frame-ancestors 'none'"
+
+/* The page itself asks for what follows the entry: a link on another site's page, or in a file, brings no cookie there.
+ * The hash is of the script. */
+#define ENTRY "<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(\"/\" + location.hash)</script>"
+#define ENTRY_SECURITY "default-src 'none'; script-src 'sha256-nPyh1eyOzXOMQM3WXU/fZlQpSBSuDIvNusR15IIZdco='; frame-ancestors 'none'"
 
 struct http {
 	struct MHD_Daemon *daemon;
 	struct http_settings settings;
+	struct access access; /* of the settings */
+	struct peers *peers;
 };
 
 /* A request under way: MHD calls handle() first with its headers, then with parts of its body, then at its end. */
@@ -67,65 +70,6 @@ http_argument(const struct http_request *request, const char *name)
 	return decoded;
 }
 
-void
-http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size)
-{
-	answer->status = MHD_HTTP_OK;
-	answer->type = type;
-	answer->bytes = bytes;
-	answer->size = size;
-}
-
-void
-http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size)
-{
-	http_bytes(answer, type, (void *)(uintptr_t)bytes, size);
-	answer->lasting = true;
-}
-
-void
-http_error(struct http_answer *answer, unsigned status, const char *format, ...)
-{
-	char message[1024];
-	const uint8_t *broken;
-	struct portolan_error error;
-	struct report report;
-	char *text = NULL;
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(message, sizeof(message), format, arguments);
-	va_end(arguments);
-	while ((broken = u8_check((uint8_t *)message, strlen(message)))) /* what is quoted may be cut */
-		message[broken - (const uint8_t *)message] = '?';
-	if (report_open_memory(&report, &error) >= 0) {
-		report_begin(&report, NULL);
-		report_text(&report, "error", message);
-		report_end(&report);
-		if (output_check(&report.output, &error) >= 0)
-			text = strndup(report.output.buffer, report.output.used);
-		output_discard(&report.output);
-	}
-	if (text)
-		http_bytes(answer, "application/json", text, strlen(text));
-	else
-		http_lasting(answer, "application/json", "{\"error\":\"failed\"}", 18);
-	answer->status = status;
-}
-
-static bool
-is_token(const char *given, const char *token)
-{
-	size_t length = strlen(token);
-	unsigned char difference = 0;
-
-	if (!given || strlen(given) != length)
-		return false;
-	for (size_t i = 0; i < length; i++) /* in the same time, wherever they differ */
-		difference |= (unsigned char)(given[i] ^ token[i]);
-	return difference == 0;
-}
-
 static const char *
 header(struct MHD_Connection *connection, const char *name)
 {
@@ -133,40 +77,15 @@ header(struct MHD_Connection *connection, const char *name)
 }
 
 static bool
-has_token(const struct http_settings *settings, struct MHD_Connection *connection)
+has_token(const struct access *access, struct MHD_Connection *connection, const char *host)
 {
 	const char *authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+	char cookie[ACCESS_COOKIE_ROOM];
 
 	if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0)
-		return is_token(authorization + 7, settings->token);
-	return is_token(MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, settings->cookie), settings->token);
-}
-
-/* Is the name in "NAME" or "NAME:PORT", where NAME may be "[::1]", one of those allowed? */
-static bool
-is_host(const struct http_settings *settings, const char *host)
-{
-	size_t length;
-
-	if (!host)
-		return false;
-	length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-	if (length > strlen(host) || (host[length] != '\0' && host[length] != ':'))
-		return false;
-	for (const char *const *name = settings->hosts; *name; name++)
-		if (strlen(*name) == length && strncasecmp(*name, host, length) == 0)
-			return true;
-	return false;
-}
-
-/* A browser says Origin where a page's script asks; it must be a page of ours. */
-static bool
-is_origin(const struct http_settings *settings, const char *origin, const char *host)
-{
-	const char *scheme = settings->certificate ? "https://" : "http://";
-
-	return !origin ||
-	       (strncasecmp(origin, scheme, strlen(scheme)) == 0 && strcasecmp(origin + strlen(scheme), host) == 0);
+		return access_has_token(access, authorization + 7);
+	access_cookie(access, host, cookie);
+	return access_has_token(access, MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, cookie));
 }
 
 static enum MHD_Result
@@ -197,11 +116,11 @@ is_refused(const struct http *http, const struct exchange *exchange, const char 
 	struct MHD_Connection *connection = exchange->connection;
 	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
 
-	if (!is_host(&http->settings, host))
+	if (!access_has_host(&http->access, host))
 		http_error(answer, MHD_HTTP_FORBIDDEN, "this server is not called '%.200s'", host ? host : "");
-	else if (!is_origin(&http->settings, header(connection, MHD_HTTP_HEADER_ORIGIN), host))
+	else if (!access_has_origin(&http->access, header(connection, MHD_HTTP_HEADER_ORIGIN), host))
 		http_error(answer, MHD_HTTP_FORBIDDEN, "pages of other sites may not ask");
-	else if (!has_token(&http->settings, connection))
+	else if (!has_token(&http->access, connection, host))
 		http_error(answer, MHD_HTTP_UNAUTHORIZED,
 		           "open the address that `portolan serve` printed: it has a token, and this has not");
 	else if (!exchange->request.post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
@@ -264,24 +183,39 @@ send_answer(struct MHD_Connection *connection, struct http_answer *answer)
 	return result;
 }
 
+/* Does a page of another site, or a file, lead here? Browsers that do not say so count as no. */
+static bool
+is_led_from_elsewhere(struct MHD_Connection *connection)
+{
+	const char *site = header(connection, "Sec-Fetch-Site");
+
+	return site && strcasecmp(site, "cross-site") == 0;
+}
+
 /* The address that was printed: the token becomes a cookie, and leaves the address line. */
 static enum MHD_Result
 take_token(const struct http *http, struct MHD_Connection *connection)
 {
-	const struct http_settings *settings = &http->settings;
-	struct MHD_Response *response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-	char cookie[512];
+	const struct access *access = &http->access;
+	bool elsewhere = is_led_from_elsewhere(connection);
+	struct http_answer answer = {0};
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+	        elsewhere ? strlen(ENTRY) : 0, elsewhere ? (void *)(uintptr_t)ENTRY : NULL, MHD_RESPMEM_PERSISTENT);
+	char name[ACCESS_COOKIE_ROOM], cookie[512];
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
-	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", settings->cookie,
-	         settings->token, settings->certificate ? "; Secure" : "");
+	answer.type = "text/html; charset=utf-8";
+	answer.security = ENTRY_SECURITY;
+	add_headers(response, &answer);
+	access_cookie(access, header(connection, MHD_HTTP_HEADER_HOST), name);
+	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", name, access->token,
+	         access->certificate ? "; Secure" : "");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, "/");
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	result = MHD_queue_response(connection, MHD_HTTP_SEE_OTHER, response);
+	if (!elsewhere)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, "/");
+	result = MHD_queue_response(connection, elsewhere ? MHD_HTTP_OK : MHD_HTTP_SEE_OTHER, response);
 	MHD_destroy_response(response);
 	return result;
 }
@@ -289,11 +223,20 @@ take_token(const struct http *http, struct MHD_Connection *connection)
 static bool
 is_entry(const struct http *http, const struct exchange *exchange, const char *method)
 {
-	const char *host = header(exchange->connection, MHD_HTTP_HEADER_HOST);
-
 	return strcmp(method, "GET") == 0 && exchange->request.path && *exchange->request.path == '\0' &&
-	       is_host(&http->settings, host) &&
-	       is_token(http_argument(&exchange->request, "token"), http->settings.token);
+	       access_has_host(&http->access, header(exchange->connection, MHD_HTTP_HEADER_HOST)) &&
+	       access_has_token(&http->access, http_argument(&exchange->request, "token"));
+}
+
+/* Who has shown the token is not shut down for others. */
+static void
+trust(const struct http *http, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+	        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (info)
+		peers_trust(http->peers, info->socket_context);
 }
 
 static struct exchange *
@@ -357,7 +300,10 @@ handle(void *context, struct MHD_Connection *connection, const char *url, const 
 			return MHD_NO;
 		if (is_entry(http, exchange, method))
 			return take_token(http, connection);
-		return is_refused(http, exchange, method, &answer) ? send_answer(connection, &answer) : MHD_YES;
+		if (is_refused(http, exchange, method, &answer))
+			return send_answer(connection, &answer);
+		trust(http, connection);
+		return MHD_YES;
 	}
 	if (*upload_size > 0) {
 		bool taken = take_body(exchange, upload, *upload_size);
@@ -388,6 +334,18 @@ complete(void *context, struct MHD_Connection *connection, void **state, enum MH
 	*state = NULL;
 }
 
+static void
+notify(void *context, struct MHD_Connection *connection, void **peer, enum MHD_ConnectionNotificationCode what)
+{
+	struct http *http = context;
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED)
+		peers_go(http->peers, *peer);
+	else if (info)
+		*peer = peers_come(http->peers, info->connect_fd);
+}
+
 /* Paths and arguments are decoded by decode(), which sees a '\0' in them. */
 static size_t
 leave_escaped(void *context, struct MHD_Connection *connection, char *text)
@@ -409,7 +367,7 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 	                 MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls[] = {
-	        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)settings->certificate},
+	        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)settings->pem},
 	        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)settings->key},
 	        {MHD_OPTION_END, 0, NULL},
 	};
@@ -418,10 +376,16 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	if (!started)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	started->settings = *settings;
+	started->access = (struct access){settings->token, settings->hosts, settings->certificate};
+	started->peers = peers_new(HTTP_CONNECTIONS - SPARE);
+	if (!started->peers) {
+		free(started);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
 	started->daemon = MHD_start_daemon(
 	        flags, 0, NULL, NULL, handle, started, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
 	        MHD_OPTION_LISTEN_SOCKET, settings->socket, MHD_OPTION_NOTIFY_COMPLETED, complete, NULL,
-	        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
+	        MHD_OPTION_NOTIFY_CONNECTION, notify, started, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
 	        (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_SILENCE_S,
 	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX, MHD_OPTION_THREAD_STACK_SIZE,
 	        (size_t)STACK_SIZE, MHD_OPTION_ARRAY, settings->certificate ? tls : &tls[2], MHD_OPTION_END);
@@ -429,6 +393,7 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 		*http = started;
 		return 0;
 	}
+	peers_free(started->peers);
 	free(started);
 	return settings->certificate
 	               ? error_set(error, PORTOLAN_E_INVALID,
@@ -443,5 +408,6 @@ http_stop(struct http *http)
 	if (!http)
 		return;
 	MHD_stop_daemon(http->daemon);
+	peers_free(http->peers);
 	free(http);
 }

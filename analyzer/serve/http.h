@@ -17,8 +17,10 @@
 #include <stddef.h>
 
 #define HTTP_BODY_MAX ((size_t)32 << 20)
-#define HTTP_CONNECTIONS 800
+#define HTTP_CONNECTIONS 800 /* from 700 on, the oldest without the token makes room for a new one */
 #define HTTP_SILENCE_S 20 /* a connection that says nothing for so long is closed */
+
+struct certificate;
 
 struct http_request {
 	bool post;
@@ -44,9 +46,9 @@ struct http_answer {
 struct http_settings {
 	int socket;               /* bound and listening; http_stop() closes it */
 	const char *token;        /* what who asks must show */
-	const char *cookie;       /* the name of the cookie that holds it */
-	const char *const *hosts; /* what Host may be, with the port; ends with NULL; NULL: anything (a Unix socket) */
-	const char *certificate, *key; /* PEM; NULL: no TLS */
+	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
+	const char *pem, *key;                 /* the certificate and its key, PEM; NULL: no TLS */
+	const struct certificate *certificate; /* the same; NULL: no TLS */
 	void (*answer)(void *context, const struct http_request *request, struct http_answer *answer);
 	void *context;
 };

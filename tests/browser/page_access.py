@@ -1,6 +1,7 @@
 """Who may not ask gets nothing, in a real browser: without the token, under a foreign name, from a foreign page."""
 
 import http.server
+import html
 import json
 import threading
 
@@ -57,6 +58,20 @@ def test_token_leaves_the_address(page, served):
     assert served.token not in one.run("return document.cookie")  # HttpOnly
     again = page(served.address.split("?")[0] + "#run=a/b")
     again.wait_for(points=N)
+
+
+def test_led_from_elsewhere(page, served, foreign, tmp_path):
+    """A file leads to the address, as `serve` has it opened, or a link on another site's page: the page opens, and the token leaves the address."""
+    address = served.view(run="a/b")
+    leading = tmp_path / "leading.html"
+    leading.write_text(f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={html.escape(address)}">')
+    by_file = page(leading.as_uri())
+    by_link = page(foreign.replace("127.0.0.1", "localhost"))
+    by_link.run("const link = document.createElement('a'); link.href = arguments[0]; document.body.append(link); link.click()", address)
+    for one in (by_file, by_link):
+        one.wait_for(points=N)
+        assert one.run("return location.href").startswith(served.address.split("?")[0] + "#") and "run=a" in one.run("return location.hash")
+        assert one.run("return document.referrer") == ""
 
 
 def test_foreign_host(page, served):

@@ -120,34 +120,6 @@ def test_second_signal(portolan, store):
         connection.close()
 
 
-def test_browser(portolan, store, folder):
-    """The browser that is opened can be ended by signals."""
-    opener, told = os.path.join(folder, "xdg-open"), os.path.join(folder, "opened")
-    with open(opener, "w") as file:
-        file.write(f"""#!/bin/sh
-echo "$1" >{told}.new
-while read -r name value; do # by the shell itself, which blocks signals while it starts another program
-	[ "$name" = SigBlk: ] && echo "$name $value" >>{told}.new
-done </proc/$$/status
-mv {told}.new {told}
-""")
-    os.chmod(opener, 0o700)
-    terminal, stdout = os.openpty()
-    process = subprocess.Popen([portolan, "serve", "--store", store], stdout=stdout, stderr=subprocess.DEVNULL,
-                               env=dict(os.environ, DISPLAY=":99", PATH=folder + ":" + os.environ["PATH"]))
-    deadline = time.monotonic() + 20
-    while not os.path.exists(told) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    check(process.wait(serving.PATIENCE) == 0, "Ctrl-C ends it")
-    os.close(terminal)
-    os.close(stdout)
-    with open(told) as file:
-        address, blocked = file.read().splitlines()
-    check(address.startswith("http://127.0.0.1:"), f"the browser gets the address: {address}")
-    check(int(blocked.split()[1], 16) & (1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1) == 0, f"the browser's signals: {blocked}")
-
-
 def test_usage(portolan, store):
     for arguments, why in ((["--listen", "0.0.0.0:9999"], "--tls-cert"), (["--listen", "nonsense"], "unix:PATH"),
                            (["--port", "0"], "--port"), (["--tls-cert", "/dev/null"], "tls-key"), (["--data", "/dev/null"], "id-field"),
@@ -203,7 +175,6 @@ def main():
         test_tokens(portolan, store, folder)
         test_end_with_stdin(portolan, store)
         test_second_signal(portolan, store)
-        test_browser(portolan, store, folder)
         test_usage(portolan, store)
         test_tls(portolan, store, folder)
     finish()

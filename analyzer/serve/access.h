@@ -1,0 +1,29 @@
+/* access.h: who may ask: by which name the server was asked (Host), for which page (Origin), and with which token. */
+#ifndef ACCESS_H
+#define ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ACCESS_COOKIE_ROOM 24
+
+struct certificate;
+
+struct access {
+	const char *token;        /* what who asks must show */
+	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
+	const struct certificate *certificate; /* with names besides; NULL: no TLS */
+};
+
+/* Is `host` ("NAME" or "NAME:PORT", where NAME may be "[::1]") one by which this server may be asked? NULL is not. */
+bool access_has_host(const struct access *access, const char *host);
+
+/* Is `origin`, which a browser says where a page's script asks, a page of `host` itself? NULL, not said, is. */
+bool access_has_origin(const struct access *access, const char *origin, const char *host);
+
+bool access_has_token(const struct access *access, const char *given); /* NULL is none */
+
+/* The name of the cookie that holds the token, of a host that access_has_host(): "portolan-PORT". */
+void access_cookie(const struct access *access, const char *host, char name[ACCESS_COOKIE_ROOM]);
+
+#endif

@@ -1,0 +1,12 @@
+/* browser.h: opening the page in the user's browser. */
+#ifndef BROWSER_H
+#define BROWSER_H
+
+#define BROWSER_PATH_ROOM 300
+
+/* Has the desktop (xdg-open) open a file that leads to the address. `path` gets the file's, or "": nothing was opened.
+ * Whether it worked is to be seen. */
+void browser_open(const char *address, char path[BROWSER_PATH_ROOM]);
+void browser_forget(const char *path); /* removes the file; "": nothing */
+
+#endif

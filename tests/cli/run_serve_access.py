@@ -1,0 +1,278 @@
+"""portolan serve, by which name it may be asked: forwarded ports, all addresses with a certificate; how its address reaches the
+browser; and connections that never speak.
+
+    run_serve_access.py PORTOLAN MAKE_STORE
+"""
+
+import contextlib
+import html
+import http.client
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stores  # noqa: E402
+
+PATIENCE = 120  # seconds; who waits longer waits for what will not come
+failures = []
+
+
+def check(condition, what):
+    if not condition:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+class Server:
+    """`portolan serve --no-open ARGUMENTS`, asked on loopback or on its Unix socket."""
+
+    def __init__(self, portolan, *arguments, unix=None):
+        self.process = subprocess.Popen([portolan, "serve", "--no-open", *arguments], stdout=subprocess.PIPE, text=True)
+        self.url = urllib.parse.urlsplit(self.process.stdout.readline().strip().replace(":PORT/", "/"))
+        self.token = urllib.parse.parse_qs(self.url.query)["token"][0]
+        self.unix = unix
+
+    def connect(self):
+        one = socket.socket(socket.AF_UNIX if self.unix else socket.AF_INET)
+        one.settimeout(PATIENCE)
+        one.connect(self.unix or ("127.0.0.1", self.url.port))
+        if self.url.scheme == "https":
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            one = context.wrap_socket(one)
+        return one
+
+    def ask(self, path, **headers):
+        connection = http.client.HTTPConnection("localhost")
+        connection.sock = self.connect()
+        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        answer.content = answer.read()
+        connection.close()
+        return answer
+
+    def status(self, host):
+        return self.ask("/api/runs", Host=host, Authorization="Bearer " + self.token).status
+
+    def cookie(self, host, **headers):
+        """The cookie that a browser gets which was led to the address under this host; NULL: none."""
+        return (self.ask("/?token=" + self.token, Host=host, **headers).getheader("Set-Cookie") or "").split(";")[0]
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.stdout.close()
+        return self.process.wait(PATIENCE)
+
+
+@contextlib.contextmanager
+def serving(portolan, *arguments, **options):
+    server = Server(portolan, *arguments, **options)
+    try:
+        yield server
+    finally:
+        check(server.end() == 0, "Ctrl-C ends it with status 0")
+
+
+def free_port(family=socket.AF_INET):
+    with socket.socket(family) as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
+
+
+def test_cookies(one, other):
+    """A browser keeps one jar for all ports of a host: each forwarded port has a cookie of its own."""
+    for host, name in (("localhost:7001", "7001"), ("127.0.0.1:65535", "65535"), ("[::1]:7001", "7001"), ("localhost", "80"), ("localhost:", "80")):
+        check(one.cookie(host) == f"portolan-{name}={one.token}", f"{host}: {one.cookie(host)}")
+    jar = "; ".join([one.cookie("localhost:7001"), other.cookie("localhost:7002")])
+    check(one.ask("/", Host="localhost:7001", Cookie=jar).status == other.ask("/", Host="localhost:7002", Cookie=jar).status == 200,
+          "two servers, forwarded to two ports of one host")
+    check(one.ask("/", Host="localhost:7002", Cookie=jar).status == 401, "another port's cookie opens nothing")
+    for host in ("localhost:0", "localhost:65536", "localhost:1x", "localhost:+1", "localhost: 1", "localhost:1:2", "localhost:000080", "[::1]x:1", ":80"):
+        check(one.status(host) == 403 and not one.cookie(host), f"Host {host}")
+
+
+def test_entry_from_elsewhere(server):
+    """A page of another site leads here: a browser would not send the cookie to where it is sent on by such an answer."""
+    answer = server.ask("/?token=" + server.token, Sec_Fetch_Site="cross-site")
+    policy = answer.getheader("Content-Security-Policy", "")
+    check(answer.status == 200 and b"location.replace" in answer.content and server.token.encode() not in answer.content, f"a page leads on: {answer.status}")
+    check("default-src 'none'" in policy and "unsafe" not in policy and answer.getheader("Referrer-Policy") == "no-referrer", f"a strict policy: {policy}")
+    for site in ("none", "same-origin", "same-site"):
+        answer = server.ask("/?token=" + server.token, Sec_Fetch_Site=site)
+        check(answer.status == 303 and answer.getheader("Referrer-Policy") == "no-referrer", f"{site}: {answer.status}")
+    check(server.ask("/?token=" + "0" * 64, Sec_Fetch_Site="cross-site").status == 401, "a wrong token")
+
+
+def make_certificate(folder, *names):
+    key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=portolan",
+                    "-addext", "subjectAltName=" + ",".join(names)], check=True, capture_output=True)
+    return ["--tls-cert", certificate, "--tls-key", key]
+
+
+def test_everywhere(portolan, store, folder):
+    """All addresses of the machine: names that nobody else can make point here."""
+    machine = socket.gethostname()
+    tls = make_certificate(folder, "DNS:localhost", "DNS:*.lab.example", "DNS:box.example", "IP:10.1.2.3")
+    ours = ["127.0.0.1:80", "10.9.9.9", "[::1]:7", "[fe80::1]", "box.example:5780", "BOX.example", "a.lab.example", "localhost"]
+    strange = ["evil.example", "lab.example", "a.b.lab.example", "box.example.evil.example", "127.0.0.1.evil.example", "[evil.example]", "[]", "::1", "0x7f.1", ""]
+    listens = [f"0.0.0.0:{free_port()}"] + ([f"[::]:{free_port(socket.AF_INET6)}"] if os.path.exists("/proc/net/if_inet6") else [])
+    for listen in listens:
+        with serving(portolan, "--store", store, "--listen", listen, *tls) as server:
+            check(server.url.hostname == "box.example" and f":{server.url.port}" in listen, f"{listen} is shown as {server.url.netloc}: a name that can be opened")
+            for host in ours + [machine]:
+                check(server.status(host) == 200, f"{listen}: Host {host}")
+            for host in strange:
+                check(server.status(host) == 403 and not server.cookie(host), f"{listen}: Host {host}")
+            check(server.cookie("box.example").startswith("portolan-443="), "HTTPS has another port unless it is said")
+    with serving(portolan, "--store", store, *tls) as server:
+        check(server.url.hostname == "127.0.0.1" and server.status("box.example") == 200, "loopback, by HTTPS")
+        check(server.status(machine) == 403, "this machine's name, which the certificate has not")
+    tls = make_certificate(folder, "DNS:other.example", "DNS:" + machine)
+    with serving(portolan, "--store", store, "--listen", listens[0], *tls) as server:
+        check(server.url.hostname == machine.lower(), f"the machine's own name, if the certificate has it: {server.url.netloc}")
+    tls = make_certificate(folder, "IP:10.1.2.3")
+    with serving(portolan, "--store", store, "--listen", listens[0], *tls) as server:
+        check(server.url.hostname == "10.1.2.3", f"an address, if the certificate has no name: {server.url.netloc}")
+
+
+def test_browser(portolan, store, folder):
+    """The browser is told a file, which leads to the address; no argument has the token. It can be ended by signals."""
+    opener, told, private = os.path.join(folder, "xdg-open"), os.path.join(folder, "opened"), os.path.join(folder, "runtime")
+    os.mkdir(private, 0o700)
+    with open(opener, "w") as file:
+        file.write(f"""#!/bin/sh
+echo "$@" >{told}.new
+while read -r name value; do # by the shell itself, which blocks signals while it starts another program
+	[ "$name" = SigBlk: ] && echo "$name $value" >>{told}.new
+done </proc/$$/status
+mv {told}.new {told}
+""")
+    os.chmod(opener, 0o700)
+    environment = dict(os.environ, DISPLAY=":99", XDG_RUNTIME_DIR=private, PATH=folder + ":" + os.environ["PATH"])
+    terminal, stdout = os.openpty()
+    process = subprocess.Popen([portolan, "serve", "--store", store, "a&b"], stdout=stdout, stderr=subprocess.DEVNULL, env=environment)
+    address = os.read(terminal, 1000).decode().strip()
+    deadline = time.monotonic() + PATIENCE
+    while not os.path.exists(told) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    with open(told) as file:
+        path, blocked = file.read().splitlines()
+    token = urllib.parse.parse_qs(urllib.parse.urlsplit(address).query)["token"][0]
+    with open(path) as file:
+        page = file.read()
+    with open(f"/proc/{process.pid}/cmdline") as file:
+        check(token not in file.read() and token not in path, "no argument has the token")
+    check(os.path.dirname(path) == private and stat.S_IMODE(os.stat(path).st_mode) == 0o600, f"a file that its owner alone can read: {path}")
+    check(re.search('http-equiv="refresh" content="0; url=([^"]*)"', page)[1] == html.escape(address), f"it leads to {address}")
+    check(address.startswith("http://127.0.0.1:") and address.endswith("#run=a%26b"), f"the address is printed: {address}")
+    check('name="referrer" content="no-referrer"' in page, "it says nothing of where it was")
+    check(int(blocked.split()[1], 16) & (1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1) == 0, f"the browser's signals: {blocked}")
+    process.send_signal(signal.SIGINT)
+    check(process.wait(PATIENCE) == 0 and os.listdir(private) == [], "Ctrl-C ends it, and the file has gone")
+    os.remove(told)
+    without = {name: value for name, value in environment.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    for what, arguments, one in (("no terminal", {"stdout": subprocess.PIPE}, environment), ("no display", {"stdout": stdout}, without)):
+        before = os.stat(private).st_mtime_ns
+        process = subprocess.Popen([portolan, "serve", "--store", store], stderr=subprocess.PIPE, env=one, **arguments)
+        process.stderr.readline()  # that Ctrl-C ends it
+        process.send_signal(signal.SIGINT)
+        check(process.wait(PATIENCE) == 0 and os.stat(private).st_mtime_ns == before, f"{what}: nothing is opened")
+        process.stderr.close()
+        if process.stdout:
+            process.stdout.close()
+    os.close(terminal)
+    os.close(stdout)
+
+
+class Silent(threading.Thread):
+    """1,000 connections that begin a request and never end it, a letter at a time; one that is closed is made again."""
+
+    COUNT = 1000
+
+    def __init__(self, server):
+        super().__init__()
+        self.address, self.sockets, self.rounds, self.stopped = ("127.0.0.1", server.url.port), [], 0, threading.Event()
+
+    def connect(self):
+        one = socket.socket()
+        one.setblocking(False)
+        one.connect_ex(self.address)
+        return one
+
+    def run(self):
+        self.sockets = [self.connect() for _ in range(self.COUNT)]
+        while not self.stopped.is_set():
+            for i, one in enumerate(self.sockets):
+                try:
+                    one.send(b"G" if self.rounds == 0 else b"a")
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    one.close()
+                    self.sockets[i] = self.connect()
+            self.rounds += 1
+            self.stopped.wait(0.5)
+        for one in self.sockets:
+            one.close()
+
+
+def test_silent(server):
+    """Connections that say nothing of use, more of them than there may be, keep nobody out."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * Silent.COUNT)), hard))
+    kept = http.client.HTTPConnection("127.0.0.1", server.url.port, timeout=PATIENCE)
+    kept.request("GET", "/api/runs", headers={"Authorization": "Bearer " + server.token})
+    check(kept.getresponse().read() and kept.sock, "a connection that has shown the token")
+    local = kept.sock.getsockname()
+    silent = Silent(server)
+    silent.start()
+    while silent.rounds < 3:
+        time.sleep(0.1)
+    try:
+        for _ in range(3):
+            answer = server.ask("/api/runs", Authorization="Bearer " + server.token)
+            check(answer.status == 200, f"answers beside {Silent.COUNT} connections that go on saying nothing: {answer.status}")
+            kept.request("GET", "/api/runs", headers={"Authorization": "Bearer " + server.token})
+            check(kept.getresponse().read() and kept.sock.getsockname() == local, "a connection that has shown the token stays")
+    except OSError as error:
+        check(False, f"no answer beside {Silent.COUNT} connections that go on saying nothing: {error!r}")
+    silent.stopped.set()
+    silent.join()
+    kept.close()
+    check(server.ask("/api/runs", Authorization="Bearer " + server.token).status == 200, "answers afterwards")
+
+
+def main():
+    portolan, make_store = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        store, unix = os.path.join(folder, "store"), os.path.join(folder, "page.socket")
+        stores.make_store(make_store, store, [stores.run("a", [stores.batch(0, np.arange(9), np.full(9, 0.5, "f4"), np.ones(9, bool), np.zeros(9, int))])])
+        with serving(portolan, "--store", store) as one, serving(portolan, "--store", store, "--listen", "unix:" + unix, unix=unix) as other:
+            test_cookies(one, other)
+            test_cookies(other, one)
+            test_entry_from_elsewhere(one)
+            test_silent(one)
+        test_browser(portolan, store, folder)
+        if shutil.which("openssl"):
+            test_everywhere(portolan, store, folder)
+        else:
+            print("openssl is not installed: HTTPS is not tried")
+    sys.exit(f"{len(failures)} checks failed" if failures else 0)
+
+
+main()
