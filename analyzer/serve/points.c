@@ -13,6 +13,7 @@
 
 #define POINT_NONE 65535 /* no value; others are 0 … 65534 */
 #define BINS_MAX 2048    /* columns, and rows */
+#define LOT_HALF 65536u  /* values of half a lot: see sample() */
 
 struct axis {
 	const double *values;
@@ -202,26 +203,63 @@ lot_of(uint32_t place)
 	return (uint32_t)(mixed >> 32);
 }
 
-/* The places in the box, `inside` of them; at most `most` are left, a sample. Returns how many. */
+/* The bucket of counts[] that the k-th smallest (from 0) is in; k becomes its rank in there. */
+static uint32_t
+bucket_of(const uint32_t *counts, size_t *k)
+{
+	uint32_t bucket = 0;
+
+	for (; *k >= counts[bucket]; bucket++)
+		*k -= counts[bucket];
+	return bucket;
+}
+
+/* Of n ascending places those with the `most` smallest lots, fewer than n, are left. Equal lots: the lower place. The last
+ * one's lot is found by counting its upper half, then the lower. False: out of memory. */
+static bool
+sample(uint32_t *places, size_t n, size_t most)
+{
+	uint32_t *counts = calloc(LOT_HALF, sizeof(*counts)), last;
+	size_t ties = most - 1, kept = 0;
+
+	if (!counts)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		counts[lot_of(places[i]) / LOT_HALF]++;
+	last = bucket_of(counts, &ties) * LOT_HALF;
+	memset(counts, 0, LOT_HALF * sizeof(*counts));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t lot = lot_of(places[i]);
+
+		if (lot / LOT_HALF == last / LOT_HALF)
+			counts[lot % LOT_HALF]++;
+	}
+	last += bucket_of(counts, &ties);
+	free(counts);
+	ties++; /* places of the last lot to be kept */
+	for (size_t i = 0; i < n; i++) {
+		uint32_t lot = lot_of(places[i]);
+
+		if (lot < last || (lot == last && ties > 0)) {
+			ties -= lot == last;
+			places[kept++] = places[i];
+		}
+	}
+	return true;
+}
+
+/* The places in the box; how many. */
 static size_t
-choose(const struct view *view, const struct axis *x, const struct axis *y, const struct box *box, size_t most,
-       uint32_t *places, size_t *inside)
+find_inside(const struct view *view, const struct axis *x, const struct axis *y, const struct box *box,
+            uint32_t *places)
 {
 	const struct dynamics *dynamics = &view->dynamics;
-	size_t n = 0, kept = 0;
-	double share;
+	size_t n = 0;
 
 	for (size_t i = 0; i < dynamics->count; i++)
 		if (is_in_box(box, x->values[dynamics->order[i]], y->values[dynamics->order[i]]))
 			places[n++] = (uint32_t)i;
-	*inside = n;
-	if (n <= most)
-		return n;
-	share = ((double)most - 3 * sqrt((double)most)) / (double)n; /* chance does not bring more than `most` */
-	for (size_t i = 0; i < n && kept < most; i++)
-		if (lot_of(places[i]) < share * UINT32_MAX)
-			places[kept++] = places[i];
-	return kept;
+	return n;
 }
 
 static void
@@ -253,7 +291,6 @@ answer_inside(struct server *server, const struct http_request *request, struct 
 {
 	const struct view *view;
 	struct colours colours = {0};
-	uint32_t *places = NULL;
 	struct axis x, y;
 	struct box box;
 	uint64_t most;
@@ -263,14 +300,14 @@ answer_inside(struct server *server, const struct http_request *request, struct 
 	if (take_axis(view, request, "x", &x, answer) && take_axis(view, request, "y", &y, answer) &&
 	    take_box(request, &box, answer) && answer_number(request, "most", 1, 1000000, 200000, &most, answer) &&
 	    take_colours(server, view, request, &colours, answer)) {
-		places = malloc((view->dynamics.count + 1) * sizeof(*places));
-		if (places) {
-			size_t inside, n = choose(view, &x, &y, &box, (size_t)most, places, &inside);
+		uint32_t *places = malloc((view->dynamics.count + 1) * sizeof(*places));
+		size_t inside = places ? find_inside(view, &x, &y, &box, places) : 0;
+		size_t n = inside < most ? inside : (size_t)most;
 
+		if (places && (n == inside || sample(places, inside, n)))
 			send_inside(view, &x, &y, &colours, places, n, inside, answer);
-		} else {
+		else
 			http_error(answer, 503, "out of memory");
-		}
 		free(places);
 	}
 	colours_free(&colours);

@@ -63,6 +63,8 @@ def run_select(portolan, store, folder, selection, *arguments):
 
 def test_selections(server, portolan, store, folder, data):
     rows = serving.metrics(portolan, store, "a/b")
+    server.json("/api/runs/a/b/select?as=mask", json.dumps(next(selections())[0]), status=400)
+    server.json("/api/runs/a/b/select?as=mask&version=0123456789abcdef", json.dumps(next(selections())[0]), status=409)
     some = 0
     for selection, is_in in selections():
         chosen = [row for row in rows if is_in(row)]
@@ -75,7 +77,8 @@ def test_selections(server, portolan, store, folder, data):
         check(made.stdout == "".join(f"{i}\n" for i in expected) and not made.stderr, f"select --within: {made.stderr}")
         body = json.dumps(selection)
         check(server.request("/api/runs/a/b/select?as=list", body)[1] == made.stdout.encode(), "the list is what select prints")
-        mask = np.unpackbits(np.frombuffer(server.request("/api/runs/a/b/select?as=mask", body)[1], "u1"), bitorder="little")[:N]
+        version = server.json(f"/api/view?run=a/b&epochs={selection.get('epochs', '')}")["version"]
+        mask = np.unpackbits(np.frombuffer(server.request("/api/runs/a/b/select?as=mask&version=" + version, body)[1], "u1"), bitorder="little")[:N]
         check(np.flatnonzero(mask).tolist() == expected, "the mask")
         lines = server.request("/api/runs/a/b/select?as=lines", body)[1].decode()
         check(lines == "".join(json.dumps(data[i]) + "\n" for i in expected), "the user's own lines")
