@@ -42,7 +42,10 @@ within_request(const struct within *within, struct dynamics_request *request)
 	}
 	json_object_foreach(json_object_get(within->object, "digests"), name, filter)
 	{
-		request_column(name, request);
+		if (strcmp(name, "gold") == 0)
+			request->gold = true;
+		else
+			request_column(name, request);
 	}
 }
 
@@ -268,6 +271,15 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 	return code;
 }
 
+/* Of the column, or, where it is NULL, of the gold labels; −1: none. */
+static double
+value_of(const struct dynamics *dynamics, const double *values, uint32_t index)
+{
+	double value = values ? values[index] : dynamics->gold ? dynamics->gold[index] : -1;
+
+	return isnan(value) ? -INFINITY : value + 0.0; /* one NaN, one zero */
+}
+
 void
 within_digest(const struct dynamics *dynamics, const double *values, char digest[WITHIN_DIGEST_ROOM])
 {
@@ -277,11 +289,8 @@ within_digest(const struct dynamics *dynamics, const double *values, char digest
 	for (size_t i = 0; i < dynamics->count;) {
 		size_t filled = 0;
 
-		for (; filled < DIGEST_BLOCK && i < dynamics->count; i++) {
-			double value = values[dynamics->order[i]];
-
-			block[filled++] = isnan(value) ? -INFINITY : value + 0.0; /* one NaN, one zero */
-		}
+		for (; filled < DIGEST_BLOCK && i < dynamics->count; i++)
+			block[filled++] = value_of(dynamics, values, dynamics->order[i]);
 		hash = XXH3_64bits_withSeed(block, filled * sizeof(*block), hash);
 	}
 	snprintf(digest, WITHIN_DIGEST_ROOM, "%016llx", (unsigned long long)hash);
@@ -295,13 +304,14 @@ within_is_changed(const struct within *within, const struct dynamics *dynamics)
 
 	json_object_foreach(digests, name, value)
 	{
-		const struct dynamics_column *column = dynamics_column(dynamics, name);
+		bool gold = strcmp(name, "gold") == 0;
+		const struct dynamics_column *column = gold ? NULL : dynamics_column(dynamics, name);
 		const char *before = json_string_value(value);
 		char now[WITHIN_DIGEST_ROOM];
 
-		if (!column || !column->values || !before)
+		if ((!gold && (!column || !column->values)) || !before)
 			continue;
-		within_digest(dynamics, column->values, now);
+		within_digest(dynamics, gold ? NULL : column->values, now);
 		if (strcmp(before, now) != 0)
 			return true;
 	}

@@ -47,10 +47,12 @@ int within_keep(const struct within *within, const struct dynamics *dynamics, co
                 uint32_t *kept, size_t *kept_count, struct portolan_error *error);
 
 #define WITHIN_DIGEST_ROOM 17
-/* A hash (XXH3) of a column's values over the observed examples by ascending id, as 16 hexadecimal digits. */
+/* A hash (XXH3) of a column's values, or, if `values` is NULL, of the gold labels, which are loaded, over the observed
+ * examples by ascending id, as 16 hexadecimal digits. */
 void within_digest(const struct dynamics *dynamics, const double *values, char digest[WITHIN_DIGEST_ROOM]);
 
-/* Has any of the columns that it gives a digest of other values now? Columns that were not loaded count as the same. */
+/* Has any of the columns that it gives a digest of, or "gold", other values now? Columns that were not loaded count as the
+ * same. */
 bool within_is_changed(const struct within *within, const struct dynamics *dynamics);
 
 #endif

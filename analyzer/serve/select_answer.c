@@ -252,12 +252,13 @@ send_words(struct server *server, const struct http_request *request, const stru
 	free(selected);
 }
 
-/* The digests of the columns that the selection looks at: they tell whether it is repeated on the same. */
+/* The digests of the columns, and labels, that the selection looks at: they tell whether it is repeated on the same. */
 static void
 report_digests(struct report *report, const struct picked *picked)
 {
 	const struct dynamics *dynamics = &picked->view->dynamics;
 	struct dynamics_request looked_at = {0};
+	char gold[WITHIN_DIGEST_ROOM];
 
 	within_request(picked->within, &looked_at);
 	report_begin(report, "digests");
@@ -266,6 +267,10 @@ report_digests(struct report *report, const struct picked *picked)
 
 		if (column->measure < 0 ? looked_at.user : looked_at.measures & MEASURE_BIT(column->measure))
 			report_text(report, column->name, picked->view->extents[c].digest);
+	}
+	if (looked_at.gold) {
+		within_digest(dynamics, NULL, gold);
+		report_text(report, "gold", gold);
 	}
 	report_end(report);
 }

@@ -68,7 +68,10 @@ report_gold(struct report *report, const struct view *view)
 {
 	struct portolan_error error;
 	struct colours colours;
+	char digest[WITHIN_DIGEST_ROOM];
 
+	within_digest(&view->dynamics, NULL, digest);
+	report_text(report, "gold_digest", digest);
 	if (colours_make(&colours, view, NULL, "gold", &error) < 0) {
 		report_null(report, "gold");
 		return;

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -216,6 +217,33 @@ def test_digests(server, portolan, store, folder):
     check(not run_select(portolan, store, folder, selection).stderr, "nothing has changed")
     selection["digests"] = dict(digests, confidence="0" * 16)
     check("replaced or added" in run_select(portolan, store, folder, selection).stderr, "a change is said")
+    made = server.json("/api/runs/a/b/select?as=selection", json.dumps({"filters": {"gold": {"in": ["yes"]}}}))
+    check(made["digests"] == {"gold": view["gold_digest"]} and not run_select(portolan, store, folder, made).stderr, f"labels are as they were: {made['digests']}")
+
+
+def test_relabelled(portolan, make_store, folder):
+    """A gold label that is another one since: said where the selection looks at labels, and there alone."""
+    store, path, p = os.path.join(folder, "relabelled"), os.path.join(folder, "labels.json"), served_runs.random.random(40).astype("f4")
+    kept = {}
+
+    def make(gold):
+        stores.make_store(make_store, store, [stores.run("r", [stores.batch(e, np.arange(40), p, p > 0.5, gold) for e in range(2)], labels=["no", "yes"])])
+
+    gold = np.arange(40) % 2
+    make(gold)
+    with serving.serving(portolan, "--store", store) as server:
+        for filters in ({"gold": {"in": ["yes"]}}, {"confidence": {"min": 0.5}}):
+            for form in ("selection", "manifest"):
+                made = server.json("/api/runs/r/select?as=" + form, json.dumps({"filters": filters}))
+                kept[(form, *filters)] = made if form == "selection" else made["selection"]
+    shutil.rmtree(store)
+    gold[7] = 0
+    make(gold)
+    for (form, name), selection in kept.items():
+        with open(path, "w") as file:
+            json.dump(selection, file)
+        made = subprocess.run([portolan, "select", "r", "--store", store, "--within", path], capture_output=True, text=True)
+        check(made.returncode == 0 and ("replaced or added" in made.stderr) == (name == "gold"), f"{form} by {name}: {made.stderr}")
 
 
 def main():
@@ -228,6 +256,7 @@ def main():
             test_wrong_selections(server, portolan, store, folder)
             test_long_lists(server, portolan, store)
             test_digests(server, portolan, store, folder)
+        test_relabelled(portolan, make_store, folder)
         test_formulas(portolan, make_store, folder)
     finish()
 

@@ -32,12 +32,13 @@ function csvOf(examples, kept) {
   return lines.join("\n") + "\n";
 }
 
-/* With the epochs that the file has, and digests of the measures it looks at: so the command repeats it. */
+/* With the epochs that the file has, and digests of the measures and labels it looks at: so the command repeats it. */
 function repeatable(examples, selection) {
   const { view } = examples;
   const names = new Set([selection.x, selection.y, ...Object.keys(selection.filters ?? {})]);
   const columns = view.columns.filter(({ name }) => names.has(name));
   const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
+  if (names.has("gold")) digests.gold = view.gold_digest;
   return { ...selection, run: view.run, epochs: `${view.epochs[0]}:${view.epochs[view.epochs.length - 1] + 1}`, digests };
 }
 

@@ -33,7 +33,7 @@ export function epochsOf(view) {
 
 /*
  * The same for an export: with the epochs that are there now, so that it repeats on a run that goes on, and the digests
- * of its measures, by which a command sees that an observation was replaced. null: nothing is selected.
+ * of its measures and labels, by which a command sees that an observation was replaced. null: nothing is selected.
  */
 export function selectionToExport(state) {
   const object = selectionNow(state);
@@ -45,6 +45,7 @@ export function repeatable(state, object) {
   const names = new Set([object.x, object.y, ...Object.keys(object.filters ?? {})]);
   const columns = state.view.columns.filter(({ name, digest }) => digest && names.has(name));
   const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
+  if (names.has("gold")) digests.gold = state.view.gold_digest;
   return { ...object, epochs: epochsOf(state.view), digests };
 }
 
