@@ -36,6 +36,7 @@ struct views {
 	pthread_mutex_t lock; /* of the list */
 	pthread_cond_t loaded;
 	struct kept_view *list;
+	bool is_loading; /* a view: one at a time, with all threads */
 };
 
 int
@@ -209,7 +210,8 @@ add(struct views *views, const char *run, const char *range)
 	return kept;
 }
 
-/* With the lock held, which is let go of meanwhile. */
+/* With the lock held, which is let go of meanwhile. Many ranges asked for at once are loaded one after another: each needs
+ * its columns, in memory or in a temporary file, and those of the first are soon of no use. */
 static int
 add_and_load(struct views *views, const char *run, const char *range, struct kept_view **added,
              struct portolan_error *error)
@@ -219,9 +221,13 @@ add_and_load(struct views *views, const char *run, const char *range, struct kep
 
 	if (!kept)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	while (views->is_loading)
+		pthread_cond_wait(&views->loaded, &views->lock);
+	views->is_loading = true;
 	pthread_mutex_unlock(&views->lock);
 	code = load(views, kept, error);
 	pthread_mutex_lock(&views->lock);
+	views->is_loading = false;
 	kept->loading = false;
 	kept->failed = code < 0;
 	pthread_cond_broadcast(&views->loaded);

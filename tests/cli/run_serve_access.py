@@ -1,5 +1,5 @@
 """portolan serve, by which name it may be asked: forwarded ports, all addresses with a certificate; how its address reaches the
-browser; and connections that never speak.
+browser; connections that never speak; and many ranges of epochs asked for at once.
 
     run_serve_access.py PORTOLAN MAKE_STORE
 """
@@ -7,6 +7,7 @@ browser; and connections that never speak.
 import contextlib
 import html
 import http.client
+import json
 import os
 import re
 import resource
@@ -45,6 +46,16 @@ class Server:
         self.url = urllib.parse.urlsplit(self.process.stdout.readline().strip().replace(":PORT/", "/"))
         self.token = urllib.parse.parse_qs(self.url.query)["token"][0]
         self.unix = unix
+
+    def file_bytes(self):
+        """Of temporary files that it has in memory: files without a name."""
+        with open(f"/proc/{self.process.pid}/maps") as maps:
+            mapped = [line.split() for line in maps if line.endswith("(deleted)\n")]
+        return sum(int(end, 16) - int(begin, 16) for begin, end in (one[0].split("-") for one in mapped))
+
+    def anonymous_bytes(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return 1024 * next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
 
     def connect(self):
         one = socket.socket(socket.AF_UNIX if self.unix else socket.AF_INET)
@@ -257,6 +268,33 @@ def test_silent(server):
     check(server.ask("/api/runs", Authorization="Bearer " + server.token).status == 200, "answers afterwards")
 
 
+def test_many_ranges(portolan, make_store, folder):
+    """Views of many ranges, asked for at once, are loaded one after another: what they need does not grow with their number."""
+    store, n, epochs, epoch_ids = os.path.join(folder, "ranges"), 60_000, 8, np.arange(60_000)
+    p = np.random.default_rng(5).random((epochs, n)).astype("f4")
+    stores.make_store(make_store, store, [stores.run("r", [stores.batch(e, epoch_ids, p[e], p[e] > 0.5, epoch_ids % 3) for e in range(epochs)])])
+    ranges = [f"{a}:{b}" for a in range(epochs) for b in range(a + 1, epochs + 1)]
+    with serving(portolan, "--store", store, "--max-memory", "16M") as server:
+        before = server.anonymous_bytes()
+        answers = {}
+
+        def ask(epochs):
+            answer = server.ask(f"/api/view?run=r&epochs={epochs}", Authorization="Bearer " + server.token)
+            answers[epochs] = json.loads(answer.content) if answer.status == 200 else answer.content
+
+        asking = [threading.Thread(target=ask, args=(one,)) for one in ranges]
+        for one in asking:
+            one.start()
+        most_in_files = most_anonymous = 0
+        while any(one.is_alive() for one in asking):
+            most_in_files, most_anonymous = max(most_in_files, server.file_bytes()), max(most_anonymous, server.anonymous_bytes())
+            time.sleep(0.01)
+        check(all(answers[one]["range"] == one and answers[one]["points"] == n for one in ranges), "each range is answered")
+        view = 8 * n * len(answers["0:8"]["columns"])
+        check(most_in_files < len(ranges) / 2 * view, f"{len(ranges)} ranges: {most_in_files} bytes in files; a view's columns have {view}")
+        check(most_anonymous - before < 24 << 20, f"{len(ranges)} ranges: {most_anonymous - before} bytes of memory, of 16 MiB allowed")
+
+
 def main():
     portolan, make_store = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
@@ -268,6 +306,7 @@ def main():
             test_entry_from_elsewhere(one)
             test_silent(one)
         test_browser(portolan, store, folder)
+        test_many_ranges(portolan, make_store, folder)
         if shutil.which("openssl"):
             test_everywhere(portolan, store, folder)
         else:
