@@ -69,6 +69,8 @@ def test_lasso(page, file, served, folder):
     exported = folder / "from-file.json"
     exported.write_text(json.dumps(asked["selection"]))
     assert asked["selection"]["epochs"] == "0:4" and select_within(served.store, "a/b", exported) == expected
+    by_label = one.here().execute_async_script(ASK, {"run": "a/b", "filters": {"gold": {"in": [1]}}})["selection"]
+    assert by_label["digests"] == {"gold": json.loads(served.ask("/api/view?run=a/b"))["gold_digest"]}, "the digest of labels that the server says"
     head, *lines = asked["csv"].splitlines()
     names, chosen = head.split(","), {row["id"]: row for row in rows}
     assert {"confidence", "variability_ci", "forgetting_events"} < set(names)

@@ -156,8 +156,8 @@ def save(page, folder, selector, name):
 
 
 def test_export(page, served, folder, rows, chosen):
-    filters = {"correctness": {"min": 0.25}}
-    correct = {row["id"] for row in rows if row["correctness"] >= 0.25}
+    filters = {"correctness": {"min": 0.25}, "gold": {"in": [0, 2]}}
+    correct = {row["id"] for row in rows if row["correctness"] >= 0.25 and row["gold"] in (0, 2)}
     expected = [i for i in chosen if i in correct]
     downloads = folder / "downloads"
     one = open_table(page, served, expected, selection=SELECTION, filters=filters)
@@ -170,7 +170,7 @@ def test_export(page, served, folder, rows, chosen):
     assert float(table[0]["confidence"]) == rows[expected[0]]["confidence"] and table[0]["label"] == LABELS[rows[expected[0]]["gold"]]
     assert json.loads(save(one, downloads, "[data-as=manifest]", "selection.manifest.json"))["chosen"] == len(expected)
     selection = json.loads(save(one, downloads, "#export [data-as=selection]", "selection.json"))
-    assert selection["epochs"] == "0:4" and set(selection["digests"]) == {"variability", "confidence", "correctness"}
+    assert selection["epochs"] == "0:4" and set(selection["digests"]) == {"variability", "confidence", "correctness", "gold"}
     one.wait(lambda: "--store" in text_of(one, "#select-command"), "the command with the store")
     program, *arguments = shlex.split(text_of(one, "#select-command"))
     made = subprocess.run([PORTOLAN, *arguments], cwd=downloads, capture_output=True, text=True, check=True)
