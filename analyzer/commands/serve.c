@@ -92,8 +92,32 @@ write_encoded(FILE *stream, const char *name)
 	}
 }
 
-/* The address to open, the caller's to free(). The run that was named first is in its fragment, as the page reads it.
- * NULL: out of memory. */
+/* The run that was named first, and beside it the second one, as the page reads them (state.js, compare.js). */
+static void
+write_fragment(FILE *stream, const char *const *runs, int count)
+{
+	if (count > 0) {
+		fputs("#run=", stream);
+		write_encoded(stream, runs[0]);
+	}
+	if (count > 1 && strcmp(runs[0], runs[1]) != 0) {
+		char *other = NULL;
+		size_t size;
+		FILE *inner = open_memstream(&other, &size);
+
+		if (!inner)
+			return; /* the page opens with the first one */
+		fputs("run=", inner);
+		write_encoded(inner, runs[1]);
+		if (fclose(inner) == 0) { /* a fragment in the fragment */
+			fputs("&other=", stream);
+			write_encoded(stream, other);
+		}
+		free(other);
+	}
+}
+
+/* The address to open, the caller's to free(). NULL: out of memory. */
 static char *
 make_address(const struct serve_request *request)
 {
@@ -109,10 +133,7 @@ make_address(const struct serve_request *request)
 	else
 		fprintf(stream, "%s://%s:%u/?token=%s", scheme(request), listening->host, listening->port,
 		        request->token);
-	if (request->common.operand_count > 0) {
-		fputs("#run=", stream);
-		write_encoded(stream, request->common.operands[0]);
-	}
+	write_fragment(stream, (const char *const *)request->common.operands, (int)request->common.operand_count);
 	if (fclose(stream) == 0)
 		return address;
 	free(address);
@@ -333,9 +354,11 @@ const struct command serve_command = {
                     "portolan serve\n"
                     "one run, with the texts it was trained on\n"
                     "portolan serve snli/seed1 --data train.jsonl --id-field pairID --text premise,hypothesis\n"
+                    "two runs side by side\n"
+                    "portolan serve snli/seed1 snli/seed2\n"
                     "on another machine, reached by ssh -L 5780:localhost:5780 MACHINE\n"
                     "portolan serve snli/seed1 --no-open\n",
-        .help = "Prints one address, which holds a token, and serves a page there: the data map of a run, every point of it, with any measure on x, y and colour; box and lasso, the table of what they hold, its texts, its export; the map at each epoch; two runs side by side. "
+        .help = "Prints one address, which holds a token, and serves a page there: the data map of a run, every point of it, with any measure on x, y and colour; box and lasso, the table of what they hold, its texts, its export; the map at each epoch; two runs side by side: the page opens with the first two that are named, and has a choice of all. "
                 "A run that is being recorded is followed: the page shows what is new, and keeps zoom and selection.\n\n"
                 "Whoever has the address sees the run, so it is served to this machine alone, or by HTTPS. "
                 "The page needs nothing from the network. The server reads snapshots of the store and writes nothing there. It takes 224M of memory, unless --max-memory says otherwise.\n\n"

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import served_runs  # noqa: E402
@@ -150,6 +151,14 @@ def test_tls(portolan, store, folder):
     check(made.returncode == 1 and "PEM" in made.stderr, f"a certificate that is none: {made.stderr}")
 
 
+def test_two_named(portolan, store):
+    """The address has both: the page begins with them side by side."""
+    for names, fragment in ((["a/b", "c"], {"run": "a/b", "other": "run=c"}), (["c", "a/b", "odd"], {"run": "c", "other": "run=a/b"}), (["c", "c"], {"run": "c"}),
+                            ([], {}), (["a/b", "no & run=?"], {"run": "a/b", "other": "run=no%20%26%20run%3D%3F"})):
+        with serving.serving(portolan, "--store", store, *names) as server:
+            check(dict(urllib.parse.parse_qsl(server.url.fragment)) == fragment, f"{names}: {server.url.fragment}")
+
+
 def test_end_with_stdin(portolan, store):
     server = serving.Server(portolan, "--store", store, "--end-with-stdin", stdin=subprocess.PIPE)
     server.process.stdin.write("what is written there is read and forgotten\n" * 1000)
@@ -173,6 +182,7 @@ def main():
             test_survival(server)
         test_unix(portolan, store, folder)
         test_tokens(portolan, store, folder)
+        test_two_named(portolan, store)
         test_end_with_stdin(portolan, store)
         test_second_signal(portolan, store)
         test_usage(portolan, store)
