@@ -376,18 +376,13 @@ send_form(struct server *server, const struct http_request *request, struct pick
 		        form);
 }
 
-/* Evaluates the selection on its view. */
+/* Evaluates the selection on the view of its own epochs. */
 static int
 pick(struct server *server, const char *version, struct picked *picked, struct portolan_error *error)
 {
-	const char *run = within_run(picked->within);
 	const struct dynamics *dynamics;
-	int code;
+	int code = views_take(server->views, picked->run, within_epochs(picked->within), version, &picked->view, error);
 
-	if (run && strcmp(run, picked->run) != 0)
-		return error_set(error, PORTOLAN_E_INVALID, "the selection is of run '%.100s', and asked of '%.100s'",
-		                 run, picked->run);
-	code = views_take(server->views, picked->run, within_epochs(picked->within), version, &picked->view, error);
 	if (code < 0)
 		return code;
 	dynamics = &picked->view->dynamics;
@@ -396,6 +391,72 @@ pick(struct server *server, const char *version, struct picked *picked, struct p
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	return within_keep(picked->within, dynamics, dynamics->order, dynamics->count, picked->order, &picked->count,
 	                   error);
+}
+
+/* One bit for each dense index; the caller's to free(). NULL: out of memory. */
+static unsigned char *
+mark_indices(const struct picked *picked)
+{
+	unsigned char *bits = calloc((size_t)picked->view->dynamics.info->rows / 8 + 1, 1);
+
+	for (size_t i = 0; bits && i < picked->count; i++)
+		bits[picked->order[i] / 8] |= (unsigned char)(1u << picked->order[i] % 8);
+	return bits;
+}
+
+/* What was picked, as far as `view`, which is of the same run and becomes picked->view, has observed it. */
+static int
+carry(struct picked *picked, const struct view *view, struct portolan_error *error)
+{
+	const struct dynamics *from = &picked->view->dynamics, *to = &view->dynamics;
+	unsigned char *chosen = mark_indices(picked);
+	uint32_t *order = malloc((to->count + 1) * sizeof(*order));
+	size_t count = 0;
+
+	if (!chosen || !order) {
+		free(chosen);
+		free(order);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	for (size_t place = 0; place < to->count; place++) {
+		uint32_t index = to->order[place];
+
+		if (index < from->info->rows && chosen[index / 8] >> index % 8 & 1)
+			order[count++] = index;
+	}
+	free(chosen);
+	free(picked->order);
+	picked->order = order;
+	picked->count = count;
+	picked->view = view;
+	return 0;
+}
+
+/* Of other epochs (?epochs=) than the selection's own: the same examples, as the view of those epochs has them. */
+static int
+pick_for(struct server *server, const struct http_request *request, struct picked *picked, struct portolan_error *error)
+{
+	const char *run = within_run(picked->within), *own = within_epochs(picked->within);
+	const char *epochs = http_argument(request, "epochs"), *version = http_argument(request, "version");
+	const struct view *view, *of_own;
+	int code;
+
+	if (run && strcmp(run, picked->run) != 0)
+		return error_set(error, PORTOLAN_E_INVALID, "the selection is of run '%.100s', and asked of '%.100s'",
+		                 run, picked->run);
+	if (!epochs || strcmp(epochs, own ? own : "") == 0)
+		return pick(server, version, picked, error);
+	code = views_take(server->views, picked->run, epochs, version, &view, error);
+	if (code < 0)
+		return code;
+	code = pick(server, NULL, picked, error);
+	of_own = picked->view;
+	if (code >= 0 && (of_own->inode != view->inode || of_own->dynamics.info->number != view->dynamics.info->number))
+		code = error_set(error, VIEW_E_VERSION, "run '%s' has changed: load its view again", picked->run);
+	if (code >= 0)
+		code = carry(picked, view, error);
+	views_return(server->views, picked->view == view ? of_own : view);
+	return code;
 }
 
 void
@@ -407,7 +468,7 @@ answer_select(struct server *server, const struct http_request *request, const c
 	                        &error);
 
 	if (code >= 0)
-		code = pick(server, http_argument(request, "version"), &picked, &error);
+		code = pick_for(server, request, &picked, &error);
 	if (code >= 0)
 		send_form(server, request, &picked, answer);
 	else

@@ -43,33 +43,98 @@ def large_type(one):
 
 
 def test_choosing(served, page):
-    """All, up to, range, one: the axes and the selection stay, and what is selected is what lies inside now."""
+    """All, up to, range, one: the axes stay, and the same examples are selected, which lay inside at the selection's own epochs."""
     one = page(served.view(run="one", selection=SQUARE))
-    one.wait_for(run="one", epochs="0:5", points=N, selected=len(selected_by(SQUARE, metrics(served.store, "one"))))
+    selected = len(selected_by(SQUARE, metrics(served.store, "one")))
+    assert selected != len(selected_by(SQUARE, metrics(served.store, "one", "--epochs", ":4"))), "enough to tell"
+    one.wait_for(run="one", epochs="0:5", points=N, selected=selected)
+    assert one.fragment()["selection"] == SQUARE
     assert large_type(one) == "all epochs 0 – 4"
     choose(one, "Up to")
     one.wait_for(epochs="0:5")
     axes = one.axis("x"), one.axis("y")
     assert axes[0][0] < 0 and axes[0][0] + axes[0][1] > 0.5, "room for the variability of any epochs"
     one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.ARROW_LEFT)
-    one.wait_for(epochs="0:4", selected=len(selected_by(SQUARE, metrics(served.store, "one", "--epochs", ":4"))))
+    one.wait_for(epochs="0:4", selected=selected)
     assert large_type(one) == "up to epoch 3" and one.fragment()["epochs"] == ":4"
     assert (one.axis("x"), one.axis("y")) == axes
     choose(one, "Range")
     one.find("#epochs input[aria-label='First epoch']").send_keys(Keys.ARROW_RIGHT)
-    one.wait_for(epochs="1:4", selected=len(selected_by(SQUARE, metrics(served.store, "one", "--epochs", "1:4"))))
+    one.wait_for(epochs="1:4", selected=selected)
     assert large_type(one) == "epochs 1 – 3"
     one.find("#epochs input[aria-label='Last epoch']").send_keys(Keys.END)
     one.wait_for(epochs="1:5")
     one.wait(lambda: one.fragment()["epochs"] == "1:", "a range that stays open")
     choose(one, "One")
     one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.HOME)
-    one.wait_for(epochs="0:1", selected=0)
+    one.wait_for(epochs="0:1", selected=selected)
     assert large_type(one) == "epoch 0" and "variability is 0" in one.find("#epochs .hint").text
     assert (one.axis("x"), one.axis("y")) == axes
-    assert one.fragment()["selection"] == SQUARE
+    assert one.fragment()["selection"] == {**SQUARE, "epochs": ""}
     choose(one, "All")
-    one.wait_for(epochs="0:5")
+    one.wait_for(epochs="0:5", selected=selected)
+    assert one.fragment()["selection"] == SQUARE
+
+
+ELSEWHEN = "const box = document.querySelector('#select .elsewhen'); return box.hidden ? '' : box.textContent"
+
+
+# What the export saves as this form.
+SAVED = """
+const made = [];
+const create = URL.createObjectURL;
+URL.createObjectURL = (blob) => (made.push(blob), create(blob));
+const click = HTMLAnchorElement.prototype.click;
+HTMLAnchorElement.prototype.click = function () { if (!this.download) click.call(this); };
+document.querySelector(`#export [data-as="${arguments[0]}"]`).click();
+URL.createObjectURL = create;
+HTMLAnchorElement.prototype.click = click;
+return made[0].text().then(JSON.parse);
+"""
+
+
+def test_selection_keeps_its_epochs(served, page):
+    """While other epochs are shown, the same examples stay selected; the page says so, and the export is of the selection's epochs."""
+    expected = selected_by(SQUARE, metrics(served.store, "one", "--epochs", "1:3"))
+    assert 0 < len(expected) != len(selected_by(SQUARE, metrics(served.store, "one")))
+    one = page(served.view(run="one", epochs="1:3", selection=SQUARE))
+    one.wait_for(epochs="1:3", selected=len(expected))
+    assert one.run(ELSEWHEN) == ""
+    choose(one, "All")
+    one.wait_for(epochs="0:5", selected=len(expected))
+    said = one.wait(lambda: one.run(ELSEWHEN), "which epochs the selection is of")
+    assert "made at epochs 1–2" in said and "epochs 0–4" in said
+    assert one.run("return document.querySelector('#map .outlines polygon').classList.contains('elsewhen')")
+    one.wait(lambda: f"{len(expected)} examples are selected, epochs 1:3" in one.find("#export").text, "the export of epochs 1:3")
+    exported = one.run(SAVED, "selection")
+    assert exported["epochs"] == "1:3" and served.ids("one", exported) == expected
+    other = page(one.run("return location.href"))
+    other.wait_for(epochs="0:5", selected=len(expected))
+    one.drag([(0.1, 0.1), (0.9, 0.2), (0.8, 0.8), (0.2, 0.9)], keys=[Keys.SHIFT])
+    one.wait(lambda: one.run(ELSEWHEN) == "", "a new selection, of the epochs that are shown")
+    selection = one.selection()
+    assert "epochs" not in selection
+    one.wait_for(selected=len(selected_by(selection, metrics(served.store, "one"))))
+
+
+def test_back_to_the_selections_epochs(served, page):
+    one = page(served.view(run="one", epochs="3:4", selection={**SQUARE, "epochs": "1:3"}))
+    expected = selected_by(SQUARE, metrics(served.store, "one", "--epochs", "1:3"))
+    one.wait_for(epochs="3:4", selected=len(expected))
+    one.run("document.querySelector('#select .elsewhen button').click()")
+    one.wait_for(epochs="1:3", selected=len(expected))
+    assert one.run(ELSEWHEN) == ""
+
+
+def test_selection_that_epochs_lack(served, page):
+    """Not all examples of a selection were observed in the epochs that are shown: the page says how many were not."""
+    everything = {"x": "epochs", "y": "confidence", "parts": [{"op": "add", "polygon": [[0, 0], [5, 0], [5, 1], [0, 1]]}], "epochs": "0:1"}
+    all_of_it, there = (metrics(served.store, "two", "--epochs", epochs) for epochs in ("0:1", "1:2"))
+    assert len(there) < len(all_of_it)
+    one = page(served.view(run="two", epochs="1:2", selection=everything))
+    one.wait_for(epochs="1:2", selected=len(there))
+    one.wait(lambda: f"{len(all_of_it) - len(there)} of them were not observed in epoch 1" in one.run(ELSEWHEN), "how many are missing")
+    assert one.find("#select .total").text == f"{len(all_of_it)} selected"
 
 
 def test_playing(served, page):

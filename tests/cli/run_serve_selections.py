@@ -169,6 +169,30 @@ def test_forms(server, rows, selection, is_in):
     check(words["texts"] == N and words["inside"] == 100, f"words: {words}")
 
 
+def test_other_epochs(server):
+    """A selection keeps its own epochs: asked for by a view of others, it is the same examples, as far as that view has them."""
+    rows = {epochs: metrics_of(server, "odd", epochs) for epochs in ("0:1", "1:2")}
+    middle = sorted(row["measures"]["confidence"] for row in rows["0:1"])[100]
+    body = json.dumps({"x": "epochs", "y": "confidence", "polygon": [[0, 0], [2, 0], [2, middle], [0, middle]], "epochs": "0:1"})
+    chosen = {row["id"] for row in rows["0:1"] if row["measures"]["confidence"] <= middle}
+    there = [row for row in rows["1:2"] if row["id"] in chosen]
+    check(0 < len(there) < len(chosen) < 200 and any(row["measures"]["confidence"] > middle for row in there), "enough to tell")
+    version = server.json("/api/view?run=odd&epochs=1:2")["version"]
+    query = f"epochs=1:2&version={version}"
+    check(set(server.json("/api/runs/odd/select?as=ids", body)["ids"]) == chosen, "the selection's own epochs")
+    check(server.json(f"/api/runs/odd/select?as=ids&{query}", body)["ids"] == [row["id"] for row in there], "ids of other epochs")
+    mask = np.unpackbits(np.frombuffer(server.ask(f"/api/runs/odd/select?as=mask&{query}", body), "u1"), bitorder="little")
+    check(np.flatnonzero(mask).tolist() == [row["place"] for row in there] and len(mask) == 96, "a mask by the places of other epochs")
+    check(server.json(f"/api/runs/odd/select?as=rows&{query}&most=1000", body)["rows"] == there, "rows with the measures of other epochs")
+    server.ask("/api/runs/odd/select?as=mask&epochs=1:2&version=0123456789abcdef", body, status=409)
+    server.ask("/api/runs/odd/select?as=ids&epochs=2:1", body, status=400)
+
+
+def metrics_of(server, run, epochs):
+    everything = json.dumps({"filters": {"confidence": {"min": 0}}, "epochs": epochs})
+    return server.json(f"/api/runs/{run}/select?as=rows&most=1000", everything)["rows"]
+
+
 def test_wrong_selections(server, portolan, store, folder):
     triangle = [[0, 0], [1, 0], [1, 1]]
     for wrong, why in (({}, "polygon"), ({"x": "confidence", "polygon": triangle}, "'x' and 'y'"), ([], "object"),
@@ -253,6 +277,7 @@ def main():
         data, options = served_runs.write_data(folder)
         with serving.serving(portolan, "--store", store, *options, "a/b") as server:
             test_selections(server, portolan, store, folder, data)
+            test_other_epochs(server)
             test_wrong_selections(server, portolan, store, folder)
             test_long_lists(server, portolan, store)
             test_digests(server, portolan, store, folder)

@@ -3,7 +3,8 @@
  * other; counts say how far two selections overlap, arrows where examples are in either run. The second run may be the
  * first one with other epochs.
  *
- * state.other is "", or a fragment as state.js has it: run, epochs (left out: the first run's) and selection.
+ * state.other is "", or a fragment as state.js has it: run, epochs (left out: the first run's) and selection, whose epochs are
+ * its own.
  */
 import { Arrows, findShifts, meanShift, someOf } from "./arrows.js";
 import { button, count, element, fillSelect, number, words } from "./dom.js";
@@ -11,21 +12,21 @@ import { alignAxes } from "./axes.js";
 import { LinkedPoints } from "./linked_points.js";
 import { carryMask, countBoth, makeLinks, NOWHERE } from "./links.js";
 import { clearSelection } from "./parts.js";
+import { isElsewhen, sayEpochs } from "./selection.js";
 import { createState, same } from "./state.js";
 import { createTwin, sharedOf } from "./twin.js";
 
 const EPOCHS = "\\d*:\\d*";
 
-function parseOther(text) {
-  const { run, epochs, selection } = readState(text);
-  return { run, epochs, selection, follows: !new URLSearchParams(text).has("epochs") };
-}
-
-/* Checked as the address itself is. */
-function readState(text) {
+/* Checked as the address itself is. `shown`: the first run's epochs. */
+function parseOther(text, shown) {
+  const parts = new URLSearchParams(text);
+  const follows = !parts.has("epochs");
+  if (follows) parts.set("epochs", shown);
   const state = createState();
-  state.load(text);
-  return state;
+  state.load(parts.toString());
+  const { run, epochs, selection } = state;
+  return { run, epochs, selection, follows };
 }
 
 function formatOther({ run, epochs, selection, follows }) {
@@ -36,8 +37,7 @@ function formatOther({ run, epochs, selection, follows }) {
 }
 
 function titleOf({ run, epochs }) {
-  if (epochs.length < 2) return `${run} · ${epochs.length === 0 ? "no epoch" : `epoch ${epochs[0]}`}`;
-  return `${run} · epochs ${epochs[0]}–${epochs[epochs.length - 1]}`;
+  return `${run} · ${sayEpochs(epochs)}`;
 }
 
 function joinMasks(a, b) {
@@ -94,7 +94,7 @@ class Compare {
 
   #fill() {
     const { state } = this;
-    const { run } = parseOther(state.other);
+    const { run } = this.#other();
     const names = (state.runs ?? []).map(({ name }) => name);
     if (run && !names.includes(run)) names.unshift(run);
     fillSelect(this.run, [["", "no other run"], ...names.map((name) => [name, name === state.run ? `${name} (this run)` : name])], run);
@@ -102,7 +102,7 @@ class Compare {
 
   /* A run beside itself has other epochs. */
   #choose(run) {
-    const { selection } = parseOther(this.state.other);
+    const { selection } = this.#other();
     const isItself = run === this.state.run;
     this.state.set({ other: run === "" ? "" : formatOther({ run, epochs: "", selection, follows: !isItself }) });
   }
@@ -113,24 +113,29 @@ class Compare {
   }
 
   #write(changes) {
-    this.state.set({ other: formatOther({ ...parseOther(this.state.other), ...changes }) });
+    this.state.set({ other: formatOther({ ...this.#other(), ...changes }) });
   }
 
   #swap() {
     const { run, epochs, selection } = this.state;
     const { state: twin } = this.#twin;
-    const { follows } = parseOther(this.state.other);
+    const { follows } = this.#other();
     this.state.set({ run: twin.run, epochs: twin.epochs, selection: twin.selection, cuts: null, hovered: null, other: formatOther({ run, epochs, selection, follows }) });
+  }
+
+  #other() {
+    return parseOther(this.state.other, this.state.epochs);
   }
 
   /* What state.other says. */
   #read() {
     const { state } = this;
-    const asked = parseOther(state.other);
+    const asked = this.#other();
     this.#isOpen = asked.run !== "";
     if (this.#isOpen) this.#open();
     this.#showOpen(asked);
     if (!this.#isOpen) return;
+    if (asked.selection.parts.length > 0) this.#write({}); /* one of the epochs that are shown now stays of these */
     const { state: twin } = this.#twin;
     const selection = same(asked.selection, twin.selection) ? twin.selection : asked.selection;
     twin.set({ ...sharedOf(state), run: asked.run, epochs: asked.follows ? state.epochs : asked.epochs, selection });
@@ -176,7 +181,7 @@ class Compare {
     twin.define("pinnedExamples", []);
     for (const one of [state, twin]) one.subscribe(["points", "selected"], () => this.#link());
     twin.subscribe(["selection"], () => {
-      if (this.#isOpen && !same(parseOther(state.other).selection, twin.selection)) this.#write({ selection: twin.selection });
+      if (this.#isOpen && !same(this.#other().selection, twin.selection)) this.#write({ selection: twin.selection });
     });
     twin.subscribe(["error", "view"], () => {
       this.trouble.textContent = twin.error ?? "";
@@ -285,6 +290,7 @@ class Compare {
       const chance = shared > 0 ? Math.round((mineThere.count * theirsHere.count) / shared) : 0;
       this.overlap.textContent = `Of the examples that both have, ${count(both)} are in both selections, of ${count(either)} in either${share}; by chance: ${count(chance)}. Dots with a core of the text's colour are selected on the other map.`;
     }
+    if (theirs?.own && isElsewhen(twin)) this.overlap.textContent += ` The selection there was made at ${sayEpochs(theirs.own.epochs)} and stays the same examples.`;
     Object.assign(this.section.dataset, { shared, here: mine?.count ?? 0, there: theirs?.count ?? 0, both: both ?? 0 });
     this.copy.disabled = !mine;
     this.clear.disabled = !theirs;

@@ -6,7 +6,7 @@
  */
 import { button, count, element } from "./dom.js";
 import { chosenNow, follow } from "./follow.js";
-import { repeatable } from "./selection.js";
+import { isElsewhen, repeatable } from "./selection.js";
 
 const FILES = [
   { as: "list", text: "Ids", name: "selection.txt", title: "One id per line, as `portolan select` prints them" },
@@ -106,7 +106,7 @@ class Export {
     this.saidOf = about;
     this.about.textContent = !selection || !chosen
       ? "Nothing is selected. Draw around points, select a region, or filter; then the examples can be taken away."
-      : `${count(chosen.count)} examples ${state.selected ? "are selected" : "pass the filters"}, epochs ${selection.epochs}.`;
+      : `${count(chosen.all ?? chosen.count)} examples ${state.selected ? "are selected" : "pass the filters"}, epochs ${selection.epochs}.`;
     const reasons = [];
     for (const { file, made } of this.buttons) {
       const reason = this.#whyNot(file);
@@ -122,6 +122,7 @@ class Export {
     const { state, source, loader } = this;
     const selection = chosenToExport(state);
     try {
+      if (isElsewhen(state)) return await source.select(selection.run, selection, as);
       const { run, epochs, version } = loader.at();
       return await source.select(run, { ...selection, epochs }, as, { version });
     } catch (error) {

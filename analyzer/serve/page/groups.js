@@ -86,7 +86,7 @@ function showShares(section, { state, source, loader }) {
       say(`${column.replace(/^data:/, "")} holds numbers: groups are made of categories.`);
       return;
     }
-    const answer = await (await source.select(at.run, selection, "groups", { column, version: at.version })).json();
+    const answer = await (await source.select(at.run, selection, "groups", { column, epochs: at.epochs, version: at.version })).json();
     say(answer.groups.length > 0 ? null : "No example has a value there.");
     if (answer.groups.length === 0) return;
     const rest = answer.groups.length - GROUPS_MOST;
@@ -111,8 +111,8 @@ function showWords(section, { state, source, loader }) {
       say(reason);
       return;
     }
-    const { run, version } = loader.at();
-    const answer = await (await source.select(run, selection, "words", { most: WORDS_MOST, version })).json();
+    const { run, epochs, version } = loader.at();
+    const answer = await (await source.select(run, selection, "words", { most: WORDS_MOST, epochs, version })).json();
     say(answer.words.length > 0 ? null : "No word is more frequent here than elsewhere.");
     if (answer.words.length > 0) show(wordTable(answer, state.view.points));
   };

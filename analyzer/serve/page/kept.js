@@ -5,7 +5,7 @@
  *
  * A page whose address has a selection begins with that one; a linked one without begins with the one that is kept.
  */
-import { epochsOf, selectionNow } from "./selection.js";
+import { selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
 const LOOK_MS = 1000;
@@ -16,7 +16,7 @@ const NOTHING = { x: "", y: "", parts: [] };
 /* As the server is to keep it: of all epochs, if all are shown, also those to come. null: nothing is selected. */
 function toKeep({ run, epochs, selection, filters }) {
   const object = selectionNow({ run, epochs, selection, filters });
-  if (object && !epochs) delete object.epochs;
+  if (object && !object.epochs) delete object.epochs;
   return object;
 }
 
@@ -32,13 +32,12 @@ function byNumber(filters, { gold }) {
 
 /* What the state becomes by a selection that was kept. Filters that the page does not have are the selection's own. */
 function toShow(kept, state) {
-  const { x = "", y = "", epochs } = kept;
+  const { x = "", y = "", epochs = "" } = kept;
   const parts = kept.parts ?? (kept.polygon ? [{ op: "add", polygon: kept.polygon }] : []);
   const filters = byNumber(kept.filters, state.view);
   if (kept.parts?.length === 0 || (parts.length === 0 && !filters)) return { selection: NOTHING };
   const isOwn = filters && (parts.length === 0 || !same(filters, state.filters));
-  const isElsewhen = epochs && epochs !== state.epochs && epochs !== epochsOf(state.view);
-  return { selection: isOwn ? { x, y, parts, filters } : { x, y, parts }, ...(isElsewhen ? { epochs } : {}) };
+  return { selection: isOwn ? { x, y, parts, epochs, filters } : { x, y, parts, epochs } };
 }
 
 class Kept {

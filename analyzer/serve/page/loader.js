@@ -14,7 +14,7 @@
  */
 import { countBits, markPoints } from "./marks.js";
 import { SourceError } from "./source.js";
-import { filteredNow, selectionNow } from "./selection.js";
+import { filteredNow, isElsewhen, selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
 const ALL_MOST = 1000000; /* points that are all loaded; beyond, the density and a sample of what is in view */
@@ -112,13 +112,19 @@ export class Loader {
       const view = newView || !this.#isOfState() ? await this.#source.view(state.run, state.epochs) : state.view;
       const found = await this.#loadAll(view);
       if (ticket !== this.#ticket) return;
-      this.#failed = false;
-      this.#viewOf = [state.run, state.epochs];
-      state.set({ ...found, busy: false, error: null });
+      this.#take({ ...found, busy: false });
     } catch (error) {
       if (ticket === this.#ticket) this.#fail(error);
     }
     if (ticket === this.#ticket) this.#poll();
+  }
+
+  /* What was loaded is of the state's run and epochs. */
+  #take(found) {
+    const { run, epochs } = this.#state;
+    this.#failed = false;
+    this.#viewOf = [run, epochs];
+    this.#state.set({ ...found, error: null });
   }
 
   async #loadAll(view) {
@@ -128,18 +134,29 @@ export class Loader {
     const [points, shown, selected] = await Promise.all([
       this.#loadPoints(view, at),
       this.#loadMask(this.#shown, at, filteredNow(of)),
-      this.#loadMask(this.#selected, at, selectionNow(of)),
+      this.#loadMask(this.#selected, at, selectionNow(of), isElsewhen(of)),
     ]);
     const isKnown = state.points === points && state.shown === shown && state.selected === selected;
     return { view, points, shown, selected, marks: isKnown ? state.marks : markPoints(points, shown, selected) };
   }
 
-  #loadMask(last, at, selection) {
-    return last.get([at, selection], async () => {
+  #loadMask(last, at, selection, isOfOthers) {
+    return last.get([at, selection, isOfOthers], async () => {
       if (!selection) return null;
+      if (isOfOthers) return this.#loadCarried(at, selection);
       const bits = await this.#source.mask(at, selection);
       return { bits, count: countBits(bits) };
     });
+  }
+
+  /* A selection of other epochs than those that are shown, some of whose examples these may lack. */
+  async #loadCarried(at, selection) {
+    const own = await this.#source.view(at.run, selection.epochs);
+    const [bits, all] = await Promise.all([
+      this.#source.mask(at, selection),
+      this.#source.count({ run: at.run, epochs: own.range, version: own.version }, selection),
+    ]);
+    return { bits, count: countBits(bits), all, own };
   }
 
   #loadPoints(view, at) {
@@ -209,7 +226,8 @@ export class Loader {
       if (ticket !== this.#ticket) return;
       if (view) {
         const found = await this.#loadAll(view);
-        if (ticket === this.#ticket) state.set(found);
+        if (ticket !== this.#ticket) return;
+        this.#take(found);
       }
     } catch (error) {
       if (ticket === this.#ticket) this.#fail(error);

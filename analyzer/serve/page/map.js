@@ -13,6 +13,7 @@ import { Margins } from "./margins.js";
 import { DRAWN, SELECTED } from "./marks.js";
 import { byteColours, onTheme, unselectedColour } from "./palette.js";
 import { showReadOut } from "./readout.js";
+import { isElsewhen } from "./selection.js";
 
 /* In pixels of the screen: many points, or many on a small map, are small and let others shine through. */
 function sizeOf(n, { zoom, width, height }) {
@@ -212,7 +213,7 @@ class MapView {
       .selectAll("polygon")
       .data(fits ? selection.parts : [])
       .join("polygon")
-      .attr("class", ({ op }) => op)
+      .attr("class", ({ op }) => (isElsewhen(this.state) ? `${op} elsewhen` : op))
       .attr("points", line);
   }
 }

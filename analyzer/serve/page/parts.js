@@ -1,5 +1,6 @@
 /* parts.js: how the parts of a selection are added, removed and turned around. */
 
+import { isElsewhen } from "./selection.js";
 import { same } from "./state.js";
 
 const NOTHING = { x: "", y: "", parts: [] };
@@ -8,26 +9,27 @@ const NOTHING = { x: "", y: "", parts: [] };
 export const operationOf = (event, state) => (event?.altKey ? "remove" : event?.shiftKey ? "add" : state.operation);
 
 /*
- * columns: {x, y}, as the points have them. Parts are of one pair of measures: on others, the selection begins anew, and so it does
- * after one that has filters of its own.
+ * columns: {x, y}, as the points have them. Parts are of one pair of measures at the same epochs: on others, the selection begins
+ * anew, and so it does after one that has filters of its own.
  */
 export function addPart(state, columns, polygon, operation) {
   const [x, y] = [columns.x.name, columns.y.name];
   const before = state.selection;
-  const goesOn = operation !== "replace" && before.x === x && before.y === y && !before.filters;
+  const goesOn = operation !== "replace" && before.x === x && before.y === y && !before.filters && !isElsewhen(state);
   if (operation === "remove" && !goesOn) return;
   const part = { op: operation === "remove" ? "remove" : "add", polygon };
-  state.set({ selection: { x, y, parts: goesOn ? [...before.parts, part] : [part] } });
+  const epochs = goesOn ? before.epochs : (state.view?.range ?? state.epochs);
+  state.set({ selection: { x, y, parts: goesOn ? [...before.parts, part] : [part], epochs } });
 }
 
 export const clearSelection = (state) => state.set({ selection: NOTHING });
 
-/* The contrary of parts can be said, that of filters cannot. */
-export const canInvert = ({ selection }) => selection.parts.length > 0 && !selection.filters;
+/* The contrary of parts can be said, that of filters cannot; and where everything ends is known of the epochs that are shown. */
+export const canInvert = (state) => state.selection.parts.length > 0 && !state.selection.filters && !isElsewhen(state);
 
 /* Everything but what is selected: everything, and each part does the contrary. */
 export function invertSelection(state) {
-  const { x, y, parts } = state.selection;
+  const { x, y, parts, epochs } = state.selection;
   const columns = [x, y].map((name) => state.view?.columns.find((column) => column.name === name));
   if (!canInvert(state) || columns.includes(undefined)) return;
   const sides = columns.flatMap(({ low, high }) => {
@@ -39,5 +41,5 @@ export function invertSelection(state) {
   const contrary = parts.map(({ op, polygon }) => ({ op: op === "add" ? "remove" : "add", polygon }));
   const [first, ...rest] = contrary;
   const isUndone = same(first?.polygon, everything.polygon) && first.op === "remove";
-  state.set({ selection: { x, y, parts: isUndone ? rest : [everything, ...contrary] } });
+  state.set({ selection: { x, y, parts: isUndone ? rest : [everything, ...contrary], epochs } });
 }

@@ -1,7 +1,34 @@
 /* select.js: how many are selected; a box by numbers, for those who use no pointer. */
 import { button, count, element, mark, words } from "./dom.js";
 import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
-import { boxPolygon } from "./selection.js";
+import { boxPolygon, isElsewhen, sayEpochs } from "./selection.js";
+
+/* How many are selected, in words. */
+function describe({ selected, view }) {
+  if (!selected) return "Nothing is selected.";
+  const all = selected.all ?? selected.count;
+  const share = view.points > 0 && all === selected.count ? ` (${((100 * all) / view.points).toFixed(1)} %)` : "";
+  return `${count(all)} selected${share}`;
+}
+
+/* A selection keeps the epochs that it was made at: says which, where others are shown. */
+function showEpochsOf(state) {
+  const text = element("span");
+  const back = button("", () => state.set({ epochs: state.selection.epochs }));
+  const box = element("div", { class: "elsewhen", role: "status" }, text, " ", back);
+  state.subscribe(["selected", "view", "selection"], () => {
+    const { selected, view } = state;
+    box.hidden = !selected?.own || !isElsewhen(state);
+    if (box.hidden) return;
+    const [own, shown] = [sayEpochs(selected.own.epochs), sayEpochs(view.epochs)];
+    const lacking = selected.all - selected.count;
+    const missing = lacking > 0 ? ` ${count(lacking)} of them were not observed in ${shown}.` : "";
+    text.textContent = `The selection was made at ${own} and stays the same examples; the map shows ${shown}.${missing}`;
+    back.textContent = `Show ${own}`;
+  });
+  box.hidden = true;
+  return box;
+}
 
 /* Four fields, and what to do with the box that they make. */
 function showNumbers(state) {
@@ -45,15 +72,15 @@ export function showSelect(section, { state }) {
     element("h2", {}, "Selection"),
     total,
     element("div", { class: "tools" }, clear, invert),
+    showEpochsOf(state),
     element("p", { class: "hint" }, "Draw on the map, or brush its histograms. A click pins."),
     showNumbers(state),
   );
   const show = () => {
-    const { selected, marks, view } = state;
+    const { selected, marks } = state;
     clear.disabled = !selected;
     invert.disabled = !selected || !canInvert(state);
-    const share = selected && view.points > 0 ? ` (${((100 * selected.count) / view.points).toFixed(1)} %)` : "";
-    total.textContent = selected ? `${count(selected.count)} selected${share}` : "Nothing is selected.";
+    total.textContent = describe(state);
     if (selected && marks) mark("selected");
   };
   state.subscribe(["selected", "view", "marks"], show);

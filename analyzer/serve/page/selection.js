@@ -1,6 +1,7 @@
 /*
  * selection.js: selections as `portolan select --within` reads them: {run, x, y, epochs, parts, filters}. Inside is
- * decided by the source, in float64 on the measures themselves.
+ * decided by the source, in float64 on the measures themselves, as they are over the selection's own epochs: those that it was made
+ * at. So the same examples stay selected while other epochs are shown.
  */
 
 /* Parts on two axes, and filters; null: neither is there. `epochs` is a range as the view was asked for. A selection that a program
@@ -12,12 +13,18 @@ function selectionObject(run, epochs, { x, y, parts }, filters) {
   return object.parts || object.filters ? object : null;
 }
 
+/* Was the selection made at other epochs than those that are shown? */
+export function isElsewhen({ selection, view }) {
+  const { epochs, parts, filters } = selection;
+  return Boolean(view) && (parts.length > 0 || Boolean(filters)) && epochs !== undefined && epochs !== view.range && epochs !== epochsOf(view);
+}
+
 /* What is selected, for questions about the view that is shown; null: nothing is selected. */
 export function selectionNow(state) {
   const { selection, filters } = state;
   if (selection.parts.length === 0 && !selection.filters) return null;
   const together = selection.filters ? both(filters, selection.filters) : filters;
-  return selectionObject(state.run, state.view?.range ?? state.epochs, selection, together);
+  return selectionObject(state.run, selection.epochs ?? state.view?.range ?? state.epochs, selection, together);
 }
 
 /* What passes the filters; null: there are none. */
@@ -31,22 +38,24 @@ export function epochsOf(view) {
   return epochs.length > 0 ? `${epochs[0]}:${epochs[epochs.length - 1] + 1}` : view.range || "0:1";
 }
 
-/*
- * The same for an export: with the epochs that are there now, so that it repeats on a run that goes on, and the digests
- * of its measures and labels, by which a command sees that an observation was replaced. null: nothing is selected.
- */
-export function selectionToExport(state) {
-  const object = selectionNow(state);
-  return object && repeatable(state, object);
+/* The epochs of a view, in words. */
+export function sayEpochs(epochs) {
+  if (epochs.length < 2) return epochs.length === 0 ? "no epoch" : `epoch ${epochs[0]}`;
+  return `epochs ${epochs[0]}–${epochs[epochs.length - 1]}`;
 }
 
-/* A selection of the view that is shown, so that it can be repeated. */
+/*
+ * A selection for an export: with the epochs that are there now, so that it repeats on a run that goes on, and the digests
+ * of its measures and labels, by which a command sees that an observation was replaced. Both are of the view of its own epochs.
+ */
 export function repeatable(state, object) {
+  const view = [state.selected?.own, state.view].find((one) => one && [one.range, epochsOf(one)].includes(object.epochs));
+  if (!view) return object; /* which is still being loaded */
   const names = new Set([object.x, object.y, ...Object.keys(object.filters ?? {})]);
-  const columns = state.view.columns.filter(({ name, digest }) => digest && names.has(name));
+  const columns = view.columns.filter(({ name, digest }) => digest && names.has(name));
   const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
-  if (names.has("gold")) digests.gold = state.view.gold_digest;
-  return { ...object, epochs: epochsOf(state.view), digests };
+  if (names.has("gold")) digests.gold = view.gold_digest;
+  return { ...object, epochs: epochsOf(view), digests };
 }
 
 /* The cuts between the regions: the user's, else the run's. */

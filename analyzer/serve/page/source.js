@@ -30,7 +30,7 @@ function parseIds(text) {
 function addressOf(path, query) {
   const parts = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== "") parts.set(name, value);
+    if (value !== undefined && value !== null && (value !== "" || name === "epochs")) parts.set(name, value);
   }
   const text = parts.toString();
   return text ? `${path}?${text}` : path;
@@ -53,6 +53,9 @@ async function ask(address, options = {}) {
   }
   throw new SourceError(response.status, message);
 }
+
+/* Answers about a selection are by the places of this view, which may be of other epochs than the selection's own. */
+const ofView = ({ epochs, version }) => ({ epochs, version });
 
 const getJson = async (path, query) => parseJson(await (await ask(addressOf(path, query))).text());
 const getBytes = async (path, query, options) => (await ask(addressOf(path, query), options)).arrayBuffer();
@@ -124,7 +127,8 @@ export class ServerSource {
     return getJson("api/progress", { run });
   }
 
-  /* A selection (see selection.js) as a Response, in the form `as` with further `query`. */
+  /* A selection (see selection.js) as a Response, in the form `as` with further `query`. With `version` and `epochs`: as far as that
+   * view has it, with that view's places and measures; without: of the selection's own epochs. */
   select(run, selection, as, query = {}) {
     const path = `api/runs/${encodeURIComponent(run)}/select`;
     return ask(addressOf(path, { as, ...query }), { method: "POST", body: JSON.stringify(selection) });
@@ -132,7 +136,7 @@ export class ServerSource {
 
   /* One bit per place, the lowest bit of a byte first. */
   async mask(at, selection) {
-    const response = await this.select(at.run, selection, "mask", { version: at.version });
+    const response = await this.select(at.run, selection, "mask", ofView(at));
     return new Uint8Array(await response.arrayBuffer());
   }
 
@@ -141,7 +145,7 @@ export class ServerSource {
    * from, most, q (a text that is searched), around (a place: the page that has it is wanted).
    */
   async rows(at, selection, query) {
-    return parseJson(await (await this.select(at.run, selection, "rows", { version: at.version, ...query })).text());
+    return parseJson(await (await this.select(at.run, selection, "rows", { ...ofView(at), ...query })).text());
   }
 
   async count(at, selection) {
@@ -150,7 +154,7 @@ export class ServerSource {
 
   /* The ids of a selection, as texts. */
   async ids(at, selection) {
-    const response = await this.select(at.run, selection, "ids", { version: at.version });
+    const response = await this.select(at.run, selection, "ids", ofView(at));
     return parseIds(await response.text()).ids;
   }
 

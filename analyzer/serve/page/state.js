@@ -14,8 +14,10 @@
  *     x, y, colour    names of measures; colour also "gold", "data:COLUMN", "none"
  *     cuts            {variability, confidence} between the regions; null: the run's own
  *     box             [left, right, low, high] in the measures' units: what is zoomed to; null: everything
- *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}]}; no parts: nothing is selected. One that a
- *                     program made may have `filters` too, even without parts; the server keeps it, the address does not
+ *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}], epochs}; no parts: nothing is selected. Its
+ *                     epochs are those that it was made at, and stay when others are shown. In the address they are left out where
+ *                     they are those that are shown. One that a program made may have `filters` too, even without parts; the
+ *                     server keeps it, the address does not
  *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}}
  *     pinned          ids, as texts
  *     tool            what dragging on the map does: "lasso", "box", "pan"
@@ -25,7 +27,8 @@
  *     view            as api/view answers, or null
  *     points          see loader.js
  *     shown           {bits, count}: which places pass the filters; null: all do
- *     selected        {bits, count}: which places are selected; null: there is no selection
+ *     selected        {bits, count}: which places are selected; null: there is no selection. Of a selection made at other epochs,
+ *                     `all` is how many it has, with those that the epochs shown do not have, and `own` the view of its epochs
  *     marks           {flags, drawn}: of each point here, DRAWN and SELECTED (marks.js); how many are drawn
  *     operation       what a part that is drawn does to the selection: "replace", "add", "remove"
  *     hovered         place of the example under the pointer, or null
@@ -101,6 +104,7 @@ const CHECKS = {
   selection: (selection) =>
     typeof selection.x === "string" &&
     typeof selection.y === "string" &&
+    (selection.epochs === undefined || (typeof selection.epochs === "string" && /^(\d*:\d*)?$/.test(selection.epochs))) &&
     !("filters" in selection) &&
     Array.isArray(selection.parts) &&
     selection.parts.every(isPart),
@@ -108,6 +112,16 @@ const CHECKS = {
   pinned: (pinned) => pinned.every((id) => typeof id === "string"),
   tool: (tool) => ["lasso", "box", "pan"].includes(tool),
 };
+
+/* A selection as the address has it, where `epochs` are shown. */
+function forAddress({ epochs: own, ...selection }, epochs) {
+  return own === undefined || own === epochs ? selection : { ...selection, epochs: own };
+}
+
+/* And as the address said it. */
+function fromAddress({ x, y, parts, epochs }, shown) {
+  return parts.length === 0 ? KEPT.selection : { x, y, parts, epochs: epochs ?? shown };
+}
 
 export class State {
   #kept = { ...KEPT };
@@ -160,7 +174,8 @@ export class State {
     const parts = new URLSearchParams();
     for (const [key, otherwise] of Object.entries(this.#kept)) {
       if (same(this[key], otherwise) || (key === "selection" && this.selection.filters)) continue;
-      parts.set(key, typeof otherwise === "string" ? this[key] : JSON.stringify(this[key]));
+      const value = key === "selection" ? forAddress(this.selection, this.epochs) : this[key];
+      parts.set(key, typeof otherwise === "string" ? value : JSON.stringify(value));
     }
     return parts.toString();
   }
@@ -173,6 +188,7 @@ export class State {
       let value = parts.has(key) ? parse(parts.get(key), otherwise) : undefined;
       if (value !== undefined && CHECKS[key] && !CHECKS[key](value)) value = undefined;
       if (value === undefined) value = otherwise;
+      if (key === "selection") value = fromAddress(value, changes.epochs ?? this.epochs);
       if (!same(value, this[key])) changes[key] = value;
     }
     this.set(changes);
