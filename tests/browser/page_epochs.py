@@ -137,6 +137,30 @@ def test_selection_that_epochs_lack(served, page):
     assert one.find("#select .total").text == f"{len(all_of_it)} selected"
 
 
+@pytest.mark.parametrize("x, y", [("threshold_closeness", "loss"), ("aleatoric", "first_learned"), ("variability", "confidence")])
+def test_axes_stay_while_playing(served, page, x, y):
+    """Once all epochs have been seen, no axis moves; of measures that have bounds, none moves at all."""
+    one = page(served.view(run="one", x=x, y=y, epochs=":5"))
+    one.wait_for(epochs="0:5")
+    ticks = "return ['x', 'y'].map((axis) => [...document.querySelectorAll(`#map g.axes g.${axis} .tick`)].map((tick) => tick.getAttribute('transform') + tick.textContent).join())"
+    one.next_picture()
+    before = one.run(ticks)
+    seen = []
+    for turn in range(2):
+        one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.HOME)
+        for epoch in range(1, 6):
+            one.wait_for(epochs=f"0:{epoch}")
+            one.next_picture()
+            seen.append(one.run(ticks))
+            if epoch < 5:
+                one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.ARROW_RIGHT)
+    assert len({axis[0] for axis in [before, *seen]}) == 1, f"{x} moved"
+    if y == "loss":
+        assert len({axis[1] for axis in seen[4:]}) == 1, f"{y} moved again"
+    else:
+        assert len({axis[1] for axis in [before, *seen]}) == 1, f"{y} moved"
+
+
 def test_playing(served, page):
     """Every epoch is shown, in their order; a pause holds, and choosing something else ends it."""
     one = page(served.view(run="one", epochs=":5"))

@@ -4,7 +4,7 @@
  *
  * Sliders count the epochs that the run has, from 0: an epoch without observations is no step.
  */
-import { widenAxes } from "./axes.js";
+import { widenForEpochs } from "./axes.js";
 import { button, element, fillSelect } from "./dom.js";
 import { Player } from "./play.js";
 
@@ -15,8 +15,6 @@ const MODES = [
   ["range", "Range"],
 ];
 const PAUSES = { slow: 2000, normal: 1000, fast: 400 };
-/* No measure of fewer epochs goes beyond: the axis need not move later. */
-const VARIABILITY = { name: "variability", low: 0, high: 0.5 };
 
 /* "A:B" of a choice {mode, from, to}: indices into `all`. A range up to the last epoch stays open: it grows with the run. */
 export function rangeOf({ mode, from, to }, all) {
@@ -63,7 +61,7 @@ class Epochs {
     });
     state.subscribe(["busy"], () => this.#catchUp());
     state.subscribe(["points", "epochs"], () => {
-      if (state.epochs !== "") widenAxes(this.map, [VARIABILITY]);
+      if (state.epochs !== "") widenForEpochs(this.map);
     });
     this.#read();
   }
