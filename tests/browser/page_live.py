@@ -75,6 +75,62 @@ def test_run_appears(served, page):
     assert one.data()["run"] == "live" and one.run("return window.stays")
 
 
+# A loader whose source is slow, and answers in another order than it was asked. SLOW holds answers of `inside` by the box's left side.
+LOADER = """
+const [slow, ask, done] = [arguments[0], arguments[1], arguments[arguments.length - 1]];
+const wait = (ms) => new Promise((then) => setTimeout(then, ms));
+(async () => {
+  const { createLoader } = await import("/page/loader.js");
+  const { createState } = await import("/page/state.js");
+  const log = [];
+  const columns = [{ name: "variability", low: 0, high: 0.5 }, { name: "confidence", low: 0, high: 1 }];
+  let version = 0;
+  const source = {
+    live: ask.live,
+    view: async () => (log.push(["view", performance.now()]), { run: "r", state: "recording", version: `v${ask.live ? ++version : 1}`, range: "", points: 2000000, columns, data_columns: [] }),
+    bins: async () => new Uint32Array(65536),
+    inside: async (at, { box }) => {
+      await wait(slow[box[0]] ?? 0);
+      log.push(["inside", performance.now()]);
+      return { inside: 10, n: 1, places: new Uint32Array(1), bytes: new ArrayBuffer(5) };
+    },
+  };
+  const state = createState();
+  createLoader(state, source);
+  state.set({ run: "r", colour: "none" });
+  for (const [ms, box] of ask.boxes) {
+    await wait(ms);
+    state.set({ box });
+  }
+  await wait(ask.rest);
+  while (log.filter(([what]) => what === "view").length < ask.views) await wait(50);
+  return { box: state.points.density.box, shown: state.box, busy: state.busy, log };
+})().then(done, (error) => done({ error: String(error) }));
+"""
+
+
+@pytest.mark.parametrize("last", [[0.2, 0.3, 0, 1], None], ids=["another part", "everything"])
+def test_answers_that_overtake_each_other(served, page, last):
+    """Above 1,000,000 points each part that is looked at is asked for: the points are of the last one, whichever answer comes last."""
+    one = page(served.view(run="live"))
+    one.wait_for(points=N)
+    boxes = [[50, [0.1, 0.2, 0, 1]], [300, last]]
+    told = one.driver.execute_async_script(LOADER, {"0.1": 1500, "0.2": 50}, {"live": False, "boxes": boxes, "rest": 2500, "views": 1})
+    assert "error" not in told and not told["busy"]
+    assert told["shown"] == last and told["box"] == (last or [0, 0.5, 0, 1])
+    assert len([what for what, _ in told["log"] if what == "inside"]) == 3, "all three were answered"
+
+
+def test_a_slow_answer_is_not_asked_for_at_once(served, page):
+    """Where a growing run takes long to load and draw, the page rests four times as long before it asks again."""
+    one = page(served.view(run="live"))
+    one.wait_for(points=N)
+    told = one.driver.execute_async_script(LOADER, {"0": 700}, {"live": True, "boxes": [], "rest": 0, "views": 3})
+    views = [at for what, at in told["log"] if what == "view"]
+    answers = [at for what, at in told["log"] if what == "inside"]
+    assert views[2] - answers[1] >= 4 * 700
+
+
 def test_server_that_has_ended(recording, page, tmp_path):
     """A page whose server has ended says so, and shows on what it has."""
     with serving(tmp_path / "store", "live") as served:

@@ -22,6 +22,8 @@ const SAMPLE = 100000;
 const CELLS = 256;
 const RECORDING_MS = 1000;
 const CLOSED_MS = 5000;
+const REST = 4; /* what is new is asked for again after so many times as long as the last time took, until its picture */
+const PICTURE_MS = 2000; /* waited for a picture at most: a page that nobody sees draws none */
 
 export const columnOf = (view, name) => view.columns.find((column) => column.name === name);
 
@@ -49,6 +51,12 @@ class Last {
   }
 }
 
+/* Until what the state is now has been drawn. */
+const nextPicture = () => new Promise((done) => {
+  setTimeout(done, PICTURE_MS);
+  requestAnimationFrame(() => setTimeout(done));
+});
+
 /* x, y, colour as the view has them: what is not there gives way to the default. */
 export function axesOf(state, view) {
   const known = (name) => Boolean(columnOf(view, name));
@@ -75,6 +83,7 @@ export class Loader {
   #timer = 0;
   #boxTimer = 0;
   #failed = false;
+  #took = 0; /* milliseconds, the last time that the run had grown */
   #viewOf = null; /* the run and epochs that the state's view was asked for */
 
   constructor(state, source) {
@@ -210,7 +219,7 @@ export class Loader {
     clearTimeout(this.#timer);
     if (!this.#source.live) return;
     const isSlow = this.#state.view && !isRecording(this.#state);
-    this.#timer = setTimeout(() => this.#look(), isSlow ? CLOSED_MS : RECORDING_MS);
+    this.#timer = setTimeout(() => this.#look(), Math.max(isSlow ? CLOSED_MS : RECORDING_MS, REST * this.#took));
   }
 
   async #look() {
@@ -220,6 +229,7 @@ export class Loader {
     }
     const ticket = this.#ticket;
     const state = this.#state;
+    const began = performance.now();
     try {
       const known = this.#isOfState() ? state.view.version : undefined;
       const view = document.hidden ? null : await this.#source.view(state.run, state.epochs, known);
@@ -228,6 +238,8 @@ export class Loader {
         const found = await this.#loadAll(view);
         if (ticket !== this.#ticket) return;
         this.#take(found);
+        await nextPicture();
+        this.#took = performance.now() - began;
       }
     } catch (error) {
       if (ticket === this.#ticket) this.#fail(error);
