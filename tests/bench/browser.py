@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -237,23 +238,45 @@ def run_many(report, programs, folder, repeats):
                      note=f"{most:.0f} MB, {loaded:.0f} MB after the first view; of a run of 2 epochs")
 
 
+@contextlib.contextmanager
+def replayed(server, pages):
+    """What so many pages ask, without the pages."""
+    program = os.path.join(os.path.dirname(FRAMES), "browser_replay.py")
+    with subprocess.Popen([sys.executable, program, str(server.url.port), server.token, "bench", str(pages)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asking:
+        assert asking.stdout.readline() == b"ready\n"
+        yield
+        asking.stdin.close()
+
+
+@contextlib.contextmanager
+def shown(browsers, server, pages):
+    """Each page in a browser of its own."""
+    with contextlib.ExitStack() as opened:
+        for _ in range(pages):
+            driver = opened.enter_context(browsers.browser(*browsers.WEBGL))
+            browsers.Page(driver, server.view(run="bench")).wait_for(run="bench", points=EXAMPLES)
+        yield
+
+
 def run_recording(report, programs, folder, repeats):
     """Recording with and without three pages open, each in a browser of its own, which draws by software what others draw by a
-    GPU: on a machine of few cores the ratio says how much that costs. So what the server itself takes is told apart."""
+    GPU: on a machine of few cores the ratio says how much that costs. So what the server itself takes is told apart: its share of a
+    core, and the ratio where the pages' requests come from a program that draws nothing."""
     browsers, served = load_test_modules(programs)
     store = os.path.join(folder, "recorded")
     record(store, "bench", EXAMPLES, 1)
-    without, with_pages, shares = [], [], []
+    without, with_requests, with_pages, shares = [], [], [], []
     with served.serving(store, "bench") as server:
         for turn in range(repeats + 1):
             without.append(record(store, "bench", EXAMPLES, RECORDED, overwrite=True))
-            with contextlib.ExitStack() as opened:
-                for _ in range(3):
-                    driver = opened.enter_context(browsers.browser(*browsers.WEBGL))
-                    browsers.Page(driver, server.view(run="bench")).wait_for(run="bench", points=EXAMPLES)
+            with replayed(server, 3):
+                with_requests.append(record(store, "bench", EXAMPLES, RECORDED, overwrite=True))
+            with shown(browsers, server, 3):
                 before = processor_seconds(server.process.pid)
                 with_pages.append(record(store, "bench", EXAMPLES, RECORDED, overwrite=True))
                 shares.append((processor_seconds(server.process.pid) - before) / with_pages[-1])
+    report.ratio(f"recording 1,000,000 × {RECORDED} without / with three pages' requests", [a / b for a, b in zip(without[1:], with_requests[1:])], aim="≥ 0.95",
+                 note=f"{in_ms(without[1:])} and {in_ms(with_requests[1:])}; the requests of pages, nothing drawn")
     report.ratio(f"recording 1,000,000 × {RECORDED} without / with three pages open", [a / b for a, b in zip(without[1:], with_pages[1:])], aim="≥ 0.95",
                  note=f"{in_ms(without[1:])} and {in_ms(with_pages[1:])}; the server takes {statistics.median(shares[1:]):.2f} of one core meanwhile")
 
