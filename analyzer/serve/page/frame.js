@@ -5,7 +5,7 @@
 
 const STEPS = 65534;
 const MARGIN = { left: 52, right: 64, top: 56, bottom: 44 };
-const NARROW = { left: 40, right: 12, top: 12, bottom: 40 };
+const NARROW = { left: 46, right: 12, top: 12, bottom: 40 };
 const PADDING = 0.03;
 const ZOOM_MOST = 10000;
 /* Measures whose whole range is shown, whatever the values. */
