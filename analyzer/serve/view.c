@@ -10,7 +10,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define MEASURES (MEASURE_ALL & ~MEASURE_BIT(MEASURE_VARIABILITY_CI))
 
 /* What changes whenever an observation becomes readable: the epochs' records; when the recording ends; and when another
  * store takes this one's place. */
@@ -127,7 +126,7 @@ int
 view_load(struct view *view, struct store *store, ino_t inode, const struct common_options *all, const char *run,
           struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURES, .gold = true, .user = true};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	const struct dynamics beside = {.store = store};
 	struct common_options common = *all;
 	int code;

@@ -23,8 +23,8 @@ struct view {
 	char version[VIEW_VERSION_ROOM]; /* changes with the run */
 	ino_t inode;                     /* of the store that it was loaded from: see open_stores_take() */
 	char range[32];                  /* "0:6": the epochs asked for, "A:B", either side empty */
-	struct dynamics dynamics; /* loaded and detached: every measure the run has signals for but the interval of
-	                             variability; gold labels; users' columns. By dense index */
+	struct dynamics dynamics; /* loaded and detached: every measure the run has signals for; gold labels; users'
+	                             columns. By dense index */
 	struct {
 		double low, high; /* of its values; 0 and 0: it has none */
 		char digest[WITHIN_DIGEST_ROOM];
