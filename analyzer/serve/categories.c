@@ -6,18 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-take_labels(struct categories *categories)
+/* A label is a user's number, up to 2^31: what is counted is which there are. */
+static int
+take_labels(struct categories *categories, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &categories->view->dynamics;
+	struct classes *classes = &categories->classes;
+	size_t without;
+	int code;
 
-	for (size_t i = 0; i < dynamics->count; i++) {
-		int32_t gold = dynamics->gold ? dynamics->gold[dynamics->order[i]] : -1;
-
-		categories->numbers[i] = gold;
-		if (gold >= 0 && (size_t)gold >= categories->known)
-			categories->known = (size_t)gold + 1;
-	}
+	for (size_t i = 0; i < dynamics->count; i++)
+		categories->numbers[i] = -1;
+	if (!dynamics->gold || dynamics->count == 0)
+		return 0;
+	code = classes_make(classes, dynamics->gold, dynamics->order, dynamics->count, error);
+	if (code < 0)
+		return code;
+	without = classes->labels[0] < 0; /* examples without a label are their first group */
+	for (size_t i = 0; i < dynamics->count; i++)
+		categories->numbers[i] =
+		        (int32_t)classes_find(classes, dynamics->gold[dynamics->order[i]]) - (int32_t)without;
+	categories->known = classes->count - without;
+	return 0;
 }
 
 static void
@@ -56,24 +66,29 @@ categories_make(struct categories *categories, const struct view *view, struct t
 	if (!categories->numbers)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (gold)
-		take_labels(categories);
+		code = take_labels(categories, error);
 	else
 		take_column(categories, texts);
-	return 1;
+	if (code < 0)
+		categories_free(categories);
+	return code < 0 ? code : 1;
 }
 
 void
 categories_free(struct categories *categories)
 {
 	free(categories->numbers);
+	classes_free(&categories->classes);
 	categories->numbers = NULL;
 }
 
 void
 categories_report(struct report *report, const struct categories *categories, size_t number)
 {
+	const struct classes *classes = &categories->classes;
 	const char *label;
 	char digits[24];
+	uint64_t value;
 	size_t length;
 
 	if (categories->column) {
@@ -81,8 +96,9 @@ categories_report(struct report *report, const struct categories *categories, si
 		report_null(report, "value");
 		return;
 	}
-	label = store_snapshot_label(categories->view->dynamics.snapshot, number);
-	snprintf(digits, sizeof(digits), "%zu", number);
+	value = (uint64_t)classes->labels[classes->count - categories->known + number];
+	label = store_snapshot_label(categories->view->dynamics.snapshot, value);
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
 	report_text(report, "label", label ? label : digits);
-	report_whole(report, "value", number);
+	report_whole(report, "value", value);
 }

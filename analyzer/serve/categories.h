@@ -7,12 +7,14 @@
 #include "views.h"
 
 #include "output/report.h"
+#include "selection/classes.h"
 
 struct categories {
 	int32_t *numbers; /* by place; −1: none */
-	size_t known;     /* numbers are below it */
+	size_t known;     /* numbers are below it: categories that there are, however large the users' labels */
 	/* private */
 	const struct view *view;
+	struct classes classes; /* of gold labels; the last `known` of them */
 	const struct attribute *column; /* NULL: gold labels */
 };
 

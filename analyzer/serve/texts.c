@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 32 /* that are kept */
-
 struct texts {
 	struct user_file file;
 	const char *id_field;
@@ -22,8 +20,8 @@ struct texts {
 	struct ids ids;
 	uint32_t *order; /* 0, 1, 2, …: what the index wants */
 	struct ids_index index;
-	pthread_mutex_t lock; /* of the columns */
-	struct attributes columns[COLUMNS_MAX];
+	pthread_mutex_t lock;       /* of the columns */
+	struct attributes *columns; /* each its own reading */
 	size_t column_count;
 };
 
@@ -89,6 +87,7 @@ texts_free(struct texts *texts)
 		return;
 	for (size_t c = 0; c < texts->column_count; c++)
 		attributes_free(&texts->columns[c]);
+	free(texts->columns);
 	ids_index_free(&texts->index);
 	free(texts->order);
 	attributes_free(&texts->records);
@@ -283,24 +282,29 @@ texts_ending(const struct texts *texts)
 	return endings[texts->file.format];
 }
 
+/* Reads one more column. */
 static int
-read_column(struct texts *texts, const char *name, struct attributes *column, struct portolan_error *error)
+add_column(struct texts *texts, const char *name, struct portolan_error *error)
 {
 	const char *option = "the column asked for";
 	const struct attributes_request request = {
 	        .file = &texts->file, .id_field = texts->id_field, .names = &name, .options = &option, .count = 1};
+	struct attributes *columns;
 	struct ids ids;
 	int code;
 
 	if (!fields_has(&texts->file, name))
 		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'", texts->file.path, name);
-	if (texts->column_count == COLUMNS_MAX)
-		return error_set(error, PORTOLAN_E_MEMORY, "%d columns of %s are looked at already", COLUMNS_MAX,
-		                 texts->file.path);
-	code = attributes_read_all(column, &request, &ids, error);
-	if (code >= 0)
-		ids_free(&ids);
-	return code;
+	columns = realloc(texts->columns, (texts->column_count + 1) * sizeof(*columns));
+	if (!columns)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	texts->columns = columns;
+	code = attributes_read_all(&columns[texts->column_count], &request, &ids, error);
+	if (code < 0)
+		return code;
+	ids_free(&ids);
+	texts->column_count++;
+	return 0;
 }
 
 int
@@ -312,13 +316,10 @@ texts_column(struct texts *texts, const char *name, const struct attribute **col
 	pthread_mutex_lock(&texts->lock);
 	while (c < texts->column_count && strcmp(texts->columns[c].list[0].name, name) != 0)
 		c++;
-	if (c == texts->column_count) {
-		code = read_column(texts, name, &texts->columns[c], error);
-		if (code >= 0)
-			texts->column_count++;
-	}
-	pthread_mutex_unlock(&texts->lock);
+	if (c == texts->column_count)
+		code = add_column(texts, name, error);
 	if (code >= 0)
 		*column = &texts->columns[c].list[0];
+	pthread_mutex_unlock(&texts->lock);
 	return code;
 }

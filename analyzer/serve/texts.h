@@ -42,7 +42,8 @@ const char *texts_line(const struct texts *texts, size_t record, size_t *length)
 const char *texts_header(const struct texts *texts, size_t *length);
 const char *texts_ending(const struct texts *texts); /* "jsonl", "csv" or "tsv" */
 
-/* A column, by record; read when it is first asked for, and then kept. */
+/* A column, by record; read when it is first asked for, and then kept: in the memory of arrays.h, whose limit holds for
+ * however many. */
 int texts_column(struct texts *texts, const char *name, const struct attribute **column, struct portolan_error *error);
 
 #endif

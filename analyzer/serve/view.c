@@ -10,7 +10,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-
 /* What changes whenever an observation becomes readable: the epochs' records; when the recording ends; and when another
  * store takes this one's place. */
 int

@@ -99,6 +99,27 @@ def test_selections(server, portolan, store, folder, data):
     check(server.request("/api/selection?run=a/b&known=x")[0].status == 400, "known is a number")
 
 
+def test_large_numbers(portolan, make_store, folder):
+    """Labels as large as they can be take no more memory than others; any number of columns can be looked at."""
+    store, data = os.path.join(folder, "large"), os.path.join(folder, "large.csv")
+    ids, largest = [1, 2**63 - 1, 2**63, 2**64 - 2], 2147483646
+    one = stores.batch(0, np.array(ids, "u8"), np.full(4, 0.5, "f4"), np.ones(4, bool), np.array([largest, 5, largest, 0]))
+    stores.make_store(make_store, store, [stores.run("large", [one])])
+    names = [f"c{i}" for i in range(100)]
+    with open(data, "w") as file:
+        file.write("id," + ",".join(names) + "\n" + "".join(f"{i}," + ",".join(f"v{i % 7}" for _ in names) + "\n" for i in ids))
+    with serving.serving(portolan, "--store", store, "--data", data, "--id-field", "id", "large") as server:
+        view = server.json("/api/view?run=large")
+        check([(v["label"], v["value"], v["count"]) for v in view["gold"]["values"]] == [(str(largest), largest, 2), ("0", 0, 1), ("5", 5, 1)],
+              f"labels: {view['gold']}")
+        points = server.request("/api/points?run=large&x=confidence&y=confidence&colour=gold")[1]
+        check(points[-4:] == bytes([0, 2, 0, 1]), f"colours of labels: {points[-4:]}")
+        groups = server.json("/api/runs/large/select?as=groups", json.dumps({"filters": {"gold": {"in": [largest]}}}))["groups"]
+        check([(g["value"], g["inside"], g["all"]) for g in groups] == [(0, 0, 1), (5, 0, 1), (largest, 2, 2)], f"groups: {groups}")
+        for name in names:  # all of them, however many
+            check(len(server.json(f"/api/legend?run=large&colour=data:{name}")["values"]) == len({i % 7 for i in ids}), f"column {name}")
+
+
 def test_table_search(server, rows):
     """A table that is searched, and the page of it that has an example."""
     body = json.dumps({"filters": {"gold": {"in": [0, 2]}}})
@@ -274,6 +295,7 @@ def main():
             test_long_lists(server, portolan, store)
             test_digests(server, portolan, store, folder)
         test_relabelled(portolan, make_store, folder)
+        test_large_numbers(portolan, make_store, folder)
         test_formulas(portolan, make_store, folder)
     finish()
 
