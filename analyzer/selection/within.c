@@ -37,7 +37,7 @@ within_request(const struct within *within, struct dynamics_request *request)
 	{
 		if (strcmp(name, "gold") == 0)
 			request->gold = true;
-		else if (strcmp(name, "id") != 0)
+		else if (strcmp(name, "id") != 0 && !within_is_of_file(name, filter))
 			request_column(name, request);
 	}
 	json_object_foreach(json_object_get(within->object, "digests"), name, filter)
@@ -109,8 +109,9 @@ sort_numbers(const json_t *array)
 	return numbers;
 }
 
-static int
-keep_numbers(const double *values, const json_t *filter, uint32_t *kept, size_t *count, struct portolan_error *error)
+int
+within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, size_t *count,
+                    struct portolan_error *error)
 {
 	const json_t *in = json_object_get(filter, "in"), *min = json_object_get(filter, "min");
 	const json_t *max = json_object_get(filter, "max");
@@ -237,6 +238,18 @@ keep_ids(const struct within *within, const struct dynamics *dynamics, const jso
 }
 
 static int
+keep_of_file(const struct within *within, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
+             struct portolan_error *error)
+{
+	if (within->file.keep)
+		return within->file.keep(within->file.context, name, filter, kept, count, error);
+	return within_wrong(within, error,
+	                    "the filter of '%.100s' needs your own file, and only the live page reads it: export the "
+	                    "selection there (selection.json), where ids stand in the filter's place",
+	                    name);
+}
+
+static int
 keep_filter(const struct within *within, const struct dynamics *dynamics, const char *name, const json_t *filter,
             uint32_t *kept, size_t *count, struct portolan_error *error)
 {
@@ -246,8 +259,10 @@ keep_filter(const struct within *within, const struct dynamics *dynamics, const 
 		return keep_labels(within, dynamics, filter, kept, count, error);
 	if (strcmp(name, "id") == 0)
 		return keep_ids(within, dynamics, filter, kept, count, error);
+	if (within_is_of_file(name, filter))
+		return keep_of_file(within, name, filter, kept, count, error);
 	values = find_column(within, dynamics, name, error);
-	return values ? keep_numbers(values, filter, kept, count, error) : PORTOLAN_E_INVALID;
+	return values ? within_keep_numbers(values, filter, kept, count, error) : PORTOLAN_E_INVALID;
 }
 
 int
@@ -263,10 +278,12 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 	*kept_count = n;
 	if (within->x)
 		code = keep_parts(within, dynamics, kept, kept_count, error);
-	json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
-	{
-		if (code >= 0)
-			code = keep_filter(within, dynamics, name, filter, kept, kept_count, error);
+	for (int of_file = 0; of_file < 2; of_file++) { /* what takes longer comes last */
+		json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
+		{
+			if (code >= 0 && within_is_of_file(name, filter) == of_file)
+				code = keep_filter(within, dynamics, name, filter, kept, kept_count, error);
+		}
 	}
 	return code;
 }

@@ -12,6 +12,9 @@
  * are inclusive; who lacks the filter's value does not pass it. `gold` takes numbers of classes, names of classes, and
  * null for who has no label; `id` numbers, or texts; measures and users' columns "min", "max", and "in" with numbers.
  * `digests` tell whether what was selected from is what there is now: see within_is_changed().
+ *
+ * The live page has two filters more, which need the user's own file: "data:COLUMN", with "in" and texts, or as a measure's,
+ * and "text": {"contains": ["a", "b"]}, examples whose id or texts hold all of these. It exports ids in their place.
  */
 #ifndef WITHIN_H
 #define WITHIN_H
@@ -35,6 +38,20 @@ const char *within_epochs(const struct within *within); /* "1:6" */
 /* The object it was read from, without what it does not know. Borrowed. */
 const json_t *within_json(const struct within *within);
 
+/* Is it a filter that needs the user's own file? */
+bool within_is_of_file(const char *name, const json_t *filter);
+
+/*
+ * Who decides such filters: keep() does what within_keep() does for one of them, kept[] being the *count that are left,
+ * dense indices by ascending id. Without, within_keep() refuses them.
+ */
+struct within_file {
+	int (*keep)(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
+	            struct portolan_error *error);
+	void *context;
+};
+void within_use_file(struct within *within, const struct within_file *file); /* is copied */
+
 /* Adds what must be loaded for it. */
 void within_request(const struct within *within, struct dynamics_request *request);
 
@@ -45,6 +62,10 @@ void within_request(const struct within *within, struct dynamics_request *reques
  */
 int within_keep(const struct within *within, const struct dynamics *dynamics, const uint32_t *order, size_t n,
                 uint32_t *kept, size_t *kept_count, struct portolan_error *error);
+
+/* Of the *count in kept[], keeps those whose values[index] pass a filter of numbers. PORTOLAN_E_MEMORY. */
+int within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, size_t *count,
+                        struct portolan_error *error);
 
 #define WITHIN_DIGEST_ROOM 17
 /* A hash (XXH3) of a column's values, or, if `values` is NULL, of the gold labels, which are loaded, over the observed

@@ -16,7 +16,8 @@ struct within {
 	const char *x, *y; /* NULL: there are no parts */
 	struct within_part *parts;
 	size_t part_count;
-	const json_t *filters; /* of the object; NULL: none */
+	const json_t *filters;   /* of the object; NULL: none */
+	struct within_file file; /* keep is NULL: none */
 };
 
 /* PORTOLAN_E_INVALID: "WHAT: why". */

@@ -12,6 +12,7 @@
 
 #define PARTS_MAX 1000
 #define VERTICES_MAX 100000  /* of all polygons */
+#define TEXTS_MAX 16         /* that are searched at once */
 #define COORDINATE_MAX 1e150 /* of a vertex: products of two stay finite */
 
 int
@@ -123,16 +124,42 @@ read_parts(struct within *within, struct portolan_error *error)
 	return code;
 }
 
+bool
+within_is_of_file(const char *name, const json_t *filter)
+{
+	return strncmp(name, "data:", 5) == 0 || (strcmp(name, "text") == 0 && json_object_get(filter, "contains"));
+}
+
+/* {"contains": […]} */
+static int
+check_search(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
+{
+	const json_t *texts = json_object_get(filter, "contains"), *text;
+	bool fits = json_object_size(filter) == 1 && json_array_size(texts) > 0 && json_array_size(texts) <= TEXTS_MAX;
+	size_t i;
+
+	json_array_foreach(texts, i, text)
+	{
+		fits = fits && json_string_length(text) > 0;
+	}
+	return fits ? 0
+	            : within_wrong(within, error, "the filter of '%s' is {\"contains\": […]}, with 1 to %d texts", name,
+	                           TEXTS_MAX);
+}
+
 /* Does the filter have what a filter of this column can have? */
 static int
 check_filter(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
 {
 	static const char *const of_sets[] = {"in", NULL}, *const of_numbers[] = {"in", "min", "max", NULL};
 	bool set = strcmp(name, "gold") == 0 || strcmp(name, "id") == 0;
+	bool of_file = within_is_of_file(name, filter);
 	const json_t *in = json_object_get(filter, "in");
 	const json_t *min = json_object_get(filter, "min"), *max = json_object_get(filter, "max"), *value;
 	size_t i;
 
+	if (of_file && *name == 't')
+		return check_search(within, name, filter, error);
 	if (json_object_size(filter) == 0 || unknown_member(filter, set ? of_sets : of_numbers))
 		return within_wrong(within, error, "the filter of '%.100s' is {%s}", name,
 		                    set ? "\"in\": […]"
@@ -144,11 +171,13 @@ check_filter(const struct within *within, const char *name, const json_t *filter
 	{
 		bool fits =
 		        set ? json_is_integer(value) || json_is_string(value) || (json_is_null(value) && *name == 'g')
-		            : json_is_number(value);
+		            : json_is_number(value) || (of_file && (json_is_string(value) || json_is_null(value)));
 
 		if (!fits)
 			return within_wrong(within, error, "the filter of '%.100s': value %zu of 'in' is no %s", name,
-			                    i, set ? "whole number or text" : "number");
+			                    i, set       ? "whole number or text"
+			                    : of_file ? "number or text"
+			                              : "number");
 	}
 	return 0;
 }
@@ -261,6 +290,12 @@ const char *
 within_epochs(const struct within *within)
 {
 	return json_string_value(json_object_get(within->object, "epochs"));
+}
+
+void
+within_use_file(struct within *within, const struct within_file *file)
+{
+	within->file = *file;
 }
 
 const json_t *

@@ -4,8 +4,9 @@
 #define ANSWERS_H
 
 #include "http.h"
-#include "selections.h"
 #include "progress.h"
+#include "searches.h"
+#include "selections.h"
 #include "server.h"
 #include "texts.h"
 #include "views.h"
@@ -15,7 +16,8 @@
 struct server {
 	struct server_settings settings;
 	struct views *views;
-	struct texts *texts; /* NULL: no --data */
+	struct texts *texts;       /* NULL: no --data */
+	struct searches *searches; /* of the texts; NULL likewise */
 	struct selections *selections;
 	struct progress *progress;
 };
@@ -59,7 +61,6 @@ void answer_bins(struct server *server, const struct http_request *request, stru
 void answer_inside(struct server *server, const struct http_request *request, struct http_answer *answer);
 void answer_match(struct server *server, const struct http_request *request, struct http_answer *answer);
 void answer_example(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_search(struct server *server, const struct http_request *request, struct http_answer *answer);
 void answer_selection(struct server *server, const struct http_request *request, struct http_answer *answer);
 void answer_select(struct server *server, const struct http_request *request, const char *run,
                    struct http_answer *answer);

@@ -30,17 +30,31 @@ take_labels(struct categories *categories, struct portolan_error *error)
 	return 0;
 }
 
-static void
-take_column(struct categories *categories, const struct texts *texts)
+/* What is written is not what the view is: others who have it see no change. */
+const uint32_t *
+categories_records(const struct view *view, struct texts *texts)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+
+	return texts_match(texts, &dynamics->ids, dynamics->order, dynamics->count,
+	                   (uint32_t **)(uintptr_t)&view->records);
+}
+
+static int
+take_column(struct categories *categories, struct texts *texts, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &categories->view->dynamics;
+	const uint32_t *records = categories_records(categories->view, texts);
 
+	if (!records)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < dynamics->count; i++) {
-		size_t record = texts_find(texts, &dynamics->ids, dynamics->order[i]);
+		uint32_t record = records[dynamics->order[i]];
 
-		categories->numbers[i] = record == TEXTS_NONE ? -1 : categories->column->categories[record];
+		categories->numbers[i] = record == TEXTS_NO_RECORD ? -1 : categories->column->categories[record];
 	}
 	categories->known = categories->column->names.count;
+	return 0;
 }
 
 int
@@ -65,10 +79,7 @@ categories_make(struct categories *categories, const struct view *view, struct t
 	categories->numbers = malloc((view->dynamics.count + 1) * sizeof(*categories->numbers));
 	if (!categories->numbers)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	if (gold)
-		code = take_labels(categories, error);
-	else
-		take_column(categories, texts);
+	code = gold ? take_labels(categories, error) : take_column(categories, texts, error);
 	if (code < 0)
 		categories_free(categories);
 	return code < 0 ? code : 1;

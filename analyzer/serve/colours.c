@@ -87,18 +87,20 @@ colour_measure(struct colours *colours, const struct view *view, const char *nam
 
 /* By a column of numbers in the user's file. */
 static int
-colour_column(struct colours *colours, const struct attribute *column, const struct view *view,
-              const struct texts *texts, struct portolan_error *error)
+colour_column(struct colours *colours, const struct attribute *column, const struct view *view, struct texts *texts,
+              struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &view->dynamics;
-	double *values = malloc((dynamics->count + 1) * sizeof(*values)), low = INFINITY, high = -INFINITY;
+	const uint32_t *records = categories_records(view, texts);
+	double *values = records ? malloc((dynamics->count + 1) * sizeof(*values)) : NULL;
+	double low = INFINITY, high = -INFINITY;
 
 	if (!values)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < dynamics->count; i++) {
-		size_t record = texts_find(texts, &dynamics->ids, dynamics->order[i]);
+		uint32_t record = records[dynamics->order[i]];
 
-		values[i] = record == TEXTS_NONE ? NAN : column->numbers[record];
+		values[i] = record == TEXTS_NO_RECORD ? NAN : column->numbers[record];
 		low = fmin(low, values[i]);
 		high = fmax(high, values[i]);
 	}

@@ -1,4 +1,4 @@
-/* example_answer.c: GET api/example and api/search: examples by place, id and text. */
+/* example_answer.c: GET api/example: an example by place, or by id. */
 #include "answers.h"
 #include "examples.h"
 
@@ -73,57 +73,5 @@ answer_example(struct server *server, const struct http_request *request, struct
 			http_error(answer, 404, "no example %s was observed in these epochs",
 			           id ? id : "at that place");
 	}
-	views_return(server->views, view);
-}
-
-static void
-report_found(struct report *report, const uint32_t *found, size_t count, size_t searched, size_t all)
-{
-	report_begin(report, NULL);
-	report_begin_list(report, "places");
-	for (size_t i = 0; i < count; i++)
-		report_whole(report, NULL, found[i]);
-	report_end(report);
-	report_whole(report, "searched", searched);
-	report_flag(report, "complete", searched == all);
-	report_end(report);
-}
-
-static void
-send_found(const struct server *server, const struct view *view, const char *part, size_t most,
-           struct http_answer *answer)
-{
-	const struct dynamics *dynamics = &view->dynamics;
-	uint32_t *found = malloc((dynamics->count + 1) * sizeof(*found));
-	size_t searched, count;
-	struct report report;
-
-	if (!found) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
-	count = examples_search(view, server->texts, dynamics->order, dynamics->count, part, most, found, &searched);
-	if (answer_begin(&report, answer)) {
-		report_found(&report, found, count, searched, dynamics->count);
-		answer_finish(&report, answer);
-	}
-	free(found);
-}
-
-void
-answer_search(struct server *server, const struct http_request *request, struct http_answer *answer)
-{
-	const char *part = http_argument(request, "q");
-	const struct view *view;
-	uint64_t most;
-
-	if (!part || !*part) {
-		http_error(answer, 400, "search for what? Add &q=TEXT");
-		return;
-	}
-	if (!answer_number(request, "most", 1, 10000, 1000, &most, answer) ||
-	    !answer_take_view(server, request, &view, answer))
-		return;
-	send_found(server, view, part, (size_t)most, answer);
 	views_return(server->views, view);
 }

@@ -79,12 +79,11 @@ examples_report(struct report *report, const struct view *view, const struct tex
 	report_end(report);
 }
 
-static bool
-has_text(const struct view *view, const struct texts *texts, uint32_t index, const char *part)
+bool
+examples_id_contains(const struct ids *ids, uint32_t index, const char *part)
 {
-	const struct ids *ids = &view->dynamics.ids;
-	size_t record, length;
 	char id[512];
+	size_t length;
 
 	if (ids->kind == STORE_ID_STR) {
 		const char *text = ids_text(ids, index, &length);
@@ -93,7 +92,16 @@ has_text(const struct view *view, const struct texts *texts, uint32_t index, con
 	} else {
 		number_print_u64(ids->integers[index], id);
 	}
-	if (strcasestr(id, part))
+	return strcasestr(id, part) != NULL;
+}
+
+static bool
+has_text(const struct view *view, const struct texts *texts, uint32_t index, const char *part)
+{
+	const struct ids *ids = &view->dynamics.ids;
+	size_t record;
+
+	if (examples_id_contains(ids, index, part))
 		return true;
 	record = texts ? texts_find(texts, ids, index) : TEXTS_NONE;
 	return record != TEXTS_NONE && texts_contain(texts, record, part);
@@ -101,12 +109,12 @@ has_text(const struct view *view, const struct texts *texts, uint32_t index, con
 
 size_t
 examples_search(const struct view *view, const struct texts *texts, const uint32_t *indices, size_t n, const char *part,
-                size_t most, uint32_t *found, size_t *searched)
+                uint32_t *found, size_t *searched)
 {
 	int64_t until = clock_ms() + SEARCH_MS;
 	size_t count = 0, i = 0;
 
-	for (; i < n && count < most; i++) {
+	for (; i < n; i++) {
 		if (i % 1024 == 1023 && clock_ms() > until)
 			break;
 		if (has_text(view, texts, indices[i], part))

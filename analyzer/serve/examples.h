@@ -10,13 +10,15 @@
 void examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
                      const struct stories *stories, size_t i);
 
+/* Does the id, as a text, hold `part`, letters large or small? */
+bool examples_id_contains(const struct ids *ids, uint32_t index, const char *part);
+
 /*
  * Of n examples (dense indices), the numbers 0 … n−1 of those whose id, or a text, holds `part`, letters large or
- * small: found[] (room for `most`, or n if that is less); returns how many. It ends when `most` are found, or after
- * half a second: *searched of the n were looked at.
+ * small: found[] (room for n); returns how many. It ends after half a second: *searched of the n were looked at.
  */
 size_t examples_search(const struct view *view, const struct texts *texts, const uint32_t *indices, size_t n,
-                       const char *part, size_t most, uint32_t *found, size_t *searched);
+                       const char *part, uint32_t *found, size_t *searched);
 
 /* The id: a whole number, or a text. Integers are written as they are, whatever a reader of JSON makes of those beyond
  * 2^53. */

@@ -275,53 +275,64 @@ report_digests(struct report *report, const struct picked *picked)
 	report_end(report);
 }
 
-/* The selection with what makes it repeatable on a run that went on: the run, the epochs that there were, digests. */
-static void
-report_selection(struct report *report, const char *key, const struct picked *picked)
+/* The selection with what makes it repeatable on a run that went on: the run, the epochs that there were, digests, and
+ * ids for what only the server knows. */
+static int
+report_selection(struct report *report, const char *key, struct picked *picked, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &picked->view->dynamics;
 	char epochs[32];
 	const char *name;
 	json_t *value;
+	int code;
 
 	snprintf(epochs, sizeof(epochs), "%u:%u", dynamics->epochs[0], dynamics->epochs[dynamics->epoch_count - 1] + 1);
 	report_begin(report, key);
 	report_text(report, "run", picked->run);
 	report_text(report, "epochs", epochs);
-	json_object_foreach((json_t *)(uintptr_t)within_json(picked->within), name,
-	                    value) if (strcmp(name, "run") != 0 && strcmp(name, "epochs") != 0 &&
-	                               strcmp(name, "digests") != 0) report_json(report, name, value);
+	json_object_foreach((json_t *)(uintptr_t)within_json(picked->within), name, value)
+	{
+		if (strcmp(name, "run") != 0 && strcmp(name, "epochs") != 0 && strcmp(name, "digests") != 0 &&
+		    strcmp(name, "filters") != 0)
+			report_json(report, name, value);
+	}
+	code = file_filters_report(report, &picked->file, picked->within, error);
 	report_digests(report, picked);
 	report_end(report);
+	return code;
 }
 
 static void
-send_selection(const struct picked *picked, struct http_answer *answer)
+send_selection(struct picked *picked, struct http_answer *answer)
 {
+	struct portolan_error error;
 	struct report report;
+	int code;
 
 	if (!answer_begin(&report, answer))
 		return;
-	report_selection(&report, NULL, picked);
-	answer_finish(&report, answer);
-	answer->filename = "selection.json";
+	code = report_selection(&report, NULL, picked, &error);
+	answer_finish_or_fail(&report, code, &error, answer);
+	answer->filename = code >= 0 ? "selection.json" : NULL;
 }
 
 static void
-send_manifest(const struct server *server, const struct picked *picked, struct http_answer *answer)
+send_manifest(const struct server *server, struct picked *picked, struct http_answer *answer)
 {
 	const struct dynamics *dynamics = &picked->view->dynamics;
+	struct portolan_error error;
 	struct report report;
+	int code;
 
 	if (!answer_begin(&report, answer))
 		return;
 	manifest_begin(&report, "serve", dynamics, server->settings.common->store);
 	report_whole(&report, "chosen", picked->count);
 	manifest_classes(&report, dynamics, picked->order, picked->count);
-	report_selection(&report, "selection", picked);
+	code = report_selection(&report, "selection", picked, &error);
 	report_end(&report);
-	answer_finish(&report, answer);
-	answer->filename = "selection.manifest.json";
+	answer_finish_or_fail(&report, code, &error, answer);
+	answer->filename = code >= 0 ? "selection.manifest.json" : NULL;
 }
 
 static void
@@ -380,12 +391,15 @@ send_form(struct server *server, const struct http_request *request, struct pick
 static int
 pick(struct server *server, const char *version, struct picked *picked, struct portolan_error *error)
 {
+	const struct within_file file = {file_filters_keep, &picked->file};
 	const struct dynamics *dynamics;
 	int code = views_take(server->views, picked->run, within_epochs(picked->within), version, &picked->view, error);
 
 	if (code < 0)
 		return code;
 	dynamics = &picked->view->dynamics;
+	picked->file = (struct file_filters){server->texts, server->searches, picked->view};
+	within_use_file(picked->within, &file);
 	picked->order = malloc((dynamics->count + 1) * sizeof(*picked->order));
 	if (!picked->order)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");

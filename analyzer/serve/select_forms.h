@@ -4,6 +4,7 @@
 #define SELECT_FORMS_H
 
 #include "answers.h"
+#include "file_filters.h"
 
 #include "selection/within.h"
 
@@ -11,6 +12,7 @@
 struct picked {
 	const char *run;
 	struct within *within;
+	struct file_filters file; /* of its filters */
 	const struct view *view;
 	uint32_t *order; /* dense indices by ascending id */
 	size_t count;

@@ -80,8 +80,7 @@ keep_found(const struct server *server, struct picked *picked, const char *text,
 
 	if (!found)
 		return false;
-	count = examples_search(picked->view, server->texts, picked->order, picked->count, text, picked->count, found,
-	                        searched);
+	count = examples_search(picked->view, server->texts, picked->order, picked->count, text, found, searched);
 	for (size_t i = 0; i < count; i++)
 		picked->order[i] = picked->order[found[i]]; /* found[i] ≥ i */
 	picked->count = count;

@@ -30,6 +30,10 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	if (code >= 0 && settings->data)
 		code = texts_open(&made->texts, settings->data, settings->id_field, settings->text_fields,
 		                  settings->text_count, error);
+	if (code >= 0 && made->texts) {
+		made->searches = searches_new(made->texts, settings->common->threads);
+		code = made->searches ? code : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
 	if (code < 0)
 		server_free(made);
 	else
@@ -44,6 +48,7 @@ server_free(struct server *server)
 		return;
 	progress_free(server->progress);
 	selections_free(server->selections);
+	searches_free(server->searches);
 	texts_free(server->texts);
 	views_free(server->views);
 	free(server);
@@ -85,10 +90,10 @@ static const struct route {
 	const char *path;
 	void (*answer)(struct server *server, const struct http_request *request, struct http_answer *answer);
 } routes[] = {
-        {"api/view", answer_view},           {"api/points", answer_points}, {"api/legend", answer_legend},
-        {"api/bins", answer_bins},           {"api/inside", answer_inside}, {"api/match", answer_match},
-        {"api/example", answer_example},     {"api/search", answer_search}, {"api/progress", answer_progress},
-        {"api/selection", answer_selection}, {"metrics", answer_metrics},   {NULL, NULL},
+        {"api/view", answer_view},       {"api/points", answer_points},     {"api/legend", answer_legend},
+        {"api/bins", answer_bins},       {"api/inside", answer_inside},     {"api/match", answer_match},
+        {"api/example", answer_example}, {"api/progress", answer_progress}, {"api/selection", answer_selection},
+        {"metrics", answer_metrics},     {NULL, NULL},
 };
 
 static void

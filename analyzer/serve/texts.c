@@ -20,7 +20,7 @@ struct texts {
 	struct ids ids;
 	uint32_t *order; /* 0, 1, 2, …: what the index wants */
 	struct ids_index index;
-	pthread_mutex_t lock;       /* of the columns */
+	pthread_mutex_t lock;       /* of the columns, and of texts_match() */
 	struct attributes *columns; /* each its own reading */
 	size_t column_count;
 };
@@ -101,6 +101,12 @@ const char *
 texts_id_field(const struct texts *texts)
 {
 	return texts->id_field;
+}
+
+size_t
+texts_records(const struct texts *texts)
+{
+	return texts->records.rows;
 }
 
 size_t
@@ -196,17 +202,58 @@ texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
 	return at < 0 ? TEXTS_NONE : (size_t)at;
 }
 
+/* Where the file stands in the order of the ids, each record is the one after the last. */
+static uint32_t *
+match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n)
+{
+	uint32_t *records = malloc((ids->rows + 1) * sizeof(*records));
+	bool comparable = texts->ids.kind == ids->kind;
+	size_t next = 0;
+
+	for (size_t i = 0; records && i < n; i++) {
+		size_t record = next;
+
+		if (next >= texts->records.rows || !comparable ||
+		    ids_compare(ids, order[i], &texts->ids, (uint32_t)next) != 0)
+			record = texts_find(texts, ids, order[i]);
+		records[order[i]] = record == TEXTS_NONE ? TEXTS_NO_RECORD : (uint32_t)record;
+		next = record == TEXTS_NONE ? next : record + 1;
+	}
+	return records;
+}
+
+const uint32_t *
+texts_match(struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n, uint32_t **records)
+{
+	const uint32_t *matched;
+
+	pthread_mutex_lock(&texts->lock);
+	if (!*records)
+		*records = match(texts, ids, order, n);
+	matched = *records;
+	pthread_mutex_unlock(&texts->lock);
+	return matched;
+}
+
+/* Reads a record's fields, into reader->found. False: it is not well-formed. */
+static bool
+read_record(const struct texts *texts, struct fields_reader *reader, size_t record)
+{
+	struct user_part part = user_file_whole(&texts->file);
+	struct portolan_error error;
+
+	part.at = (size_t)(texts->records.places[record] - texts->file.text);
+	fields_begin(reader, &texts->read_fields, part);
+	return fields_next(reader, &error) > 0;
+}
+
 void
 texts_read(const struct texts *texts, size_t record,
            bool (*visit)(void *context, const char *name, const struct field *field), void *context)
 {
-	struct user_part part = user_file_whole(&texts->file);
 	struct fields_reader reader = {0};
-	struct portolan_error error;
 
-	part.at = (size_t)(texts->records.places[record] - texts->file.text);
-	fields_begin(&reader, &texts->read_fields, part);
-	if (fields_next(&reader, &error) > 0)
+	if (read_record(texts, &reader, record))
 		for (size_t i = 0; i < texts->field_count; i++)
 			if (!visit(context, texts->fields[i], &reader.found[i]))
 				break;
@@ -231,30 +278,61 @@ texts_report(struct report *report, const char *key, const struct texts *texts, 
 	report_end(report);
 }
 
-struct search {
-	const char *part;
-	bool found;
-};
+static char
+fold(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter + 'a' - 'A') : letter;
+}
+
+/* Does the text hold the part, which is not empty? */
+static bool
+holds(const struct field *text, const char *part, size_t length)
+{
+	char first = fold(*part);
+
+	for (size_t i = 0; i + length <= text->length; i++) {
+		size_t same = 1;
+
+		if (fold(text->at[i]) != first)
+			continue;
+		while (same < length && fold(text->at[i + same]) == fold(part[same]))
+			same++;
+		if (same == length)
+			return true;
+	}
+	return false;
+}
 
 static bool
-search_text(void *context, const char *name, const struct field *field)
+record_holds(const struct texts *texts, struct fields_reader *reader, size_t record, const char *part)
 {
-	struct search *search = context;
-	char *text = field->at ? strndup(field->at, field->length) : NULL;
-
-	(void)name;
-	search->found = text && strcasestr(text, search->part);
-	free(text);
-	return !search->found;
+	if (!read_record(texts, reader, record))
+		return false;
+	for (size_t i = 0; i < texts->field_count; i++)
+		if (reader->found[i].at && holds(&reader->found[i], part, strlen(part)))
+			return true;
+	return false;
 }
 
 bool
 texts_contain(const struct texts *texts, size_t record, const char *part)
 {
-	struct search search = {.part = part};
+	struct fields_reader reader = {0};
+	bool found = record_holds(texts, &reader, record, part);
 
-	texts_read(texts, record, search_text, &search);
-	return search.found;
+	fields_end(&reader);
+	return found;
+}
+
+void
+texts_search(const struct texts *texts, size_t from, size_t to, const char *part, unsigned char *bits)
+{
+	struct fields_reader reader = {0};
+
+	for (size_t record = from; record < to; record++)
+		if (record_holds(texts, &reader, record, part))
+			bits[record / 8] |= (unsigned char)(1u << record % 8);
+	fields_end(&reader);
 }
 
 const char *

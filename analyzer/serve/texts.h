@@ -18,6 +18,7 @@ int texts_open(struct texts **texts, const char *path, const char *id_field, con
 void texts_free(struct texts *texts); /* NULL: nothing */
 
 const char *texts_id_field(const struct texts *texts);
+size_t texts_records(const struct texts *texts); /* how many there are */
 size_t texts_fields(const struct texts *texts, const char *const **fields);
 
 /* The names of its other columns, as a list: CSV's and TSV's header, the first JSON line's members. */
@@ -26,6 +27,15 @@ void texts_report_columns(struct report *report, const char *key, const struct t
 /* The number of the record of an id; TEXTS_NONE: it has none. */
 size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);
 
+#define TEXTS_NO_RECORD UINT32_MAX
+/*
+ * The records of n examples, `order`: records[i] is that of dense index i, TEXTS_NO_RECORD: it has none. They are found
+ * once and kept in *records (NULL at first), the caller's to free(), who touches it otherwise only when nobody calls
+ * this with it. NULL: out of memory.
+ */
+const uint32_t *texts_match(struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n,
+                            uint32_t **records);
+
 /* Calls `visit` with each text of a record, in the order of the fields, until it says false. */
 void texts_read(const struct texts *texts, size_t record,
                 bool (*visit)(void *context, const char *name, const struct field *field), void *context);
@@ -33,8 +43,10 @@ void texts_read(const struct texts *texts, size_t record,
 /* {field: text} of a record; null, where a field is not there. */
 void texts_report(struct report *report, const char *key, const struct texts *texts, size_t record);
 
-/* Does one of its texts hold `part`, letters large or small? */
+/* Does one of its texts hold `part`, which is not empty? A to Z are what a to z are. */
 bool texts_contain(const struct texts *texts, size_t record, const char *part);
+/* The same of records from … to − 1: sets their bits, the lowest of a byte first, where they do. */
+void texts_search(const struct texts *texts, size_t from, size_t to, const char *part, unsigned char *bits);
 
 /* The record as it stands in the file, without its line end. */
 const char *texts_line(const struct texts *texts, size_t record, size_t *length);

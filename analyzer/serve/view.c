@@ -148,4 +148,5 @@ view_finish(struct view *view)
 {
 	dynamics_free(&view->dynamics);
 	free(view->all_epochs);
+	free(view->records);
 }

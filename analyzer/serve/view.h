@@ -30,6 +30,7 @@ struct view {
 		char digest[WITHIN_DIGEST_ROOM];
 	} extents[DYNAMICS_COLUMNS_MAX]; /* of the dynamics' columns */
 	struct region_cuts cuts;         /* the default ones */
+	uint32_t *records;               /* of the user's file: see categories_records() */
 	uint32_t *all_epochs;            /* with observations, also beyond the range; ascending */
 	size_t all_epoch_count;
 };

@@ -99,8 +99,86 @@ def test_selections(server, portolan, store, folder, data):
     check(server.request("/api/selection?run=a/b&known=x")[0].status == 400, "known is a number")
 
 
+def file_filters(data):
+    """Filters that need the user's file, and what they let through."""
+    def kind(i):
+        return data[i]["kind"]
+
+    def holds(i, part):
+        return part in str(i) or part.lower() in data[i]["text"].lower()
+
+    yield {"data:kind": {"in": ["k1"]}}, lambda r: kind(r["id"]) == "k1"
+    yield {"data:kind": {"in": ["k0", "k1"]}}, lambda r: True
+    yield {"data:kind": {"in": []}}, lambda r: False
+    yield {"data:maybe": {"in": [None]}}, lambda r: data[r["id"]]["maybe"] is None
+    yield {"data:maybe": {"in": ["odd \u202e one", None]}}, lambda r: data[r["id"]]["maybe"] in ("odd \u202e one", None)
+    yield {"data:size": {"min": 2, "max": 4.5}}, lambda r: 2 <= data[r["id"]]["size"] <= 4.5
+    yield {"data:size": {"in": [0, 6]}}, lambda r: data[r["id"]]["size"] in (0, 6)
+    yield {"text": {"contains": ["<SCRIPT>Alert(12"]}}, lambda r: str(r["id"]).startswith("12")
+    yield {"text": {"contains": ["99"]}}, lambda r: "99" in str(r["id"])
+    yield {"text": {"contains": ["1", "TEXT 2"]}}, lambda r: holds(r["id"], "1") and holds(r["id"], "text 2")
+    yield {"text": {"contains": ["nowhere"]}}, lambda r: False
+    yield ({"data:size": {"min": 3}, "text": {"contains": ["7"]}, "id": {"in": [*range(500, 2000), "27", 99999999]}, "gold": {"in": ["no"]}},
+           lambda r: data[r["id"]]["size"] >= 3 and "7" in str(r["id"]) and (500 <= r["id"] < 2000 or r["id"] == 27) and r["gold"] == 1)
+
+
+def test_file_filters(server, portolan, store, folder, data):
+    """Filters on columns of --data, and on text; and the ids that they are exported as, which the command takes."""
+    rows = serving.metrics(portolan, store, "a/b")
+    lasso, is_in_lasso = next(selections())
+    version = server.json("/api/view?run=a/b")["version"]
+    for filters, passes in file_filters(data):
+        for polygon, is_in in (({}, lambda r: True), (lasso, is_in_lasso)):
+            body = json.dumps({**polygon, "filters": filters})
+            expected = [row["id"] for row in rows if passes(row) and is_in(row)]
+            told = server.json("/api/runs/a/b/select", body)
+            check(told == {"count": len(expected), "ids": expected}, f"{filters}: {told['count']}, not {len(expected)}")
+            mask = np.unpackbits(np.frombuffer(server.request("/api/runs/a/b/select?as=mask&version=" + version, body)[1], "u1"), bitorder="little")[:N]
+            check(np.flatnonzero(mask).tolist() == expected, f"{filters}: the mask")
+            made = server.json("/api/runs/a/b/select?as=selection", body)
+            check(set(made["filters"]) == {"id"} | ({"gold"} & set(filters)), f"{filters}: exported as {list(made['filters'])}")
+            check(server.json("/api/runs/a/b/select?as=manifest", body)["selection"] == made, f"{filters}: the manifest")
+            for exported in (made, {name: value for name, value in made.items() if name != "digests"}):
+                selected = run_select(portolan, store, folder, exported)
+                check(selected.stdout == "".join(f"{i}\n" for i in expected) and not selected.stderr, f"{filters}: select --within {selected.stderr}")
+            check(set(made["digests"]) == {"gold"} & set(filters) | ({"variability", "confidence"} if polygon else set()), f"{filters}: digests {made['digests']}")
+    kept = {"filters": {"data:kind": {"in": ["k1"]}}}
+    server.json("/api/runs/c/select?as=keep", json.dumps(kept))
+    check(server.json("/api/selection?run=c")["selection"] == kept, "a selection that is kept stays as the page has it")
+
+
+def test_wrong_file_filters(server, portolan, store, folder):
+    for filters, why in (({"data:nothing": {"in": ["a"]}}, "no column 'nothing'"), ({"data:kind": {"in": ["k9"]}}, "no value 'k9'"),
+                         ({"data:kind": {"min": 1}}, "holds texts"), ({"data:kind": {"in": ["k1"], "max": 2}}, "holds texts"),
+                         ({"data:kind": {"in": [1]}}, "holds texts"), ({"data:size": {"in": ["1"]}}, "holds numbers"),
+                         ({"data:size": {"in": [None]}}, "holds numbers")):
+        told = server.json("/api/runs/a/b/select", json.dumps({"filters": filters}), status=400)["error"]
+        check(why in told, f"{filters}: {told}")
+    for filters in ({"data:kind": {}}, {"data:kind": {"in": "k1"}}, {"data:kind": {"in": [["k1"]]}}, {"data:kind": {"contains": ["k1"]}}, {"text": {"contains": []}},
+                    {"text": {"contains": [""]}}, {"text": {"contains": "a"}}, {"text": {"contains": [1]}}, {"text": {"contains": ["a"] * 17}},
+                    {"text": {"contains": ["a"], "min": 1}}, {"text": {"min": 1}}, {"id": {"contains": ["a"]}}):
+        told = server.json("/api/runs/a/b/select", json.dumps({"filters": filters}), status=400)["error"]
+        check("selection" in told and next(iter(filters)) in told, f"{filters}: {told}")
+        made = run_select(portolan, store, folder, {"filters": filters})
+        check(made.returncode == 1 and not made.stdout, f"select {filters}: {made.returncode}")
+    for filters in ({"data:kind": {"in": ["k1"]}}, {"text": {"contains": ["a"]}}):
+        made = run_select(portolan, store, folder, {"filters": filters})
+        check(made.returncode == 1 and not made.stdout and f"'{next(iter(filters))}' needs your own file" in made.stderr
+              and "export the selection there" in made.stderr, f"select {filters}: {made.returncode} {made.stderr}")
+
+
+def test_filters_without_data(portolan, store):
+    """Without --data, only ids are searched, and there are no columns."""
+    with serving.serving(portolan, "--store", store, "names") as server:
+        found = server.json("/api/runs/names/select", json.dumps({"filters": {"text": {"contains": ["N-01", "9"]}}}))["ids"]
+        check(found == [f"n-{i:04d}" for i in range(100, 200) if "9" in str(i)], f"text ids that hold a text: {found}")
+        check(server.json("/api/runs/a%2Fb/select", json.dumps({"filters": {"text": {"contains": ["299"]}}}))["ids"] == [i for i in range(N) if "299" in str(i)], "integers")
+        told = server.json("/api/runs/names/select", json.dumps({"filters": {"data:kind": {"in": ["k1"]}}}), status=400)["error"]
+        check("no --data" in told, f"a column without --data: {told}")
+
+
 def test_large_numbers(portolan, make_store, folder):
-    """Labels as large as they can be take no more memory than others; any number of columns can be looked at."""
+    """Ids beyond 63 bits are exported as the command reads them; labels as large as they can be take no more memory than others."""
     store, data = os.path.join(folder, "large"), os.path.join(folder, "large.csv")
     ids, largest = [1, 2**63 - 1, 2**63, 2**64 - 2], 2147483646
     one = stores.batch(0, np.array(ids, "u8"), np.full(4, 0.5, "f4"), np.ones(4, bool), np.array([largest, 5, largest, 0]))
@@ -118,6 +196,13 @@ def test_large_numbers(portolan, make_store, folder):
         check([(g["value"], g["inside"], g["all"]) for g in groups] == [(0, 0, 1), (5, 0, 1), (largest, 2, 2)], f"groups: {groups}")
         for name in names:  # all of them, however many
             check(len(server.json(f"/api/legend?run=large&colour=data:{name}")["values"]) == len({i % 7 for i in ids}), f"column {name}")
+        filters = {"data:c77": {"in": [f"v{i % 7}" for i in ids]}}
+        made = server.json("/api/runs/large/select?as=selection", json.dumps({"filters": filters}))
+        path = os.path.join(folder, "selection.json")
+        with open(path, "w") as file:
+            json.dump(made, file)
+        selected = subprocess.run([portolan, "select", "large", "--store", store, "--within", path], capture_output=True, text=True)
+        check(selected.stdout.split() == [str(i) for i in ids], f"large ids: {selected.stdout} {selected.stderr}")
 
 
 def test_table_search(server, rows):
@@ -292,9 +377,12 @@ def main():
             test_selections(server, portolan, store, folder, data)
             test_other_epochs(server)
             test_wrong_selections(server, portolan, store, folder)
+            test_file_filters(server, portolan, store, folder, data)
+            test_wrong_file_filters(server, portolan, store, folder)
             test_long_lists(server, portolan, store)
             test_digests(server, portolan, store, folder)
         test_relabelled(portolan, make_store, folder)
+        test_filters_without_data(portolan, store)
         test_large_numbers(portolan, make_store, folder)
         test_formulas(portolan, make_store, folder)
     finish()

@@ -37,7 +37,8 @@ def make_store(program, folder):
 
 def write_data(folder):
     """(the file's records, the options of serve that name it)."""
-    data = [{"id": i, "text": f"text {i} <script>alert({i})</script> \u202e \U0001f600", "kind": f"k{i % 2}", "size": i % 7} for i in range(N)]
+    data = [{"id": i, "text": f"text {i} <script>alert({i})</script> \u202e \U0001f600", "kind": f"k{i % 2}", "size": i % 7,
+             "maybe": (None, "odd \u202e one", "other")[i % 3]} for i in range(N)]
     path = os.path.join(folder, "data.jsonl")
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(one) + "\n" for one in data)

@@ -31,6 +31,13 @@ export function fillSelect(select, choices, chosen) {
 
 const whole = new Intl.NumberFormat("en");
 
+/* Puts other children in. The focus stays where it is: on what has the same data-key. */
+export function refill(parent, ...children) {
+  const key = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  parent.replaceChildren(...children);
+  if (key !== undefined) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+
 /* 1,000,000 */
 export const count = (number) => whole.format(number);
 

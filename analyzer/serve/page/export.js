@@ -68,7 +68,7 @@ class Export {
     this.about = element("p");
     this.status = element("p", { role: "status", class: "hint" });
     this.buttons = FILES.map((file) => ({ file, made: button(`${file.text} (.${file.name.split(".").pop()})`, () => this.#save(file), { title: file.title, "data-as": file.as }) }));
-    this.selection = button(SELECTION, () => this.#saveSelection(), { title: "The selection itself, for `portolan select --within`", "data-as": "selection" });
+    this.selection = button(SELECTION, () => this.#save({ as: "selection", name: SELECTION }), { title: "The selection itself, for `portolan select --within`", "data-as": "selection" });
     this.reasons = element("ul", { class: "hint reasons" });
     this.code = element("code", { id: "select-command" });
     this.copied = element("span", { role: "status", class: "hint" });
@@ -141,12 +141,6 @@ class Export {
     } catch (error) {
       this.status.textContent = error.message;
     }
-  }
-
-  #saveSelection() {
-    const text = `${JSON.stringify(chosenToExport(this.state))}\n`;
-    save(new Blob([text], { type: "application/json" }), SELECTION);
-    this.status.textContent = `${SELECTION} is saved where this browser saves downloads.`;
   }
 
   /* The manifest says where the store is. */

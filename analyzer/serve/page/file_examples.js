@@ -110,17 +110,19 @@ export class FileExamples {
   }
 
   /* Numbers of categories by place (−1: none), with what they are called, and `value`, the class's number: {numbers,
-   * label(number), value(number), ranked}; ranked: the largest first. `name` is "gold" or "data:COLUMN". */
+   * label(number), value(number), ranked}; ranked: the largest first. `name` is "gold" or "data:COLUMN"; of the latter there is
+   * numberOf(label) too, undefined where there is none. */
   categories(name) {
     if (name === "gold") {
       const ranked = this.view.gold.values.filter(({ value }) => value !== null).map(({ value }) => value);
       return { numbers: this.gold, label: (number) => this.label(number), value: (number) => number, ranked };
     }
     const column = this.#dataColumn(name);
-    if (column?.kind !== "category") throw new SourceError(400, `This file has no categories '${name}'.`);
+    if (column?.kind !== "category") throw new SourceError(400, `This file has no categories '${name}'. portolan map puts a column of your file in with --colour COLUMN.`);
     const { labels } = column;
     const numbers = numbersBlock("data-0", Int32Array);
-    return { numbers, label: (number) => labels[number], value: () => null, ranked: rank(numbers, labels.length) };
+    const byLabel = new Map(labels.map((label, number) => [label, number]));
+    return { numbers, label: (number) => labels[number], value: () => null, numberOf: (label) => byLabel.get(label), ranked: rank(numbers, labels.length) };
   }
 }
 

@@ -1,6 +1,6 @@
 /* file_forms.js: a selection in the forms of POST api/runs/RUN/select, made from the file's examples. */
 import { rowsOf } from "./file_rows.js";
-import { placesOf } from "./file_within.js";
+import { isOfFile, placesOf, within } from "./file_within.js";
 import { SourceError } from "./source.js";
 
 export function maskOf(kept) {
@@ -32,6 +32,16 @@ function csvOf(examples, kept) {
   return lines.join("\n") + "\n";
 }
 
+/* Ids in place of what the command does not know: those that these filters, and one of ids, let through. */
+function repeatableFilters(examples, filters) {
+  const all = Object.entries(filters);
+  const isReplaced = ([name, filter]) => isOfFile(name, filter);
+  if (!all.some(isReplaced)) return filters;
+  const isKept = ([name, filter]) => name !== "id" && !isOfFile(name, filter);
+  const replaced = Object.fromEntries(all.filter((one) => !isKept(one)));
+  return { ...Object.fromEntries(all.filter(isKept)), id: { in: idsOf(examples, within(examples, { filters: replaced })) } };
+}
+
 /* With the epochs that the file has, and digests of the measures and labels it looks at: so the command repeats it. */
 function repeatable(examples, selection) {
   const { view } = examples;
@@ -39,7 +49,8 @@ function repeatable(examples, selection) {
   const columns = view.columns.filter(({ name }) => names.has(name));
   const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
   if (names.has("gold")) digests.gold = view.gold_digest;
-  return { ...selection, run: view.run, epochs: `${view.epochs[0]}:${view.epochs[view.epochs.length - 1] + 1}`, digests };
+  const filters = selection.filters ? { filters: repeatableFilters(examples, selection.filters) } : {};
+  return { ...selection, ...filters, run: view.run, epochs: `${view.epochs[0]}:${view.epochs[view.epochs.length - 1] + 1}`, digests };
 }
 
 function manifestOf(examples, kept, selection) {

@@ -1,21 +1,5 @@
-/* file_rows.js: a selection as a table in pages: searched, sorted, and then cut; and search. As select_rows.c does it. */
-import { placesOf } from "./file_within.js";
-
-/* Does the id, or a text, of the example hold this text, letters large or small? */
-function finderOf(examples, text) {
-  const part = text.toLowerCase();
-  const has = (value) => value !== null && value.toLowerCase().includes(part);
-  return (place) => has(examples.id(place)) || Object.values(examples.text(place) ?? {}).some(has);
-}
-
-/* {places, searched, complete}: at most `most` examples with the text, and how many were looked at. */
-export function search(examples, text, most) {
-  const isFound = finderOf(examples, text);
-  const places = [];
-  let place = 0;
-  for (; place < examples.n && places.length < most; place++) if (isFound(place)) places.push(place);
-  return { places, searched: place, complete: place === examples.n };
-}
+/* file_rows.js: a selection as a table in pages: searched, sorted, and then cut. As select_rows.c does it. */
+import { finderOf, placesOf } from "./file_within.js";
 
 /* What is sorted by; null: the ids. −1 and NaN are no value. */
 function valuesOf(examples, sort) {

@@ -6,7 +6,7 @@ import { isFile } from "./file_blocks.js";
 import { FileExamples } from "./file_examples.js";
 import { formOf, maskOf } from "./file_forms.js";
 import { countBins, legendOf, pointBytes, pointsInside } from "./file_points.js";
-import { rowsOf, search } from "./file_rows.js";
+import { rowsOf } from "./file_rows.js";
 import { placesOf, within } from "./file_within.js";
 import { SourceError } from "./source.js";
 
@@ -89,10 +89,6 @@ export class FileSource {
 
   async exampleOf(_at, id) {
     return this.examples.example(this.examples.placeOf(id));
-  }
-
-  async search(_at, text, most = 1000) {
-    return search(this.examples, text, most);
   }
 
   async progress() {

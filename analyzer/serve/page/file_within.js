@@ -80,6 +80,41 @@ function keepIds(examples, filter, kept) {
   for (let place = 0; place < examples.n; place++) if (!wanted[place]) kept[place] = 0;
 }
 
+/* Letters large or small; others as they are. */
+const fold = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+/* Does the id, or a text, of the example hold this text? As the server decides it. */
+export function finderOf(examples, text) {
+  const part = fold(text);
+  const has = (value) => value !== null && fold(value).includes(part);
+  return (place) => has(examples.id(place)) || Object.values(examples.text(place) ?? {}).some(has);
+}
+
+function keepText(examples, { contains }, kept) {
+  for (const isFound of contains.map((text) => finderOf(examples, text)))
+    for (let place = 0; place < examples.n; place++) if (kept[place] && !isFound(place)) kept[place] = 0;
+}
+
+/* null: without a value. */
+function keepCategories(examples, name, filter, kept) {
+  const { numbers, numberOf } = examples.categories(name);
+  const wanted = new Set(filter.in.map((value) => {
+    const number = value === null ? -1 : numberOf(value);
+    if (number === undefined) throw wrong(`The column '${name.slice(5)}' has no value '${value}'.`);
+    return number;
+  }));
+  for (let place = 0; place < numbers.length; place++) if (!wanted.has(numbers[place])) kept[place] = 0;
+}
+
+/* Filters that need the user's own file, as selection/within.h tells them from the others. */
+export const isOfFile = (name, filter) => name.startsWith("data:") || (name === "text" && "contains" in filter);
+
+function keepOfFile(examples, name, filter, kept) {
+  if (name === "text") keepText(examples, filter, kept);
+  else if (examples.extent(name)) keepNumbers(examples.column(name), filter, kept);
+  else keepCategories(examples, name, filter, kept);
+}
+
 /* One byte per place: 1 is selected. */
 export function within(examples, selection) {
   const kept = new Uint8Array(examples.n).fill(1);
@@ -88,6 +123,7 @@ export function within(examples, selection) {
   for (const [name, filter] of Object.entries(selection.filters ?? {})) {
     if (name === "gold") keepLabels(examples, filter, kept);
     else if (name === "id") keepIds(examples, filter, kept);
+    else if (isOfFile(name, filter)) keepOfFile(examples, name, filter, kept);
     else keepNumbers(examples.column(name), filter, kept);
   }
   return kept;

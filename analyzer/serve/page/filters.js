@@ -1,16 +1,14 @@
 /*
- * filters.js: which examples are shown: by label, by measures, by a search in ids and texts. What does not pass
- * vanishes from the map, and is never selected.
+ * filters.js: which examples are shown: by label, by measures, by columns of the user's file, by a search in ids and
+ * texts. What does not pass vanishes from the map, and is never selected.
  */
-import { button, count, element, fillSelect, words } from "./dom.js";
+import { columnFilters } from "./column_filters.js";
+import { button, count, element, fillSelect, refill, words } from "./dom.js";
+import { rangeRow, withFilter } from "./filter_rows.js";
+import { columnOf } from "./loader.js";
+import { same } from "./state.js";
 
 const PRESET = ["correctness", "forgetting_events"];
-
-/* Without `name`, if the filter lets everything through. */
-function withFilter(filters, name, filter) {
-  const others = Object.entries(filters).filter(([other]) => other !== name);
-  return Object.fromEntries(filter && Object.keys(filter).length > 0 ? [...others, [name, filter]] : others);
-}
 
 function labelFilter(state) {
   const list = element("fieldset", { class: "labels" });
@@ -23,41 +21,17 @@ function labelFilter(state) {
     const values = (state.view?.gold?.values ?? []).filter(({ value }) => value !== null);
     list.hidden = values.length < 2;
     const wanted = state.filters.gold?.in;
-    list.replaceChildren(
+    refill(
+      list,
       element("legend", {}, "Gold label"),
       ...values.map(({ label, value }) => {
         const checked = !wanted || wanted.includes(value) || wanted.includes(label);
-        return element("label", {}, element("input", { type: "checkbox", value: JSON.stringify(value), checked, onchange: change }), ` ${label}`);
+        return element("label", {}, element("input", { type: "checkbox", value: JSON.stringify(value), "data-key": value, checked, onchange: change }), ` ${label}`);
       }),
     );
   };
   state.subscribe(["view", "filters"], show);
   return list;
-}
-
-/* One measure, from and to. */
-function rangeRow(state, name) {
-  const { low, high } = state.view.columns.find((column) => column.name === name);
-  const filter = state.filters[name] ?? {};
-  const field = (end, otherwise) =>
-    element("input", {
-      type: "number",
-      step: "any",
-      value: filter[end] ?? "",
-      placeholder: Number(otherwise.toPrecision(3)),
-      "aria-label": `${words(name)}, ${end === "min" ? "from" : "to"}`,
-    });
-  const from = field("min", low);
-  const to = field("max", high);
-  const change = () => {
-    const made = {};
-    if (from.value !== "") made.min = Number(from.value);
-    if (to.value !== "") made.max = Number(to.value);
-    state.set({ filters: withFilter(state.filters, name, made) });
-  };
-  from.addEventListener("change", change);
-  to.addEventListener("change", change);
-  return element("div", { class: "range" }, element("span", {}, words(name)), from, "–", to);
 }
 
 function rangeFilters(state) {
@@ -76,52 +50,54 @@ function rangeFilters(state) {
     const key = JSON.stringify([used, state.filters, names]);
     if (key === shown) return;
     shown = key;
-    rows.replaceChildren(...used.map((name) => rangeRow(state, name)));
+    rows.replaceChildren(...used.map((name) => rangeRow(state, name, words(name), columnOf(state.view, name))));
     fillSelect(more, [["", "another measure…"], ...names.filter((name) => !used.includes(name)).map((name) => [name, words(name)])], "");
   }
-  state.subscribe(["view", "filters"], show);
-  rows.addEventListener("focusout", () => setTimeout(show));
+  /* Later: a field that is left by Tab changes the filters before the next one has the focus. */
+  const showLater = () => setTimeout(show);
+  state.subscribe(["view", "filters"], showLater);
+  rows.addEventListener("focusout", showLater);
   return element("div", {}, rows, more);
 }
 
-function searchFilter(state, source, loader) {
+/* Ids too: a link, or a program, may have chosen them. */
+function searchFilter(state) {
   const input = element("input", { type: "search", placeholder: "id or text", "aria-label": "Search ids and texts" });
   const result = element("p", { role: "status" });
-  const all = button("Show all", () => state.set({ filters: withFilter(state.filters, "id", null) }), { hidden: true });
-  const search = async () => {
-    if (input.value === "" || !state.view) return;
-    result.textContent = "Searching…";
-    try {
-      const at = loader.at();
-      const found = await source.search(at, input.value);
-      const ids = await source.ids(at, { run: at.run, epochs: at.epochs, filters: { confidence: { min: 0 } } });
-      const isCut = found.places.length >= 1000;
-      const part = found.complete ? "" : isCut ? " The first 1,000 are shown." : ` Only the first ${count(found.searched)} examples were searched.`;
-      result.textContent = `${count(found.places.length)} found.${part}`;
-      if (found.places.length > 0) state.set({ filters: withFilter(state.filters, "id", { in: found.places.map((place) => ids[place]) }) });
-    } catch (error) {
-      result.textContent = error.message;
-    }
+  const all = button("Show all", () => state.set({ filters: withFilter(withFilter(state.filters, "id", null), "text", null) }), { hidden: true });
+  const search = () => {
+    const filter = input.value === "" ? null : { contains: [input.value] };
+    const filters = withFilter(state.filters, "text", filter);
+    if (same(filters, state.filters)) return;
+    result.textContent = filter ? "Searching…" : "";
+    state.set({ filters });
   };
   const show = () => {
-    all.hidden = !state.filters.id;
-    if (!state.filters.id) result.textContent = "";
+    const { text, id } = state.filters;
+    all.hidden = !text && !id;
+    if (document.activeElement !== input) input.value = text?.contains?.join(" ") ?? "";
+  };
+  const tell = () => {
+    result.textContent = state.filters.text && state.shown && !state.error ? `${count(state.shown.count)} pass the filters.` : "";
   };
   state.subscribe(["filters"], show);
+  state.subscribe(["shown", "error"], tell);
   const submit = (event) => {
     event.preventDefault();
     search();
   };
   const form = element("form", { role: "search", onsubmit: submit }, input, element("button", { type: "submit" }, "Search"));
+  show();
   return element("div", {}, form, result, all);
 }
 
-export function showFilters(section, { state, source, loader }) {
+export function showFilters(section, parts) {
+  const { state } = parts;
   const clear = button("No filters", () => state.set({ filters: {} }));
   const show = () => {
     clear.hidden = Object.keys(state.filters).length === 0;
   };
   state.subscribe(["filters"], show);
-  section.append(element("h2", {}, "Filters"), searchFilter(state, source, loader), labelFilter(state), rangeFilters(state), clear);
+  section.append(element("h2", {}, "Filters"), searchFilter(state), labelFilter(state), rangeFilters(state), columnFilters(parts), clear);
   show();
 }

@@ -1,6 +1,7 @@
-/* legend.js: what the colours mean. A gold label can be clicked: it alone is shown; once more: all are. */
-import { count, element, number, words } from "./dom.js";
-import { categoryColour, numberColour, onTheme } from "./palette.js";
+/* legend.js: what the colours mean. A gold label, or a value of the user's own column, can be clicked: it alone is shown; once
+ * more: all are. */
+import { count, element, number, refill, words } from "./dom.js";
+import { categoryColour, isOthers, numberColour, onTheme } from "./palette.js";
 
 function drawRamp(legend) {
   const canvas = element("canvas", { width: 128, height: 1, class: "ramp", "aria-hidden": "true" });
@@ -18,21 +19,28 @@ function drawRamp(legend) {
   );
 }
 
+/* An entry that filters has a value that a filter knows: a label's number, the text of a column of the user's file. */
+const isFilter = ({ name }) => name === "gold" || name.startsWith("data:");
+const valueOf = (legend, { label, value }) => (legend.name === "gold" ? value : label);
+
 export function showLegend(section, { state }) {
-  const only = (value) => {
-    const { gold, ...filters } = state.filters;
-    const isOnly = gold?.in.length === 1 && gold.in[0] === value;
-    state.set({ filters: isOnly ? filters : { ...filters, gold: { in: [value] } } });
+  const only = (name, value) => {
+    const { [name]: filter, ...filters } = state.filters;
+    const isOnly = filter?.in?.length === 1 && filter.in[0] === value;
+    state.set({ filters: isOnly ? filters : { ...filters, [name]: { in: [value] } } });
   };
 
-  const entry = (legend, { label, value, count: examples }, rank) => {
+  const entry = (legend, category, rank) => {
+    const { label, count: examples } = category;
     const swatch = element("span", { class: "swatch" });
-    swatch.style.backgroundColor = categoryColour(label === "other" && value === null ? 12 : rank);
-    const texts = [swatch, element("span", { class: "label" }, label), element("span", { class: "count" }, count(examples))];
-    if (legend.name !== "gold" || value === null) return element("li", {}, ...texts);
-    const isOn = !state.filters.gold || state.filters.gold.in.includes(value) || state.filters.gold.in.includes(label);
-    const title = "Show this label alone, or all again";
-    return element("li", {}, element("button", { type: "button", "aria-pressed": String(isOn), title, onclick: () => only(value) }, ...texts));
+    swatch.style.backgroundColor = categoryColour(rank);
+    const texts = [swatch, element("bdi", { class: "label" }, label), element("span", { class: "count" }, count(examples))];
+    if (!isFilter(legend) || isOthers(rank)) return element("li", {}, ...texts);
+    const value = valueOf(legend, category);
+    const wanted = state.filters[legend.name]?.in;
+    const isOn = !wanted || wanted.includes(value) || wanted.includes(label);
+    const title = "Show this value alone, or all again";
+    return element("li", {}, element("button", { type: "button", "aria-pressed": String(isOn), "data-key": value, title, onclick: () => only(legend.name, value) }, ...texts));
   };
 
   const show = () => {
@@ -40,7 +48,8 @@ export function showLegend(section, { state }) {
     section.hidden = !legend;
     if (!legend) return;
     const title = legend.name === "gold" ? "gold label" : words(legend.name.replace(/^data:/, ""));
-    section.replaceChildren(
+    refill(
+      section,
       element("h2", {}, title),
       legend.kind === "number"
         ? drawRamp(legend)

@@ -20,6 +20,9 @@ export const onTheme = (tell) => darkness.addEventListener("change", tell);
 export const plainColour = () => ONE[theme()];
 export const unselectedColour = () => UNSELECTED[theme()];
 
+/* Is this entry of a legend of categories the last one, of all that have no colour of their own? */
+export const isOthers = (rank) => rank >= CATEGORIES.light.length;
+
 export const categoryColour = (rank) => CATEGORIES[theme()][rank] ?? OTHER[theme()];
 
 /* share: from 0, the lowest, to 1. */

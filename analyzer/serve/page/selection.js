@@ -116,8 +116,10 @@ function bothOf(a, b) {
   if ("min" in a && "min" in b) joined.min = Math.max(a.min, b.min);
   if ("max" in a && "max" in b) joined.max = Math.min(a.max, b.max);
   if (a.in && b.in) {
-    const wanted = new Set(b.in.map(String)); /* an id may be a number or a text */
-    joined.in = a.in.filter((value) => wanted.has(String(value)));
+    const textOf = (value) => (value === null ? null : String(value)); /* an id may be a number or a text */
+    const wanted = new Set(b.in.map(textOf));
+    joined.in = a.in.filter((value) => wanted.has(textOf(value)));
   }
+  if (a.contains && b.contains) joined.contains = [...new Set([...a.contains, ...b.contains])];
   return joined;
 }

@@ -117,11 +117,6 @@ export class ServerSource {
     return getJson("api/example", { ...at, id });
   }
 
-  /* {places, searched, complete}: ids that contain a text, and texts that do. */
-  search(at, q, most = 1000) {
-    return getJson("api/search", { ...at, q, most });
-  }
-
   /* How far the run is, as `portolan watch --json` prints it. */
   progress(run) {
     return getJson("api/progress", { run });

@@ -18,7 +18,8 @@
  *                     epochs are those that it was made at, and stay when others are shown. In the address they are left out where
  *                     they are those that are shown. One that a program made may have `filters` too, even without parts; the
  *                     server keeps it, the address does not
- *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}}
+ *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}},
+ *                     and what needs the user's own file: {"data:COLUMN": {in: []} or {min, max}, text: {contains: []}}
  *     pinned          ids, as texts
  *     tool            what dragging on the map does: "lasso", "box", "pan"
  *
@@ -95,7 +96,7 @@ const isFilter = (filter) =>
   typeof filter === "object" &&
   !Array.isArray(filter) &&
   Object.keys(filter).length > 0 &&
-  Object.entries(filter).every(([name, value]) => (name === "in" ? Array.isArray(value) : ["min", "max"].includes(name) && Number.isFinite(value)));
+  Object.entries(filter).every(([name, value]) => (name === "in" ? Array.isArray(value) : name === "contains" ? Array.isArray(value) && value.every((text) => typeof text === "string") : ["min", "max"].includes(name) && Number.isFinite(value)));
 
 /* Links come from elsewhere: a value that the page could not work with is left out. */
 const CHECKS = {

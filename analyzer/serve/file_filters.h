@@ -1,0 +1,28 @@
+/* file_filters.h: filters of a selection that need the user's own file (selection/within.h): on its columns, and on
+ * texts; and such a selection as other programs can repeat it. */
+#ifndef FILE_FILTERS_H
+#define FILE_FILTERS_H
+
+#include "searches.h"
+#include "texts.h"
+#include "views.h"
+
+#include "output/report.h"
+#include "selection/within.h"
+
+struct file_filters {
+	struct texts *texts; /* NULL: there is no such file. Its columns are refused, and only ids hold a text */
+	struct searches *searches; /* of the texts */
+	const struct view *view;   /* what is filtered */
+};
+
+/* For within_file.keep; `context` is a struct file_filters. PORTOLAN_E_INVALID: the file has no such column or value. */
+int file_filters_keep(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
+                      struct portolan_error *error);
+
+/* The selection's filters as `select --within` reads them, the member "filters": in place of those that need the file,
+ * the ids that these, and one of "id", let through. Nothing where there are none. */
+int file_filters_report(struct report *report, struct file_filters *filters, const struct within *within,
+                        struct portolan_error *error);
+
+#endif

@@ -1,0 +1,147 @@
+/* searches.c: a search is made under the lock: who asks for the same text meanwhile waits for the answer. */
+#include "searches.h"
+
+#include "program/parallel.h"
+
+#include <portolan/error.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT 8             /* answers */
+#define AT_ONCE (1u << 14) /* records of one part of the work; a multiple of 8, so that no byte is of two */
+
+struct search {
+	char *part; /* NULL: none */
+	unsigned char *bits;
+	uint64_t used; /* when it was last asked for */
+};
+
+struct searches {
+	const struct texts *texts;
+	unsigned threads;
+	pthread_mutex_t lock;
+	struct search kept[KEPT];
+	uint64_t asked; /* how often anything was */
+};
+
+struct searches *
+searches_new(const struct texts *texts, uint64_t threads)
+{
+	struct searches *searches = calloc(1, sizeof(*searches));
+
+	if (!searches)
+		return NULL;
+	searches->texts = texts;
+	searches->threads = parallel_threads((unsigned)threads);
+	pthread_mutex_init(&searches->lock, NULL);
+	return searches;
+}
+
+static void
+forget(struct search *search)
+{
+	free(search->part);
+	free(search->bits);
+	*search = (struct search){0};
+}
+
+void
+searches_free(struct searches *searches)
+{
+	if (!searches)
+		return;
+	for (size_t k = 0; k < KEPT; k++)
+		forget(&searches->kept[k]);
+	pthread_mutex_destroy(&searches->lock);
+	free(searches);
+}
+
+static size_t
+bytes_of(const struct searches *searches)
+{
+	return (texts_records(searches->texts) + 7) / 8;
+}
+
+struct work {
+	const struct texts *texts;
+	struct search *search;
+};
+
+static int
+search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct work *work = context;
+	size_t from = part * AT_ONCE, records = texts_records(work->texts);
+	size_t to = records - from < AT_ONCE ? records : from + AT_ONCE;
+
+	(void)thread, (void)slot, (void)error;
+	texts_search(work->texts, from, to, work->search->part, work->search->bits);
+	return 0;
+}
+
+/* Fills a search that is empty. */
+static int
+make(struct searches *searches, struct search *search, const char *part, struct portolan_error *error)
+{
+	struct work work = {searches->texts, search};
+	const struct parallel parallel = {
+	        .threads = searches->threads,
+	        .count = (texts_records(searches->texts) + AT_ONCE - 1) / AT_ONCE,
+	        .context = &work,
+	        .work = search_part,
+	};
+	int code;
+
+	search->part = strdup(part);
+	search->bits = calloc(bytes_of(searches) + 1, 1);
+	code = search->part && search->bits ? parallel_run(&parallel, error)
+	                                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code < 0)
+		forget(search);
+	return code;
+}
+
+/* The one that is kept of this text, or the one to be given up: an empty one, else that of the longest ago. */
+static struct search *
+find(struct searches *searches, const char *part)
+{
+	struct search *oldest = &searches->kept[0];
+
+	for (size_t k = 0; k < KEPT; k++) {
+		struct search *search = &searches->kept[k];
+
+		if (search->part && strcmp(search->part, part) == 0)
+			return search;
+		if (search->used < oldest->used)
+			oldest = search;
+	}
+	forget(oldest);
+	return oldest;
+}
+
+int
+searches_find(struct searches *searches, const char *part, unsigned char **bits, struct portolan_error *error)
+{
+	unsigned char *copy = malloc(bytes_of(searches) + 1);
+	struct search *search;
+	int code = 0;
+
+	if (!copy)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	pthread_mutex_lock(&searches->lock);
+	search = find(searches, part);
+	if (!search->part)
+		code = make(searches, search, part, error);
+	if (code >= 0) {
+		search->used = ++searches->asked;
+		memcpy(copy, search->bits, bytes_of(searches));
+	}
+	pthread_mutex_unlock(&searches->lock);
+	if (code >= 0)
+		*bits = copy;
+	else
+		free(copy);
+	return code;
+}

@@ -1,0 +1,18 @@
+/* searches.h: which records of the user's file hold a text. All of them are searched, by several threads, and the last
+ * few answers are kept: a page asks for the same text many times. Safe from several threads. */
+#ifndef SEARCHES_H
+#define SEARCHES_H
+
+#include "texts.h"
+
+struct searches;
+
+/* `texts` stays the caller's; threads 0: one for each core. NULL: out of memory. */
+struct searches *searches_new(const struct texts *texts, uint64_t threads);
+void searches_free(struct searches *searches); /* NULL: nothing */
+
+/* Sets *bits, the caller's to free(): one bit per record, the lowest of a byte first; 1: one of its texts holds `part`,
+ * letters large or small (texts_contain()). PORTOLAN_E_MEMORY. */
+int searches_find(struct searches *searches, const char *part, unsigned char **bits, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,200 @@
+"""Filters on columns of the user's file, and on text: what the page draws and selects, what it exports, and what the command makes of that."""
+
+import json
+import subprocess
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
+
+from served import N, PORTOLAN, metrics, select_within, selected_by, serving
+
+STAR = [(0.5, 0.1), (0.7, 0.85), (0.2, 0.4), (0.8, 0.4), (0.3, 0.85)]
+
+# Downloads are kept in the page, by name.
+KEEP_DOWNLOADS = """
+window.saved = {};
+const blobs = new Map();
+const make = URL.createObjectURL;
+URL.createObjectURL = (blob) => { const address = make.call(URL, blob); blobs.set(address, blob); return address; };
+HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };
+"""
+
+
+def record(i):
+    """Of a few examples there is none; of some, a column has no value."""
+    return {"id": i, "text": f"Text number {i}", "kind": f"k{i % 4}", "size": i % 9, "many": f"m{i % 40}", "part": None if i % 3 == 0 else "b<i>d</i>"}
+
+
+@pytest.fixture(scope="module")
+def data(folder):
+    path = folder / "columns.jsonl"
+    path.write_text("".join(json.dumps(record(i)) + "\n" for i in range(N) if i % 100 != 99))
+    return path
+
+
+@pytest.fixture(scope="module")
+def columns(served, data):
+    with serving(served.store, "--data", data, "--id-field", "id", "--text", "text", "a/b") as server:
+        yield server
+
+
+def passing(served, passes):
+    return [row for row in metrics(served.store, "a/b") if row["id"] % 100 != 99 and passes(record(row["id"]))]
+
+
+def add_column(page, name):
+    chooser = page.find("#column-filters select")
+    page.wait(lambda: name in [option.get_attribute("value") for option in chooser.find_elements(By.TAG_NAME, "option")], f"column {name}")
+    Select(chooser).select_by_value(name)
+
+
+def exported(page, name="selection.json"):
+    """What the page saves."""
+    page.run(KEEP_DOWNLOADS)
+    page.run("document.getElementById('export').scrollIntoView()")
+    page.wait(lambda: page.find("#export [data-as=selection]").is_enabled(), "something to export")
+    page.find("#export [data-as=selection]").click()
+    return page.wait(lambda: page.run("return window.saved[arguments[0]]", name), name)
+
+
+def check_lasso(page, server, folder, rows):
+    """A lasso takes of the rows that pass what is in it; the page's count, the server, and the command on what the page saves say the same."""
+    page.drag(STAR + STAR[:1])
+    selection = dict(page.selection(), run="a/b", filters=page.fragment()["filters"])
+    expected = selected_by(selection, rows)
+    assert 0 < len(expected) < len(rows)
+    page.wait_for(selected=len(expected), points=len(rows))
+    asked = json.dumps(selection)
+    if server:
+        assert server.ids("a/b", selection) == expected
+    path = folder / "page-selection.json"
+    path.write_text(exported(page))
+    told = json.loads(path.read_text())
+    assert set(told["filters"]) == {"id"} and told["epochs"] == page.data()["epochs"], asked
+    assert sorted(map(int, told["filters"]["id"]["in"])) == [row["id"] for row in rows]
+    store = page.run("return document.getElementById('select-command').textContent")
+    assert store.startswith("portolan select a/b --within selection.json")
+    return path, expected
+
+
+def test_values_of_a_column(page, served, columns, folder):
+    one = page(columns.view(run="a/b"))
+    one.wait_for(points=N)
+    add_column(one, "kind")
+    boxes = one.wait(lambda: one.here().find_elements(By.CSS_SELECTOR, "#column-filters fieldset input[type=checkbox]"), "the column's values")
+    assert {box.get_attribute("value") for box in boxes} == {'"k0"', '"k1"', '"k2"', '"k3"', "null"}  # some examples have no record
+    for box in boxes:
+        if box.get_attribute("value") in ('"k1"', '"k2"'):
+            box.click()
+    rows = passing(served, lambda r: r["kind"] in ("k1", "k2"))
+    one.wait_for(points=len(rows), examples=N)
+    path, expected = check_lasso(one, columns, folder, rows)
+    assert select_within(served.store, "a/b", path) == expected
+    other = page(one.run("return location.href"))  # a link shows the same
+    other.wait_for(points=len(rows), selected=len(expected))
+    assert len(other.here().find_elements(By.CSS_SELECTOR, "#column-filters input:checked")) == 2
+
+
+def test_range_of_a_column(page, served, columns, folder):
+    one = page(columns.view(run="a/b"))
+    one.wait_for(points=N)
+    add_column(one, "size")
+    one.wait(lambda: one.here().find_elements(By.CSS_SELECTOR, "#column-filters .range input"), "two fields")
+    low, high = one.here().find_elements(By.CSS_SELECTOR, "#column-filters .range input")
+    assert (low.get_attribute("placeholder"), high.get_attribute("placeholder")) == ("0", "8")
+    low.send_keys("3", Keys.TAB)
+    one.wait_for(points=len(passing(served, lambda r: r["size"] >= 3)))
+    assert one.here().switch_to.active_element == high  # the row is not made anew under the keys
+    high.send_keys("5.5", Keys.TAB)
+    rows = passing(served, lambda r: 3 <= r["size"] <= 5.5)
+    one.wait_for(points=len(rows))
+    path, expected = check_lasso(one, columns, folder, rows)
+    assert select_within(served.store, "a/b", path) == expected
+
+
+def test_range_of_a_measure_by_keys(page, served, columns):
+    one = page(columns.view(run="a/b"))
+    one.wait_for(points=N)
+    low = one.find("#filters input[aria-label='correctness, from']")
+    low.send_keys("0.5", Keys.TAB)
+    one.wait_for(points=sum(row["correctness"] >= 0.5 for row in metrics(served.store, "a/b")))
+    assert one.here().switch_to.active_element == one.find("#filters input[aria-label='correctness, to']")
+
+
+def test_value_that_is_typed(page, served, columns):
+    """Of forty values, twelve can be ticked; any other is typed. A value that is not there is said to be none."""
+    one = page(columns.view(run="a/b", filters={"data:part": {"in": [None]}}))
+    without = sum(row["id"] % 100 == 99 or record(row["id"])["part"] is None for row in metrics(served.store, "a/b"))
+    one.wait_for(points=without)
+    one.wait(lambda: "no value" in one.find("#column-filters").text and "b<i>d</i>" in one.find("#column-filters").text, "no value as a value")
+    one.find("#column-filters input:checked").click()
+    one.wait_for(points=N)
+    one = page(columns.view(run="a/b"))
+    one.wait_for(points=N)
+    add_column(one, "many")
+    field = one.wait(lambda: one.here().find_elements(By.CSS_SELECTOR, "#column-filters input[type=text]"), "a field for a value")[0]
+    ticks = {box.get_attribute("value") for box in one.here().find_elements(By.CSS_SELECTOR, "#column-filters input[type=checkbox]")}
+    assert len(ticks) == 13 and "null" in ticks
+    hidden = next(f"m{i}" for i in range(40) if f'"m{i}"' not in ticks)
+    field.send_keys(hidden, Keys.ENTER)
+    one.wait_for(points=len(passing(served, lambda r: r["many"] == hidden)))
+    field = one.wait(lambda: one.here().find_elements(By.CSS_SELECTOR, "#column-filters input[type=text]"), "a field for a value")[0]
+    field.send_keys("nowhere", Keys.ENTER)
+    one.wait(lambda: "no value 'nowhere'" in one.status(), "what is wrong")
+    assert "status of 400" in one.errors()[0]  # the browser says so too; nothing else is wrong
+
+
+def test_legend_by_keys(page, served, columns):
+    """An entry of the legend shows its value alone, and all again; the focus stays on it."""
+    one = page(columns.view(run="a/b", colour="data:kind"))
+    one.wait_for(points=N)
+    first = "document.querySelector('#legend button')"
+    value = one.run(f"return {first}.querySelector('.label').textContent")
+    one.run(f"{first}.focus()")
+    for passes in (lambda r: r["kind"] == value, None):
+        one.press(Keys.ENTER)
+        one.wait_for(points=len(passing(served, passes)) if passes else N)
+        assert one.run(f"return document.activeElement === {first} && document.activeElement.dataset.key") == value
+    gold = page(columns.view(run="a/b", colour="gold"))
+    gold.wait_for(points=N)
+    gold.find("#legend button").click()
+    label = gold.run("return document.querySelector('#legend button .label').textContent")
+    gold.wait_for(points=sum(row["label"] == label for row in metrics(served.store, "a/b")))
+
+
+def test_search_is_a_filter(page, served, columns, folder):
+    one = page(columns.view(run="a/b"))
+    one.wait_for(points=N)
+    one.find("#filters input[type=search]").send_keys("NUMBER 1", Keys.ENTER)
+    rows = passing(served, lambda r: "number 1" in r["text"].lower())
+    one.wait_for(points=len(rows))
+    assert one.fragment()["filters"] == {"text": {"contains": ["NUMBER 1"]}}
+    one.wait(lambda: f"{len(rows):,} pass" in one.find("#filters").text, "how many were found")
+    path, expected = check_lasso(one, columns, folder, rows)
+    assert select_within(served.store, "a/b", path) == expected
+    one.here().refresh()
+    one.wait_for(points=len(rows), selected=len(expected))
+    assert one.find("#filters input[type=search]").get_attribute("value") == "NUMBER 1"
+    next(button for button in one.here().find_elements(By.CSS_SELECTOR, "#filters button") if button.text == "Show all").click()
+    one.wait_for(points=N)
+
+
+def test_page_as_one_file(page, served, data, folder):
+    """The column that the file holds, and its texts, are filtered as the server does it, and exported as the same ids."""
+    path = folder / "filtered.html"
+    subprocess.run([PORTOLAN, "map", "a/b", "--store", served.store, "-o", str(path), "--data", str(data), "--id-field", "id", "--text", "text", "--colour", "kind"],
+                   capture_output=True, check=True)
+    one = page(path.as_uri())
+    one.wait_for(points=N)
+    add_column(one, "kind")
+    one.wait(lambda: one.here().find_elements(By.CSS_SELECTOR, "#column-filters input[value='\"k3\"']"), "the column's values")[0].click()
+    one.wait_for(points=len(passing(served, lambda r: r["kind"] == "k3")))
+    one.find("#filters input[type=search]").send_keys("number 2", Keys.ENTER)
+    rows = passing(served, lambda r: r["kind"] == "k3" and "number 2" in r["text"].lower())
+    one.wait_for(points=len(rows))
+    exported_path, expected = check_lasso(one, None, folder, rows)
+    assert select_within(served.store, "a/b", exported_path) == expected
+    other = page(f"{path.as_uri()}#filters={json.dumps({'data:size': {'min': 1}})}")
+    other.wait(lambda: "--colour" in other.status(), "the reason why there is no such column")
