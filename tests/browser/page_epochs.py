@@ -81,15 +81,18 @@ ELSEWHEN = "const box = document.querySelector('#select .elsewhen'); return box.
 
 # What the export saves as this form.
 SAVED = """
-const made = [];
-const create = URL.createObjectURL;
-URL.createObjectURL = (blob) => (made.push(blob), create(blob));
-const click = HTMLAnchorElement.prototype.click;
-HTMLAnchorElement.prototype.click = function () { if (!this.download) click.call(this); };
-document.querySelector(`#export [data-as="${arguments[0]}"]`).click();
-URL.createObjectURL = create;
-HTMLAnchorElement.prototype.click = click;
-return made[0].text().then(JSON.parse);
+const { createObjectURL } = URL;
+const { click } = HTMLAnchorElement.prototype;
+let made;
+URL.createObjectURL = (blob) => { made = blob; return createObjectURL(blob); };
+return new Promise((resolve) => {
+  HTMLAnchorElement.prototype.click = function () { if (this.download) resolve(made.text()); };
+  document.querySelector(`#export [data-as="${arguments[0]}"]`).click();
+}).then((text) => {
+  URL.createObjectURL = createObjectURL;
+  HTMLAnchorElement.prototype.click = click;
+  return JSON.parse(text);
+});
 """
 
 
@@ -104,7 +107,7 @@ def test_selection_keeps_its_epochs(served, page):
     one.wait_for(epochs="0:5", selected=len(expected))
     said = one.wait(lambda: one.run(ELSEWHEN), "which epochs the selection is of")
     assert "made at epochs 1–2" in said and "epochs 0–4" in said
-    assert one.run("return document.querySelector('#map .outlines polygon').classList.contains('elsewhen')")
+    one.wait(lambda: one.run("return document.querySelector('#map .outlines polygon.elsewhen') !== null"), "an outline that is drawn as one of other epochs")
     one.wait(lambda: f"{len(expected)} examples are selected, epochs 1:3" in one.find("#export").text, "the export of epochs 1:3")
     exported = one.run(SAVED, "selection")
     assert exported["epochs"] == "1:3" and served.ids("one", exported) == expected
@@ -215,9 +218,9 @@ def test_two_runs(served, page):
     one.run("document.querySelector('#compare input[type=checkbox]').click()")
     either = (chosen["one"] | chosen["two"]) & ids["one"] & ids["two"]
     one.wait(lambda: f"{len(either)} examples move" in one.find(".compared").text, f"{len(either)} examples that move")
-    axes = one.run("""return ['#map', '#other-map'].map((map) => ['x', 'y'].map((axis) =>
-        [...document.querySelectorAll(`${map} g.axes g.${axis} .tick`)].map((tick) => tick.getAttribute('transform') + tick.textContent)))""")
-    assert axes[0] == axes[1], "both maps have the same axes"
+    axes = """return ['#map', '#other-map'].map((map) => ['x', 'y'].map((axis) =>
+        [...document.querySelectorAll(`${map} g.axes g.${axis} .tick`)].map((tick) => tick.getAttribute('transform') + tick.textContent)))"""
+    one.wait(lambda: (lambda here, there: all(here) and here == there)(*one.run(axes)), "both maps with the same axes")
     one.run("[...document.querySelectorAll('#compare button')].find((made) => made.textContent === 'Swap').click()")
     swapped = {**expected, "here": expected["there"], "there": expected["here"]}
     one.wait(lambda: one.data()["run"] == "two" and compared(one) == swapped, f"{swapped}")

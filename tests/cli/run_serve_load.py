@@ -19,6 +19,7 @@ from checks import check, finish  # noqa: E402
 
 THREADS, EPOCHS, N = 8, 4, 2000
 SQUARE = {"x": "variability", "y": "confidence", "polygon": [[-1, 0.3], [1, 0.3], [1, 2], [-1, 2]]}
+OF_FILE = {"filters": {"data:kind": {"in": ["k1", "k2"]}, "data:size": {"max": 5}, "text": {"contains": ["text", "1"]}}}
 random = np.random.default_rng(3)
 
 
@@ -78,12 +79,14 @@ class Asker(threading.Thread):
                            (f"bins?{at}&x=variability&y=confidence&box=0,1,0,1&columns=8&rows=8", 256)):
             content = self.ask("/api/" + path)
             assert content is None or len(content) == size, f"{path}: {len(content)} bytes of {n} points"
-        for path in (f"legend?{at}&colour={colour}", f"example?{at}&place={self.number}", f"search?{at}&q=text", "progress?run=live", "runs",
+        for path in (f"legend?{at}&colour={colour}", f"example?{at}&place={self.number}", "progress?run=live", "runs",
                      f"view?run=live&epochs=0:{self.number % 3 + 1}", f"inside?{at}&x=variability&y=confidence&colour={colour}&box=0,1,0,1"):
             self.ask("/api/" + path)
         for form in ("ids", f"mask&version={view['version']}", "rows&sort=confidence&q=1", "csv", "lines", "manifest", "words", "groups&column=data:kind",
                      "keep"):
             self.ask("/api/runs/live/select?as=" + form, SQUARE)
+        for form in ("ids", "selection", "rows&sort=id"):
+            self.ask("/api/runs/live/select?as=" + form, {**SQUARE, **OF_FILE})
         kept = json.loads(self.ask("/api/selection?run=live"))
         assert kept["serial"] > 0 and kept["selection"] == SQUARE, f"{kept}"
         assert b"portolan_run_examples" in self.ask("/metrics")
