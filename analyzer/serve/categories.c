@@ -30,21 +30,11 @@ take_labels(struct categories *categories, struct portolan_error *error)
 	return 0;
 }
 
-/* What is written is not what the view is: others who have it see no change. */
-const uint32_t *
-categories_records(const struct view *view, struct texts *texts)
-{
-	const struct dynamics *dynamics = &view->dynamics;
-
-	return texts_match(texts, &dynamics->ids, dynamics->order, dynamics->count,
-	                   (uint32_t **)(uintptr_t)&view->records);
-}
-
 static int
 take_column(struct categories *categories, struct texts *texts, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &categories->view->dynamics;
-	const uint32_t *records = categories_records(categories->view, texts);
+	const uint32_t *records = view_records(categories->view, texts);
 
 	if (!records)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");

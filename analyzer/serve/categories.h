@@ -18,10 +18,6 @@ struct categories {
 	const struct attribute *column; /* NULL: gold labels */
 };
 
-/* By dense index the number of an observed example's record in the user's file: texts_match(), kept with the view. NULL:
- * out of memory. */
-const uint32_t *categories_records(const struct view *view, struct texts *texts);
-
 /* `name`: "gold", or "data:NAME". 1: done; 0: it is a column of numbers, *column, and nothing is made; negative: an
  * error. `texts` may be NULL: there are no columns. */
 int categories_make(struct categories *categories, const struct view *view, struct texts *texts, const char *name,

@@ -91,7 +91,7 @@ colour_column(struct colours *colours, const struct attribute *column, const str
               struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &view->dynamics;
-	const uint32_t *records = categories_records(view, texts);
+	const uint32_t *records = view_records(view, texts);
 	double *values = records ? malloc((dynamics->count + 1) * sizeof(*values)) : NULL;
 	double low = INFINITY, high = -INFINITY;
 

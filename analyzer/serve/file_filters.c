@@ -28,7 +28,7 @@ wrong(struct portolan_error *error, const char *format, ...)
 static double *
 gather_numbers(const struct file_filters *filters, const struct attribute *column, const uint32_t *kept, size_t count)
 {
-	const uint32_t *records = categories_records(filters->view, filters->texts);
+	const uint32_t *records = view_records(filters->view, filters->texts);
 	double *values = records ? malloc((filters->view->dynamics.ids.rows + 1) * sizeof(*values)) : NULL;
 
 	for (size_t i = 0; values && i < count; i++) {
@@ -87,7 +87,7 @@ static int
 keep_categories(const struct file_filters *filters, const struct attribute *column, const json_t *filter,
                 uint32_t *kept, size_t *count, struct portolan_error *error)
 {
-	const uint32_t *records = categories_records(filters->view, filters->texts);
+	const uint32_t *records = view_records(filters->view, filters->texts);
 	const json_t *in = json_object_get(filter, "in");
 	unsigned char *wanted;
 	size_t left = 0;
@@ -132,7 +132,7 @@ keep_by_text(const struct file_filters *filters, const char *part, uint32_t *kep
              struct portolan_error *error)
 {
 	const struct ids *ids = &filters->view->dynamics.ids;
-	const uint32_t *records = filters->texts ? categories_records(filters->view, filters->texts) : NULL;
+	const uint32_t *records = filters->texts ? view_records(filters->view, filters->texts) : NULL;
 	unsigned char *bits = NULL;
 	size_t left = 0;
 	int code = 0;

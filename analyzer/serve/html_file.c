@@ -269,10 +269,11 @@ html_file_write(struct html_file *file, const struct html_file_request *request,
 		code = choose_places(&work, error);
 	if (code >= 0)
 		code = write_file(&work, error);
+	file->dynamics = work.view.dynamics;
+	work.view.dynamics = (struct dynamics){0};
+	view_finish(&work.view);
 	texts_free(work.texts);
 	free(work.places);
-	free(work.view.all_epochs);
-	file->dynamics = work.view.dynamics;
 	return code;
 }
 

@@ -20,7 +20,7 @@ struct texts {
 	struct ids ids;
 	uint32_t *order; /* 0, 1, 2, …: what the index wants */
 	struct ids_index index;
-	pthread_mutex_t lock;       /* of the columns, and of texts_match() */
+	pthread_mutex_t lock;       /* of the columns */
 	struct attributes *columns; /* each its own reading */
 	size_t column_count;
 };
@@ -203,8 +203,8 @@ texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
 }
 
 /* Where the file stands in the order of the ids, each record is the one after the last. */
-static uint32_t *
-match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n)
+uint32_t *
+texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n)
 {
 	uint32_t *records = malloc((ids->rows + 1) * sizeof(*records));
 	bool comparable = texts->ids.kind == ids->kind;
@@ -220,19 +220,6 @@ match(const struct texts *texts, const struct ids *ids, const uint32_t *order, s
 		next = record == TEXTS_NONE ? next : record + 1;
 	}
 	return records;
-}
-
-const uint32_t *
-texts_match(struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n, uint32_t **records)
-{
-	const uint32_t *matched;
-
-	pthread_mutex_lock(&texts->lock);
-	if (!*records)
-		*records = match(texts, ids, order, n);
-	matched = *records;
-	pthread_mutex_unlock(&texts->lock);
-	return matched;
 }
 
 /* Reads a record's fields, into reader->found. False: it is not well-formed. */

@@ -28,13 +28,9 @@ void texts_report_columns(struct report *report, const char *key, const struct t
 size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);
 
 #define TEXTS_NO_RECORD UINT32_MAX
-/*
- * The records of n examples, `order`: records[i] is that of dense index i, TEXTS_NO_RECORD: it has none. They are found
- * once and kept in *records (NULL at first), the caller's to free(), who touches it otherwise only when nobody calls
- * this with it. NULL: out of memory.
- */
-const uint32_t *texts_match(struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n,
-                            uint32_t **records);
+/* The records of n examples, `order`, the caller's to free(): by dense index; TEXTS_NO_RECORD: it has none. NULL: out of
+ * memory. */
+uint32_t *texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n);
 
 /* Calls `visit` with each text of a record, in the order of the fields, until it says false. */
 void texts_read(const struct texts *texts, size_t record,

@@ -6,9 +6,15 @@
 #include <portolan/error.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+struct view_records {
+	pthread_mutex_t lock;
+	uint32_t *by_index; /* NULL: nobody has asked for them */
+};
 
 /* What changes whenever an observation becomes readable: the epochs' records; when the recording ends; and when another
  * store takes this one's place. */
@@ -93,11 +99,31 @@ view_complete(struct view *view, struct store *store, struct portolan_error *err
 {
 	int code = copy_all_epochs(store, view, error);
 
+	view->records = calloc(1, sizeof(*view->records));
+	if (view->records)
+		pthread_mutex_init(&view->records->lock, NULL);
+	else if (code >= 0)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0)
 		code = region_cuts_of(&view->dynamics, &view->cuts, error);
 	if (code >= 0)
 		measure_columns(view);
 	return code;
+}
+
+const uint32_t *
+view_records(const struct view *view, const struct texts *texts)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	struct view_records *records = view->records;
+	const uint32_t *by_index;
+
+	pthread_mutex_lock(&records->lock);
+	if (!records->by_index)
+		records->by_index = texts_match(texts, &dynamics->ids, dynamics->order, dynamics->count);
+	by_index = records->by_index;
+	pthread_mutex_unlock(&records->lock);
+	return by_index;
 }
 
 /* Places ascend as ids do. */
@@ -148,5 +174,9 @@ view_finish(struct view *view)
 {
 	dynamics_free(&view->dynamics);
 	free(view->all_epochs);
+	if (view->records) {
+		pthread_mutex_destroy(&view->records->lock);
+		free(view->records->by_index);
+	}
 	free(view->records);
 }

@@ -1,9 +1,11 @@
 /*
  * view.h: a run over a range of epochs at one moment, with what requests ask of it again and again. It is changed by
- * nobody once it is loaded.
+ * nobody once it is loaded, but for view_records(), which has a lock.
  */
 #ifndef VIEW_H
 #define VIEW_H
+
+#include "texts.h"
 
 #include "dynamics/dynamics.h"
 #include "selection/regions.h"
@@ -30,14 +32,18 @@ struct view {
 		char digest[WITHIN_DIGEST_ROOM];
 	} extents[DYNAMICS_COLUMNS_MAX]; /* of the dynamics' columns */
 	struct region_cuts cuts;         /* the default ones */
-	uint32_t *records;               /* of the user's file: see categories_records() */
+	struct view_records *records;    /* private */
 	uint32_t *all_epochs;            /* with observations, also beyond the range; ascending */
 	size_t all_epoch_count;
 };
 
-/* Fills in what follows from the dynamics, which are loaded: extents, cuts, all_epochs (to be freed). `store` is
- * theirs. */
+/* Fills in what follows from the dynamics, which are loaded: extents, cuts, all_epochs. `store` is theirs. view_finish()
+ * it then, also when it failed. */
 int view_complete(struct view *view, struct store *store, struct portolan_error *error);
+
+/* By dense index the number of an observed example's record in the user's file: texts_match(), made when it is first
+ * asked for, and kept with the view. NULL: out of memory. Safe from several threads. */
+const uint32_t *view_records(const struct view *view, const struct texts *texts);
 
 /* The place of an example among the observed ones by ascending id; SIZE_MAX: it was not observed. `index` is dense. */
 size_t view_place(const struct view *view, uint32_t index);
