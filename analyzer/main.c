@@ -1,5 +1,6 @@
 /* main.c: the program portolan: finds the command and runs it. */
 #include "program/command.h"
+#include "files/mapping.h"
 #include "options/help.h"
 #include "program/message.h"
 
@@ -50,7 +51,7 @@ main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
-	store_expect_short_file();
+	store_expect_short_file(mapping_take_bus_error);
 	if (!name) {
 		help_overview(stderr);
 		return STATUS_USAGE;

@@ -135,6 +135,8 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 	if (code < 0)
 		return code;
 	if (reading->ids) {
+		if (attributes->records >= attributes->rows)
+			return fields_wrong(&reading->reader, error, ": the file was changed while it was read");
 		if (!join_is_id(field))
 			return fields_wrong(&reading->reader, error, ": field %s: no id",
 			                    reading->fields.names[id].text);

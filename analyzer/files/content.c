@@ -1,5 +1,4 @@
-/* content.c: a mapping, or memory that doubles as it fills. Whoever cuts a mapped file short meanwhile ends the
- * program. */
+/* content.c: a mapping, or memory that doubles as it fills. */
 #include "content.h"
 
 #include <portolan/error.h>
@@ -8,15 +7,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 void
 content_close(struct content *content)
 {
-	if (content->is_mapped)
-		munmap((void *)content->bytes, content->size);
+	if (content->mapping)
+		mapping_free(content->mapping);
 	else
 		free((void *)content->bytes);
 	*content = (struct content){0};
@@ -51,18 +49,7 @@ read_all(struct content *content, int fd)
 }
 
 static int
-map(struct content *content, int fd, size_t size)
-{
-	void *mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-	if (mapping == MAP_FAILED)
-		return -1;
-	*content = (struct content){mapping, size, true};
-	return 0;
-}
-
-static int
-take(struct content *content, int fd, bool is_input)
+take(struct content *content, int fd, const char *path, bool is_input)
 {
 	struct stat status;
 
@@ -73,8 +60,12 @@ take(struct content *content, int fd, bool is_input)
 		return -1;
 	}
 	if (S_ISREG(status.st_mode) && status.st_size > 0 && !is_input)
-		return map(content, fd, (size_t)status.st_size);
-	return read_all(content, fd);
+		content->mapping = mapping_new(fd, &status, path);
+	if (!content->mapping)
+		return read_all(content, fd);
+	content->bytes = mapping_bytes(content->mapping);
+	content->size = (size_t)status.st_size;
+	return 0;
 }
 
 int
@@ -85,11 +76,24 @@ content_open(struct content *content, const char *path, struct portolan_error *e
 	int result, failure;
 
 	*content = (struct content){0};
-	result = take(content, fd, is_input);
+	result = take(content, fd, path, is_input);
 	failure = errno;
 	if (fd >= 0)
 		close(fd);
 	if (result < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, strerror(failure));
 	return 0;
+}
+
+void
+content_outlive_cuts(struct content *content)
+{
+	if (content->mapping)
+		mapping_outlive_cuts(content->mapping);
+}
+
+bool
+content_is_unchanged(const struct content *content)
+{
+	return !content->mapping || mapping_is_unchanged(content->mapping);
 }

@@ -3,6 +3,8 @@
 #ifndef CONTENT_H
 #define CONTENT_H
 
+#include "mapping.h"
+
 #include <portolan/portolan.h>
 
 #include <stdbool.h>
@@ -11,11 +13,17 @@
 struct content {
 	const char *bytes; /* not NULL, also where the file is empty */
 	size_t size;
-	bool is_mapped;
+	struct mapping *mapping; /* of the bytes; NULL: they were read, into memory of malloc() */
 };
 
-/* "-" is standard input. PORTOLAN_E_SYSTEM: "cannot read PATH: …". */
+/* "-" is standard input. PORTOLAN_E_SYSTEM: "cannot read PATH: …". `path` stays the caller's until content_close(). */
 int content_open(struct content *content, const char *path, struct portolan_error *error);
 void content_close(struct content *content); /* may be called twice */
+
+/* From now on the program goes on where others cut the file short: what is gone reads as zeros. Otherwise it ends, with
+ * a message that names the file. */
+void content_outlive_cuts(struct content *content);
+/* Does the file hold what it held when it was opened? What was read before is right then. */
+bool content_is_unchanged(const struct content *content);
 
 #endif

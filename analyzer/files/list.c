@@ -161,7 +161,7 @@ list_read(const char *path, enum list_kind kind, const char **unit,
 	*unit = is_array ? "row" : "line";
 	if (!is_array)
 		code = read_lines(&reading, &content, error);
-	else if (!content.is_mapped)
+	else if (!content.mapping)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s: a NumPy array must be a file, not a pipe", path);
 	content_close(&content);
 	return is_array && code >= 0 ? read_array(&reading, error) : code;

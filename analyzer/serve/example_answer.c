@@ -50,7 +50,8 @@ send_example(struct server *server, const struct view *view, uint32_t place, str
 	}
 	if (answer_begin(&report, answer)) {
 		examples_report(&report, view, server->texts, place, &stories, 0);
-		answer_finish(&report, answer);
+		code = texts_check(server->texts, &error);
+		answer_finish_or_fail(&report, code, &error, answer);
 	}
 	stories_free(&stories);
 }

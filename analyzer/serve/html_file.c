@@ -252,6 +252,8 @@ write_file(struct work *work, struct portolan_error *error)
 	};
 	code = write_document(work, error);
 	if (code >= 0)
+		code = texts_check(work->texts, error);
+	if (code >= 0)
 		code = output_finish(&output, error);
 	output_discard(&output);
 	return code;

@@ -98,6 +98,8 @@ make(struct searches *searches, struct search *search, const char *part, struct 
 	search->bits = calloc(bytes_of(searches) + 1, 1);
 	code = search->part && search->bits ? parallel_run(&parallel, error)
 	                                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code >= 0)
+		code = texts_check(searches->texts, error);
 	if (code < 0)
 		forget(search);
 	return code;

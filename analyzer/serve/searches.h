@@ -12,7 +12,8 @@ struct searches *searches_new(const struct texts *texts, uint64_t threads);
 void searches_free(struct searches *searches); /* NULL: nothing */
 
 /* Sets *bits, the caller's to free(): one bit per record, the lowest of a byte first; 1: one of its texts holds `part`,
- * letters large or small (texts_contain()). PORTOLAN_E_MEMORY. */
+ * letters large or small (texts_contain()). PORTOLAN_E_MEMORY, or as
+ * texts_check(). */
 int searches_find(struct searches *searches, const char *part, unsigned char **bits, struct portolan_error *error);
 
 #endif

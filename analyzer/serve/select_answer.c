@@ -119,6 +119,7 @@ send_lines(const struct server *server, const struct picked *picked, struct http
 	struct output output;
 	const char *text;
 	size_t length;
+	int code;
 
 	if (!server->texts) {
 		http_error(answer, 400, "the server was started without --data");
@@ -141,6 +142,12 @@ send_lines(const struct server *server, const struct picked *picked, struct http
 		text = texts_line(server->texts, record, &length);
 		output_bytes(&output, text, length);
 		output_text(&output, "\n");
+	}
+	code = texts_check(server->texts, &error);
+	if (code < 0) {
+		output_discard(&output);
+		answer_failure(answer, code, &error);
+		return;
 	}
 	answer_output(&output, "text/plain; charset=utf-8", answer);
 	answer->filename = strcmp(texts_ending(server->texts), "csv") == 0   ? "selection.csv"
@@ -248,6 +255,8 @@ send_words(struct server *server, const struct http_request *request, const stru
 	selected = mark(picked);
 	code = selected ? word_shares(&report, picked->view, server->texts, selected, (size_t)most, &error)
 	                : error_set(&error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code >= 0)
+		code = texts_check(server->texts, &error);
 	answer_finish_or_fail(&report, code, &error, answer);
 	free(selected);
 }

@@ -203,7 +203,8 @@ send_rows(struct server *server, const struct rows_query *query, struct picked *
 			examples_report(&report, picked->view, server->texts, picked->order[i], &stories, i);
 		report_end(&report);
 		report_end(&report);
-		answer_finish(&report, answer);
+		code = texts_check(server->texts, &error);
+		answer_finish_or_fail(&report, code, &error, answer);
 	}
 	stories_free(&stories);
 }

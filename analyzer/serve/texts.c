@@ -1,4 +1,5 @@
-/* texts.c: one pass finds where each record begins and whose it is; what is in it, is read when it is shown. */
+/* texts.c: one pass finds where each record begins and whose it is; what is in it, is read when it is shown. Who changes
+ * the file meanwhile makes what is read then worth nothing: but never so that it ends the program. */
 #include "texts.h"
 
 #include <json_line.h>
@@ -20,6 +21,7 @@ struct texts {
 	struct ids ids;
 	uint32_t *order; /* 0, 1, 2, …: what the index wants */
 	struct ids_index index;
+	struct names column_names;  /* but the ids' and the texts' */
 	pthread_mutex_t lock;       /* of the columns */
 	struct attributes *columns; /* each its own reading */
 	size_t column_count;
@@ -44,6 +46,80 @@ open_file(struct texts *texts, const char *path, struct portolan_error *error)
 	if (code >= 0)
 		code = attributes_read_all(&texts->records, &request, &texts->ids, error);
 	return code;
+}
+
+static bool
+is_column(const struct texts *texts, const char *name)
+{
+	for (size_t i = 0; i < texts->field_count; i++)
+		if (strcmp(texts->fields[i], name) == 0)
+			return false;
+	return strcmp(name, texts->id_field) != 0;
+}
+
+static bool
+add_name(struct texts *texts, const char *at, size_t length)
+{
+	char *name = strndup(at, length);
+	bool added = name && (!*name || !is_column(texts, name) ||
+	                      names_add(&texts->column_names, name, strlen(name)) != NAMES_NONE);
+
+	free(name);
+	return added;
+}
+
+/* The members of the first JSON line, which is well-formed. False: out of memory. */
+static bool
+name_members(struct texts *texts)
+{
+	struct user_part part = user_file_whole(&texts->file);
+	struct portolan_error error;
+	struct json_value key, value;
+	struct json_line line;
+	bool added;
+	char *room;
+
+	if (user_part_next(&part, &error) <= 0)
+		return true;
+	room = malloc(part.record.length + 1);
+	added = room != NULL;
+	line = (struct json_line){
+	        .begin = part.record.at, .at = part.record.at, .end = part.record.at + part.record.length};
+	for (int code = json_line_first(&line, &key); added && code > 0; code = json_line_next(&line, &key)) {
+		if (!json_line_decode(&key, room) || json_line_value(&line, &value) < 0)
+			break;
+		added = add_name(texts, key.at, key.size);
+	}
+	free(room);
+	return added;
+}
+
+/* The columns of the header. False: out of memory. */
+static bool
+name_header(struct texts *texts)
+{
+	const struct record *header = &texts->file.header;
+	char *room = malloc(header->length + 1);
+	bool added = room != NULL;
+
+	for (const char *at = header->at; added && at;) {
+		struct field field;
+
+		if (!records_take_field(texts->file.format, &at, header->at + header->length, room, &field))
+			break;
+		field = records_trim(field);
+		added = add_name(texts, field.at, field.length);
+	}
+	free(room);
+	return added;
+}
+
+static int
+name_columns(struct texts *texts, struct portolan_error *error)
+{
+	bool is_done = texts->file.format == RECORDS_JSONL ? name_members(texts) : name_header(texts);
+
+	return is_done ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
 static int
@@ -72,12 +148,18 @@ texts_open(struct texts **texts, const char *path, const char *id_field, const c
 	opened->field_count = count;
 	code = open_file(opened, path, error);
 	if (code >= 0)
+		code = name_columns(opened, error);
+	if (code >= 0)
 		code = make_index(opened, error);
-	if (code < 0)
+	if (code >= 0)
+		code = texts_check(opened, error);
+	if (code < 0) {
 		texts_free(opened);
-	else
-		*texts = opened;
-	return code;
+		return code;
+	}
+	content_outlive_cuts(&opened->file.content);
+	*texts = opened;
+	return 0;
 }
 
 void
@@ -88,6 +170,7 @@ texts_free(struct texts *texts)
 	for (size_t c = 0; c < texts->column_count; c++)
 		attributes_free(&texts->columns[c]);
 	free(texts->columns);
+	names_free(&texts->column_names);
 	ids_index_free(&texts->index);
 	free(texts->order);
 	attributes_free(&texts->records);
@@ -95,6 +178,20 @@ texts_free(struct texts *texts)
 	user_file_close(&texts->file);
 	pthread_mutex_destroy(&texts->lock);
 	free(texts);
+}
+
+static int
+was_changed(const struct texts *texts, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_SYSTEM,
+	                 "%s was changed after it was opened, and what is read of it now may be wrong: start this again",
+	                 texts->file.path);
+}
+
+int
+texts_check(const struct texts *texts, struct portolan_error *error)
+{
+	return !texts || content_is_unchanged(&texts->file.content) ? 0 : was_changed(texts, error);
 }
 
 const char *
@@ -116,73 +213,14 @@ texts_fields(const struct texts *texts, const char *const **fields)
 	return texts->field_count;
 }
 
-static bool
-is_column(const struct texts *texts, const char *name)
-{
-	for (size_t i = 0; i < texts->field_count; i++)
-		if (strcmp(texts->fields[i], name) == 0)
-			return false;
-	return strcmp(name, texts->id_field) != 0;
-}
-
-static void
-add_name(const struct texts *texts, struct report *report, const char *at, size_t length)
-{
-	char *name = strndup(at, length);
-
-	if (name && *name && is_column(texts, name))
-		report_text(report, NULL, name);
-	free(name);
-}
-
-/* The members of the first JSON line. */
-static void
-add_members(const struct texts *texts, struct report *report)
-{
-	struct user_part part = user_file_whole(&texts->file);
-	struct portolan_error error;
-	struct json_value key, value;
-	struct json_line line;
-	char *room;
-
-	if (user_part_next(&part, &error) <= 0)
-		return;
-	room = malloc(part.record.length + 1);
-	line = (struct json_line){
-	        .begin = part.record.at, .at = part.record.at, .end = part.record.at + part.record.length};
-	for (int code = json_line_first(&line, &key); room && code > 0; code = json_line_next(&line, &key)) {
-		if (!json_line_decode(&key, room) || json_line_value(&line, &value) < 0)
-			break;
-		add_name(texts, report, key.at, key.size);
-	}
-	free(room);
-}
-
-static void
-add_header(const struct texts *texts, struct report *report)
-{
-	const struct record *header = &texts->file.header;
-	char *room = malloc(header->length + 1);
-
-	for (const char *at = header->at; room && at;) {
-		struct field field;
-
-		if (!records_take_field(texts->file.format, &at, header->at + header->length, room, &field))
-			break;
-		field = records_trim(field);
-		add_name(texts, report, field.at, field.length);
-	}
-	free(room);
-}
-
 void
 texts_report_columns(struct report *report, const char *key, const struct texts *texts)
 {
+	size_t length;
+
 	report_begin_list(report, key);
-	if (texts->file.format == RECORDS_JSONL)
-		add_members(texts, report);
-	else
-		add_header(texts, report);
+	for (uint32_t name = 0; name < texts->column_names.count; name++)
+		report_text(report, NULL, names_text(&texts->column_names, name, &length));
 	report_end(report);
 }
 
@@ -347,29 +385,42 @@ texts_ending(const struct texts *texts)
 	return endings[texts->file.format];
 }
 
-/* Reads one more column. */
+/* Reads a column, which has a value for each record that there was when the file was opened. */
 static int
-add_column(struct texts *texts, const char *name, struct portolan_error *error)
+read_column(const struct texts *texts, const char *name, struct attributes *column, struct portolan_error *error)
 {
 	const char *option = "the column asked for";
 	const struct attributes_request request = {
 	        .file = &texts->file, .id_field = texts->id_field, .names = &name, .options = &option, .count = 1};
-	struct attributes *columns;
 	struct ids ids;
-	int code;
+	int code, unchanged;
 
 	if (!fields_has(&texts->file, name))
-		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'", texts->file.path, name);
-	columns = realloc(texts->columns, (texts->column_count + 1) * sizeof(*columns));
+		code = error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'", texts->file.path, name);
+	else
+		code = attributes_read_all(column, &request, &ids, error);
+	if (code >= 0)
+		ids_free(&ids);
+	unchanged = texts_check(texts, error); /* else why it failed does not matter */
+	if (code >= 0 && unchanged >= 0 && column->rows != texts->records.rows)
+		unchanged = was_changed(texts, error);
+	if (code >= 0 && unchanged < 0)
+		attributes_free(column);
+	return unchanged < 0 ? unchanged : code;
+}
+
+static int
+add_column(struct texts *texts, const char *name, struct portolan_error *error)
+{
+	struct attributes *columns = realloc(texts->columns, (texts->column_count + 1) * sizeof(*columns));
+	int code;
+
 	if (!columns)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	texts->columns = columns;
-	code = attributes_read_all(&columns[texts->column_count], &request, &ids, error);
-	if (code < 0)
-		return code;
-	ids_free(&ids);
-	texts->column_count++;
-	return 0;
+	code = read_column(texts, name, &columns[texts->column_count], error);
+	texts->column_count += code >= 0;
+	return code;
 }
 
 int

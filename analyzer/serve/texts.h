@@ -1,5 +1,9 @@
-/* texts.h: the user's own file beside the examples (--data): the texts of one of them, its line, and columns. The file
- * is mapped and read as it was when it was opened; it must not change. Safe from several threads. */
+/*
+ * texts.h: the user's own file beside the examples (--data): the texts of one of them, its line, and columns. It is read
+ * as it was when it was opened, also when another file takes its place. Where it is itself changed, texts_check() says
+ * so: ask after reading, before what was read is shown. Columns that were read before stay right. Safe from several
+ * threads.
+ */
 #ifndef TEXTS_H
 #define TEXTS_H
 
@@ -16,6 +20,9 @@ struct texts;
 int texts_open(struct texts **texts, const char *path, const char *id_field, const char *const *fields, size_t count,
                struct portolan_error *error);
 void texts_free(struct texts *texts); /* NULL: nothing */
+
+/* PORTOLAN_E_SYSTEM: the file was changed since it was opened, and what was read of it may be wrong. NULL: 0. */
+int texts_check(const struct texts *texts, struct portolan_error *error);
 
 const char *texts_id_field(const struct texts *texts);
 size_t texts_records(const struct texts *texts); /* how many there are */
@@ -51,7 +58,7 @@ const char *texts_header(const struct texts *texts, size_t *length);
 const char *texts_ending(const struct texts *texts); /* "jsonl", "csv" or "tsv" */
 
 /* A column, by record; read when it is first asked for, and then kept: in the memory of arrays.h, whose limit holds for
- * however many. */
+ * however many. Errors are also those of texts_check(). */
 int texts_column(struct texts *texts, const char *name, const struct attribute **column, struct portolan_error *error);
 
 #endif

@@ -191,7 +191,7 @@ main(int argc, char **argv)
 	struct portolan_error error = {0};
 	struct options options;
 
-	store_expect_short_file();
+	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return fail(EXIT_USAGE, &error);
 	switch (options.command) {

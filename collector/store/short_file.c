@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool (*take_other)(void *address, const char **path);
+
 static void
 say(const char *text)
 {
@@ -23,6 +25,7 @@ static void
 on_bus_error(int number, siginfo_t *info, void *context)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
+	const char *path = NULL;
 
 	(void)context;
 	if (info->si_code != BUS_ADRERR) {
@@ -30,19 +33,28 @@ on_bus_error(int number, siginfo_t *info, void *context)
 		raise(number);
 		return;
 	}
+	if (take_other && take_other(info->si_addr, &path))
+		return;
 	while (atomic_flag_test_and_set(&said)) /* another thread says it, and ends the process */
 		pause();
 	say(program_invocation_short_name);
-	say(": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it from a "
-	    "backup\n");
+	if (path) {
+		say(": ");
+		say(path);
+		say(" was cut short while it was read, or its disk cannot be read: run this again when it is whole\n");
+	} else {
+		say(": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it "
+		    "from a backup\n");
+	}
 	_exit(1);
 }
 
 void
-store_expect_short_file(void)
+store_expect_short_file(bool (*take)(void *address, const char **path))
 {
 	struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
 
+	take_other = take;
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGBUS, &action, NULL);
 }

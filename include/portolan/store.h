@@ -88,8 +88,10 @@ struct store_run_info {
 };
 
 /* For main(): a data.mdb that ends before its data does (a copy broken off), or whose disk cannot be read, is from now on
- * a message on stderr and exit status 1 to whoever meets it, instead of SIGBUS. */
-void store_expect_short_file(void);
+ * a message on stderr and exit status 1 to whoever meets it, instead of SIGBUS. `take` knows the program's other mapped
+ * files (NULL: it has none), and is called in the signal's handler: true: it put something in the place of what cannot
+ * be read; otherwise it may set *path, the file to be named instead. */
+void store_expect_short_file(bool (*take)(void *address, const char **path));
 
 struct store; /* one open store; a process opens it at most once */
 
