@@ -3,12 +3,14 @@
 import json
 import subprocess
 
+import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from served import N, PORTOLAN, metrics, select_within, selected_by, serving
+import stores
+from served import MAKE_STORE, N, PORTOLAN, metrics, select_within, selected_by, serving
 
 STAR = [(0.5, 0.1), (0.7, 0.85), (0.2, 0.4), (0.8, 0.4), (0.3, 0.85)]
 
@@ -162,6 +164,75 @@ def test_legend_by_keys(page, served, columns):
     gold.find("#legend button").click()
     label = gold.run("return document.querySelector('#legend button .label').textContent")
     gold.wait_for(points=sum(row["label"] == label for row in metrics(served.store, "a/b")))
+
+
+@pytest.fixture(scope="module")
+def many(folder):
+    """A server over run "many": twenty labels, label k on 10 + k examples; and thirty examples without one."""
+    gold = np.repeat(np.arange(20), 10 + np.arange(20))
+    p = np.random.default_rng(3).random(len(gold) + 30).astype("f4")
+    ids = np.arange(len(p))
+    known = slice(0, len(gold))
+    rest = slice(len(gold), None)
+    batches = [one for e in range(2) for one in (stores.batch(e, ids[known], p[known], p[known] > 0.5, gold), stores.batch(e, ids[rest], p[rest], p[rest] > 0.5))]
+    stores.make_store(MAKE_STORE, str(folder / "many"), [stores.run("many", batches, labels=[f"class {k}" for k in range(20)])])
+    with serving(folder / "many", "many") as server:
+        yield server
+
+
+def tick(page, name):
+    """Clicks the box of a label."""
+    page.wait(lambda: page.run("""const label = [...document.querySelectorAll("#filters fieldset.labels label")].find((one) => one.textContent.trim() === arguments[0]);
+        label?.click(); return Boolean(label);""", name), f"label {name}")
+
+
+def check_labels(page, server, passes):
+    """The page draws those that pass, and the server makes the same of the filters in its address."""
+    rows = metrics(server.store, "many")
+    expected = [row["id"] for row in rows if passes(row["gold"])]
+    page.wait_for(points=len(expected))
+
+    def told():
+        filters = page.fragment().get("filters")
+        return server.ids("many", {"filters": filters}) if filters else [row["id"] for row in rows]
+
+    page.wait(lambda: told() == expected, "the same in the address")
+
+
+def test_more_labels_than_boxes(page, many):
+    """Twelve labels have a box; all others one together, and those without a label one. One that is unticked takes no other away."""
+    one = page(many.view(run="many"))
+    one.wait_for(points=sum(range(10, 30)) + 30)
+    rare = range(8)
+    boxes = [label.text for label in one.here().find_elements(By.CSS_SELECTOR, "#filters fieldset.labels label")]
+    assert boxes == [f"class {k}" for k in range(19, 7, -1)] + ["all others", "no label"]
+    tick(one, "class 19")
+    check_labels(one, many, lambda gold: gold != 19)
+    tick(one, "all others")
+    check_labels(one, many, lambda gold: gold != 19 and gold not in rare)
+    tick(one, "no label")
+    check_labels(one, many, lambda gold: gold not in (19, None) and gold not in rare)
+    tick(one, "all others")
+    check_labels(one, many, lambda gold: gold not in (19, None))
+    other = page(one.run("return location.href"))  # a link shows the same
+    check_labels(other, many, lambda gold: gold not in (19, None))
+    assert [label.text for label in other.here().find_elements(By.CSS_SELECTOR, "#filters fieldset.labels label:not(:has(:checked))")] == ["class 19", "no label"]
+    tick(other, "class 19")
+    tick(other, "no label")
+    check_labels(other, many, lambda gold: True)
+    assert not other.fragment().get("filters")
+    chosen = page(many.view(run="many", filters={"gold": {"in": [3, "class 5", 18]}}))  # some of the others: they stay as they were chosen
+    tick(chosen, "class 17")
+    check_labels(chosen, many, lambda gold: gold in (3, 5, 17, 18))
+
+
+def test_more_labels_in_one_file(page, many, folder):
+    path = folder / "many.html"
+    subprocess.run([PORTOLAN, "map", "many", "--store", many.store, "-o", str(path)], capture_output=True, check=True)
+    one = page(path.as_uri())
+    one.wait_for(points=sum(range(10, 30)) + 30)
+    tick(one, "class 10")
+    check_labels(one, many, lambda gold: gold != 10)
 
 
 def test_search_is_a_filter(page, served, columns, folder):

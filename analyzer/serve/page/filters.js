@@ -3,36 +3,13 @@
  * texts. What does not pass vanishes from the map, and is never selected.
  */
 import { columnFilters } from "./column_filters.js";
-import { button, count, element, fillSelect, refill, words } from "./dom.js";
+import { button, count, element, fillSelect, words } from "./dom.js";
 import { rangeRow, withFilter } from "./filter_rows.js";
+import { labelFilter } from "./label_filter.js";
 import { columnOf } from "./loader.js";
 import { same } from "./state.js";
 
 const PRESET = ["correctness", "forgetting_events"];
-
-function labelFilter(state) {
-  const list = element("fieldset", { class: "labels" });
-  const change = () => {
-    const boxes = [...list.querySelectorAll("input")];
-    const on = boxes.filter(({ checked }) => checked).map(({ value }) => JSON.parse(value));
-    state.set({ filters: withFilter(state.filters, "gold", on.length === boxes.length ? null : { in: on }) });
-  };
-  const show = () => {
-    const values = (state.view?.gold?.values ?? []).filter(({ value }) => value !== null);
-    list.hidden = values.length < 2;
-    const wanted = state.filters.gold?.in;
-    refill(
-      list,
-      element("legend", {}, "Gold label"),
-      ...values.map(({ label, value }) => {
-        const checked = !wanted || wanted.includes(value) || wanted.includes(label);
-        return element("label", {}, element("input", { type: "checkbox", value: JSON.stringify(value), "data-key": value, checked, onchange: change }), ` ${label}`);
-      }),
-    );
-  };
-  state.subscribe(["view", "filters"], show);
-  return list;
-}
 
 function rangeFilters(state) {
   const rows = element("div");
@@ -98,6 +75,6 @@ export function showFilters(section, parts) {
     clear.hidden = Object.keys(state.filters).length === 0;
   };
   state.subscribe(["filters"], show);
-  section.append(element("h2", {}, "Filters"), searchFilter(state), labelFilter(state), rangeFilters(state), columnFilters(parts), clear);
+  section.append(element("h2", {}, "Filters"), searchFilter(state), labelFilter(parts), rangeFilters(state), columnFilters(parts), clear);
   show();
 }
