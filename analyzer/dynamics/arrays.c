@@ -43,6 +43,17 @@ arrays_set_limit(uint64_t bytes)
 	pthread_mutex_unlock(&arrays.lock);
 }
 
+uint64_t
+arrays_room(void)
+{
+	uint64_t room;
+
+	pthread_mutex_lock(&arrays.lock);
+	room = arrays.limit > arrays.used ? arrays.limit - arrays.used : 0;
+	pthread_mutex_unlock(&arrays.lock);
+	return room;
+}
+
 /* A third of the time of a large `metrics` went into page faults: huge pages, which need their alignment, make them
  * few.
  */

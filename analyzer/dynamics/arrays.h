@@ -16,6 +16,9 @@
 /* From now on; no limit until it is called. Arrays that there are stay where they are. */
 void arrays_set_limit(uint64_t bytes);
 
+/* How much of the limit is left. */
+uint64_t arrays_room(void);
+
 /* `count` zeroes of `size` bytes each; `what` names them in the plural. NULL: PORTOLAN_E_MEMORY, with `error` filled.
  */
 void *array_new(size_t count, size_t size, const char *what, struct portolan_error *error);

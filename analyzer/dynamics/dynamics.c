@@ -58,7 +58,7 @@ with_dependencies(uint32_t measures)
 static uint64_t
 columns_needed(const struct dynamics_request *request, uint32_t measures)
 {
-	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
+	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT) | request->signals;
 
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		if (measures & MEASURE_BIT(m))

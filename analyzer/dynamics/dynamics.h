@@ -29,6 +29,7 @@ struct dynamics_request {
 	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
+	uint64_t signals;  /* columns of the store that the caller reads himself: a mask */
 };
 
 struct dynamics {

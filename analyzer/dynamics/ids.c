@@ -195,6 +195,7 @@ text_extent_add(struct text_extent *extent, const char *text, size_t length)
 		at += text_character(text + at, length - at, &character);
 	extent->texts++;
 	extent->bytes += length;
+	extent->widest = length > extent->widest ? length : extent->widest;
 	extent->longest = characters > extent->longest ? characters : extent->longest;
 }
 
@@ -268,18 +269,9 @@ is_id(const struct ids *ids, uint32_t index, uint64_t integer, const char *text,
 	return stored_length == length && memcmp(stored, text, length) == 0;
 }
 
-int64_t
-ids_index_find(const struct ids_index *index, const char *text, size_t length)
+static int64_t
+find(const struct ids_index *index, uint64_t hash, uint64_t integer, const char *text, size_t length)
 {
-	uint64_t integer = 0, hash;
-
-	if (index->ids->kind == STORE_ID_INT) {
-		if (!number_parse_whole(text, length, &integer))
-			return -1;
-		hash = mix(integer);
-	} else {
-		hash = hash_text(text, length);
-	}
 	for (size_t slot = hash & index->mask; index->slots[slot] != 0; slot = (slot + 1) & index->mask) {
 		uint32_t position = index->slots[slot] - 1;
 
@@ -287,4 +279,20 @@ ids_index_find(const struct ids_index *index, const char *text, size_t length)
 			return position;
 	}
 	return -1;
+}
+
+int64_t
+ids_index_find_integer(const struct ids_index *index, uint64_t integer)
+{
+	return find(index, mix(integer), integer, NULL, 0);
+}
+
+int64_t
+ids_index_find(const struct ids_index *index, const char *text, size_t length)
+{
+	uint64_t integer;
+
+	if (index->ids->kind != STORE_ID_INT)
+		return find(index, hash_text(text, length), 0, text, length);
+	return number_parse_whole(text, length, &integer) ? ids_index_find_integer(index, integer) : -1;
 }

@@ -45,6 +45,7 @@ size_t text_character(const char *text, size_t length, uint32_t *character);
 /* How long texts are: what an array of them takes. */
 struct text_extent {
 	size_t longest; /* characters */
+	size_t widest;  /* bytes */
 	uint64_t texts, bytes;
 };
 void text_extent_add(struct text_extent *extent, const char *text, size_t length);
@@ -62,5 +63,6 @@ void ids_index_free(struct ids_index *index);
 /* The position in `chosen` of the id whose text is given (for integer ids: any way of writing a whole number); -1: not
  * there. */
 int64_t ids_index_find(const struct ids_index *index, const char *text, size_t length);
+int64_t ids_index_find_integer(const struct ids_index *index, uint64_t integer); /* STORE_ID_INT only */
 
 #endif

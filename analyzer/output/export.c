@@ -12,6 +12,7 @@
 #include "export.h"
 
 #include "dynamics/arrays.h"
+#include "dynamics/places.h"
 #include "dynamics/scan.h"
 #include "program/parallel.h"
 #include "table_npy.h"
@@ -267,31 +268,6 @@ allocate_heaps(const struct export *export, size_t records, bool ordered, struct
 	return 0;
 }
 
-/* Where each example's record goes: its id's place in their order. */
-static int
-find_places(struct export *export, size_t *examples, struct portolan_error *error)
-{
-	struct ids ids = {0};
-	uint32_t *order = NULL;
-	int code = dynamics_read_ids(export->run, &ids, error);
-
-	if (code >= 0)
-		order = array_new(ids.rows, sizeof(*order), "examples in order", error);
-	export->places = array_new(ids.rows, sizeof(*export->places), "places of examples", error);
-	if (!order || !export->places)
-		code = code < 0 ? code : PORTOLAN_E_MEMORY;
-	for (size_t i = 0; code >= 0 && i < ids.rows; i++)
-		order[i] = (uint32_t)i;
-	if (code >= 0)
-		code = ids_sort(&ids, order, ids.rows, error);
-	for (size_t i = 0; code >= 0 && i < ids.rows; i++)
-		export->places[order[i]] = (uint32_t)i;
-	*examples = ids.rows;
-	array_free(order);
-	ids_free(&ids);
-	return code;
-}
-
 /* Fills the buckets: one scan. */
 static int
 fill_buckets(struct export *export, struct portolan_error *error)
@@ -345,7 +321,7 @@ write_scattered(struct export *export, struct portolan_error *error)
 {
 	struct buckets buckets = {.shift = BUCKET_LEAST, .heaps = calloc(export->slot_count, sizeof(*buckets.heaps))};
 	size_t examples;
-	int code = find_places(export, &examples, error);
+	int code = places_of_all(export->run, &export->places, &examples, error);
 
 	export->buckets = &buckets;
 	if (code >= 0) {

@@ -12,6 +12,7 @@ const struct command *const command_table[] = {
         &runs_command,
         &check_command,
         &metrics_command,
+        &dynamics_command,
         &map_command,
         &select_command,
         &noise_command,

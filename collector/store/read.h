@@ -60,9 +60,10 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 	                            .sessions = snapshot->sessions};
 }
 
-/* A chunk of an epoch, in the columns wanted, or (STORE_EPOCH_RUN) what is kept per example; with what the log has of
- * it. `image` is reset first. `lent` as store_chunk_load() has it: nothing goes there where the log has rows of it. */
-int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
+/* A chunk of an epoch, in those of the columns wanted that are in `columns`, a mask, or (STORE_EPOCH_RUN) what is kept
+ * per example; with what the log has of it. `image` is reset first. `lent` as store_chunk_load() has it: nothing goes
+ * there where the log has rows of it. */
+int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, uint64_t columns,
                         struct merge_chunk *image, struct chunk_lent *lent, struct portolan_error *error);
 
 #endif

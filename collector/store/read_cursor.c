@@ -11,7 +11,7 @@
 
 struct store_cursor {
 	struct store_snapshot *snapshot;
-	struct merge_chunk *images; /* per epoch, as is: */
+	struct merge_chunk *images; /* per epoch of a block, as is: */
 	struct chunk_lent *lent;
 	struct merge_chunk examples;
 	struct store_values *values;
@@ -80,27 +80,29 @@ expose(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned 
 	return (struct store_values){.values = values, .present = present, .complete = every == UINT64_MAX};
 }
 
+/* Of the epochs from `from` on. */
 static int
-read_block(struct store_cursor *cursor, uint32_t chunk, struct store_block *block, struct portolan_error *error)
+read_block(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t columns, struct store_block *block,
+           struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
 	struct chunk_lent lent;
 	int rc = 0;
 
-	for (size_t e = 0; e < snapshot->epoch_count && !rc; e++) {
-		rc = store_snapshot_load(snapshot, snapshot->epochs[e], chunk, &cursor->images[e], &cursor->lent[e],
-		                         error);
-		for (uint64_t mask = snapshot->held & ~gold; mask && !rc; mask &= mask - 1) {
+	for (size_t e = 0; e < block->epoch_count && !rc; e++) {
+		rc = store_snapshot_load(snapshot, snapshot->epochs[from + e], chunk, columns, &cursor->images[e],
+		                         &cursor->lent[e], error);
+		for (uint64_t mask = snapshot->held & columns & ~gold; mask && !rc; mask &= mask - 1) {
 			unsigned column = mask_first(mask);
 
 			cursor->values[e * STORE_COLUMN_MAX + column] =
 			        expose(&cursor->images[e], &cursor->lent[e], column, block->rows);
 		}
 	}
-	if (rc || !(snapshot->wanted & gold))
+	if (rc || !(snapshot->wanted & columns & gold))
 		return rc;
-	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &cursor->examples, &lent, error);
+	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, 0, &cursor->examples, &lent, error);
 	if (!rc)
 		block->gold = expose(&cursor->examples, &lent, STORE_GOLD, block->rows);
 	return rc;
@@ -122,19 +124,25 @@ find_chunk(const struct store_cursor *cursor, size_t index, uint32_t *chunk, uin
 }
 
 int
-store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
+store_cursor_epochs(struct store_cursor *cursor, size_t index, size_t from, size_t count, uint64_t columns,
+                    struct store_block *block, struct portolan_error *error)
 {
-	struct store_block read = {.first = (uint32_t)(index * STORE_CHUNK),
-	                           .epoch_count = cursor->snapshot->epoch_count,
-	                           .columns = cursor->values};
+	struct store_block read = {
+	        .first = (uint32_t)(index * STORE_CHUNK), .epoch_count = count, .columns = cursor->values};
 	uint32_t chunk = 0;
 	int rc = find_chunk(cursor, index, &chunk, &read.rows, error);
 
 	if (!rc)
-		rc = read_block(cursor, chunk, &read, error);
+		rc = read_block(cursor, chunk, from, columns, &read, error);
 	if (!rc)
 		*block = read;
 	return rc;
+}
+
+int
+store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error)
+{
+	return store_cursor_epochs(cursor, index, 0, cursor->snapshot->epoch_count, UINT64_MAX, block, error);
 }
 
 /* Takes what a segment has of the `most` rows still wanted, as rows from, from + 1, …; answers how many, 0: out of

@@ -24,25 +24,25 @@ next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk,
 }
 
 int
-store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, struct merge_chunk *image,
-                    struct chunk_lent *lent, struct portolan_error *error)
+store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, uint64_t columns,
+                    struct merge_chunk *image, struct chunk_lent *lent, struct portolan_error *error)
 {
 	const struct chunk_place place = store_snapshot_place(snapshot, epoch, chunk);
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD), session = STORE_COLUMN_BIT(STORE_SESSION);
 	const bool of_examples = epoch == STORE_EPOCH_RUN;
 	const struct overlay_part *part;
-	uint64_t columns = of_examples ? gold : snapshot->held & ~gold;
+	uint64_t stored = of_examples ? gold : snapshot->held & columns & ~gold;
 	size_t at = 0;
 	int rc = store_merge_reset(image);
 
 	if (lent)
 		*lent = (struct chunk_lent){0};
 	if (next_part(snapshot, epoch, chunk, &at)) {
-		columns |= session;
+		stored |= session;
 		lent = NULL;
 	}
 	if (!rc)
-		rc = store_chunk_load(&snapshot->view, &place, columns, image, lent, error);
+		rc = store_chunk_load(&snapshot->view, &place, stored, image, lent, error);
 	for (at = 0; !rc && (part = next_part(snapshot, epoch, chunk, &at));) {
 		/* Each epoch's log was merged into what is kept per example together with the same chunk of the epoch,
 		 * up to the same position. */
@@ -53,7 +53,7 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 			rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
 		if (!rc)
 			rc = store_overlay_apply(&snapshot->overlay, part, chunk, merged,
-			                         of_examples ? 0 : snapshot->wanted | session, snapshot->order, image);
+			                         of_examples ? 0 : (snapshot->wanted & columns) | session, snapshot->order, image);
 	}
 	if (rc == STORE_E_MEMORY)
 		store_view_no_memory(&snapshot->view, error);
@@ -71,7 +71,7 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	     chunk++) {
 		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
 			continue;
-		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, &image, NULL, error);
+		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, 0, &image, NULL, error);
 		snapshot->info.examples += image.seen;
 	}
 	store_merge_free(&image);

@@ -266,9 +266,14 @@ struct store_block {
 	struct store_values gold; /* filled if STORE_GOLD was wanted */
 };
 
-/* Block `index`, all wanted columns at all epochs in range. Pointers are 8-byte aligned and valid until the next call on this cursor.
- * Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
+/* Block `index`, all wanted columns at all epochs in range. Pointers are 8-byte aligned and valid until this cursor reads
+ * values again. Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
 int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error);
+
+/* The same of some epochs, `from` … from + count − 1 of store_snapshot_epochs(), and of those of the wanted columns that
+ * are in `columns`, a mask: epoch e of the block is epoch from + e. It takes the memory of so many epochs. */
+int store_cursor_epochs(struct store_cursor *cursor, size_t index, size_t from, size_t count, uint64_t columns,
+                        struct store_block *block, struct portolan_error *error);
 
 static inline const struct store_values *
 store_block_values(const struct store_block *block, size_t epoch, enum store_column column)
@@ -283,7 +288,7 @@ struct store_ids {
 	const uint32_t *offsets;
 };
 
-/* The users' ids of block `index`; valid until the next call on this cursor. */
+/* The users' ids of block `index`; valid until this cursor reads ids again. */
 int store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *ids, struct portolan_error *error);
 
 #endif

@@ -29,6 +29,7 @@ ROWS = [
     ("runs", [], ["-o"]),
     ("check", [], ["-o"]),
     ("metrics r", [], ["-o"]),
+    ("dynamics r", ["--ids"], ["-o", "--sessions .csv"]),
     ("map r", ["--colour-file --colour c"], ["-o .png"]),
     ("map", ["--from"], ["-o .png"]),
     ("map r", ["--data --id-field id"], ["-o .html"]),

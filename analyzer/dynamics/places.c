@@ -1,0 +1,184 @@
+/* places.c: see places.h. A list is looked up from the run's side, block by block: what it takes does not depend on how
+ * many examples the run has, but for the places themselves. */
+#include "places.h"
+
+#include "arrays.h"
+#include "files/list.h"
+#include "program/message.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t *
+in_order(const struct ids *ids, struct portolan_error *error)
+{
+	uint32_t *order = array_new(ids->rows, sizeof(*order), "examples in order", error);
+
+	for (size_t i = 0; order && i < ids->rows; i++)
+		order[i] = (uint32_t)i;
+	if (order && ids_sort(ids, order, ids->rows, error) >= 0)
+		return order;
+	array_free(order);
+	return NULL;
+}
+
+int
+places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, struct portolan_error *error)
+{
+	struct ids ids = {0};
+	uint32_t *order = NULL;
+	int code = dynamics_read_ids(run, &ids, error);
+
+	*places = NULL;
+	*count = ids.rows;
+	if (code >= 0)
+		order = in_order(&ids, error);
+	if (order)
+		*places = array_new(ids.rows, sizeof(**places), "places of examples", error);
+	for (size_t i = 0; *places && i < ids.rows; i++)
+		(*places)[order[i]] = (uint32_t)i;
+	array_free(order);
+	ids_free(&ids);
+	return code < 0 ? code : *places ? 0 : PORTOLAN_E_MEMORY;
+}
+
+void
+places_free(struct places_list *list)
+{
+	ids_free(&list->ids);
+	array_free(list->lines);
+	array_free(list->place);
+	array_free(list->different);
+	*list = (struct places_list){0};
+}
+
+static int
+append(struct places_list *list, const char *text, size_t length, uint64_t integer, struct portolan_error *error)
+{
+	uint32_t offsets[2] = {0, (uint32_t)length};
+	struct store_ids one = {.rows = 1, .integers = &integer, .text = text, .offsets = offsets};
+
+	if (list->ids.rows >= STORE_MAX_EXAMPLES)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: more ids than a run can have", list->path);
+	return ids_append(&list->ids, list->ids.kind, &one, error);
+}
+
+static int
+take(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+{
+	struct places_list *list = context;
+	uint64_t integer = 0;
+
+	if (list->ids.kind == STORE_ID_INT && !number_parse_whole(id, length, &integer))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of the run are (one id a line)",
+		                 list->path, list->unit, (unsigned long long)place, length < 64 ? (int)length : 64, id);
+	if (list->ids.rows == list->room) {
+		size_t room = list->room ? 2 * list->room : 64;
+		uint64_t *lines = array_grow(list->lines, list->room, room, sizeof(*lines), "lines", error);
+
+		if (!lines)
+			return PORTOLAN_E_MEMORY;
+		list->lines = lines;
+		list->room = room;
+	}
+	list->lines[list->ids.rows] = place;
+	return append(list, id, length, integer, error);
+}
+
+/* Gives places to the ids. */
+static int
+number(struct places_list *list, struct portolan_error *error)
+{
+	size_t n = list->ids.rows;
+
+	list->different = in_order(&list->ids, error);
+	list->place = array_new(n, sizeof(*list->place), "places of ids", error);
+	if (!list->different || !list->place)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t index = list->different[i];
+
+		if (list->count == 0 || !ids_are_equal(&list->ids, list->different[list->count - 1], index))
+			list->different[list->count++] = index;
+		list->place[index] = (uint32_t)list->count - 1;
+	}
+	return 0;
+}
+
+int
+places_read(struct places_list *list, const char *path, enum store_id_kind kind, struct portolan_error *error)
+{
+	int code;
+
+	*list = (struct places_list){.path = path, .ids = {.kind = kind}};
+	code = list_read(path, LIST_IDS, &list->unit, take, list, error);
+	if (code >= 0 && list->ids.rows == 0)
+		code = error_set(error, PORTOLAN_E_INVALID, "%s: no ids in it (one id a line)", path);
+	if (code >= 0)
+		code = number(list, error);
+	if (code < 0)
+		places_free(list);
+	return code;
+}
+
+int
+places_of_list(const struct places_list *list, const struct dynamics *run, uint32_t **places,
+               struct portolan_error *error)
+{
+	struct ids_index index = {0};
+	struct store_cursor *cursor = NULL;
+	int code = ids_index_init(&index, &list->ids, list->different, list->count, error);
+
+	*places = NULL;
+	if (code >= 0)
+		code = store_cursor_open(run->snapshot, &cursor, error);
+	if (code >= 0) {
+		*places = array_new((size_t)run->info->rows, sizeof(**places), "places of examples", error);
+		code = *places ? 0 : PORTOLAN_E_MEMORY;
+	}
+	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(run->snapshot); b++) {
+		struct store_ids ids;
+
+		code = store_cursor_ids(cursor, b, &ids, error);
+		for (uint32_t r = 0; code >= 0 && r < ids.rows; r++) {
+			int64_t at = list->ids.kind == STORE_ID_INT
+			                     ? ids_index_find_integer(&index, ids.integers[r])
+			                     : ids_index_find(&index, ids.text + ids.offsets[r],
+			                                      ids.offsets[r + 1] - ids.offsets[r]);
+
+			(*places)[ids.first + r] = at < 0 ? PLACES_NONE : (uint32_t)at;
+		}
+	}
+	store_cursor_close(cursor);
+	ids_index_free(&index);
+	return code;
+}
+
+uint64_t
+places_warn(const struct places_list *list, const struct dynamics *run, const uint8_t *found)
+{
+	char digits[NUMBER_ROOM];
+	const char *text = digits;
+	uint64_t unknown = 0;
+	size_t first = 0, length;
+
+	for (size_t i = list->ids.rows; i > 0; i--)
+		if (!found[list->place[i - 1]]) {
+			unknown++;
+			first = i - 1;
+		}
+	if (unknown == 0)
+		return 0;
+	if (list->ids.kind == STORE_ID_INT)
+		length = number_print_u64(list->ids.integers[first], digits);
+	else
+		text = ids_text(&list->ids, (uint32_t)first, &length);
+	message_warning("not observed in run '%s': %s of the %s ids in %s, '%.*s' in %s %llu the first", run->info->name,
+	                NUMBER_GROUPED(unknown), NUMBER_GROUPED(list->ids.rows), list->path,
+	                length < 64 ? (int)length : 64, text, list->unit, (unsigned long long)list->lines[first]);
+	return unknown;
+}

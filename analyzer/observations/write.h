@@ -1,0 +1,27 @@
+/*
+ * write.h: a run's observations as a table: a row each, by epoch, then by ascending id.
+ *
+ * Bounded memory. Where the ids came in their order, rows are written as they are read. Otherwise an epoch is gathered
+ * in memory, or as much of it at a time as there is room for: the epoch is then read several times.
+ */
+#ifndef OBSERVATIONS_WRITE_H
+#define OBSERVATIONS_WRITE_H
+
+#include "dynamics/places.h"
+#include "layout.h"
+
+struct observations_request {
+	enum rows_format format;  /* ROWS_CSV … ROWS_NPY */
+	const char *const *names; /* columns; see layout_init() */
+	size_t name_count;
+	bool id_bytes;                  /* of npy: ids that are text as bytes */
+	const struct places_list *list; /* only these; NULL: all */
+	uint8_t *found;                 /* by place in the list: set to 1 for those observed */
+};
+
+/* `run` was opened with LAYOUT_COLUMNS as signals. Its count and gaps are then those of what was written. Write errors
+ * that are not answered here come with output_finish(). */
+int observations_write(struct dynamics *run, const struct observations_request *request, struct output *output,
+                       struct portolan_error *error);
+
+#endif
