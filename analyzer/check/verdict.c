@@ -263,17 +263,30 @@ verdict_warn(const struct verdict *verdict, const char *run)
 	return findings.count > 0;
 }
 
+static bool
+warn_of_run(const struct dynamics *dynamics)
+{
+	const struct store_run_info *info = dynamics->info;
+	bool is_recording = info->state == STORE_RECORDING, says = verdict_warn(&dynamics->verdict, info->name);
+
+	if (is_recording)
+		message_warning("run '%s' is still being recorded; this is what is stored so far", info->name);
+	return is_recording || says;
+}
+
+int
+verdict_report_run(const struct dynamics *dynamics, bool strict)
+{
+	return warn_of_run(dynamics) && strict ? STATUS_INCOMPLETE : STATUS_DONE;
+}
+
 int
 verdict_report(const struct dynamics *dynamics, bool strict)
 {
 	const struct store_run_info *info = dynamics->info;
 	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-	bool incomplete = verdict_warn(&dynamics->verdict, info->name);
+	bool incomplete = warn_of_run(dynamics);
 
-	if (info->state == STORE_RECORDING) {
-		message_warning("run '%s' is still being recorded; this is what is stored so far", info->name);
-		incomplete = true;
-	}
 	if (info->declared > dynamics->count) {
 		message_warning("not observed in these epochs: %s of the %s declared examples",
 		                grouped(info->declared - dynamics->count, some), grouped(info->declared, all));

@@ -76,6 +76,10 @@ void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
 /* Warns of what the verdict says of the run; answers whether it says anything. */
 bool verdict_warn(const struct verdict *verdict, const char *run);
 
+/* Warns of what the run's verdict says, and where it is still being recorded; answers as verdict_report(). For who reads
+ * chosen examples only. */
+int verdict_report_run(const struct dynamics *dynamics, bool strict);
+
 /* Warns of what is incomplete in what was read of a run (still recording, examples or epochs missing), and of what its
  * verdict says; answers STATUS_INCOMPLETE under `strict` if anything was, else STATUS_DONE. */
 int verdict_report(const struct dynamics *dynamics, bool strict);

@@ -96,19 +96,14 @@ write_observations(struct dynamics *run, const struct observations_request *requ
 static int
 report(struct dynamics *run, bool listed, bool strict)
 {
-	const struct store_run_info *whole = run->info;
-	struct store_run_info info = *whole;
 	uint64_t gaps = run->gaps;
 	int status;
 
 	if (gaps > 0)
 		message_warning("not observed in all %zu epochs: %s of %s examples; they have no row where they were not",
 		                run->epoch_count, NUMBER_GROUPED(gaps), NUMBER_GROUPED(run->count));
-	info.declared = listed ? 0 : info.declared;
-	run->info = &info;
 	run->gaps = 0;
-	status = verdict_report(run, strict);
-	run->info = whole;
+	status = listed ? verdict_report_run(run, strict) : verdict_report(run, strict);
 	return gaps > 0 && strict ? STATUS_INCOMPLETE : status;
 }
 

@@ -72,6 +72,9 @@ take(void *context, uint64_t place, const char *id, size_t length, struct portol
 	struct places_list *list = context;
 	uint64_t integer = 0;
 
+	if (list->ids.kind == STORE_ID_INT && !number_parse_whole(id, length, &integer) && !list->unit)
+		return error_set(error, PORTOLAN_E_INVALID, "'%.*s' is no whole number, as the ids of the run are",
+		                 length < 64 ? (int)length : 64, id);
 	if (list->ids.kind == STORE_ID_INT && !number_parse_whole(id, length, &integer))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of the run are (one id a line)",
@@ -110,12 +113,17 @@ number(struct places_list *list, struct portolan_error *error)
 }
 
 int
-places_read(struct places_list *list, const char *path, enum store_id_kind kind, struct portolan_error *error)
+places_read_texts(struct places_list *list, char *const *texts, size_t n, const char *path, enum store_id_kind kind,
+                  struct portolan_error *error)
 {
-	int code;
+	int code = 0;
 
 	*list = (struct places_list){.path = path, .ids = {.kind = kind}};
-	code = list_read(path, LIST_IDS, &list->unit, take, list, error);
+	for (size_t i = 0; i < n && code >= 0; i++)
+		code = take(list, 0, texts[i], strlen(texts[i]), error);
+	list->given = list->ids.rows;
+	if (code >= 0 && path)
+		code = list_read(path, LIST_IDS, &list->unit, take, list, error);
 	if (code >= 0 && list->ids.rows == 0)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s: no ids in it (one id a line)", path);
 	if (code >= 0)
@@ -123,6 +131,12 @@ places_read(struct places_list *list, const char *path, enum store_id_kind kind,
 	if (code < 0)
 		places_free(list);
 	return code;
+}
+
+int
+places_read(struct places_list *list, const char *path, enum store_id_kind kind, struct portolan_error *error)
+{
+	return places_read_texts(list, NULL, 0, path, kind, error);
 }
 
 int
@@ -158,27 +172,70 @@ places_of_list(const struct places_list *list, const struct dynamics *run, uint3
 	return code;
 }
 
+/* The id as text. */
+static const char *
+print_id(const struct ids *ids, size_t index, char digits[NUMBER_ROOM], int *length)
+{
+	size_t full;
+	const char *text = digits;
+
+	if (ids->kind == STORE_ID_INT)
+		full = number_print_u64(ids->integers[index], digits);
+	else
+		text = ids_text(ids, (uint32_t)index, &full);
+	*length = full < 64 ? (int)full : 64;
+	return text;
+}
+
+/* Of the command line. */
+static uint64_t
+warn_by_name(const struct places_list *list, const struct dynamics *run, const uint8_t *found)
+{
+	char names[512] = "", digits[NUMBER_ROOM];
+	uint64_t unknown = 0, shown = 0;
+
+	for (size_t i = 0; i < list->given; i++) {
+		size_t used = strlen(names);
+		int length;
+		const char *text = print_id(&list->ids, i, digits, &length);
+
+		if (found[list->place[i]])
+			continue;
+		unknown++;
+		if (used + (size_t)length + 5 > sizeof(names))
+			continue;
+		shown++;
+		snprintf(names + used, sizeof(names) - used, "%s'%.*s'", used ? ", " : "", length, text);
+	}
+	if (unknown > shown)
+		message_warning("not observed in run '%s': %s and %s more ids", run->info->name, names,
+		                NUMBER_GROUPED(unknown - shown));
+	else if (unknown > 0)
+		message_warning("not observed in run '%s': %s", run->info->name, names);
+	return unknown;
+}
+
 uint64_t
 places_warn(const struct places_list *list, const struct dynamics *run, const uint8_t *found)
 {
-	char digits[NUMBER_ROOM];
-	const char *text = digits;
-	uint64_t unknown = 0;
-	size_t first = 0, length;
+	uint64_t unknown = 0, all = 0;
+	size_t first = 0;
 
-	for (size_t i = list->ids.rows; i > 0; i--)
+	for (size_t i = list->ids.rows; i > list->given; i--) {
+		all++;
 		if (!found[list->place[i - 1]]) {
 			unknown++;
 			first = i - 1;
 		}
-	if (unknown == 0)
-		return 0;
-	if (list->ids.kind == STORE_ID_INT)
-		length = number_print_u64(list->ids.integers[first], digits);
-	else
-		text = ids_text(&list->ids, (uint32_t)first, &length);
-	message_warning("not observed in run '%s': %s of the %s ids in %s, '%.*s' in %s %llu the first", run->info->name,
-	                NUMBER_GROUPED(unknown), NUMBER_GROUPED(list->ids.rows), list->path,
-	                length < 64 ? (int)length : 64, text, list->unit, (unsigned long long)list->lines[first]);
-	return unknown;
+	}
+	if (unknown > 0) {
+		char digits[NUMBER_ROOM];
+		int length;
+		const char *text = print_id(&list->ids, first, digits, &length);
+
+		message_warning("not observed in run '%s': %s of the %s ids in %s, '%.*s' in %s %llu the first",
+		                run->info->name, NUMBER_GROUPED(unknown), NUMBER_GROUPED(all), list->path, length, text,
+		                list->unit, (unsigned long long)list->lines[first]);
+	}
+	return unknown + warn_by_name(list, run, found);
 }

@@ -13,6 +13,7 @@ const struct command *const command_table[] = {
         &check_command,
         &metrics_command,
         &dynamics_command,
+        &show_command,
         &map_command,
         &select_command,
         &noise_command,

@@ -54,16 +54,12 @@ report_story(struct report *report, const struct stories *stories, size_t i)
 }
 
 void
-examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
-                const struct stories *stories, size_t i)
+examples_report_members(struct report *report, const struct dynamics *dynamics, const struct texts *texts,
+                        uint32_t index, const struct stories *stories, size_t i)
 {
-	const struct dynamics *dynamics = &view->dynamics;
-	uint32_t index = dynamics->order[place];
 	size_t record = texts ? texts_find(texts, &dynamics->ids, index) : TEXTS_NONE;
 	int32_t gold = dynamics->gold ? dynamics->gold[index] : -1;
 
-	report_begin(report, NULL);
-	report_whole(report, "place", place);
 	examples_report_id(report, "id", &dynamics->ids, index);
 	if (gold < 0)
 		report_null(report, "gold");
@@ -76,6 +72,15 @@ examples_report(struct report *report, const struct view *view, const struct tex
 	else
 		texts_report(report, "text", texts, record);
 	report_story(report, stories, i);
+}
+
+void
+examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
+                const struct stories *stories, size_t i)
+{
+	report_begin(report, NULL);
+	report_whole(report, "place", place);
+	examples_report_members(report, &view->dynamics, texts, view->dynamics.order[place], stories, i);
 	report_end(report);
 }
 

@@ -5,6 +5,11 @@
 #include "stories.h"
 #include "texts.h"
 
+/* id, gold, label, measures, text, gold_prob, correct: members of an object, of the example whose dense index is `index`
+ * and whose story is the i-th. texts may be NULL. */
+void examples_report_members(struct report *report, const struct dynamics *dynamics, const struct texts *texts,
+                             uint32_t index, const struct stories *stories, size_t i);
+
 /* {"place", "id", "gold", "label", "measures", "text", "gold_prob", "correct"}: the example at a place, whose story is
  * the i-th. texts may be NULL. */
 void examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,

@@ -20,8 +20,8 @@ terminal_is_there(void)
 	return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-static bool
-is_unicode(void)
+bool
+terminal_is_unicode(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
 	bool unicode = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
@@ -34,7 +34,7 @@ is_unicode(void)
 struct frame_size
 terminal_size(void)
 {
-	struct frame_size size = {.columns = 80, .lines = 24, .unicode = is_unicode()};
+	struct frame_size size = {.columns = 80, .lines = 24, .unicode = terminal_is_unicode()};
 	struct winsize window;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 && window.ws_row > 0) {

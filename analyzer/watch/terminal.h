@@ -13,6 +13,7 @@ struct terminal {
 
 /* Standard output is a terminal that can move its cursor. */
 bool terminal_is_there(void);
+bool terminal_is_unicode(void); /* the user's locale is one of UTF-8 */
 /* The size now (80 × 24 where it is not known), and whether the user's locale is one of UTF-8. */
 struct frame_size terminal_size(void);
 

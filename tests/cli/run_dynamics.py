@@ -1,4 +1,4 @@
-"""portolan dynamics: every observation, beside an independent record of what was logged.
+"""portolan dynamics: every observation, beside an independent record of what was logged; portolan show: the same of a few.
 
     run_dynamics.py PORTOLAN MAKE_STORE
 
@@ -196,6 +196,72 @@ def check_errors(log):
     fails([log.name, "-o", "x.parquet"], "x.parquet", status=2)
 
 
+def story(log, i, epochs):
+    """gold_prob and correct, by epoch, and the epochs at which it was forgotten; None: not observed."""
+    seen = [log.kept.get((e, i)) for e in epochs]
+    gold_prob, correct = ([v and v[name] for v in seen] for name in ("gold_prob", "correct"))
+    known = [(e, c) for e, c in zip(epochs, correct) if c is not None]
+    return gold_prob, [c if c is None else bool(c) for c in correct], [e for (_, a), (e, b) in zip(known, known[1:]) if a and not b]
+
+
+def show(*words, status=0, locale="C.UTF-8"):
+    done = subprocess.run([PORTOLAN, "show", *map(str, words)], capture_output=True, env={**os.environ, "LC_ALL": locale})
+    assert done.returncode == status, (words, done.returncode, done.stderr.decode())
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def check_show(log, chosen):
+    """As JSON, and as text in two locales; the order asked for, each once."""
+    epochs = sorted({e for e, _ in log.kept})
+    report = json.loads(show(log.name, *chosen, chosen[0], "--json")[0])
+    assert report["run"] == log.name and report["epochs"] == epochs and report["unknown"] == []
+    assert [one["id"] for one in report["examples"]] == chosen, report
+    text, _ = show(log.name, *chosen)
+    plain, _ = show(log.name, *chosen, locale="C")
+    rows, plain_rows = ([line.split() for line in t.splitlines()[2:2 + len(chosen)]] for t in (text, plain))
+    observations = [line.split() for line in text.splitlines()[4 + len(chosen):]]
+    want = []
+    for one, row, plain_row in zip(report["examples"], rows, plain_rows):
+        gold_prob, correct, forgotten = story(log, one["id"], epochs)
+        known = [p for p in gold_prob if p is not None]
+        assert (one["gold_prob"], one["correct"], one["forgotten"]) == (gold_prob, correct, forgotten), (one, gold_prob, correct, forgotten)
+        assert one["gold"] == log.gold.get(one["id"]) and one["measures"]["epochs"] == len(known)
+        assert abs(one["measures"]["confidence"] - sum(known) / len(known)) < 1e-12
+        assert one["measures"]["forgetting_events"] == len(forgotten)
+        assert row[0] == str(one["id"]) and row[-3] == str(len(forgotten)), row
+        assert row[-2] == "".join("·" if p is None else "▁▂▃▄▅▆▇█"[min(int(p * 8), 7)] for p in gold_prob), (row, gold_prob)
+        assert row[-1] == "".join("·" if c is None else "✓" if c else "✗" for c in correct), (row, correct)
+        assert plain_row[-2] == "".join("." if p is None else str(min(int(p * 10), 9)) for p in gold_prob), (plain_row, gold_prob)
+        assert plain_row[-1] == "".join("." if c is None else "+" if c else "x" for c in correct), (plain_row, correct)
+        first = next((e for e, c in zip(epochs, correct) if c), None)
+        for e, p, c in zip(epochs, gold_prob, correct):
+            if p is not None:
+                event = "forgotten" if e in forgotten else "learned" if e == first else ""
+                want.append([str(one["id"]), str(e), f"{p:.3f}", "yes" if c else "no", *([event] if event else [])])
+    assert observations == want, (observations, want)
+
+
+def check_shows(logs):
+    for name in ("declared", "gaps", "shuffled", "text", "resumed"):
+        known = sorted({i for _, i in logs[name].kept})
+        check_show(logs[name], [known[k] for k in (len(known) // 2, 3, len(known) - 1, 0)])
+    with open("ids.txt", "w", encoding="utf-8") as file:
+        file.write("7\n123456789\n3\n")
+    out, messages = show("declared", 5, 987654321, "--ids", "ids.txt", "--epochs", "1:", "--json", status=3)
+    report = json.loads(out)
+    assert [one["id"] for one in report["examples"]] == [5, 7, 3] and report["unknown"] == [123456789, 987654321] and report["epochs"] == [1, 2]
+    assert "not observed in run 'declared': '987654321'" in messages and "1 of the 3 ids in ids.txt, '123456789' in line 2" in messages, messages
+    out, messages = show("declared", 987654321, status=1)
+    assert out == "" and "none of these examples was observed" in messages, messages
+    assert "'x' is no whole number" in show("declared", "x", status=1)[1]
+    assert "which examples?" in show("declared", status=2)[1]
+    with open("data.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"key": 5, "text": "five"}\n{"key": 6, "text": "six"}\n')
+    words = ["declared", 5, 7, "--data", "data.jsonl", "--id-field", "key", "--text", "text"]
+    assert [one["text"] for one in json.loads(show(*words, "--json")[0])["examples"]] == [{"text": "five"}, None]
+    assert show(*words)[0].splitlines()[-1].split() == ["5", "text", "five"], show(*words)[0]
+
+
 def make_logs():
     random = np.random.default_rng(0)
     everything = ["margin", "other_sq", "entropy", "max_prob", "custom", "predicted"]
@@ -265,6 +331,7 @@ def main():
             same(rows, logs[name].rows(head[2:], (1, 2)), (name, "epochs"))
         check_errors(logs["declared"])
         check_taken_names()
+        check_shows(logs)
         messages = run("gaps")[1]
         assert "they have no row where they were not" in messages and "declared examples" in messages, messages
         run("gaps", "--strict", status=3)

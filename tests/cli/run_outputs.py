@@ -30,6 +30,7 @@ ROWS = [
     ("check", [], ["-o"]),
     ("metrics r", [], ["-o"]),
     ("dynamics r", ["--ids"], ["-o", "--sessions .csv"]),
+    ("show r 1", ["--ids", "--data --id-field id"], ["-o"]),
     ("map r", ["--colour-file --colour c"], ["-o .png"]),
     ("map", ["--from"], ["-o .png"]),
     ("map r", ["--data --id-field id"], ["-o .html"]),

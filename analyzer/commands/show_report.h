@@ -1,0 +1,12 @@
+/* show_report.h: the stories of chosen examples, for people and for programs. */
+#ifndef SHOW_REPORT_H
+#define SHOW_REPORT_H
+
+#include "observations/chosen.h"
+#include "serve/texts.h"
+
+/* Those that were observed, in the list's order, each once. texts may be NULL. */
+void show_report(struct report *report, const struct chosen *chosen, const struct places_list *list,
+                 const struct texts *texts);
+
+#endif

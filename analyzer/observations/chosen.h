@@ -1,0 +1,27 @@
+/*
+ * chosen.h: all that is known of some examples of a run, which are few beside it: only their blocks are read.
+ *
+ *     chosen_read(&chosen, &run, &list, &error)  → chosen.found[place]; the rest of those only → chosen_free(&chosen)
+ */
+#ifndef OBSERVATIONS_CHOSEN_H
+#define OBSERVATIONS_CHOSEN_H
+
+#include "dynamics/places.h"
+#include "serve/stories.h"
+
+struct chosen {
+	uint8_t *found;         /* by place: it was observed */
+	struct dynamics part;   /* its columns, gold and ids, by place */
+	struct stories stories; /* by place */
+};
+
+/* `run` was opened; the list is of its ids. */
+int chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list,
+                struct portolan_error *error);
+void chosen_free(struct chosen *chosen); /* may be called twice */
+
+/* A forgetting event: the example at a place is not correct at epoch e (its number among the run's), and was when it was
+ * last observed before. */
+bool chosen_is_forgotten(const struct chosen *chosen, size_t place, size_t e);
+
+#endif
