@@ -193,6 +193,7 @@ complete(struct map_line *line)
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
 	source->plain = request->path_count > 0;
+	source->colour_name = source->colour;
 	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)
 		source->colour = NULL;
 }
@@ -234,7 +235,7 @@ static const struct option_spec options[] = {
         {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from",
          .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
         {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
-         .help = "Draw a file of coordinates (JSONL, CSV, TSV) instead of a run; - is standard input."},
+         .help = "Draw a file of coordinates, or of cells (JSONL, CSV, TSV), instead of a run; - is standard input."},
         {"compact", NULL, OPTION_FLAG, TO(request.compact), .help = "The map alone, without the density panels."},
         {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
          .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
@@ -274,6 +275,8 @@ const struct command map_command = {
                 "portolan map snli/seed1 -o map.html --data d.jsonl --id-field id --text premise\n"
                 "coordinates that other tools wrote\n"
                 "portolan map --from td_metrics.jsonl -o published.png\n"
+                "cells that Spark counted, where there are too many examples for one machine\n"
+                "portolan map --from counts.csv --colour correctness -o counted.png\n"
                 "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
                 "portolan map snli/seed1 -o data-map.png --script\n",
         .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with histograms of the three beside it. "
@@ -286,7 +289,9 @@ const struct command map_command = {
                 "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
                 "Where the axes are others there are none.\n\n"
                 "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
-                "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were.\n\n"
+                "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were. "
+                "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "
+                "The cells are of one size; those without examples may be missing. --x, --y and --colour are then names for what was counted.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,

@@ -108,6 +108,13 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	drawing->source_count = 1;
+	if (drawing->sources[0].is_cells && request->other)
+		return error_set(error, PORTOLAN_E_INVALID, "--from: %s has cells: a map of them has no run beside it",
+		                 request->from);
+	if (drawing->sources[0].is_cells) {
+		drawing->own.density = true;
+		drawing->own.source.colour = drawing->sources[0].input.colour.name;
+	}
 	if (!request->other)
 		return 0;
 	code = map_source_run(&drawing->sources[1], request->common, request->other, &drawing->sources[0],
@@ -118,6 +125,16 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 		                 "%s has no correctness, and %s has: give a --colour both have",
 		                 drawing->sources[0].name, drawing->sources[1].name);
 	return code;
+}
+
+/* Those of a map of cells. */
+static void
+take_axes(struct map_axes *axes, const struct map_axes *cells)
+{
+	axes->x = cells->x;
+	axes->y = cells->y;
+	axes->cells_x = cells->cells_x;
+	axes->cells_y = cells->cells_y;
 }
 
 /* Maps of one or two sources. */
@@ -144,6 +161,8 @@ make_maps(struct map_drawing *drawing, struct portolan_error *error)
 	/* The difference of two counts is less sure than either: its cells are larger. */
 	map_axes_make(&drawing->axes, &first, &ranges,
 	              map_drawing_style(drawing->request) == MAP_SHIFT ? fewest / 16 : fewest);
+	if (drawing->sources[0].is_cells)
+		take_axes(&drawing->axes, &drawing->sources[0].axes);
 	for (size_t s = 0; s < drawing->source_count && code >= 0; s++, drawing->map_count++) {
 		struct map_input input = map_drawing_input(drawing, s);
 
@@ -159,7 +178,8 @@ map_drawing_load(struct map_drawing *drawing, const struct map_request *request,
 	size_t most;
 	int code;
 
-	*drawing = (struct map_drawing){.request = request};
+	*drawing = (struct map_drawing){.own = *request};
+	drawing->request = &drawing->own;
 	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 	code = load_sources(drawing, error);
 	if (code >= 0)

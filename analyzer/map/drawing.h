@@ -28,7 +28,8 @@ struct map_request {
 };
 
 struct map_drawing {
-	const struct map_request *request;
+	const struct map_request *request; /* `own` */
+	struct map_request own;            /* as it was asked for; of cells it is a density, whatever was */
 	struct map_source sources[2];
 	size_t source_count;
 	struct map_axes axes;

@@ -80,6 +80,7 @@ struct map_input {
 	const uint32_t *order;
 	size_t n;
 	uint32_t first;
+	const double *weights; /* by row: for how many examples it stands; NULL: for one */
 };
 
 /* What maps share that are laid side by side. */

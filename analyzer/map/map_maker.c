@@ -27,10 +27,16 @@ is_there(const struct map_input *input, uint32_t row)
 	return isfinite(input->x.values[row]) && isfinite(input->y.values[row]);
 }
 
-static void
-add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value)
+static uint64_t
+weight_of(const struct map_input *input, uint32_t row)
 {
-	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)]++;
+	return input->weights ? (uint64_t)input->weights[row] : 1;
+}
+
+static void
+add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value, uint64_t weight)
+{
+	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)] += weight;
 }
 
 static void
@@ -38,18 +44,19 @@ count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
 {
 	for (size_t i = 0; i < input->n; i++) {
 		uint32_t row = input->order[i];
+		uint64_t weight = weight_of(input, row);
 
 		if (!is_there(input, row))
 			continue;
-		data->examples++;
-		add_bin(data->x_bins, &data->axes.x, input->x.values[row]);
-		add_bin(data->y_bins, &data->axes.y, input->y.values[row]);
+		data->examples += weight;
+		add_bin(data->x_bins, &data->axes.x, input->x.values[row], weight);
+		add_bin(data->y_bins, &data->axes.y, input->y.values[row], weight);
 		if (data->colouring == MAP_BY_CORRECTNESS)
-			data->levels[map_level_of(input->colour.values[row], epochs)].examples++;
+			data->levels[map_level_of(input->colour.values[row], epochs)].examples += weight;
 		else if (data->colouring == MAP_BY_VALUE && isfinite(input->colour.values[row]))
-			add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row]);
+			add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row], weight);
 		else if (data->colouring == MAP_BY_VALUE)
-			data->without_colour++;
+			data->without_colour += weight;
 	}
 }
 
@@ -68,16 +75,17 @@ count_cells(const struct map_input *input, struct map_cell *cells, const struct 
 	for (size_t i = 0; i < input->n; i++) {
 		uint32_t row = input->order[i];
 		double value = input->colour.values ? input->colour.values[row] : NAN;
+		uint64_t weight = weight_of(input, row);
 		struct map_cell *cell;
 
 		if (!is_there(input, row))
 			continue;
 		cell = &cells[cell_of(input, axes, row)];
-		cell->examples++;
+		cell->examples += weight;
 		if (!isfinite(value))
 			continue;
-		cell->sum += value;
-		cell->valued++;
+		cell->sum += value * (double)weight;
+		cell->valued += weight;
 	}
 }
 

@@ -294,7 +294,7 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	if (sheet.style == MAP_SHIFT)
 		sheet.frames = 1;
 	if (!drawing->request->compact && !sheet.is_beside)
-		sheet.panels = maps->colouring == MAP_PLAIN ? 2 : 3;
+		sheet.panels = maps->colouring == MAP_PLAIN || drawing->sources[0].is_cells ? 2 : 3;
 	map_drawing_title(title, drawing);
 	fprintf(stream, "style = '%s'\n", styles[sheet.style]);
 	script_set(stream, "animated", format == PICTURE_GIF);

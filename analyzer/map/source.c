@@ -220,6 +220,7 @@ map_source_free(struct map_source *source)
 {
 	array_free(source->drawn);
 	array_free(source->colour_values);
+	array_free(source->cell_values);
 	free(source->colour_name);
 	if (source->is_run) {
 		dynamics_free(&source->dynamics);

@@ -14,6 +14,7 @@
 struct map_source_request {
 	const char *x, *y;
 	const char *colour;      /* NULL: correctness */
+	const char *colour_name; /* of cells: what the means are of; NULL: it is not said */
 	const char *colour_file; /* the column's file; NULL: the source's own */
 	const char *id_field;    /* of files; NULL: guid, else id */
 	bool plain;              /* coloured by nothing */
@@ -28,6 +29,8 @@ struct map_source {
 	uint64_t colour_unknown;   /* records of the colour file that are of no example */
 	uint64_t colour_unmatched; /* examples without a record there */
 	bool is_run;
+	bool is_cells;            /* examples counted elsewhere: a row of the input is a cell; */
+	struct map_axes axes;     /* x, y and how many cells along them */
 	struct dynamics dynamics; /* a run's */
 	/* private */
 	struct map_cuts cuts; /* of the regions, where it has any */
@@ -36,7 +39,7 @@ struct map_source {
 	uint32_t *drawn; /* input.order */
 	struct attributes table;
 	struct ids table_ids;
-	double *colour_values;
+	double *colour_values, *cell_values;
 	char *colour_name;
 };
 
@@ -46,7 +49,9 @@ int map_source_run(struct map_source *source, const struct common_options *commo
                    const struct map_source *first, const struct map_source_request *request,
                    struct portolan_error *error);
 
-/* Correctness may be a count: the highest is then taken for the number of epochs, unless there is a column `epochs`. */
+/* Correctness may be a count: the highest is then taken for the number of epochs, unless there is a column `epochs`. A
+ * file with the columns x_low, x_high, y_low, y_high and count is one of cells, as is_cells says; of the request x, y and
+ * colour are then names for what it has. */
 int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
                     struct portolan_error *error);
 

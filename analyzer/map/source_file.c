@@ -181,10 +181,14 @@ map_source_file(struct map_source *source, const char *path, const struct map_so
 	code = user_file_open(&file, "--from", path, error);
 	if (code < 0)
 		return code;
-	code = read_table(source, &file, request, error);
+	if (map_source_has_cells(&file)) {
+		code = map_source_read_cells(source, &file, request, error);
+	} else {
+		code = read_table(source, &file, request, error);
+		if (code >= 0)
+			code = map_source_list_drawn(source, error);
+	}
 	user_file_close(&file);
-	if (code >= 0)
-		code = map_source_list_drawn(source, error);
 	if (code < 0)
 		map_source_free(source);
 	return code;

@@ -20,6 +20,11 @@ int map_source_list_drawn(struct map_source *source, struct portolan_error *erro
 /* Whole numbers lie on a grid: 1, else 0. */
 double map_source_grid(const double *values, size_t n);
 
+/* Is it a file of cells? Reads them: see source_cells.c. */
+bool map_source_has_cells(const struct user_file *file);
+int map_source_read_cells(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
+                          struct portolan_error *error);
+
 /* The error for a column of text. */
 int map_source_refuse_text(const struct user_file *file, const struct attribute *attribute, const char *option,
                            struct portolan_error *error);

@@ -157,6 +157,83 @@ def check_frames(portolan, p):
         check(report["maps"][e]["shown"] == 100 and report["maps"][e]["last_epoch"] == e, f"frame {e}: report")
 
 
+def write_counts(name, report, counts, means=None):
+    """A file of cells, as portolan.spark's map_counts() writes it."""
+    shape = counts.shape
+    edges = {a: report[a]["from"] + np.arange(n + 1) / n * (report[a]["to"] - report[a]["from"]) for a, n in zip("yx", shape)}
+    with open(name, "w") as file:
+        file.write("x_low,x_high,y_low,y_high,count" + (",colour\n" if means is not None else "\n"))
+        for y in range(shape[0]):
+            for x in range(shape[1]):
+                mean = "" if means is None else "," if np.isnan(means[y, x]) else f",{means[y, x]}"
+                file.write(f"{edges['x'][x]},{edges['x'][x + 1]},{edges['y'][y]},{edges['y'][y + 1]},{int(counts[y, x])}{mean}\n")
+
+
+def check_counted(portolan):
+    """Cells counted elsewhere are drawn as those counted here."""
+    report = draw(portolan, "a", "--density", "-o", "here.svg")
+    shape = cells_of("here.gp")
+    counts = np.nan_to_num(read_cells("here.map-data", shape)).reshape(shape)
+    write_counts("counts.csv", report, counts)
+    there = draw(portolan, "--from", "counts.csv", "-o", "there.svg")
+    check(cells_of("there.gp") == shape and there["x"] == report["x"] and there["y"] == report["y"], f"counted: {there['x']}")
+    check(there["maps"][0]["examples"] == 20000 == counts.sum() and there["colour"] is None, "counted: examples")
+    with open("here.map-data", "rb") as here, open("there.map-data", "rb") as other:
+        check(here.read() == other.read(), "counted: other cells")
+    with open("there.gp") as file:
+        text = file.read()
+    bars = [line.split() for line in text[text.index("$bars"):].splitlines()[1:] if line[:1].isdigit() or line[:1] == "-"]
+    check(sum(float(bar[1]) for bar in bars) == 2 * 20000, "counted: histograms")
+    check("x_name = 'variability'" in text and "examples" in text, "counted: names")
+
+    draw(portolan, "a", "--density", "--colour", "correctness", "-o", "here.svg")
+    means = read_cells("here.map-data", shape).reshape(shape)
+    write_counts("means.csv", report, counts, means)
+    there = draw(portolan, "--from", "means.csv", "--x", "spread", "--y", "belief", "--colour", "correctness", "-o", "there.svg")
+    same_cells("counted means", read_cells("there.map-data", shape), means.ravel())
+    check((there["x"]["measure"], there["y"]["measure"], there["colour"]["measure"]) == ("spread", "belief", "correctness"), "counted: names")
+    with open("there.gp") as file:
+        check("'mean of correctness'" in file.read(), "counted: note")
+
+    with open("counts.csv") as file:
+        head, *lines = file.read().splitlines()
+    with open("thin.jsonl", "w") as file:
+        for line in lines:
+            if not line.endswith(",0"):
+                file.write(json.dumps({k: float(v) for k, v in zip(head.split(","), line.split(","))}) + "\n")
+    there = draw(portolan, "--from", "thin.jsonl", "-o", "there.svg")
+    thin = np.nan_to_num(read_cells("there.map-data", cells_of("there.gp")))
+    rows, columns = np.flatnonzero(counts.any(1)), np.flatnonzero(counts.any(0))
+    check((thin == counts[rows[0]:rows[-1] + 1, columns[0]:columns[-1] + 1].ravel()).all(), "counted: thin")
+    check_counted_errors(portolan, head)
+
+
+def check_counted_errors(portolan, head):
+    for lines, wanted in (
+        (["0,1,0,1,5", "1,2,0,1,x"], "line 3: field count: 'x' is no number"),
+        (["0,1,0,1,5", "1,2,0,1,"], "line 3: field count: it is empty"),
+        (["0,1,0,1,5", "1,2,0,1,1.5"], "line 3: field count: 1.5 is no whole number of examples"),
+        (["0,1,0,1,-5"], "line 2: field count: -5 is no whole number"),
+        (["0,1,0,1,5", "2,1,0,1,1"], "line 3: field x_high: 1 is not above x_low, 2"),
+        (["0,1,0,1,5", "0,1,1,1,1"], "line 3: field y_high: 1 is not above y_low, 1"),
+        (["0,1,0,1,5", "1,3,0,1,1"], "line 3: field x_high: cells must be of one size"),
+        (["0,1,0,1,5", "0,1,1.5,2.5,1", "0,1,3,4,1"], "line 3: field y_high: cells must be of one size"),
+        (["0,1,0,1,5", "0,1,0,1,1"], "line 3: field x_low: this cell stands in line 2 already"),
+        (["0,1,0,1,5", "0,1,1e6,1000001,1"], "line 2: field y_high: cells of this size are more than 1000"),
+        (["0,1,0,1,0"], "every count is 0"),
+        ([], "has no cells"),
+    ):
+        with open("wrong.csv", "w") as file:
+            file.write("\n".join([head, *lines]) + "\n")
+        done = subprocess.run([portolan, "map", "--from", "wrong.csv", "-o", "wrong.svg"], capture_output=True, text=True)
+        check(done.returncode == 1 and "wrong.csv" in done.stderr and wanted in done.stderr and not os.path.exists("wrong.svg"), f"{lines}: {done}")
+    for words, wanted in ((["--colour", "aum"], "--colour: counts.csv has cells without the column 'colour'"),
+                          (["--beside", "a"], "a map of them has no run beside it"),
+                          (["--colour", "v", "--colour-file", "values.csv"], "--colour")):
+        done = subprocess.run([portolan, "map", "--from", "counts.csv", *words, "-o", "wrong.svg"], capture_output=True, text=True)
+        check(done.returncode == 1 and wanted in done.stderr, f"{words}: {done}")
+
+
 def check_published(portolan):
     if not os.path.exists(COORDINATES):
         print(f"not there, left out: {COORDINATES}")
@@ -183,6 +260,7 @@ def main():
         check_points(portolan, a[1], a[2])
         check_cells(portolan, a[1], a[2])
         check_compact(portolan)
+        check_counted(portolan)
         check_shift(portolan, a[1], b[1])
         check_path(portolan, a[1])
         check_frames(portolan, b[1])

@@ -1,0 +1,284 @@
+/*
+ * source_cells.c: a map of cells that were counted elsewhere, as portolan.spark's map_counts() does: a record for each,
+ * with its bounds x_low, x_high, y_low, y_high, its count, and, if anything colours the map, the mean of that.
+ *
+ * A cell is an example in its middle that counts as many times as the cell has examples. The cells must be of one size
+ * and lie side by side, so that the picture's can be the same; those without examples may be missing.
+ */
+#include "source_parts.h"
+
+#include "dynamics/arrays.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS_ALONG_MOST 1000 /* a picture has no more to show */
+#define CLOSE 1e-6            /* of a cell's size: bounds nearer to one another are one */
+#define SMALLEST 1e-9         /* a cell's size, of the largest bound: numbers have 16 digits */
+#define COUNT_MOST 1e12       /* of a cell: the sum of all fits 64 bits */
+
+enum { X_LOW, X_HIGH, Y_LOW, Y_HIGH, COUNT, COLOUR, FIELDS };
+static const char *const field_names[FIELDS] = {"x_low", "x_high", "y_low", "y_high", "count", "colour"};
+
+struct cell {
+	double bounds[4]; /* as the fields */
+	double count, colour;
+	const char *at; /* in the file */
+};
+
+struct cells {
+	struct map_source *source;
+	const struct user_file *file;
+	struct cell *list;
+	size_t count, room;
+	bool has_colour;
+};
+
+bool
+map_source_has_cells(const struct user_file *file)
+{
+	for (size_t f = 0; f < COLOUR; f++)
+		if (!fields_has(file, field_names[f]))
+			return false;
+	return true;
+}
+
+static int
+take_number(const struct fields_reader *reader, unsigned f, double *value, struct portolan_error *error)
+{
+	const struct field *field = &reader->found[f];
+	char text[64];
+
+	*value = NAN;
+	if (field->kind == FIELD_ABSENT || field->kind == FIELD_NULL || field->length == 0) {
+		if (f == COLOUR)
+			return 0;
+		return fields_wrong(reader, error, ": field %s: it is empty; a cell's bounds and count are numbers",
+		                    field_names[f]);
+	}
+	if (field->length < sizeof(text)) {
+		memcpy(text, field->at, field->length);
+		text[field->length] = '\0';
+		if (number_parse(text, value))
+			return 0;
+	}
+	return fields_wrong(reader, error, ": field %s: '%.*s' is no number", field_names[f], fields_shown(field),
+	                    field->at);
+}
+
+static int
+take_cell(const struct fields_reader *reader, bool has_colour, struct cell *cell, struct portolan_error *error)
+{
+	double *values[FIELDS] = {&cell->bounds[X_LOW],  &cell->bounds[X_HIGH], &cell->bounds[Y_LOW],
+	                          &cell->bounds[Y_HIGH], &cell->count,          &cell->colour};
+	int code = 0;
+
+	cell->colour = NAN;
+	cell->at = reader->part.record.at;
+	for (unsigned f = 0; f < (has_colour ? FIELDS : COLOUR) && code >= 0; f++)
+		code = take_number(reader, f, values[f], error);
+	for (unsigned f = X_LOW; f <= Y_LOW && code >= 0; f += 2)
+		if (!(cell->bounds[f] < cell->bounds[f + 1]))
+			code = fields_wrong(reader, error, ": field %s: %g is not above %s, %g", field_names[f + 1],
+			                    cell->bounds[f + 1], field_names[f], cell->bounds[f]);
+	if (code >= 0 && !(cell->count >= 0 && cell->count <= COUNT_MOST && cell->count == floor(cell->count)))
+		code = fields_wrong(reader, error, ": field count: %g is no whole number of examples from 0 to 10^12",
+		                    cell->count);
+	return code;
+}
+
+static int
+read_cells(struct cells *cells, struct portolan_error *error)
+{
+	static const char *const options[FIELDS] = {"--from", "--from", "--from", "--from", "--from", "--from"};
+	struct fields_reader reader = {0};
+	struct fields fields;
+	int code = fields_init(&fields, cells->file, field_names, options, cells->has_colour ? FIELDS : COLOUR, error);
+
+	if (code < 0)
+		return code;
+	fields_begin(&reader, &fields, user_file_whole(cells->file));
+	while ((code = fields_next(&reader, error)) > 0) {
+		if (cells->count == cells->room) {
+			size_t room = cells->room ? 2 * cells->room : 1024;
+			struct cell *grown =
+			        array_grow(cells->list, cells->count, room, sizeof(*grown), "cells", error);
+
+			code = grown ? 0 : PORTOLAN_E_MEMORY;
+			if (code < 0)
+				break;
+			cells->list = grown;
+			cells->room = room;
+		}
+		code = take_cell(&reader, cells->has_colour, &cells->list[cells->count], error);
+		if (code < 0)
+			break;
+		cells->count++;
+	}
+	fields_end(&reader);
+	if (code >= 0 && cells->count == 0)
+		code = error_set(error, PORTOLAN_E_INVALID, "%s has no cells", cells->file->path);
+	return code;
+}
+
+static unsigned long long
+line_of(const struct cells *cells, size_t i)
+{
+	return user_file_line(cells->file, cells->list[i].at);
+}
+
+/* An axis over all cells, and how many there are along it. `low` is X_LOW or Y_LOW. */
+static int
+make_axis(const struct cells *cells, unsigned low, const char *name, struct map_axis *axis, unsigned *along,
+          struct portolan_error *error)
+{
+	double size = cells->list[0].bounds[low + 1] - cells->list[0].bounds[low], each, most;
+	struct map_range range = MAP_RANGE_EMPTY, middle;
+	struct map_column column = {.name = name};
+
+	for (size_t i = 0; i < cells->count; i++) {
+		map_range_widen(&range, cells->list[i].bounds[low]);
+		map_range_widen(&range, cells->list[i].bounds[low + 1]);
+	}
+	most = fmax(fabs(range.least), fabs(range.most));
+	if (!isfinite(range.most - range.least) || !(size > SMALLEST * most && size > DBL_MIN / SMALLEST))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: line %llu: field %s: a cell from %g to %g cannot be told from others, of %g to %g",
+		                 cells->file->path, line_of(cells, 0), field_names[low + 1],
+		                 cells->list[0].bounds[low], cells->list[0].bounds[low + 1], range.least, range.most);
+	if ((range.most - range.least) / size > CELLS_ALONG_MOST + 0.5)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: line %llu: field %s: cells of this size are more than %d from %g to %g",
+		                 cells->file->path, line_of(cells, 0), field_names[low + 1], CELLS_ALONG_MOST,
+		                 range.least, range.most);
+	*along = (unsigned)fmax(1, round((range.most - range.least) / size));
+	size = (range.most - range.least) / *along;
+	for (size_t i = 0; i < cells->count; i++) {
+		const double *bounds = cells->list[i].bounds + low;
+		double from = (bounds[0] - range.least) / size, to = (bounds[1] - range.least) / size;
+
+		if (fabs(to - from - 1) > CLOSE || fabs(from - round(from)) > CLOSE)
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "%s: line %llu: field %s: cells must be of one size, and side by side: %g to "
+			                 "%g is none of the %u from %g to %g",
+			                 cells->file->path, line_of(cells, i), field_names[low + 1], bounds[0],
+			                 bounds[1], *along, range.least, range.most);
+	}
+	middle = (struct map_range){range.least + size * *along / 20, range.most - size * *along / 20};
+	map_axis_make(axis, &column, middle, 0); /* tics as without the margins */
+	each = ceil((double)*along / MAP_BINS); /* bins of whole cells */
+	axis->low = axis->from = range.least;
+	axis->high = axis->to = range.most;
+	axis->bins = (unsigned)ceil(*along / each);
+	axis->bin_width = each * size;
+	return 0;
+}
+
+/* `low` is X_LOW or Y_LOW. */
+static double
+middle_of(const struct cell *cell, unsigned low)
+{
+	return cell->bounds[low] / 2 + cell->bounds[low + 1] / 2;
+}
+
+/* No cell stands there twice. */
+static int
+check_places(const struct cells *cells, const struct map_axes *axes, struct portolan_error *error)
+{
+	size_t all = (size_t)axes->cells_x * axes->cells_y;
+	uint32_t *first = array_new(all, sizeof(*first), "cells", error); /* its record + 1 */
+	int code = first ? 0 : PORTOLAN_E_MEMORY;
+
+	for (size_t i = 0; i < cells->count && code >= 0; i++) {
+		const struct cell *cell = &cells->list[i];
+		size_t x = map_bin(middle_of(cell, X_LOW), axes->x.from, axes->x.to, axes->cells_x);
+		size_t y = map_bin(middle_of(cell, Y_LOW), axes->y.from, axes->y.to, axes->cells_y);
+		uint32_t *there = &first[y * axes->cells_x + x];
+
+		if (*there)
+			code = error_set(error, PORTOLAN_E_INVALID,
+			                 "%s: line %llu: field x_low: this cell stands in line %llu already",
+			                 cells->file->path, line_of(cells, i), line_of(cells, *there - 1));
+		*there = (uint32_t)i + 1;
+	}
+	array_free(first);
+	return code;
+}
+
+/* Those with examples, as columns. */
+static int
+fill(const struct cells *cells, const struct map_source_request *request, struct portolan_error *error)
+{
+	struct map_source *source = cells->source;
+	struct map_input *input = &source->input;
+	double *values = array_new(4 * cells->count, sizeof(*values), "cells", error);
+	size_t n = 0;
+
+	source->cell_values = values;
+	source->drawn = array_new(cells->count, sizeof(*source->drawn), "cells to draw", error);
+	if (!values || !source->drawn)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct cell *cell = &cells->list[i];
+
+		if (cell->count == 0)
+			continue;
+		values[n] = middle_of(cell, X_LOW);
+		values[cells->count + n] = middle_of(cell, Y_LOW);
+		values[2 * cells->count + n] = cell->colour;
+		values[3 * cells->count + n] = cell->count;
+		source->drawn[n] = (uint32_t)n;
+		n++;
+	}
+	if (n == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: no cell has an example: every count is 0",
+		                 cells->file->path);
+	*input = (struct map_input){.x = {.name = request->x, .values = values},
+	                            .y = {.name = request->y, .values = values + cells->count},
+	                            .weights = values + 3 * cells->count,
+	                            .colouring = MAP_PLAIN,
+	                            .order = source->drawn,
+	                            .n = n};
+	if (cells->has_colour) {
+		input->colouring = MAP_BY_VALUE;
+		input->colour = (struct map_column){.name = request->colour_name ? request->colour_name : "colour",
+		                                    .values = values + 2 * cells->count};
+	}
+	source->ranges = MAP_RANGES_EMPTY;
+	map_ranges_add(&source->ranges, input);
+	return 0;
+}
+
+int
+map_source_read_cells(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
+                      struct portolan_error *error)
+{
+	struct cells cells = {.source = source, .file = file, .has_colour = fields_has(file, field_names[COLOUR])};
+	struct map_axes *axes = &source->axes;
+	int code = 0;
+
+	if (request->colour_name && !cells.has_colour)
+		code = error_set(error, PORTOLAN_E_INVALID,
+		                 "--colour: %s has cells without the column 'colour', the mean in each", file->path);
+	if (code >= 0 && request->colour_file)
+		code = error_set(error, PORTOLAN_E_INVALID, "--colour-file: %s has cells, and no examples to colour",
+		                 file->path);
+	if (code >= 0)
+		code = read_cells(&cells, error);
+	if (code >= 0)
+		code = make_axis(&cells, X_LOW, request->x, &axes->x, &axes->cells_x, error);
+	if (code >= 0)
+		code = make_axis(&cells, Y_LOW, request->y, &axes->y, &axes->cells_y, error);
+	if (code >= 0)
+		code = check_places(&cells, axes, error);
+	if (code >= 0)
+		code = fill(&cells, request, error);
+	array_free(cells.list);
+	source->is_cells = code >= 0;
+	return code;
+}
