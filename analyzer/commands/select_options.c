@@ -177,7 +177,7 @@ const struct option_spec select_option_table[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
          .help = "ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
         {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
-         .help = "Add every measure: to csv, tsv and jsonl, or to the lines of --join."},
+         .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --join."},
         {"join", "FILE", OPTION_INPUT, TO(join), .needs = "id-field",
          .help = "Print the lines of FILE (JSON lines, CSV or TSV) that belong to the ids; - is standard input."},
         {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "join",
@@ -250,12 +250,12 @@ static int
 choose_format(struct select_request *request)
 {
 	static const char *const joined[] = {"lines", "csv", "tsv", "jsonl", "json", "npy", NULL};
-	static const char *const measured[] = {"csv", "tsv", "jsonl", NULL};
+	static const char *const measured[] = {"csv", "tsv", "jsonl", "npy", NULL};
 	const struct common_options *common = &request->common;
 	int format = request->format, status;
 
-	if (request->with_measures && (format == SELECT_IDS || format == SELECT_NPY))
-		return options_wrong(common, "--with-measures needs --format csv, tsv or jsonl, or --join");
+	if (request->with_measures && format == SELECT_IDS)
+		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --join");
 	if (request->join) {
 		if (format >= 0 && format != SELECT_NPY)
 			return options_wrong(common,
@@ -270,7 +270,7 @@ choose_format(struct select_request *request)
 	} else {
 		status = format_choose(common, select_format_names, &request->format);
 	}
-	if (status == 0 && request->with_measures && request->format == SELECT_NPY)
+	if (status == 0 && request->join && request->with_measures && request->format == SELECT_NPY)
 		return options_wrong(common,
 		                     "--with-measures has no place in an array of line numbers: change the name of -o");
 	return status;
@@ -339,10 +339,11 @@ select_check_rules(const struct select_request *request, const struct dynamics *
 			return STATUS_FAILED;
 		}
 	}
-	if (request->format == SELECT_NPY && !request->join && dynamics->info->id_kind == STORE_ID_STR)
+	if (request->format == SELECT_NPY && !request->join && !request->with_measures &&
+	    dynamics->info->id_kind == STORE_ID_STR)
 		return options_wrong(
 		        &request->common,
-		        "npy holds numbers, and the ids of run '%s' are strings: use --join, or another format",
+		        "npy holds numbers, and the ids of run '%s' are strings: use --join, --with-measures, or another format",
 		        dynamics->info->name);
 	return 0;
 }

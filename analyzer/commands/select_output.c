@@ -23,14 +23,32 @@ rows_format_of(const struct select_output_options *options)
 	return options->format == SELECT_JSONL ? ROWS_JSONL : options->format == SELECT_TSV ? ROWS_TSV : ROWS_CSV;
 }
 
+/* How long the chosen ids are, if they are text. */
+static struct text_extent
+extent_of(const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
+{
+	struct text_extent extent = {0};
+
+	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < count; i++) {
+		size_t length;
+		const char *text = ids_text(&dynamics->ids, chosen[i], &length);
+
+		text_extent_add(&extent, text, length);
+	}
+	return extent;
+}
+
 static int
 write_measures(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
                const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	static const enum table_format formats[] = {
-	        [ROWS_CSV] = TABLE_CSV, [ROWS_TSV] = TABLE_TSV, [ROWS_JSONL] = TABLE_JSONL};
+	static const enum table_format formats[] = {[SELECT_CSV] = TABLE_CSV,
+	                                            [SELECT_TSV] = TABLE_TSV,
+	                                            [SELECT_JSONL] = TABLE_JSONL,
+	                                            [SELECT_NPY] = TABLE_NPY};
+	struct text_extent extent = extent_of(dynamics, chosen, count);
 	struct table table;
-	int code = table_init(&table, formats[rows_format_of(options)], dynamics, NULL, error);
+	int code = table_init(&table, formats[options->format], dynamics, &extent, error);
 
 	if (code < 0)
 		return code;

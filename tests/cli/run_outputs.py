@@ -231,7 +231,7 @@ def check_formats():
     """The ending decides; what cannot be written is refused, with the list; an unknown ending takes the default."""
     commands = {
         "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv tsv jsonl npy"),
-        "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
+        "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl npy"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
         "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
         "check r": ("text", "json"), "noise mixture two": ("csv", "csv tsv jsonl npy"),
     }

@@ -228,6 +228,22 @@ class Checker:
         if r.n < 1000:
             self.same("--by k-center --features X.npy --feature-ids ids.npy --fraction 1", k_center(X.astype("f8"), r.n))
 
+    def arrays(self):
+        """With --with-measures an array has the rows of portolan metrics in rank order, also where ids are text."""
+        r = self.reference
+        for words, chosen in (("--by ambiguous", r.ranked("ambiguous")), ("--by forgettable --count 9", r.ranked("forgettable")[:9]),
+                              ("--by first_learned:desc --fraction 1", r.ranked("first_learned:desc")),
+                              ("--by confidence:desc --threshold 2", [])):
+            self.call("select", self.run, *words.split(), "--with-measures", "-o", "s.npy")
+            got, wanted = np.load("s.npy"), r.table[chosen]
+            with open("s.npy", "rb") as file:
+                assert file.read() == self.call("select", self.run, *words.split(), "--with-measures", "--format", "npy"), words
+            assert got.dtype.names == wanted.dtype.names and got.shape == wanted.shape, words
+            for name in got.dtype.names:
+                assert name == "id" or got.dtype[name] == wanted.dtype[name], name
+                np.testing.assert_array_equal(got[name], wanted[name], err_msg=f"{words}: {name}")
+            self.checks += 1
+
     def files(self):
         """One file for each fraction, what stands beside it, and that none of it changes the selection."""
         r = self.reference
@@ -304,7 +320,7 @@ def main():
         stores.make_store(maker, "store", [run[0] for run in runs + more])
         for run in runs:
             checker = Checker(portolan, run[0]["name"])
-            for part in (checker.rules, checker.thresholds, checker.lists, checker.cover, checker.files):
+            for part in (checker.rules, checker.thresholds, checker.lists, checker.cover, checker.arrays, checker.files):
                 part()
             checks += checker.checks
         checks += together(portolan, ["complete", "again"]) + together(portolan, ["again", "few", "complete"])
