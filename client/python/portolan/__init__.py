@@ -11,6 +11,7 @@
 
     m = portolan.measures("snli/seed1", store="portolan-store")
     m["id"][m["variability"].argsort()[::-1][:100]]      # the hundred most ambiguous examples
+    m.to_pandas()                                        # to_polars(), to_arrow(), and what reads Arrow takes it as it is
 
 Ids are your own, integers from 0 on or strings. Arrays are NumPy arrays, torch tensors on any device, anything else
 that exports a buffer or ``__array__``, or plain lists; none of these packages is needed to record.
@@ -19,6 +20,7 @@ that exports a buffer or ``__array__``, or plain lists; none of these packages i
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from portolan._dynamics import dynamics
 from portolan._measures import measures
 from portolan._portolan import (
     Closed,
@@ -32,6 +34,7 @@ from portolan._portolan import (
 from portolan._portolan import version as __version__
 from portolan._report import report
 from portolan._run import Run
+from portolan._runs import runs
 from portolan._serve import serve
 
 __all__ = [
@@ -44,8 +47,10 @@ __all__ = [
     "Run",
     "TimedOut",
     "__version__",
+    "dynamics",
     "measures",
     "report",
+    "runs",
     "serve",
 ]
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from portolan import _options, _programs
+from portolan import _options, _output, _programs
 from portolan._run import Run
+from portolan._table import Table
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Epochs = str | slice | range | tuple[int | None, int | None]
 
 
-def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> np.recarray[Any, Any]:
+class Measures(Table):
+    """The measures of a run's examples, a row each. Made by ``portolan.measures()``."""
+
+    _unit = "example"
+
+
+def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> Measures:
     """The measures of every example of run `name`, by ascending id; also of a run in progress.
 
     Args:
@@ -24,9 +28,15 @@ def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epoch
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
 
     Returns:
-        A NumPy record array of shape (n,) with the fields id (uint64 or str), gold, epochs, confidence, variability, correctness,
-        forgetting_events, never_learned, first_learned, ...: ``m["confidence"]`` and ``m.confidence`` are columns, ``m[0]``
-        is one example. It needs NumPy, and the program ``portolan``, which computes them.
+        Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
+        forgetting_events, never_learned, first_learned, ...: ``m["confidence"]`` and ``m.confidence`` are columns, NumPy arrays
+        of shape (n,), ``m[0]`` is one example, ``m[mask]`` some of them. What is absent is NaN, or -1 where it is an integer; null in
+        ``m.to_pandas()``, ``m.to_polars()``, ``m.to_arrow()``, and for what reads Arrow. It needs NumPy, and the program ``portolan``,
+        which computes them.
+
+    Raises:
+        portolan.Error: there is no such run, or it cannot be read; the message is the program's.
+        ModuleNotFoundError: a package is missing; the message has pip's command.
 
     Example::
 
@@ -35,16 +45,13 @@ def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epoch
     """
     known_in_progress = isinstance(name, Run) and name.is_open
     name, folder = locate(name, store)
-    words = ["metrics", "--format", "npy", "--store", folder]
-    if epochs is not None:
-        words += ["--epochs", epoch_range(epochs)]
-    return read_table(_programs.analyze(*words, "--", name, warn=not known_in_progress))
+    words = ["metrics", "--format", "npy", "--store", folder, *epoch_words(epochs), "--", name]
+    table = _output.table(*words, reader="portolan.measures()", warn=not known_in_progress)
+    return Measures(f"measures of {name}", table)
 
 
-def read_table(table: bytes) -> np.recarray[Any, Any]:
-    import numpy
-
-    return numpy.load(io.BytesIO(table), allow_pickle=False).view(numpy.recarray)
+def epoch_words(epochs: Epochs | None) -> list[str]:
+    return [] if epochs is None else ["--epochs", epoch_range(epochs)]
 
 
 def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, str]:

@@ -36,23 +36,33 @@ def path_of(name: str) -> str:
     return path
 
 
-def analyze(*words: str, warn: bool = True) -> bytes:
-    """What ``portolan WORDS`` prints; with `warn` its warnings become Python's, of the line that called the package's function."""
+def analyze(*words: str, warn: bool = True, despite: bool = False) -> bytes:
+    """What ``portolan WORDS`` prints; with `warn` its warnings become Python's, of the line that called the package's function. With
+    `despite` so does what made it fail, if it has printed something."""
     program = path_of("portolan")
     try:
         done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
         raise Error(f"cannot run {program}: {error.strerror}") from None
     messages = done.stderr.decode(errors="replace").strip()
-    if done.returncode != 0:
-        raise Error(_bare(messages.splitlines()[-1]) if messages else f"portolan {words[0]} ended with status {done.returncode}")
+    if done.returncode != 0 and not (despite and done.stdout):
+        raise Error(bare(messages.splitlines()[-1]) if messages else f"portolan {words[0]} ended with status {done.returncode}")
     for line in messages.splitlines() if warn else ():
-        warnings.warn(_bare(line), stacklevel=3)
+        warn_caller(bare(line))
     return done.stdout
 
 
-def _bare(line: str) -> str:
+def bare(line: str) -> str:
+    """A line of the program's, without what says that it is one."""
     return line.removeprefix("portolan: ").removeprefix("warning: ")
+
+
+def warn_caller(text: str) -> None:
+    """A Python warning, of the line that called the package's function."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and Path(frame.f_code.co_filename).parent == _PACKAGE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 def portolan() -> None:

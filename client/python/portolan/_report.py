@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from portolan import _measures, _programs
+from portolan import _measures, _output, _programs
 
 if TYPE_CHECKING:
     from portolan._measures import Epochs
@@ -97,9 +97,8 @@ def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]
     not taken for the one before."""
     import numpy as np
 
-    m = _measures.read_table(
-        _programs.analyze("metrics", "--format", "npy", "--store", folder, "--epochs", epochs, "--", name, warn=False)
-    )
+    words = ("metrics", "--format", "npy", "--store", folder, "--epochs", epochs, "--", name)
+    m = _output.table(*words, reader="portolan.report()", warn=False)
     variability, confidence = m["variability"], m["confidence"]
     third = len(m) // 3
     cut = np.partition(variability, len(m) - third)[len(m) - third] if third else np.inf

@@ -1,0 +1,113 @@
+"""What ``portolan`` prints as a table (npy), read as it comes: into memory once, or in blocks of rows."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from portolan import _packages, _programs
+from portolan._portolan import Error
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_DONE, _INCOMPLETE = 0, 3  # exit statuses; what is incomplete is said as a warning
+
+
+class Output:
+    """A command of ``portolan`` whose table is being read. A context manager: on leaving it the program has ended, and
+    what it warned of is a Python warning. Error, with the program's message, if it failed.
+
+    Args:
+        words: of the command line; they ask for npy.
+        reader: what needs the table, as users know it, for the message that NumPy is missing.
+        warn: whether what the program warns of is handed on.
+        partly: not all of the table will be read: what the program says of that is no failure.
+    """
+
+    dtype: np.dtype[Any]
+    rows: int
+
+    def __init__(self, *words: str, reader: str, warn: bool = True, partly: bool = False) -> None:
+        self._numpy = _packages.needed("numpy", reader)
+        self._words, self._warn, self._partly = words, warn, partly
+
+    def __enter__(self) -> Output:
+        program = _programs.path_of("portolan")
+        self._messages = tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen(
+                [program, *self._words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._messages)  # fmt: skip
+        except OSError as error:
+            self._messages.close()
+            raise Error(f"cannot run {program}: {error.strerror}") from None
+        try:
+            self.dtype, self.rows = self._read_head(self._process.stdout)
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """All rows that have not been read yet."""
+        return self._read_rows(self.rows)
+
+    def blocks(self, rows: int) -> Iterator[np.ndarray[Any, Any]]:
+        """The rows in arrays of at most `rows`."""
+        for begin in range(0, self.rows, rows):
+            yield self._read_rows(min(rows, self.rows - begin))
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.stdout.close()
+        if kind is not EOFError and (kind is not None or self._partly):
+            self._process.kill()
+        status = self._process.wait()
+        self._messages.seek(0)
+        lines = self._messages.read().decode(errors="replace").splitlines()
+        self._messages.close()
+        if kind is not None and kind is not EOFError:
+            return
+        if status != _DONE and (kind is not None or not self._partly and status != _INCOMPLETE):
+            text = _programs.bare(lines[-1]) if lines else f"portolan {self._words[0]} ended with status {status}"
+            raise Error(text) from None
+        if kind is EOFError:
+            raise Error(f"portolan {self._words[0]} printed no whole table") from None
+        for line in lines if self._warn else ():
+            _programs.warn_caller(_programs.bare(line))
+
+    def _read_head(self, file: IO[bytes]) -> tuple[np.dtype[Any], int]:
+        """NumPy's own reader has a limit of ten thousand characters, and no public name for version 3 (names that are not ASCII)."""
+        magic = _exactly(file, 8)
+        if magic[:6] != b"\x93NUMPY":
+            raise EOFError
+        size = int.from_bytes(_exactly(file, 2 if magic[6] == 1 else 4), "little")
+        head = ast.literal_eval(_exactly(file, size).decode("latin-1" if magic[6] < 3 else "utf-8"))
+        return self._numpy.dtype(head["descr"]), head["shape"][0]
+
+    def _read_rows(self, rows: int) -> np.ndarray[Any, Any]:
+        table = self._numpy.empty(rows, self.dtype)
+        room = memoryview(table.view("u1"))
+        done = 0
+        while done < len(room):
+            count = self._process.stdout.readinto(room[done:])
+            if count == 0:
+                raise EOFError
+            done += count
+        return table
+
+
+def _exactly(file: IO[bytes], size: int) -> bytes:
+    content = file.read(size)
+    if len(content) < size:
+        raise EOFError
+    return content
+
+
+def table(*words: str, reader: str, warn: bool = True) -> np.ndarray[Any, Any]:
+    """The whole table that ``portolan WORDS`` prints, a structured array."""
+    with Output(*words, reader=reader, warn=warn) as output:
+        return output.read()

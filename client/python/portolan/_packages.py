@@ -1,0 +1,16 @@
+"""Packages that not everybody has: imported when they are used, and named with the command that brings them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def needed(name: str, by: str) -> Any:
+    """The package `name`; ModuleNotFoundError, with pip's command, if it is not there. `by`: what needs it, as users know it."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:  # it is there, and misses something itself
+            raise
+    raise ModuleNotFoundError(f"{by} needs the package {name}: pip install {name}", name=name)

@@ -1,0 +1,47 @@
+"""Reading back what there is: the function runs()."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from portolan import _options, _packages, _programs
+from portolan._table import Table
+
+_COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str}
+_EMPTY = {str: "", int: -1}  # what a damaged run has
+
+
+class Runs(Table):
+    """The runs of a store, a row each. Made by ``portolan.runs()``."""
+
+    _unit = "run"
+
+
+def runs(store: str | os.PathLike[str] | None = None) -> Runs:
+    """The runs in a store, also those in progress.
+
+    Args:
+        store: the store's directory. Default: ``$PORTOLAN_STORE``, then ``./portolan-store``.
+
+    Returns:
+        A table: name, examples, epochs, observations, state ("recording", "closed", or "damaged": then there is no more than the name,
+        and a warning says so), mode, created (UTC, as text). It needs NumPy.
+
+    Example::
+
+        for run in portolan.runs("portolan-store"):
+            print(run.name, run.observations)
+    """
+    folder = _programs.default_store() if store is None else os.fsdecode(_options.path("store", store, "a directory"))
+    numpy = _packages.needed("numpy", "portolan.runs()")
+    reports = json.loads(_programs.analyze("runs", "--json", "--store", folder, despite=True))
+    table = numpy.empty(len(reports), [(name, _type(kind, [report.get(name) for report in reports])) for name, kind in _COLUMNS.items()])
+    for name, kind in _COLUMNS.items():
+        table[name] = [_EMPTY[kind] if report.get(name) is None else report[name] for report in reports]
+    return Runs(folder, table)
+
+
+def _type(kind: type, values: list[Any]) -> str:
+    return "<i8" if kind is int else f"<U{max([1, *(len(value) for value in values if value is not None)])}"

@@ -1,0 +1,199 @@
+"""The tables that measures(), runs(), dynamics() and select() return, and the ways out of them.
+
+They wrap a structured NumPy array and behave as a record array, which measures() once returned, with two differences. DuckDB and polars look
+whether an object is a NumPy array before they look whether it hands out Arrow, and would see -1 where nothing is: so it is no
+subclass. And pandas.DataFrame() makes one column of whatever has ``__array__`` and is no array: so NumPy is given ``__array_interface__``,
+and the rows are named tuples, of which pandas makes the columns.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from portolan import _packages
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_BLOCK = 1 << 14  # rows made into tuples at a time
+
+
+class Row(tuple[Any, ...]):
+    """One row: ``row["id"]``, ``row.id`` and ``row[0]`` are its values."""
+
+    _fields: tuple[str, ...] = ()
+
+    def __getitem__(self, which: Any) -> Any:
+        return tuple.__getitem__(self, self._place(which) if isinstance(which, str) else which)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._fields:
+            raise AttributeError(f"no column or attribute {name!r}; the columns: {', '.join(self._fields)}")
+        return self[name]
+
+    def __repr__(self) -> str:
+        return f"({', '.join(f'{name}={value!r}' for name, value in zip(self._fields, self))})"
+
+    def __reduce__(self) -> Any:
+        return _row_of, (self._fields, tuple(self))
+
+    def _place(self, name: str) -> int:
+        if name not in self._fields:
+            raise KeyError(f"no column {name!r}; the columns: {', '.join(self._fields)}")
+        return self._fields.index(name)
+
+
+def _row_type(names: tuple[str, ...]) -> type[Row]:
+    return type("Row", (Row,), {"_fields": names})
+
+
+def _row_of(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    return _row_type(names)(values)
+
+
+class Table:
+    """A table by columns and rows: ``t["name"]`` and ``t.name`` are a column, a NumPy array; ``t[0]`` is a row; ``t[mask]``, ``t[2:9]``
+    and ``t[["id", "gold"]]`` are tables; len(), iteration over rows, NumPy's functions."""
+
+    _unit = "row"
+
+    def __init__(self, name: str, rows: np.ndarray[Any, Any]) -> None:
+        """`name`: what it is a table of, for its heading."""
+        self._name, self._rows = name, rows
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A structured NumPy array, (n,): absent numbers are NaN, or -1 where they are integers; absent texts are empty.
+
+        Example: ``portolan.measures("words").to_numpy()["confidence"].mean()``"""
+        return self._table()
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: text is text, absent numbers are NaN, or NA in columns of integers (Int64), truths are booleans.
+
+        Example: ``portolan.measures("words").to_pandas().sort_values("variability")``"""
+        _packages.needed("pandas", "to_pandas()")
+        from portolan import _columns
+
+        return _columns.to_pandas(self._table())
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame with nulls for what is absent.
+
+        Example: ``portolan.measures("words").to_polars().filter(pl.col("never_learned"))``"""
+        _packages.needed("polars", "to_polars()")
+        from portolan import _columns
+
+        return _columns.to_polars(self._table())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table with nulls for what is absent.
+
+        Example: ``pyarrow.parquet.write_table(portolan.measures("words").to_arrow(), "measures.parquet")``"""
+        return self._arrow_reader("to_arrow()").read_all()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Arrow's PyCapsule protocol: what reads Arrow (DuckDB, polars, pandas 3, pyarrow) takes the table as it is."""
+        return self._arrow_reader("handing a table over as Arrow").__arrow_c_stream__(requested_schema)
+
+    def _arrow_reader(self, by: str) -> Any:
+        _packages.needed("pyarrow", by)
+        from portolan import _columns
+
+        return _columns.arrow_reader(self._dtype(), self._blocks())
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._table().__array_interface__
+
+    def __getitem__(self, which: Any) -> Any:
+        found = self._table()[which]
+        if getattr(found, "ndim", 0) == 0:
+            return _row_of(self._names(), found.item())
+        return found if found.dtype.names is None else self._of(_packed(found))
+
+    def __setitem__(self, which: Any, values: Any) -> None:
+        self._table()[which] = values
+
+    def __getattr__(self, name: str) -> Any:
+        """Columns; then what an array has: dtype, shape, argsort(), tolist(), ..."""
+        if not name.startswith("_"):
+            if name in self._names():
+                return self._table()[name]
+            import numpy
+
+            if hasattr(numpy.recarray, name):
+                return getattr(self._table().view(numpy.recarray), name)
+        raise AttributeError(f"{type(self).__name__} has no column or attribute {name!r}")
+
+    def __len__(self) -> int:
+        return self._count()
+
+    def __iter__(self) -> Iterator[Row]:
+        row = _row_type(self._names())
+        for block in self._blocks(_BLOCK):
+            yield from map(row, block.tolist())
+
+    def __eq__(self, other: Any) -> Any:
+        return self._table() == (other._table() if isinstance(other, Table) else other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._table() != (other._table() if isinstance(other, Table) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._names()]
+
+    def __repr__(self) -> str:
+        from portolan import _shown
+
+        return _shown.as_text(self._heading(), self._head(_shown.ROWS), self._count())
+
+    def _repr_html_(self) -> str:
+        from portolan import _shown
+
+        return _shown.as_html(self._heading(), self._head(_shown.ROWS), self._count())
+
+    def _heading(self) -> str:
+        count = self._count()
+        return f"{self._name}: {count:,} {self._unit}{'' if count == 1 else 's'}"
+
+    def _of(self, rows: np.ndarray[Any, Any]) -> Table:
+        """The same with these rows, or columns."""
+        made = copy.copy(self)
+        made._rows = rows
+        return made
+
+    # What a table that is read only when it is asked for has in other ways.
+
+    def _table(self) -> np.ndarray[Any, Any]:
+        return self._rows
+
+    def _blocks(self, rows: int | None = None) -> Iterator[np.ndarray[Any, Any]]:
+        """All rows, at most so many at a time."""
+        table = self._table()
+        step = rows or max(1, len(table))
+        for begin in range(0, len(table), step):
+            yield table[begin : begin + step]
+
+    def _head(self, rows: int) -> np.ndarray[Any, Any]:
+        return self._table()[:rows]
+
+    def _count(self) -> int:
+        return len(self._table())
+
+    def _dtype(self) -> np.dtype[Any]:
+        return self._table().dtype
+
+    def _names(self) -> tuple[str, ...]:
+        return self._dtype().names or ()
+
+
+def _packed(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Without the gaps of the columns that were left out, which ``__array_interface__`` would name as columns."""
+    from numpy.lib import recfunctions
+
+    names = rows.dtype.names or ()
+    return rows if sum(rows.dtype[name].itemsize for name in names) == rows.dtype.itemsize else recfunctions.repack_fields(rows)

@@ -1,0 +1,99 @@
+"""The words of a command line for what was given in Python. Files for what has none are made, and removed with the object that keeps them."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from portolan import _arrays, _options
+from portolan._run import Run
+
+Ids = str | os.PathLike[str] | Sequence[Any] | Any
+
+
+class Words(list[str]):
+    """Words, and the files that they name, which are there as long as this is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._files: list[Any] = []
+
+    def add(self, option: str, value: Any) -> None:
+        """``--option VALUE``; nothing for None and False, ``--option`` for True. Numbers as they are."""
+        if value is None or value is False:
+            return
+        self.append(f"--{option}")
+        if value is not True:
+            self.append(_options.text(option.replace("-", "_"), value) if isinstance(value, str) else _number(option, value))
+
+    def add_path(self, option: str, value: str | os.PathLike[str] | None) -> None:
+        if value is not None:
+            self += [f"--{option}", os.path.abspath(os.fsdecode(_options.path(option.replace("-", "_"), value, "a file")))]
+
+    def add_run(self, option: str, value: str | Run | None) -> None:
+        if value is None:
+            return
+        if isinstance(value, Run):
+            if value.is_open:
+                value.flush()
+            value = value.name
+        self += [f"--{option}", _options.name(value)]
+
+    def add_ids(self, option: str, ids: Ids) -> None:
+        """A file of ids, or the ids themselves."""
+        if ids is None:
+            return
+        if isinstance(ids, (str, bytes, os.PathLike)):
+            self.add_path(option, ids)
+            return
+        lines = [one.decode() if isinstance(one, bytes) else str(one) for one in id_list(ids)]
+        self.add_path(option, self._write(option, "".join(f"{line}\n" for line in lines).encode(), ".txt"))
+
+    def add_json(self, option: str, value: Mapping[str, Any] | str | os.PathLike[str] | None) -> None:
+        """A file, or what it would hold."""
+        if isinstance(value, Mapping):
+            value = self._write(option, json.dumps(dict(value), allow_nan=False).encode(), ".json")
+        self.add_path(option, value)
+
+    def add_matrix(self, option: str, value: Any) -> None:
+        """A .npy file, or an array."""
+        if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
+            import numpy
+
+            file = self._file(option, ".npy")
+            numpy.save(file, numpy.ascontiguousarray(value), allow_pickle=False)
+            file.flush()
+            value = file.name
+        self.add_path(option, value)
+
+    def _write(self, option: str, content: bytes, ending: str) -> str:
+        file = self._file(option, ending)
+        file.write(content)
+        file.flush()
+        return file.name
+
+    def _file(self, option: str, ending: str) -> Any:
+        self._files.append(tempfile.NamedTemporaryFile(prefix=f"portolan-{option}-", suffix=ending))
+        return self._files[-1]
+
+
+def id_list(ids: Any) -> list[Any]:
+    """Ids given in any of the forms in which they are logged, or by what has them: a selection, a column of a table."""
+    for name in ("ids", "to_pylist", "to_list"):  # a selection; pyarrow; polars, pandas
+        method = getattr(ids, name, None)
+        if callable(method):
+            return list(method())
+    if not isinstance(ids, (list, tuple, range)) and not hasattr(ids, "shape") and hasattr(ids, "__len__") and hasattr(ids, "__getitem__"):
+        ids = list(ids)  # a column of a dataset
+    return [one.decode() if isinstance(one, bytes) else one for one in _arrays.listed(_arrays.identifiers(ids))]
+
+
+def _number(option: str, value: Any) -> str:
+    if hasattr(value, "__index__"):
+        return str(value.__index__())
+    if hasattr(value, "__float__"):
+        return repr(float(value))
+    raise TypeError(f"{option.replace('-', '_')} must be a number or a text, not {value!r}")

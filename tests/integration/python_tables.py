@@ -1,0 +1,262 @@
+"""What measures(), runs() and dynamics() return, as NumPy and people see it; pandas, polars, DuckDB and Arrow are in
+tests/frameworks/test_tables.py."""
+
+import html
+import os
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import portolan
+
+
+def record(store, name="words", ids=None, epochs=3, labels=None, **options):
+    """Example 0 is never learned; the last one's gold label is not known."""
+    ids = list(range(12)) if ids is None else ids
+    n = len(ids)
+    p = np.linspace(0.05, 0.95, n)
+    with portolan.Run(name, store=store, labels=labels, **options) as run:
+        for epoch in range(epochs):
+            run.log_gold(epoch, ids[:-1], (p[:-1] + epoch / 100), p[:-1] > 0.3, gold=[0] * (n - 1))
+            run.log_gold(epoch, ids[-1:], p[-1:], [True])
+            run.end_epoch(epoch)
+    return ids
+
+
+@pytest.fixture
+def words(store):
+    record(store, labels=["cat", "dog"])
+    return portolan.measures("words", store=store)
+
+
+def test_what_a_record_array_can_do(words):
+    m = words
+    assert len(m) == 12 and m.shape == (12,) and m.dtype.names[:2] == ("id", "gold")
+    assert isinstance(m["confidence"], np.ndarray) and m["confidence"].dtype == np.float64
+    assert (m.confidence == m["confidence"]).all()
+    assert m[3].id == m[3]["id"] == m[3][0] == 3 and m[-1].id == 11
+    assert [row.id for row in m] == m["id"].tolist() == list(range(12))
+    assert m["id"][m["variability"].argsort()[::-1][:2]].shape == (2,)
+    assert np.sort(m, order="confidence")["id"].tolist() == m["id"][np.argsort(m["confidence"], kind="stable")].tolist()
+    assert m.argsort(order="confidence").tolist() == np.argsort(np.asarray(m), order="confidence").tolist()
+    assert np.concatenate([m, m]).shape == (24,) and np.asarray(m).dtype == m.to_numpy().dtype
+    assert (m == m).all() and not (m != m).any() and (m == np.asarray(m)).all()
+    assert m.tolist()[0][0] == 0 and m.nbytes == m.to_numpy().nbytes and m.copy()["id"].tolist() == list(range(12))
+    m["confidence"][0] = 0.5
+    m["variability"] = 0.25
+    assert m.to_numpy()["confidence"][0] == 0.5 and set(m.variability) == {0.25}
+    with pytest.raises(AttributeError, match="no column or attribute 'confidenc'"):
+        m.confidenc  # noqa: B018
+    with pytest.raises(ValueError, match="confidenc"):
+        m["confidenc"]
+
+
+def test_an_array_saved_and_read(words, tmp_path):
+    np.save(tmp_path / "m.npy", words)
+    back = np.load(tmp_path / "m.npy")
+    assert back.dtype == words.to_numpy().dtype and back.tolist() == words.to_numpy().tolist()
+
+
+def test_some_rows_and_columns_are_a_table_too(words):
+    for part, ids in ((words[words["never_learned"] == 0], words["id"][words["never_learned"] == 0].tolist()), (words[2:5], [2, 3, 4]),
+                      (words[[7, 1]], [7, 1]), (words[:0], [])):
+        assert type(part) is type(words) and part["id"].tolist() == ids and len(part) == len(ids)
+    two = words[["id", "confidence"]]
+    assert type(two) is type(words) and np.asarray(two).dtype == [("id", "<u8"), ("confidence", "<f8")]
+    assert np.concatenate([two, two])["confidence"][:12].tolist() == words["confidence"].tolist() and two[1] == (1, words["confidence"][1])
+    assert len(words) == 12
+
+
+def test_rows(words):
+    row = words[0]
+    assert type(row) is not type(words) and row == tuple(words.to_numpy()[0].item()) and list(row) == list(row[:])
+    assert row._fields == words.dtype.names and row.gold == 0 and isinstance(row.confidence, float)
+    assert pickle.loads(pickle.dumps(row)) == row and pickle.loads(pickle.dumps(row)).id == 0
+    with pytest.raises(KeyError, match="no column 'idd'; the columns: id, gold"):
+        row["idd"]
+    with pytest.raises(AttributeError, match="idd"):
+        row.idd  # noqa: B018
+    with pytest.raises(IndexError):
+        words[12]
+
+
+def test_pickled(words):
+    back = pickle.loads(pickle.dumps(words))
+    assert type(back) is type(words) and (back == words).all() and repr(back) == repr(words)
+
+
+def test_absent_is_minus_one_or_nan_in_numpy(words):
+    assert words["gold"].tolist() == [0] * 11 + [-1] and words["label"].tolist() == ["cat"] * 11 + [""]
+    assert words["first_learned"][0] == -1 and words["first_learned"][-1] == 0
+
+
+def test_it_is_shown_as_a_small_table(words, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = repr(words).splitlines()
+    assert lines[0] == "measures of words: 12 examples"
+    assert lines[1].split()[:5] == ["id", "gold", "epochs", "confidence", "variability"]
+    assert lines[2].split()[:3] == ["0", "0", "3"] and "True" in lines[2], "never_learned is a truth"
+    assert len(lines) == 14 and lines[12] == "... 2 more rows" and "label" in lines[13]
+    assert all(len(line) <= 100 for line in lines[:13]) and str(words) == repr(words)
+    assert repr(words[:1]).splitlines()[0] == "measures of words: 1 example"
+    assert "more rows" not in repr(words[:10])
+    last = repr(words[11:]).splitlines()[2].split()
+    assert last[:2] == ["11", "-"], "absent"
+
+
+def test_it_is_shown_in_a_notebook(store):
+    name = "<script>alert('&')</script>"
+    record(store, name, ids=[f"<b>{i}</b>" for i in range(12)])
+    for table in (portolan.measures(name, store=store), portolan.runs(store)):
+        page = table._repr_html_()
+        assert "<script>" not in page and "<b>" not in page and html.escape(name) in page
+        assert page.count("<tr>") == 1 + min(10, len(table)) and page.count("<th>") == len(table.dtype.names)
+    assert "2 more rows" in portolan.measures(name, store=store)._repr_html_()
+
+
+def test_runs(store):
+    record(store, "b/two", epochs=2)
+    record(store, "a", ids=["x", "y"], mode="train-forward")
+    runs = portolan.runs(store)
+    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created")
+    assert runs["name"].tolist() == ["a", "b/two"] and runs.examples.tolist() == [2, 12] and runs["epochs"].tolist() == [3, 2]
+    assert runs["observations"].tolist() == [6, 24] and set(runs["state"]) == {"closed"}
+    assert [run.mode for run in runs] == ["train-forward", "epoch-end"] and all(run.created.endswith("Z") for run in runs)
+    assert repr(runs).splitlines()[0] == f"{store}: 2 runs"
+    with portolan.Run("c", store=store) as run:
+        run.log_gold(0, [0], [0.5], [True])
+        run.flush()
+        assert portolan.runs(store)["state"].tolist() == ["closed", "closed", "recording"]
+    with pytest.raises(portolan.Error, match="no store at"):
+        portolan.runs(store / "other")
+
+
+def test_runs_of_the_store_of_the_environment(store, monkeypatch):
+    record(store)
+    monkeypatch.setenv("PORTOLAN_STORE", str(store))
+    assert portolan.runs()["name"].tolist() == ["words"] and len(portolan.measures("words")) == 12
+
+
+def test_errors_are_the_programs(store):
+    record(store)
+    with pytest.raises(portolan.Error, match="no run 'wrods'"):
+        portolan.measures("wrods", store=store)
+    with pytest.raises(portolan.Error, match="--epochs"):
+        portolan.measures("words", store=store, epochs="3:1")
+
+
+def test_a_program_that_ends_in_the_middle(store, tmp_path, monkeypatch):
+    record(store)
+    program = tmp_path / "portolan"
+    program.write_text(f"#!/bin/sh\n{portolan._programs.path_of('portolan')} \"$@\" | head -c 700\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PORTOLAN", str(program))
+    with pytest.raises(portolan.Error, match="portolan metrics printed no whole table"):
+        portolan.measures("words", store=store)
+
+
+def test_warnings_are_of_the_line_that_called(store):
+    with portolan.Run("gaps", store=store) as run:
+        run.log_gold(0, [0, 1], [0.5, 0.6], [True, True])
+        run.end_epoch(0)
+        run.log_gold(1, [0], [0.5], [True])
+        run.end_epoch(1)
+    with pytest.warns(UserWarning, match="not observed in all") as seen:
+        portolan.measures("gaps", store=store)
+    assert {warning.filename for warning in seen} == {__file__}
+
+
+def test_columns_with_names_that_are_not_ascii(store):
+    record(store, labels=["grün", "日本"])
+    m = portolan.measures("words", store=store)
+    assert m["label"].tolist()[0] == "grün"
+
+
+@pytest.mark.parametrize("package, call", [
+    ("numpy", lambda store: portolan.measures("words", store=store)),
+    ("numpy", portolan.runs),
+    ("pandas", lambda store: portolan.measures("words", store=store).to_pandas()),
+    ("polars", lambda store: portolan.measures("words", store=store).to_polars()),
+    ("pyarrow", lambda store: portolan.measures("words", store=store).to_arrow()),
+    ("pyarrow", lambda store: portolan.measures("words", store=store).__arrow_c_stream__()),
+])
+def test_a_missing_package_is_named_with_what_brings_it(store, package, call, monkeypatch):
+    record(store)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=f"needs the package {package}: pip install {package}$"):
+        call(store)
+
+
+def record_logits(store, name="words", n=50, epochs=4, ids=None):
+    """An example in four is not observed in epoch 1; (ids, p(gold) by epoch and example, correct)."""
+    rng = np.random.default_rng(4)
+    ids = list(range(n)) if ids is None else ids
+    logits, gold = rng.normal(size=(epochs, n, 3)).astype("f4"), rng.integers(0, 3, n)
+    with portolan.Run(name, store=store) as run:
+        for epoch in range(epochs):
+            here = rng.permutation(np.arange(n) if epoch != 1 else np.flatnonzero(np.arange(n) % 4))
+            run.log_logits(epoch, [ids[i] for i in here], logits[epoch, here], gold[here])
+            run.end_epoch(epoch)
+    e = np.exp(logits.astype("f8"))
+    p = (e / e.sum(2, keepdims=True))[:, np.arange(n), gold]
+    return ids, p, logits.argmax(2) == gold
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+@pytest.mark.parametrize("kind", ["integers", "texts"])
+def test_dynamics(store, kind):
+    ids, p, correct = record_logits(store, ids=None if kind == "integers" else [f"wört {i:02}" for i in range(50)])
+    d = portolan.dynamics("words", store=store)
+    assert d.dtype.names == ("id", "epoch", "gold_prob", "correct", "margin", "other_sq", "entropy", "max_prob", "predicted")
+    wanted = [(epoch, i) for epoch in range(4) for i in range(50) if epoch != 1 or i % 4]
+    assert len(d) == len(wanted) == 187
+    assert d["epoch"].tolist() == [epoch for epoch, _ in wanted] and d["id"].tolist() == [ids[i] for _, i in wanted]
+    np.testing.assert_allclose(d["gold_prob"], [p[epoch, i] for epoch, i in wanted], rtol=1e-5)
+    assert d["correct"].tolist() == [correct[epoch, i] for epoch, i in wanted] and d["correct"].dtype == bool
+    assert repr(d).splitlines()[0] == "dynamics of words: 187 observations" and "177 more rows" in d._repr_html_()
+    some = portolan.dynamics("words", store=store, epochs="2:", ids=[ids[7], ids[3]], columns=["entropy", "gold"])
+    assert some.dtype.names == ("id", "epoch", "entropy", "gold") and some["id"].tolist() == [ids[3], ids[7]] * 2
+    assert some["epoch"].tolist() == [2, 2, 3, 3] and type(some[some["epoch"] == 2]) is type(some) and len(some[some["epoch"] == 2]) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_dynamics_block_by_block(store):
+    record_logits(store)
+    d = portolan.dynamics("words", store=store)
+    assert repr(d).startswith("dynamics of words: 187 observations\n"), "also before it is read"
+    blocks = list(d.batches(40))
+    assert [len(block) for block in blocks] == [40, 40, 40, 40, 27]
+    whole = d.to_numpy()
+    assert np.concatenate(blocks).tolist() == whole.tolist() and next(d.batches(5)).tolist() == whole[:5].tolist()
+    assert [row.epoch for row in d] == whole["epoch"].tolist()
+    with pytest.raises(ValueError, match="rows must be above 0"):
+        next(d.batches(0))
+
+
+def test_dynamics_of_ids_that_the_run_does_not_have(store):
+    record(store)
+    d = portolan.dynamics("words", store=store, ids=[3, 99])
+    with pytest.warns(UserWarning, match="'?99'?") as seen:
+        assert d["id"].tolist() == [3, 3, 3]
+    assert {warning.filename for warning in seen} == {__file__}
+    with pytest.raises(portolan.Error, match="no run"):
+        portolan.dynamics("other", store=store)
+    with pytest.raises(portolan.Error, match="entropi"):
+        portolan.dynamics("words", store=store, columns="entropi")
+
+
+def test_reading_leaves_no_process_and_no_file(store, tmp_path, monkeypatch):
+    """Nor does what is read in part."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    record_logits(store, n=2000)
+    d = portolan.dynamics("words", store=store, ids=list(range(0, 2000, 2)))
+    blocks = d.batches(10)
+    next(blocks)
+    blocks.close()
+    repr(d)
+    del d, blocks
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    assert [name for name in tmp_path.iterdir() if name.name != "store"] == []
