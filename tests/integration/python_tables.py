@@ -247,6 +247,15 @@ def test_dynamics_of_ids_that_the_run_does_not_have(store):
         portolan.dynamics("words", store=store, columns="entropi")
 
 
+def test_dynamics_of_a_selection_and_of_an_open_run(store):
+    with portolan.Run("open", store=store) as run:
+        run.log_gold(0, ["a", "b", "c"], [0.1, 0.5, 0.9], [False, True, True])
+        assert portolan.dynamics(run)["id"].tolist() == ["a", "b", "c"]
+        run.log_gold(1, ["a", "b", "c"], [0.2, 0.6, 0.8], [False, True, True])
+        chosen = portolan.select(run, "confidence:asc", count=1)
+        assert portolan.dynamics(run, ids=chosen)["gold_prob"].round(2).tolist() == [np.float32(0.1), np.float32(0.2)]
+
+
 def test_reading_leaves_no_process_and_no_file(store, tmp_path, monkeypatch):
     """Nor does what is read in part."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -12,6 +12,7 @@
     m = portolan.measures("snli/seed1", store="portolan-store")
     m["id"][m["variability"].argsort()[::-1][:100]]      # the hundred most ambiguous examples
     m.to_pandas()                                        # to_polars(), to_arrow(), and what reads Arrow takes it as it is
+    portolan.select("snli/seed1", by="ambiguous", fraction=0.33).indices(train_set)
 
 Ids are your own, integers from 0 on or strings. Arrays are NumPy arrays, torch tensors on any device, anything else
 that exports a buffer or ``__array__``, or plain lists; none of these packages is needed to record.
@@ -35,6 +36,7 @@ from portolan._portolan import version as __version__
 from portolan._report import report
 from portolan._run import Run
 from portolan._runs import runs
+from portolan._select import select
 from portolan._serve import serve
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "measures",
     "report",
     "runs",
+    "select",
     "serve",
 ]
 

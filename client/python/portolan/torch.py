@@ -71,6 +71,11 @@ class WithIds(Dataset):  # type: ignore[type-arg]
         examples = many(indices) if callable(many) else [self.dataset[index] for index in indices]
         return [self._with_id(index, example) for index, example in zip(indices, examples)]
 
+    @property
+    def ids_from(self) -> Any:
+        """What was given as `ids`."""
+        return self._ids
+
     def id_of(self, index: int) -> Any:
         """The id of the example at `index`."""
         if isinstance(self._ids, str):

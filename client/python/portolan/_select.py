@@ -1,0 +1,141 @@
+"""Choosing a subset, and finding it again in the dataset: the function select()."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from portolan import _measures, _options, _output, _positions, _words
+from portolan._run import Run
+from portolan._table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from portolan._measures import Epochs
+
+
+class Selection(Table):
+    """Examples of a run in the order of a rule, with their measures. Made by ``portolan.select()``."""
+
+    _unit = "example"
+
+    def ids(self) -> list[int] | list[str]:
+        """The ids in rank order, as a list."""
+        return self._rows["id"].tolist()
+
+    def indices(self, dataset: Any = None, *, ids: Any = None) -> list[int]:
+        """The positions of the selected examples in a dataset, in rank order: for ``torch.utils.data.Subset``, Hugging Face's
+        ``Dataset.select``, or an array.
+
+        Args:
+            dataset: what the model was trained on. Of a ``portolan.torch.WithIds`` the ids are those that it hands out, also
+                through ``torch.utils.data.Subset``; otherwise an example's id is its position (in the whole of a Subset), unless `ids`
+                says something else.
+            ids: one id for each example, in the dataset's order; or the name of the dataset's column (entry) that has them.
+
+        Raises:
+            ValueError: an id is not in the dataset, or more than once, or cannot be known; the first one is named.
+
+        Example::
+
+            hard = portolan.select("snli/seed1", by="hard-to-learn", count=100)
+            torch.utils.data.Subset(train_set, hard.indices(train_set))
+            train.select(hard.indices(train, ids="guid"))             # Hugging Face
+        """
+        return _positions.positions(self.ids(), dataset, ids)
+
+    def mask(self, ids: Any) -> np.ndarray[Any, Any]:
+        """Which of `ids`, (n,), are selected, as a NumPy array of n booleans.
+
+        Raises:
+            ValueError: these are ids of another kind, or not one of them was selected.
+
+        Example: ``X[portolan.select("words", by="ambiguous", fraction=0.33).mask(ids)]``"""
+        import numpy
+
+        known, chosen = _words.id_list(ids), self.ids()
+        _positions.check_kind(chosen, known)
+        among = set(chosen)
+        mask = numpy.fromiter((one in among for one in known), bool, len(known))
+        if chosen and len(known) and not mask.any():
+            raise ValueError(f"none of the {len(chosen):,} selected ids is among the {len(known):,} given: are they those that were logged?")
+        return mask
+
+
+def select(
+    run: str | Run,
+    by: str | None = None,
+    fraction: float | None = None,
+    count: int | None = None,
+    *,
+    store: str | os.PathLike[str] | None = None,
+    epochs: Epochs | None = None,
+    threshold: float | None = None,
+    both_ends: float | None = None,
+    per_class: bool = False,
+    stratified: bool = False,
+    mix: Mapping[str, float] | None = None,
+    within: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    only: _words.Ids | None = None,
+    exclude: _words.Ids | None = None,
+    with_: str | Run | Sequence[str | Run] | None = None,
+    regions: tuple[float, float] | str | None = None,
+    features: Any = None,
+    feature_ids: _words.Ids | None = None,
+    seed: int | None = None,
+) -> Selection:
+    """Choose examples of a run, as ``portolan select`` does; ``portolan help select`` says all of it.
+
+    Args:
+        run: the run; or an open Run, whose observations are waited for first.
+        by: the rule: ``"ambiguous"``, ``"hard-to-learn"``, ``"easy-to-learn"``, ``"forgettable"``, ``"random"``, ``"variability:desc"``, ... any
+            measure with asc or desc, ``"region:ambiguous"``, ... or a baseline.
+        fraction: how many, as a share of the examples there are to choose from, above 0, up to 1; or
+        count: how many; or
+        threshold: all whose value is this or more (with asc: or less). Without any of them: all that the rule ranks.
+        store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
+        epochs: which epochs; see measures(). Default: all.
+        both_ends: this share from the rule's top, the rest from its other end.
+        per_class, stratified: the size of each gold class; or shared among the classes as they are in the whole.
+        mix: ``{"easy-to-learn": 0.1}``: this share of the selection by another rule instead.
+        within: a selection made in the live page: a file, or what ``page.selection()`` returned. `by` may then be left out.
+        only, exclude: choose among these ids, or leave them out: ids, a selection, or a file with one id a line.
+        with_: further runs (seeds of the same data), taken together with this one.
+        regions: where ``region:`` rules cut: (variability, confidence).
+        features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
+        seed: of ``"random"``.
+
+    Returns:
+        Selection: a table in rank order with the columns of measures(): ``s["id"]``, ``s.to_pandas()``; and ``s.ids()``,
+        ``s.indices(dataset)``, ``s.mask(ids)``. It needs NumPy.
+
+    Raises:
+        portolan.Error: the run, or what was asked for, is refused; the message is the program's, and names its option.
+
+    Example::
+
+        ambiguous = portolan.select("snli/seed1", by="ambiguous", fraction=0.33, epochs="1:")
+        subset = torch.utils.data.Subset(train_set, ambiguous.indices(train_set))
+    """
+    known_in_progress = isinstance(run, Run) and run.is_open
+    name, folder = _measures.locate(run, store)
+    words = _words.Words()
+    words += ["select", "--with-measures", "--format", "npy", "--store", folder, *_measures.epoch_words(epochs)]
+    for option, value in (("by", by), ("fraction", fraction), ("count", count), ("threshold", threshold), ("both-ends", both_ends), ("seed", seed)):
+        words.add(option, value)
+    words.add("per-class", _options.flag("per_class", per_class))
+    words.add("stratified", _options.flag("stratified", stratified))
+    for rule, share in (mix or {}).items():
+        words.add("mix", f"{rule}={float(share)!r}")
+    words.add_json("within", within)
+    words.add_ids("only", only)
+    words.add_ids("exclude", exclude)
+    for other in [with_] if isinstance(with_, (str, Run)) else with_ or ():
+        words.add_run("with", other)
+    words.add("regions", regions if regions is None or isinstance(regions, str) else ",".join(repr(float(cut)) for cut in regions))
+    words.add_matrix("features", features)
+    words.add_ids("feature-ids", feature_ids)
+    table = _output.table(*words, "--", name, reader="portolan.select()", warn=not known_in_progress)
+    return Selection(f"selection from {name}{f' by {by}' if by else ''}", table)
