@@ -12,6 +12,7 @@
     m = portolan.measures("snli/seed1", store="portolan-store")
     m["id"][m["variability"].argsort()[::-1][:100]]      # the hundred most ambiguous examples
     m.to_pandas()                                        # to_polars(), to_arrow(), and what reads Arrow takes it as it is
+    portolan.map("snli/seed1")                           # in a notebook: the data map
     portolan.select("snli/seed1", by="ambiguous", fraction=0.33).indices(train_set)
 
 Ids are your own, integers from 0 on or strings. Arrays are NumPy arrays, torch tensors on any device, anything else
@@ -22,6 +23,7 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from portolan._dynamics import dynamics
+from portolan._map import map
 from portolan._measures import measures
 from portolan._portolan import (
     Closed,
@@ -39,6 +41,7 @@ from portolan._runs import runs
 from portolan._select import select
 from portolan._serve import serve
 
+# portolan.map is left out: import * is not to replace Python's own.
 __all__ = [
     "Closed",
     "Error",

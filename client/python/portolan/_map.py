@@ -1,0 +1,121 @@
+"""The data map from Python: the function map()."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portolan import _measures, _options, _programs, _words
+from portolan._run import Run
+
+if TYPE_CHECKING:
+    from portolan._measures import Epochs
+
+_FORMATS = {"png": 0, "svg": 1}
+
+
+class Map:
+    """A run's data map. As the last line of a notebook's cell it is shown there; ``save()`` writes it. Made by ``portolan.map()``.
+
+    It is drawn when it is shown or saved, of what there is of the run then; what was shown stays as it is."""
+
+    def __init__(self, run: str, words: _words.Words, page_words: _words.Words, format: str) -> None:
+        self._run, self._words, self._page_words, self._format = run, words, page_words, format
+        self._shown: bytes | None = None
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write the map to a file: .png, .svg or .pdf; .gif: an animation, the map after each epoch; .html: the page of ``portolan
+        serve`` with its data inside, which opens without a server. The path. All but .html need gnuplot.
+
+        Example: ``portolan.map("words").save("words.html")``"""
+        path = os.fsdecode(_options.path("path", path, "a file"))
+        words = [*self._words, *(self._page_words if path.lower().endswith(".html") else ())]
+        _programs.analyze("map", *words, "-o", os.path.abspath(path), "--", self._run)
+        return path
+
+    def _repr_png_(self) -> bytes | None:
+        return self._picture() if self._format == "png" else None
+
+    def _repr_svg_(self) -> str | None:
+        return self._picture().decode() if self._format == "svg" else None
+
+    def _picture(self) -> bytes:
+        if self._shown is None:
+            with tempfile.TemporaryDirectory(prefix="portolan-map-") as folder:
+                self._shown = Path(self.save(os.path.join(folder, f"map.{self._format}"))).read_bytes()
+        return self._shown
+
+    def __repr__(self) -> str:
+        return f'<portolan.Map of {self._run!r}: .save("map.png"), .svg, .pdf, .gif or .html writes it>'
+
+
+def map(
+    run: str | Run,
+    store: str | os.PathLike[str] | None = None,
+    epochs: Epochs | None = None,
+    *,
+    format: str = "png",
+    x: str | None = None,
+    y: str | None = None,
+    colour: str | None = None,
+    color: str | None = None,
+    colour_file: str | os.PathLike[str] | None = None,
+    id_field: str | None = None,
+    data: str | os.PathLike[str] | None = None,
+    text: str | Sequence[str] | None = None,
+    density: bool = False,
+    beside: str | Run | None = None,
+    shift: str | Run | None = None,
+    path: Sequence[Any] | None = None,
+    compact: bool = False,
+    sample: int | None = None,
+    seed: int | None = None,
+    title: str | None = None,
+) -> Map:
+    """The data map of a run, also of one in progress: variability to the right, confidence up, coloured by correctness (Swayamdipta et al. 2020).
+
+    Args:
+        run: the run; or an open Run, whose observations are waited for first.
+        store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
+        epochs: which epochs; see measures(). ``"1:"`` leaves the first one out. Default: all.
+        format: how it is shown in a notebook, ``"png"`` or ``"svg"``; of what save() writes the file's ending decides.
+        x, y, colour (or color): other measures.
+        colour_file, id_field: a file with the column `colour`, and the field of its ids.
+        data, id_field, text: for ``save("FILE.html")``: the file that the model was trained on, the field of its ids, the fields to
+            show as text.
+        density: a heat map of all examples instead of points.
+        beside: a second run, drawn beside it. shift: a second run, whose density is drawn less this one's.
+        path: ids of examples, whose way from epoch to epoch is drawn.
+        compact: without the histograms.
+        sample: how many points at most, drawn at random by `seed`.
+        title: default: the run's name.
+
+    Returns:
+        Map: shown in a notebook; ``save("map.png")``. It needs gnuplot (Debian: gnuplot-nox), but for .html, and no Python package.
+
+    Example::
+
+        portolan.map("words", epochs="1:")                       # the last line of a cell
+        portolan.map("words").save("words.svg")
+    """
+    _options.choice("format", format, _FORMATS)
+    name, folder = _measures.locate(run, store)
+    words, page_words = _words.Words(), _words.Words()
+    words += ["--store", folder, *_measures.epoch_words(epochs)]
+    for option, value in (("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed), ("title", title)):
+        words.add(option, value)
+    words.add_path("colour-file", colour_file)
+    (words if colour_file is not None else page_words).add("id-field", id_field)
+    page_words.add_path("data", data)
+    for field in [text] if isinstance(text, str) else text or ():
+        page_words.add("text", field)
+    words.add("density", _options.flag("density", density))
+    words.add("compact", _options.flag("compact", compact))
+    words.add_run("beside", beside)
+    words.add_run("shift", shift)
+    if path is not None:
+        words.add("path", ",".join(str(one).replace("\\", "\\\\").replace(",", "\\,") for one in _words.id_list(path)))
+    return Map(name, words, page_words, format)

@@ -1,0 +1,82 @@
+"""portolan.map(): drawn, saved, shown in a notebook's cell."""
+
+import os
+
+import numpy as np
+import pytest
+
+import portolan
+
+PNG, SVG = b"\x89PNG", b"<?xml"
+
+
+def record(store, name="run", ids=range(60), seed=0):
+    rng = np.random.default_rng(seed)
+    with portolan.Run(name, store=store) as run:
+        for epoch in range(3):
+            p = rng.random(60)
+            run.log_gold(epoch, list(ids), p, p > 0.5, gold=[0] * 60)
+            run.end_epoch(epoch)
+
+
+def test_it_is_saved_as_its_ending_says(store, tmp_path):
+    record(store)
+    drawn = portolan.map("run", store=store, epochs="1:", title="two of three")
+    for ending, begin in (("png", PNG), ("svg", SVG), ("pdf", b"%PDF"), ("gif", b"GIF89a"), ("html", b"<!doctype html>")):
+        path = tmp_path / f"map.{ending}"
+        assert drawn.save(path) == str(path)
+        content = path.read_bytes()
+        assert content[: len(begin)].lower() == begin.lower() and len(content) > 2000, ending
+    assert "two of three" in (tmp_path / "map.svg").read_text()
+    assert sorted(os.listdir(tmp_path)) == sorted(["store", *(f"map.{ending}" for ending in ("png", "svg", "pdf", "gif", "html"))])
+    with pytest.raises(portolan.Error, match="map.bmp"):
+        drawn.save(tmp_path / "map.bmp")
+
+
+def test_it_is_shown_in_one_format(store):
+    record(store)
+    drawn = portolan.map("run", store=store)
+    assert drawn._repr_png_().startswith(PNG) and drawn._repr_svg_() is None
+    assert drawn._repr_png_() is drawn._repr_png_(), "drawn once"
+    drawn = portolan.map("run", store=store, format="svg")
+    assert drawn._repr_png_() is None and drawn._repr_svg_().startswith(SVG.decode())
+    assert repr(drawn).startswith("<portolan.Map of 'run'")
+    with pytest.raises(ValueError, match="format must be 'png' or 'svg'"):
+        portolan.map("run", store=store, format="jpeg")
+
+
+def test_options_go_to_the_command(store, tmp_path):
+    ids = [f"a,{i}\\" for i in range(60)]
+    record(store, ids=ids)
+    record(store, "other", ids=ids, seed=1)
+    (tmp_path / "mine.csv").write_text("key,agreement\n" + "".join(f'"{one}",{i}\n' for i, one in enumerate(ids)))
+    for given in ({"x": "correctness", "y": "confidence", "colour": "forgetting_events"}, {"density": True, "compact": True}, {"beside": "other"},
+                  {"shift": "other"}, {"path": ids[:2]}, {"sample": 10, "seed": 3}, {"color": "confidence"},
+                  {"colour": "agreement", "colour_file": tmp_path / "mine.csv", "id_field": "key"}):
+        portolan.map("run", store=store, **given).save(tmp_path / "map.svg")
+    with pytest.raises(portolan.Error, match="--beside"):
+        portolan.map("run", store=store, beside="other", shift="other").save(tmp_path / "map.svg")
+
+
+def test_data_are_of_the_page_alone(store, tmp_path):
+    record(store)
+    (tmp_path / "data.jsonl").write_text("".join(f'{{"id": {i}, "caption": "picture {i} of sixty"}}\n' for i in range(60)))
+    drawn = portolan.map("run", store=store, data=tmp_path / "data.jsonl", id_field="id", text="caption")
+    drawn.save(tmp_path / "map.html")
+    assert drawn._repr_png_().startswith(PNG)
+    assert portolan.map("run", store=store).save(tmp_path / "plain.html")
+    assert (tmp_path / "map.html").stat().st_size > (tmp_path / "plain.html").stat().st_size
+
+
+def test_an_open_run(store):
+    with portolan.Run("open", store=store) as run:
+        run.log_gold(0, [0, 1], [0.2, 0.7], [False, True])
+        run.end_epoch(0)
+        run.log_gold(1, [0, 1], [0.3, 0.6], [False, True])
+        assert portolan.map(run)._repr_png_().startswith(PNG)
+
+
+def test_no_such_run(store):
+    record(store)
+    with pytest.raises(portolan.Error, match="no run 'runn'"):
+        portolan.map("runn", store=store)._repr_png_()
