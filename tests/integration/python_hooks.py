@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import portolan
-from portolan import _hooks, _shapes
+from portolan import _closing, _hooks, _shapes
 
 LOGITS = np.array([[2.0, -1.0, 0.5], [0.5, 1.5, -0.5]], dtype="f4")
 
@@ -54,7 +54,7 @@ def test_a_recorder_logs_and_says_what_there_is(store, capfd):
 def test_the_map_command_can_be_pasted(store):
     with portolan.Run("it's a run", store=store) as run:
         run.log_logits(0, [0, 1], LOGITS, [0, 1])
-        command = _hooks.map_command(run)
+        command = _closing.map_command(run)
     done = subprocess.run(["sh", "-c", f'{command.replace("portolan", "$PORTOLAN", 1)} --compact'], cwd=store.parent, check=True)
     assert done.returncode == 0
     assert (store.parent / "map.png").read_bytes().startswith(b"\x89PNG")

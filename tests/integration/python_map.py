@@ -1,6 +1,10 @@
-"""portolan.map(): drawn, saved, shown in a notebook's cell."""
+"""portolan.map(): drawn, saved, shown in a notebook's cell; and what a run says of its map when it is closed."""
 
 import os
+import pty
+import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -80,3 +84,54 @@ def test_no_such_run(store):
     record(store)
     with pytest.raises(portolan.Error, match="no run 'runn'"):
         portolan.map("runn", store=store)._repr_png_()
+
+
+CLOSES = """
+import os, sys, portolan
+with portolan.Run("my run", store=sys.argv[1]) as run:
+    run.log_gold(0, [0, 1, 2], [0.2, 0.7, 0.9], [False, True, True])
+with portolan.Run("empty", store=sys.argv[1]):
+    pass
+run = portolan.Run("the parent's", store=sys.argv[1])
+if os.fork() == 0:
+    run.close()
+    os._exit(0)
+os.wait()
+run.close()
+"""
+
+
+def said_on_a_terminal(store, *streams):
+    """What the program said; stdout and stderr are a terminal, or what `streams` has of them."""
+    outer, inner = pty.openpty()
+    where = {"stdout": inner, "stderr": inner, **dict.fromkeys(streams, subprocess.DEVNULL)}
+    done = subprocess.run([sys.executable, "-c", CLOSES, str(store)], check=True, **where)
+    os.close(inner)
+    said = b""
+    try:
+        while piece := os.read(outer, 4096):
+            said += piece
+    except OSError:  # nobody has the other end any more
+        pass
+    os.close(outer)
+    assert done.returncode == 0
+    return said.decode().splitlines()
+
+
+def test_a_run_closed_on_a_terminal_says_one_line(store):
+    (line,) = said_on_a_terminal(store)
+    assert line.startswith("portolan: run my run: 3 observations on disk (")
+    assert line.endswith(f"; its map: portolan map 'my run' --store {store} -o map.png")
+
+
+def test_a_run_closed_elsewhere_says_nothing(store):
+    assert said_on_a_terminal(store, "stderr") == []
+
+
+def test_in_a_notebook_the_line_says_it_in_python(store, monkeypatch, capfd):
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(kernel=object())))
+    record(store)
+    out, err = capfd.readouterr()
+    assert err == "" and out.count("\n") == 1 and out.startswith("portolan: run run: 180 observations on disk")
+    call = out.rpartition("its map: ")[2]
+    assert eval(call)._repr_png_().startswith(PNG)

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import math
 import platform
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from portolan import _device, _portolan, _shapes
+from portolan import _closing, _device, _portolan, _shapes
 from portolan._run import Run
 
 Open = Callable[..., Run]
@@ -113,7 +112,7 @@ class Recorder:
         if isinstance(self._given, Run):
             self.flush()
             if not self._lost:
-                print(closing_line(self.run), file=sys.stderr, flush=True)
+                print(_closing.line(self.run), file=sys.stderr, flush=True)
             return
         self.run.close()
 
@@ -180,34 +179,7 @@ def versions_of(*modules: str) -> dict[str, str]:
 
 def say_at_close(run: Run) -> None:
     """When the run is closed, a line on stderr says what there is now."""
-    run._closing_line = closing_line
-
-
-def closing_line(run: Run) -> str:
-    """How many observations, how many bytes, how to see the map."""
-    stats = run.stats()
-    notes = [f"{bytes_as_text(stats['bytes_sent'])} sent"]
-    notes += [f"{stats[name]:,} {name}" for name in ("replaced", "refused", "dropped") if stats[name]]
-    if run.is_shared:
-        notes.insert(0, "by this process")
-    where = "on disk" if stats["acknowledged"] >= stats["logged"] else f"logged, {stats['acknowledged']:,} of them on disk"
-    if stats["acknowledged"] < stats["logged"] and stats["spooled"]:
-        where += ", the others in a spool file"
-    return f"portolan: run {run.name}: {stats['logged']:,} observations {where} ({', '.join(notes)}); its map: {map_command(run)}"
-
-
-def map_command(run: Run) -> str:
-    command = ["portolan", "map", run.name, "-o", "map.png"]
-    if run.store is not None:
-        command[3:3] = ["--store", run.store]
-    return shlex.join(command) + ("" if run.store is not None else " --store DIR, on the collector's machine")
-
-
-def bytes_as_text(count: int) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count} bytes"
+    run._closing_line = _closing.line
 
 
 def warn(text: str) -> None:

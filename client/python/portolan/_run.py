@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex
 
-from portolan import _arrays, _device, _options, _programs
+from portolan import _arrays, _closing, _device, _options, _programs
 from portolan._portolan import Error, Forked, Handle
 
 _MODES = {"epoch-end": 0, "train-forward": 1}
@@ -236,6 +236,8 @@ class Run:
             self._is_whole = self._end(_deadline(timeout))
         if self._closing_line is not None:
             print(self._closing_line(self), file=sys.stderr, flush=True)
+        else:
+            _closing.say_to_people(self)
         return self._is_whole
 
     def _end(self, deadline: float) -> bool:
