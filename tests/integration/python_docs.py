@@ -14,7 +14,7 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("curriculum", "forgettable", "jax", "keras", "notebook", "report", "skorch", "sklearn")
+PAGES = ("curriculum", "forgettable", "jax", "keras", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
@@ -25,6 +25,7 @@ RUNS = {
     "report": {"toy": 4},
     "skorch": {"toy/seed0": 5, "forward/seed0": 5},
     "sklearn": {"animals/seed0": 10, "boosted": 10},
+    "tables": {"toy": 6},
 }
 
 
@@ -82,6 +83,8 @@ def check_what_was_said(page, said):
     if page == "curriculum":
         often, seldom = numbers(r"drawn ([\d.]+) times per epoch, the others ([\d.]+) times", said)
         assert often > 1.3 * seldom
+    if page == "tables":
+        assert "measures of toy: 1,000 examples" in said and 0.5 < numbers(r"mean p\(gold\): ([\d.]+)", said)[0] < 1
     if page == "notebook":
         assert said.splitlines()[0].startswith("http://127.0.0.1:") and numbers(r"(\d+) are selected: \[\d+, ", said)[0] > 50
     if page == "forgettable" and said:

@@ -1,5 +1,5 @@
-"""The README's examples, run as they stand: its first Python block, then its shell blocks, in an empty folder (those on keys are tested
-with the keys)."""
+"""The README's examples, run as they stand: its first Python block, then its shell blocks, then the other Python blocks, in an empty folder
+(those on keys are tested with the keys)."""
 
 import os
 import re
@@ -18,11 +18,15 @@ def blocks(language):
 def test_the_readme_runs(tmp_path):
     programs = {Path(os.environ[name]).parent for name in ("PORTOLAN", "PORTOLAND")}
     environment = dict(os.environ, PATH=":".join(map(str, programs)) + ":" + os.environ["PATH"])
-    python = blocks("python")[0]
-    subprocess.run([sys.executable, "-c", python], check=True, cwd=tmp_path, env=environment)
+    recording, *reading = blocks("python")
+    subprocess.run([sys.executable, "-c", recording], check=True, cwd=tmp_path, env=environment)
     shell = [block for block in blocks("sh") if "tools/" not in block and "export PATH" not in block]
     assert len(shell) >= 5
     subprocess.run(["bash", "-euc", "".join(shell)], check=True, cwd=tmp_path, env=environment)
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert len(reading) == 1
+    (tmp_path / "map.png").unlink()
+    subprocess.run([sys.executable, "-c", reading[0]], check=True, cwd=tmp_path, env=environment)
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "subset.jsonl").read_text(encoding="ascii").startswith('{"id": ')
     assert len((tmp_path / "ids.txt").read_text(encoding="ascii").splitlines()) == 990

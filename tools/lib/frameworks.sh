@@ -1,5 +1,5 @@
 #!/bin/bash
-# frameworks.sh BUILD FOLDER [NAME...]: the hooks against the frameworks they are for. A virtual environment in FOLDER gets them from PyPI; a
+# frameworks.sh BUILD FOLDER [NAME...]: the hooks against the frameworks they are for, the tables against what reads them. A virtual environment in FOLDER gets them from PyPI; a
 # second time they are there. Then tests/frameworks runs in it, with the package and the programs of BUILD; NAME stands for test_NAME*.py.
 set -euo pipefail
 
@@ -14,6 +14,7 @@ groups=(
 	"transformers accelerate datasets lightning"
 	"keras jax flax optax scikit-learn skorch"
 	"tensorboard mlflow-skinny wandb" # what the report's page writes to
+	"pandas>=3 polars duckdb pyarrow nbconvert ipykernel" # what reads the tables, and runs the notebook
 )
 
 wanted=$(printf '%s\n' "${groups[@]}")
@@ -32,7 +33,7 @@ if [ "$(cat "$folder/installed" 2>/dev/null)" != "$wanted" ]; then
 	echo "$wanted" >"$folder/installed"
 fi
 "$python" -m pip list --format=freeze --disable-pip-version-check |
-	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|flax|scikit-learn|skorch|numpy|tensorboard|mlflow-skinny|wandb)==' | paste -sd' '
+	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|flax|scikit-learn|skorch|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
 
 tests=()
 for name in "$@"; do
