@@ -2,6 +2,7 @@
 #include "dynamics/dynamics.h"
 
 #include "dynamics/arrays.h"
+#include "observations/contents.h"
 #include "observations/write.h"
 #include "options/format.h"
 #include "output/output.h"
@@ -18,7 +19,7 @@ struct dynamics_options {
 	const char *ids;
 	const char *names[LAYOUT_NAMES_MAX];
 	size_t name_count;
-	bool id_bytes;
+	bool id_bytes, contents;
 	const char *sessions;
 	int sessions_format;
 };
@@ -48,6 +49,24 @@ check(void *context, struct portolan_error *error)
 	return format_of_table(common, "--sessions", request->sessions, ROWS_CSV, &request->sessions_format);
 }
 
+static int
+write_contents(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
+{
+	struct report report;
+	int code = report_open(&report, request->common.output, 2, error);
+
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	code = contents_report(&report, run, error);
+	report_end(&report);
+	if (code >= 0)
+		return report_close(&report, error);
+	report_discard(&report);
+	return code;
+}
+
+/* Before the observations: who reads those from a pipe knows the sessions then. */
 static int
 write_sessions(const struct dynamics_options *request, const struct dynamics *run, struct portolan_error *error)
 {
@@ -154,12 +173,12 @@ run(void *context, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	code = write_wanted(request, &dynamics, error);
-	if (code >= 0 && request->sessions) {
-		int written = write_sessions(request, &dynamics, error);
-
-		code = written < 0 ? written : code;
-	}
+	if (request->contents)
+		code = write_contents(request, &dynamics, error);
+	else if (request->sessions)
+		code = write_sessions(request, &dynamics, error);
+	if (code >= 0 && !request->contents)
+		code = write_wanted(request, &dynamics, error);
 	dynamics_free(&dynamics);
 	return code;
 }
@@ -178,7 +197,10 @@ static const struct option_spec options[] = {
         {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes),
          .help = "With npy: ids that are text are UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
         {"sessions", "FILE", OPTION_OUTPUT, TO(sessions),
-         .help = "Also write the run's sessions to FILE (.csv, .tsv, .jsonl, .npy): session_number, session, session_started, rank."},
+         .help = "Also write the run's sessions to FILE (.csv, .tsv, .jsonl, .npy), before the observations: session_number, session, session_started, rank."},
+        {"contents", NULL, OPTION_FLAG, TO(contents), .excludes = "format ids columns id-bytes sessions",
+         .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
+                 "and a state: a text that changes when observations of the epoch come, or its examples' labels change."},
         {0},
 };
 #undef TO

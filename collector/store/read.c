@@ -39,6 +39,13 @@ store_close(struct store *store)
 	free(store);
 }
 
+void
+store_id(const struct store *store, char id[STORE_ID_ROOM])
+{
+	for (size_t i = 0; i < sizeof(store->environment.id); i++)
+		snprintf(id + 2 * i, 3, "%02x", store->environment.id[i]);
+}
+
 int
 store_read_begin(struct store *store, struct view *view, struct portolan_error *error)
 {
@@ -215,7 +222,8 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
 		                               .folds = stored[i].record.folds,
 		                               .folded = stored[i].record.observations,
-		                               .waiting = stored[i].record.log_rows};
+		                               .waiting = stored[i].record.log_rows,
+		                               .batches = stored[i].record.log_end};
 	free(stored);
 	if (rc)
 		return rc;

@@ -98,6 +98,10 @@ struct store; /* one open store; a process opens it at most once */
 int store_open(const char *directory, struct store **store, struct portolan_error *error);
 void store_close(struct store *store);
 
+/* The store's id in hexadecimal digits. It is given when the store is made; copies keep it. */
+#define STORE_ID_ROOM 33
+void store_id(const struct store *store, char id[STORE_ID_ROOM]);
+
 /* Writes a copy of the whole store, as of one moment, to `fd` (a data.mdb, once it is complete), from one read transaction: the
  * collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
 int store_copy(struct store *store, int fd, struct portolan_error *error);
@@ -178,6 +182,7 @@ struct store_epoch {
 	uint32_t folds;   /* times its log was turned into columns: more than once if patches came */
 	uint64_t folded;  /* observations in columns */
 	uint64_t waiting; /* rows in the log: all of an epoch not yet folded, or patches to one that was */
+	uint64_t batches; /* that ever came for it: while they are as many, its observations are the same */
 };
 
 /* The epochs of a run that have observations, ascending; *epochs is the caller's to free(). */

@@ -4,7 +4,7 @@
 
 Covers: ids declared, in order, shuffled and as text; gaps, whole blocks never seen; observations logged twice, by one session and by
 several, the earlier one last; a run in progress; signals in some epochs only; every format, to files and pipes; columns;
-lists of ids; ranges of epochs; little memory, which makes several passes over an epoch.
+lists of ids; ranges of epochs; what there is, and whether it changed; little memory, which makes several passes over an epoch.
 """
 
 import csv
@@ -192,6 +192,7 @@ def check_errors(log):
     fails([log.name, "--columns", "margin,margin"], "two columns are named 'margin'")
     fails([log.name, "--columns", "margin,"], "--columns", status=2)
     fails([log.name, "--id-bytes"], "--id-bytes", status=2)
+    fails([log.name, "--contents", "--format", "npy"], "--contents", status=2)
     fails([log.name, "--epochs", "50:"], "has no observations from epoch 50 on")
     fails([log.name, "-o", "x.parquet"], "x.parquet", status=2)
 
@@ -262,6 +263,48 @@ def check_shows(logs):
     assert show(*words)[0].splitlines()[-1].split() == ["5", "text", "five"], show(*words)[0]
 
 
+def contents(name, *words):
+    return json.loads(run(name, "--contents", *words)[0])
+
+
+def check_contents(log, columns, is_text):
+    found = contents(log.name)
+    assert found["run"] == log.name and found["columns"] == columns and len(bytes.fromhex(found["store"])) == 16, found
+    assert found["ids"] == ("texts" if is_text else "integers") and found["labels"] == list(log.options.get("labels", ()))
+    epochs = sorted({epoch for epoch, _ in log.kept})
+    assert [(e["epoch"], e["observations"]) for e in found["epochs"]] == [(e, sum(epoch == e for epoch, _ in log.kept)) for e in epochs]
+    last = max(i for _, i in log.kept)
+    assert is_text or last <= found["largest_id"] < (log.options.get("declared") or last + 1)
+    assert contents(log.name, "--threads", 3) == contents(log.name, "--threads", 1) == found
+    part = contents(log.name, "--epochs", f"{epochs[-1]}:")
+    assert part["epochs"] == found["epochs"][-1:]
+
+
+def check_states():
+    """An epoch's state hangs on its batches and its examples' labels, as they were known last."""
+    def states(name):
+        found = contents(name)
+        assert all(e["state"].startswith(f"{found['number']}-") for e in found["epochs"])
+        return [e["state"].partition("-")[2] for e in found["epochs"]]
+
+    first, second, late, other, again = map(states, ("state", "state2", "state-late", "state-other", "state-again"))
+    assert first == second and len(first) == 3
+    assert late == first, "labels that are known later are those of the epochs before"
+    assert other[0] != first[0] and other[1] != first[1] and other[2] == first[2], "example 2 has another label, and is not in epoch 2"
+    assert again[0] != first[0] and again[1:] == first[1:], "one more batch, with the same labels"
+
+
+def state_runs():
+    def log(epoch, ids, gold):
+        return stores.batch(epoch, ids, np.full(len(ids), 0.5), np.ones(len(ids)), gold)
+
+    same = [log(0, [1, 2, 3], [0, 1, 2]), log(1, [1, 2], [0, 1]), log(2, [1, 3], [0, 2])]
+    late = [log(0, [1, 2, 3], None), log(1, [1, 2], [0, 1]), log(2, [1, 3], [0, 2])]
+    other = [same[0], log(1, [1, 2], [0, 4]), same[2]]
+    return [stores.run(name, batches) for name, batches in
+            (("state", same), ("state2", same), ("state-late", late), ("state-other", other), ("state-again", [*same, same[0]]))]
+
+
 def make_logs():
     random = np.random.default_rng(0)
     everything = ["margin", "other_sq", "entropy", "max_prob", "custom", "predicted"]
@@ -317,11 +360,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(MAKER, "store", [log.described() for log in logs.values()] + [taken])
+        stores.make_store(MAKER, "store", [log.described() for log in logs.values()] + [taken, *state_runs()])
         for name, log in logs.items():
             is_text = name == "text"
             check_formats(log, columns[name], is_text)
             check_columns(log, is_text)
+            check_contents(log, columns[name], is_text)
             if name != "one":
                 check_lists(log, is_text, 1 if name == "text" else 3)
         for name in ("declared", "resumed", "shuffled"):
@@ -332,6 +376,7 @@ def main():
         check_errors(logs["declared"])
         check_taken_names()
         check_shows(logs)
+        check_states()
         messages = run("gaps")[1]
         assert "they have no row where they were not" in messages and "declared examples" in messages, messages
         run("gaps", "--strict", status=3)

@@ -406,6 +406,7 @@ one_chunk_may_have_many_rows(void **state)
 	ok(store_epochs(fixture_store(fixture), run, &epochs, &count, &error));
 	assert_int_equal(epochs[0].folded, STORE_CHUNK);
 	assert_int_equal(epochs[0].waiting, 0);
+	assert_int_equal(epochs[0].batches, 7);
 	free(epochs);
 	ok(store_runs(fixture_store(fixture), &runs, &count, &error));
 	assert_int_equal(runs[0].replaced, 6 * STORE_CHUNK);

@@ -1,0 +1,27 @@
+/* contents.h: what of a run there is to be read, epoch by epoch, and a text for each that tells whether it has changed. */
+#ifndef OBSERVATIONS_CONTENTS_H
+#define OBSERVATIONS_CONTENTS_H
+
+#include "dynamics/dynamics.h"
+#include "output/report.h"
+
+/*
+ * Adds members to an object of a report:
+ *
+ *   store        32 hexadecimal digits: the store's id, which its copies keep
+ *   run, number  its name, and its number in the store, which no other run ever has
+ *   created      seconds since 1970
+ *   state, mode  as `portolan runs` has them
+ *   labels       the names of the classes
+ *   ids          "integers" or "texts"
+ *   largest_id   of integers
+ *   columns      the signals recorded in the run's range of epochs
+ *   epochs       a list: epoch; observations; state, a text that is another one when an observation of the epoch came, or
+ *                the gold label of an example observed in it did
+ *
+ * `run` was opened with LAYOUT_COLUMNS as signals. What a state stands for is not newer than the run's snapshot: a later
+ * snapshot has at least that.
+ */
+int contents_report(struct report *report, struct dynamics *run, struct portolan_error *error);
+
+#endif
