@@ -23,6 +23,7 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from portolan._dynamics import dynamics
+from portolan._export import Exported, export
 from portolan._map import map
 from portolan._measures import measures
 from portolan._portolan import (
@@ -45,6 +46,7 @@ from portolan._serve import serve
 __all__ = [
     "Closed",
     "Error",
+    "Exported",
     "Forked",
     "NoCollector",
     "Refused",
@@ -53,6 +55,7 @@ __all__ = [
     "TimedOut",
     "__version__",
     "dynamics",
+    "export",
     "measures",
     "report",
     "runs",

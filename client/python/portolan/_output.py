@@ -61,6 +61,10 @@ class Output:
         for begin in range(0, self.rows, rows):
             yield self._read_rows(min(rows, self.rows - begin))
 
+    def kill(self) -> None:
+        """Ends the program: who waits for its output has come to its end."""
+        self._process.kill()
+
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         self._process.stdout.close()
         if kind is not EOFError and (kind is not None or self._partly):

@@ -1,0 +1,7 @@
+"""``python -m portolan``: what the package does as a command."""
+
+import sys
+
+from portolan._command import main
+
+sys.exit(main())

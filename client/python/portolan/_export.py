@@ -1,0 +1,313 @@
+"""Data sets for programs of other kinds: the function export().
+
+Observations are read from ``portolan dynamics`` through a pipe, block by block, and written epoch by epoch. What each file
+holds stands in it: of which store, run, epoch, and the state that the epoch had. So a file is there when it is whole, and an export
+that is started again, after a crash or because more was recorded, writes the epochs whose file is missing or says something else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from portolan import _ahead, _closing, _export_folder, _measures, _options, _output, _packages, _parquet, _programs, _progress
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from portolan._measures import Epochs
+    from portolan._run import Run
+
+_BLOCK = 32 << 20  # bytes of observations that are read, and make a row group; three such blocks are held
+_MOST = 1 << 20  # rows
+_MEMORY = "256M"  # of the program that reads the store
+_OBSERVATIONS, _MEASURES = "observations", "measures"
+
+
+class Exported(NamedTuple):
+    """What export() has done. As text it is a sentence."""
+
+    run: str
+    path: str  # the run's folder; of measures, the file
+    epochs: tuple[int, ...]  # written, ascending
+    kept: int  # epochs that were there already, unchanged
+    removed: int  # epochs of an earlier run of that name
+    rows: int  # written: observations, or examples
+    bytes: int  # written
+    in_progress: bool  # it was still being recorded
+
+    def __str__(self) -> str:
+        size = f"{_closing.bytes_as_text(self.bytes)} in {self.path}"
+        if self.epochs:
+            text = f"{_counted(len(self.epochs), 'epoch')} with {_counted(self.rows, 'observation')} written, {size}"
+        else:
+            text = f"nothing to write to {self.path}" if self.kept else f"the measures of {_counted(self.rows, 'example')} written, {size}"
+        if self.kept:
+            text += f"; {_counted(self.kept, 'epoch')} there already"
+        if self.removed:
+            text += f"; {_counted(self.removed, 'epoch')} of an earlier run of that name removed"
+        if self.in_progress:
+            text += "; it is still being recorded: export it again for the rest"
+        return f"run {self.run}: {text}"
+
+
+def export(
+    run: str | Run,
+    path: str | os.PathLike[str],
+    store: str | os.PathLike[str] | None = None,
+    epochs: Epochs | None = None,
+    what: str = _OBSERVATIONS,
+    format: str = "parquet",
+) -> Exported:
+    """Write a run's observations as a Parquet data set, for Spark, DuckDB, polars, pandas, ...; also of a run in progress.
+
+    The files are ``PATH/run=NAME/epoch=N/part-STORE.parquet``, which is the layout of Hive: readers add the columns ``run`` and
+    ``epoch``. The other columns: id (int64; uint64 where one is 2^63 or more; string), gold_prob (float32), correct (bool), the other
+    signals that were recorded and your own columns (float32; predicted: int32), gold (the label as it was known last, int32), and
+    where the observation came from: session_started (ns since 1970, int64), rank (int64), session (32 hexadecimal digits).
+    What is absent is null. Rows ascend by id.
+
+    Called again, it writes what is missing or has changed, and leaves other epochs as they are: so an export that was ended goes on,
+    and one of a run in progress gets up to date. Files appear when they are whole. Several runs, and stores, may be exported to
+    one folder. It holds some 200 MB, whatever the run's size.
+
+    Args:
+        run: the run; or an open Run, whose observations are waited for first.
+        path: the folder, which is made; one that holds anything else is refused. Of measures, a file.
+        store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
+        epochs: which epochs; see measures(). Default: all.
+        what: ``"observations"``; or ``"measures"``: a row per example, the columns of measures(), in one file ``PATH``, which is replaced.
+        format: ``"parquet"`` is what there is.
+
+    Returns:
+        Exported: run, path, epochs (those written), kept (epochs that were there), removed, rows, bytes, in_progress; as text, a sentence.
+
+    Raises:
+        portolan.Error: there is no such run, the folder holds something else, the disk is full, ...
+        ModuleNotFoundError: pyarrow or NumPy is missing; the message has pip's command.
+
+    Example::
+
+        portolan.export("snli/seed1", "exported/")
+        duckdb.sql("SELECT epoch, avg(gold_prob) FROM read_parquet('exported/run=*/epoch=*/*.parquet') GROUP BY epoch")
+    """
+    if format != "parquet":
+        raise ValueError(f"format must be 'parquet', not {format!r}")
+    if what not in (_OBSERVATIONS, _MEASURES):
+        raise ValueError(f"what must be {_OBSERVATIONS!r} or {_MEASURES!r}, not {what!r}")
+    _packages.needed("numpy", "portolan.export()")
+    _parquet.needed()
+    path = _options.path("path", path, "a folder" if what == _OBSERVATIONS else "a file")
+    name, folder = _measures.locate(run, store)
+    source = _Source(name, folder)
+    return _export_observations(source, path, epochs) if what == _OBSERVATIONS else _export_measures(source, path, epochs)
+
+
+class _Source:
+    """A run in a store, and what there was of it when it was looked at first."""
+
+    def __init__(self, name: str, folder: str) -> None:
+        self.name, self.folder = name, folder
+        self.contents = self.look(None)
+
+    def look(self, epochs: Epochs | None) -> dict[str, Any]:
+        words = ["dynamics", "--contents", "-q", "--store", self.folder, *_measures.epoch_words(epochs)]
+        return json.loads(_programs.analyze(*words, "--", self.name, warn=False))
+
+    def in_progress(self) -> bool:
+        return self.contents["state"] == "recording"
+
+
+class _Wanted(NamedTuple):
+    """An epoch that is to be exported, and what its file will say of itself."""
+
+    epoch: int
+    observations: int
+    what: dict[str, Any]
+
+
+def _export_observations(source: _Source, path: str | os.PathLike[str], epochs: Epochs | None) -> Exported:
+    contents = source.contents
+    target = _export_folder.Folder(path, source.name, contents["store"])
+    form = _parquet.Form(_parquet.id_type(contents), tuple(contents["columns"]))
+    chosen = contents["epochs"] if epochs is None else source.look(epochs)["epochs"]
+    wanted = [_Wanted(one["epoch"], one["observations"], _what(contents, one, form)) for one in chosen]
+    missing = [one for one in wanted if _parquet.what_is_in(target.part(one.epoch)) != one.what]
+    target.mark()
+    written = _write(source, target, form, missing)
+    removed = _remove_others(target, contents, {one.epoch for one in wanted})
+    if written or removed:
+        target.describe(_description(contents, form, target))
+    return Exported(
+        run=source.name,
+        path=str(target.path),
+        epochs=tuple(part.epoch for part in written),
+        kept=len(wanted) - len(missing),
+        removed=removed,
+        rows=sum(part.rows for part in written),
+        bytes=sum(part.bytes for part in written),
+        in_progress=source.in_progress(),
+    )
+
+
+def _what(contents: dict[str, Any], epoch: dict[str, Any], form: _parquet.Form) -> dict[str, Any]:
+    """What a file of observations says of itself. One that says the same would be written the same."""
+    return {
+        "format": _parquet.FORMAT,
+        "store": contents["store"],
+        "run": contents["run"],
+        "number": contents["number"],
+        "epoch": epoch["epoch"],
+        "state": epoch["state"],
+        "ids": form.id_type,
+        "columns": list(form.signals),
+    }
+
+
+def _remove_others(target: _export_folder.Folder, contents: dict[str, Any], wanted: set[int]) -> int:
+    """Files of an earlier run of the name. Other epochs of this one stay."""
+    removed = 0
+    for epoch, part in target.parts():
+        what = None if epoch in wanted else _parquet.what_is_in(part)
+        if what is not None and what["number"] != contents["number"]:
+            target.remove(part)
+            removed += 1
+    return removed
+
+
+def _description(contents: dict[str, Any], form: _parquet.Form, target: _export_folder.Folder) -> dict[str, Any]:
+    schema = form.schema()
+    return {
+        "what": "observations of a run, as portolan.export() wrote them",
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        **{name: contents[name] for name in ("run", "store", "number", "created", "state", "mode", "labels")},
+        "columns": {field.name: str(getattr(field.type, "value_type", field.type)) for field in schema},
+        "epochs": sorted(epoch for epoch, _ in target.parts()),
+    }
+
+
+class _Written(NamedTuple):
+    epoch: int
+    rows: int
+    bytes: int
+
+
+def _write(source: _Source, target: _export_folder.Folder, form: _parquet.Form, missing: list[_Wanted]) -> list[_Written]:
+    written: list[_Written] = []
+    with _progress.Progress(f"exporting {source.name}", sum(one.observations for one in missing), "observations") as progress:
+        for first, last in _ranges([one["epoch"] for one in source.contents["epochs"]], {one.epoch for one in missing}):
+            with contextlib.closing(_pieces(source, form, first, last)) as pieces:
+                for one, of_epoch in _epochs(pieces, missing):
+                    written.append(_write_epoch(target, form, one, of_epoch, progress))
+    return written
+
+
+def _ranges(epochs: Iterable[int], missing: set[int]) -> Iterator[tuple[int, int]]:
+    """First and last of those epochs, as long as none that is not missing lies between."""
+    begun: list[int] = []
+    for epoch in epochs:
+        if epoch in missing:
+            begun = [begun[0] if begun else epoch, epoch]
+        elif begun:
+            yield begun[0], begun[-1]
+            begun = []
+    if begun:
+        yield begun[0], begun[-1]
+
+
+class _Piece(NamedTuple):
+    epoch: int
+    batch: Any  # a pyarrow.RecordBatch
+
+
+def _pieces(source: _Source, form: _parquet.Form, first: int, last: int) -> Iterator[_Piece]:
+    """The observations of epochs `first` to `last`, each piece of one epoch."""
+    import numpy
+
+    epochs = f"{first}:{last + 1}"
+    there = source.look(epochs)["columns"]  # others have no values in these epochs
+    columns = [name for name in form.signals if name in there] + ["gold", "session_number"]
+    with tempfile.TemporaryDirectory(prefix="portolan-export-") as folder:
+        table = os.path.join(folder, "sessions.npy")
+        words = ["dynamics", "-q", "--format", "npy", "--id-bytes", "--max-memory", _MEMORY, "--sessions", table, "--epochs", epochs]
+        words += ["--columns", ",".join(columns), "--store", source.folder, "--", source.name]
+        with _output.Output(*words, reader="portolan.export()", warn=False) as output:
+            sessions = _parquet.Sessions(numpy.load(table))
+            rows = max(1, min(_MOST, _BLOCK // output.dtype.itemsize))
+            with _ahead.Ahead(_pieces_of(output.blocks(rows), form, sessions), output.kill) as pieces:
+                yield from pieces
+
+
+def _pieces_of(blocks: Iterator[np.ndarray[Any, Any]], form: _parquet.Form, sessions: _parquet.Sessions) -> Iterator[_Piece]:
+    import numpy
+
+    schema = form.schema()
+    for block in blocks:
+        for rows in numpy.split(block, numpy.flatnonzero(numpy.diff(block["epoch"])) + 1):
+            yield _Piece(int(rows["epoch"][0]), _parquet.batch_of(rows, form, schema, sessions))
+
+
+def _epochs(pieces: Iterator[_Piece], missing: list[_Wanted]) -> Iterator[tuple[_Wanted, Iterator[_Piece]]]:
+    """Pieces by epoch, each of which is to be read to its end. An epoch that came meanwhile is left out."""
+    known = {one.epoch: one for one in missing}
+    piece = next(pieces, None)
+    while piece is not None:
+        epoch = piece.epoch
+
+        def of_epoch(first: _Piece) -> Iterator[_Piece]:
+            nonlocal piece
+            yield first
+            for piece in pieces:
+                if piece.epoch != epoch:
+                    return
+                yield piece
+            piece = None
+
+        if epoch in known:
+            yield known[epoch], of_epoch(piece)
+        else:
+            for _ in of_epoch(piece):
+                pass
+
+
+def _write_epoch(
+    target: _export_folder.Folder, form: _parquet.Form, one: _Wanted, pieces: Iterator[_Piece], progress: _progress.Progress
+) -> _Written:
+    rows = 0
+    with target.place(one.epoch) as path, _parquet.Part(path, form.schema(), _parquet.options(form), one.what) as part:
+        for piece in pieces:
+            part.write(piece.batch)
+            rows += piece.batch.num_rows
+            progress.add(piece.batch.num_rows)
+    return _Written(one.epoch, rows, part.bytes)
+
+
+def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epochs | None) -> Exported:
+    from portolan import _columns
+
+    pyarrow, _ = _parquet.needed()
+    file = Path(os.fsdecode(path))
+    if file.is_dir():
+        raise ValueError(f"path must be a file for measures, and {file} is a folder: {file / 'measures.parquet'}, say")
+    words = ["metrics", "-q", "--format", "npy", "--store", source.folder, *_measures.epoch_words(epochs), "--", source.name]
+    with _output.Output(*words, reader="portolan.export()", warn=False) as output:
+        block = max(1, min(_MOST, _BLOCK // output.dtype.itemsize))
+        reader = _columns.arrow_reader(output.dtype, output.blocks(block))
+        schema = reader.schema
+        if _parquet.id_type(source.contents) == "int64":
+            schema = schema.set(0, pyarrow.field("id", pyarrow.int64(), nullable=False))
+        what = {"what": "measures of a run", **{name: source.contents[name] for name in ("store", "run", "number")}}
+        with _parquet.Part(file, schema, {"compression": "zstd", "store_schema": False}, what) as part:
+            for batch in reader:
+                part.write(pyarrow.RecordBatch.from_arrays([batch.column(0).cast(schema.field(0).type), *batch.columns[1:]], schema=schema))
+    return Exported(source.name, str(file), (), 0, 0, output.rows, part.bytes, source.in_progress())
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"

@@ -1,0 +1,217 @@
+"""Observations as Parquet: which columns, how they are written, and files that appear when they are whole."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from portolan import _packages
+from portolan._portolan import Error
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FORMAT = 1  # of the files; those with another are written anew
+_KEY = "portolan"
+_SIGNED = 1 << 63
+
+_FLAGS, _CLASSES = ("correct",), ("predicted", "gold")
+_SOURCES = ("session_started", "rank", "session")
+
+
+def needed() -> tuple[Any, Any]:
+    """pyarrow and pyarrow.parquet."""
+    pyarrow, parquet = _packages.needed("pyarrow", "portolan.export()"), _packages.needed("pyarrow.parquet", "portolan.export()")
+    if not hasattr(parquet.ParquetWriter, "add_key_value_metadata"):
+        raise Error(f"portolan.export() needs pyarrow 16 or later, and this is {pyarrow.__version__}: pip install -U pyarrow")
+    return pyarrow, parquet
+
+
+def id_type(contents: dict[str, Any]) -> str:
+    """int64 where every id of the run fits, as few programs like uint64."""
+    if contents["ids"] == "texts":
+        return "string"
+    return "int64" if contents["largest_id"] < _SIGNED else "uint64"
+
+
+class Form(NamedTuple):
+    """What a file of observations holds: the type of its ids, and the signals."""
+
+    id_type: str
+    signals: tuple[str, ...]
+
+    def schema(self) -> Any:
+        """A pyarrow.Schema."""
+        pyarrow, _ = needed()
+
+        def field(name: str, kind: Any) -> Any:
+            return pyarrow.field(name, kind, nullable=name not in ("id", "gold_prob", "correct", *_SOURCES))
+
+        fields = [field("id", getattr(pyarrow, self.id_type)())]
+        for name in (*self.signals, "gold"):
+            kind = pyarrow.bool_() if name in _FLAGS else pyarrow.int32() if name in _CLASSES else pyarrow.float32()
+            fields.append(field(name, kind))
+        fields += [field("session_started", pyarrow.int64()), field("rank", pyarrow.int64())]
+        fields.append(field("session", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))
+        return pyarrow.schema(fields)
+
+
+def options(form: Form) -> dict[str, Any]:
+    """For pyarrow.parquet.ParquetWriter. Ids ascend: as differences they take next to nothing. Signals hardly repeat."""
+    id_encoding = "DELTA_BYTE_ARRAY" if form.id_type == "string" else "DELTA_BINARY_PACKED"
+    return {
+        "compression": "zstd",
+        "use_dictionary": [*(name for name in form.signals if name in _CLASSES), "gold", *_SOURCES],
+        "column_encoding": {"id": id_encoding},
+        "store_schema": False,  # Arrow's; Parquet's own says it all
+    }
+
+
+class Sessions:
+    """The sessions of a run by their numbers, as Arrow has them.
+
+    Args:
+        table: what ``portolan dynamics --sessions FILE.npy`` writes.
+    """
+
+    def __init__(self, table: np.ndarray[Any, Any]) -> None:
+        pyarrow, _ = needed()
+        self._started = table["session_started"].clip(max=_SIGNED - 1).astype("i8")
+        self._rank = table["rank"].astype("i8")
+        self._names = pyarrow.array(table["session"].tolist(), pyarrow.string())
+
+    def columns(self, numbers: np.ndarray[Any, Any]) -> list[Any]:
+        """session_started, rank, session."""
+        pyarrow, _ = needed()
+        names = pyarrow.DictionaryArray.from_arrays(pyarrow.array(numbers.astype("i4")), self._names)
+        return [pyarrow.array(self._started[numbers]), pyarrow.array(self._rank[numbers]), names]
+
+
+def batch_of(block: np.ndarray[Any, Any], form: Form, schema: Any, sessions: Sessions) -> Any:
+    """A pyarrow.RecordBatch of observations that ``portolan dynamics --format npy --id-bytes`` printed. Signals that the block lacks are
+    null."""
+    pyarrow, _ = needed()
+    arrays = [_ids(block["id"], form.id_type)]
+    for name in (*form.signals, "gold"):
+        arrays.append(_values(block[name]) if name in block.dtype.names else pyarrow.nulls(len(block), schema.field(name).type))
+    arrays += sessions.columns(block["session_number"])
+    return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _values(strided: np.ndarray[Any, Any]) -> Any:
+    import numpy
+
+    pyarrow, _ = needed()
+    values = numpy.ascontiguousarray(strided)
+    absent = numpy.isnan(values) if values.dtype.kind == "f" else values < 0 if values.dtype.kind == "i" else None
+    return pyarrow.array(values, mask=absent if absent is not None and absent.any() else None)
+
+
+def _ids(ids: np.ndarray[Any, Any], kind: str) -> Any:
+    import numpy
+
+    pyarrow, _ = needed()
+    if kind != "string":
+        values = numpy.ascontiguousarray(ids)
+        if kind == "int64":
+            if len(values) and values.max() >= _SIGNED:
+                raise Error("an id of 2^63 or more has come while the run was exported: export it again")
+            values = values.view("i8")
+        return pyarrow.array(values)
+    # Filled up with zeros, which no id has: the other bytes, one after another, are the text.
+    width = ids.dtype.itemsize
+    padded = numpy.ascontiguousarray(ids).view("u1")
+    there = padded != 0
+    ends = numpy.zeros(len(ids) + 1, "i4")
+    numpy.cumsum(there.reshape(-1, width).sum(1, dtype="i4"), out=ends[1:])
+    text = padded[there]
+    return pyarrow.StringArray.from_buffers(len(ids), pyarrow.py_buffer(ends), pyarrow.py_buffer(text))
+
+
+def what_is_in(path: Path) -> dict[str, Any] | None:
+    """What a file of observations says it is; None: there is none, or it is another's."""
+    _, parquet = needed()
+    try:
+        return json.loads((parquet.read_metadata(path).metadata or {})[_KEY.encode()])
+    except (OSError, ValueError, KeyError):  # pyarrow's errors are ValueErrors
+        return None
+
+
+class Part:
+    """A file that is being written: a context manager, on whose leaving it appears under its name, or, if there was an error, nothing does.
+
+    What a program that was killed has left of one is overwritten. Another that writes the same file at the same time is an Error.
+
+    Args:
+        path: of the file.
+        schema: a pyarrow.Schema.
+        options: of pyarrow.parquet.ParquetWriter.
+        what: says in the file what it is; see what_is_in().
+    """
+
+    bytes: int  # written, at the end
+
+    def __init__(self, path: Path, schema: Any, options: dict[str, Any], what: dict[str, Any]) -> None:
+        self.path, self._schema, self._options, self._what = path, schema, options, what
+        self._begun = path.with_name(f".{path.name}.partial")
+
+    def __enter__(self) -> Part:
+        _, parquet = needed()
+        with self._errors():
+            self._file = self._locked()
+        self._writer = parquet.ParquetWriter(self._file, self._schema, **self._options)
+        self._writer.add_key_value_metadata({_KEY: json.dumps(self._what, sort_keys=True)})
+        return self
+
+    def write(self, batch: Any) -> None:
+        """A batch is a row group."""
+        with self._errors():
+            self._writer.write_batch(batch, row_group_size=max(1, batch.num_rows))
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None:
+            self._discard()
+            return
+        try:
+            with self._errors():
+                self._writer.close()
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self.bytes = self._file.tell()
+                os.replace(self._begun, self.path)
+                self._file.close()
+        except BaseException:
+            self._discard()
+            raise
+
+    def _locked(self) -> Any:
+        """The file, empty. A lock on one that its writer has renamed meanwhile is none on that name."""
+        while True:
+            file = os.fdopen(os.open(self._begun, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                raise Error(f"{self.path} is being written by another export: wait for its end") from None
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), os.stat(self._begun)):
+                    file.truncate(0)
+                    return file
+            file.close()
+
+    def _discard(self) -> None:
+        for step in (self._writer.close, self._file.close, self._begun.unlink):
+            with contextlib.suppress(Exception):  # of a full disk, once more
+                step()
+
+    @contextlib.contextmanager
+    def _errors(self) -> Any:
+        try:
+            yield
+        except OSError as error:
+            raise Error(f"cannot write {self.path}: {os.strerror(error.errno) if error.errno else error}") from None
