@@ -328,7 +328,7 @@ prepare(struct writing *writing, struct portolan_error *error)
 		writing->place_count = request->list->count;
 		return places_of_list(request->list, run, &writing->places, error);
 	}
-	if (ids == LAYOUT_CHARACTERS)
+	if (ids == LAYOUT_CHARACTERS && output_can_patch(writing->output)) /* a file, not another program */
 		table_note_wide_ids(&extent);
 	return ascending ? 0 : places_of_all(run, &writing->places, &writing->place_count, error);
 }

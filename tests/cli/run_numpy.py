@@ -194,6 +194,9 @@ def check_text(portolan):
         assert done.stderr == "" or run == "texts", done.stderr
         lines = subprocess.run([portolan, "metrics", run], check=True, capture_output=True, text=True).stdout.splitlines()
         assert [row["id"] for row in csv.DictReader(lines)] == list(table["id"])
+        done = subprocess.run([portolan, "dynamics", run, "-o", "d.npy"], check=True, capture_output=True, text=True)
+        assert ("200 characters" in done.stderr) == (run == "texts") and set(np.load("d.npy")["id"]) == set(ids), done.stderr
+        assert subprocess.run([portolan, "dynamics", run, "--format", "npy"], check=True, capture_output=True).stderr == b""
         piped = subprocess.run([portolan, "metrics", run, "--format", "npy"], check=True, capture_output=True)
         assert piped.stderr == b"" and (np.load(io.BytesIO(piped.stdout))["id"] == table["id"]).all()
 

@@ -5,6 +5,7 @@ import html
 import os
 import pickle
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -245,6 +246,28 @@ def test_dynamics_of_ids_that_the_run_does_not_have(store):
         portolan.dynamics("other", store=store)
     with pytest.raises(portolan.Error, match="entropi"):
         portolan.dynamics("words", store=store, columns="entropi")
+
+
+def test_what_is_said_of_observations_is_said_once_they_are_read(store, tmp_path, monkeypatch):
+    record(store)
+    program = tmp_path / "portolan"
+    program.write_text(f"#!/bin/sh\necho 'portolan: warning: mind this' >&2\nexec {portolan._programs.path_of('portolan')} \"$@\"\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PORTOLAN", str(program))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        d = portolan.dynamics("words", store=store)
+        assert repr(d) == repr(d)
+    with pytest.warns(UserWarning, match="^mind this$") as seen:
+        d.to_numpy()
+    assert len(seen) == 1
+
+
+def test_nothing_is_said_of_how_wide_texts_are(store):
+    record(store, ids=["a", *(f"long-{i}" for i in range(10)), "very " * 20])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(portolan.dynamics("words", store=store).to_numpy()) == 36
 
 
 def test_dynamics_of_a_selection_and_of_an_open_run(store):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -26,15 +26,19 @@ class Output:
         words: of the command line; they ask for npy.
         reader: what needs the table, as users know it, for the message that NumPy is missing.
         warn: whether what the program warns of is handed on.
-        partly: not all of the table will be read: what the program says of that is no failure.
+        partly: not all of the table will be read: what the program says of that is no failure, and nothing is handed on.
+        said: makes a message of a line that the program said.
     """
 
     dtype: np.dtype[Any]
     rows: int
 
-    def __init__(self, *words: str, reader: str, warn: bool = True, partly: bool = False) -> None:
+    def __init__(
+        self, *words: str, reader: str, warn: bool = True, partly: bool = False, said: Callable[[str], str] = _programs.bare
+    ) -> None:
         self._numpy = _packages.needed("numpy", reader)
-        self._words, self._warn, self._partly = words, warn, partly
+        self._words, self._partly, self._said = words, partly, said
+        self._warn = warn and not partly
 
     def __enter__(self) -> Output:
         program = _programs.path_of("portolan")
@@ -76,12 +80,12 @@ class Output:
         if kind is not None and kind is not EOFError:
             return
         if status != _DONE and (kind is not None or not self._partly and status != _INCOMPLETE):
-            text = _programs.bare(lines[-1]) if lines else f"portolan {self._words[0]} ended with status {status}"
+            text = self._said(lines[-1]) if lines else f"portolan {self._words[0]} ended with status {status}"
             raise Error(text) from None
         if kind is EOFError:
             raise Error(f"portolan {self._words[0]} printed no whole table") from None
         for line in lines if self._warn else ():
-            _programs.warn_caller(_programs.bare(line))
+            _programs.warn_caller(self._said(line))
 
     def _read_head(self, file: IO[bytes]) -> tuple[np.dtype[Any], int]:
         """NumPy's own reader has a limit of ten thousand characters, and no public name for version 3 (names that are not ASCII)."""
@@ -111,7 +115,7 @@ def _exactly(file: IO[bytes], size: int) -> bytes:
     return content
 
 
-def table(*words: str, reader: str, warn: bool = True) -> np.ndarray[Any, Any]:
+def table(*words: str, reader: str, warn: bool = True, said: Callable[[str], str] = _programs.bare) -> np.ndarray[Any, Any]:
     """The whole table that ``portolan WORDS`` prints, a structured array."""
-    with Output(*words, reader=reader, warn=warn) as output:
+    with Output(*words, reader=reader, warn=warn, said=said) as output:
         return output.read()
