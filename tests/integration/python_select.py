@@ -71,6 +71,47 @@ def test_among_some_ids(store, tmp_path):
     assert rest == [one for one in whole.ids() if one not in some]
 
 
+def test_among_the_examples_of_a_table(store):
+    record(store)
+    m = portolan.measures("run", store=store)
+    low = m[m["confidence"] < np.median(m["confidence"])]
+    assert sorted(portolan.select("run", "ambiguous", only=low, store=store).ids()) == low["id"].tolist()
+    assert not set(portolan.select("run", "ambiguous", exclude=low, store=store).ids()) & set(low["id"].tolist())
+    for ids in (low, low["id"]):
+        assert portolan.dynamics("run", ids=ids, epochs="0:1", store=store)["id"].tolist() == low["id"].tolist()
+    everything = portolan.select("run", "ambiguous", store=store)
+    assert everything.indices(ids=m) == everything.ids() and everything[:3].mask(m).sum() == 3
+
+
+def test_without_ids(store):
+    record(store)
+    everything = portolan.select("run", "ambiguous", store=store).ids()
+    assert portolan.select("run", "ambiguous", exclude=[], store=store).ids() == everything
+    assert portolan.select("run", "ambiguous", exclude=np.array([], "i8"), store=store).ids() == everything
+    with pytest.raises(ValueError, match="only holds no ids"):
+        portolan.select("run", "ambiguous", only=[], store=store)
+    with pytest.raises(ValueError, match="ids holds no ids"):
+        portolan.dynamics("run", ids=[], store=store)
+
+
+@pytest.mark.parametrize("wrong", ["ex-1\nex-2", "ex-1\r", "", "ex-1\x85"])
+def test_what_no_id_can_be(store, wrong):
+    """A line of the file that is made of them, or two, or none, would be read as others."""
+    record(store, ids=[f"ex-{i}" for i in range(N)])
+    with pytest.raises(ValueError, match="which is no id"):
+        portolan.select("run", "ambiguous", only=["ex-5", wrong], store=store)
+    with pytest.raises(ValueError, match="which is no id"):
+        portolan.dynamics("run", ids=[wrong], store=store)
+
+
+def test_what_is_said_of_ids_names_the_argument(store):
+    record(store)
+    with pytest.raises(portolan.Error, match=r"^only=\.\.\.: line 2: 'x' is no whole number"):
+        portolan.select("run", "ambiguous", only=["1", "x"], store=store)
+    with pytest.warns(UserWarning, match=r"1 of the 2 ids in ids=\.\.\., '99' in line 2 the first"):
+        portolan.dynamics("run", ids=[3, 99], store=store).to_numpy()
+
+
 def test_within_a_selection_of_the_page(store, tmp_path):
     record(store)
     selection = {"filters": {"id": {"in": [3, 1, 7]}}}

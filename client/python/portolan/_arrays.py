@@ -67,7 +67,8 @@ def identifiers(values: Any) -> Any:
 
 def listed(values: Any) -> list[Any]:
     """The entries of what these functions return."""
-    values = values if isinstance(values, (list, tuple)) else memoryview(values).tolist()
+    if not isinstance(values, (list, tuple)):  # memoryview cannot list an array that is not aligned, as a column of a structured one
+        values = values.tolist() if hasattr(values, "tolist") else memoryview(values).tolist()
     return [entry[0] if isinstance(entry, list) else entry for entry in values]
 
 

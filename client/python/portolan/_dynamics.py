@@ -44,7 +44,7 @@ class Dynamics(Table):
             self._warn = False  # what there is to say is said at the end, once
 
     def _output(self, partly: bool = False) -> _output.Output:
-        return _output.Output(*self._words, reader="portolan.dynamics()", warn=self._warn, partly=partly)
+        return _output.Output(*self._words, reader="portolan.dynamics()", warn=self._warn, partly=partly, said=self._words.said)
 
     def _table(self) -> np.ndarray[Any, Any]:
         if self._rows is None:
@@ -82,8 +82,8 @@ def dynamics(
         run: the run; or an open Run, whose observations are waited for first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
-        ids: only these examples: (n,) integers or strings as they were logged, a selection, or a file with one id a line. A warning says,
-            when the observations have been read, how many of them the run does not have.
+        ids: only these examples: (n,) integers or strings as they were logged, a table with the column id (a selection, measures), or a file with one
+            id a line. A warning says, when the observations have been read, how many of them the run does not have.
         columns: which columns after id and epoch, by name. Default: every signal that was recorded.
 
     Returns:

@@ -101,7 +101,7 @@ def select(
         per_class, stratified: the size of each gold class; or shared among the classes as they are in the whole.
         mix: ``{"easy-to-learn": 0.1}``: this share of the selection by another rule instead.
         within: a selection made in the live page: a file, or what ``page.selection()`` returned. `by` may then be left out.
-        only, exclude: choose among these ids, or leave them out: ids, a selection, or a file with one id a line.
+        only, exclude: choose among these ids, or leave them out: ids, a selection, another table with ids, or a file with one id a line.
         with_: further runs (seeds of the same data), taken together with this one.
         regions: where ``region:`` rules cut: (variability, confidence).
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
@@ -131,11 +131,11 @@ def select(
         words.add("mix", f"{rule}={float(share)!r}")
     words.add_json("within", within)
     words.add_ids("only", only)
-    words.add_ids("exclude", exclude)
+    words.add_ids("exclude", exclude, may_be_empty=True)
     for other in [with_] if isinstance(with_, (str, Run)) else with_ or ():
         words.add_run("with", other)
     words.add("regions", regions if regions is None or isinstance(regions, str) else ",".join(repr(float(cut)) for cut in regions))
     words.add_matrix("features", features)
     words.add_ids("feature-ids", feature_ids)
-    table = _output.table(*words, "--", name, reader="portolan.select()", warn=not known_in_progress)
+    table = _output.table(*words, "--", name, reader="portolan.select()", warn=not known_in_progress, said=words.said)
     return Selection(f"selection from {name}{f' by {by}' if by else ''}", table)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portolan import _arrays, _options
+from portolan import _arrays, _options, _programs
 from portolan._run import Run
+from portolan._table import Table
+
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f]")
 
 Ids = str | os.PathLike[str] | Sequence[Any] | Any
 
@@ -20,6 +24,7 @@ class Words(list[str]):
     def __init__(self) -> None:
         super().__init__()
         self._files: list[Any] = []
+        self._names: dict[str, str] = {}  # of the files, as users know what is in them
 
     def add(self, option: str, value: Any) -> None:
         """``--option VALUE``; nothing for None and False, ``--option`` for True. Numbers as they are."""
@@ -42,15 +47,21 @@ class Words(list[str]):
             value = value.name
         self += [f"--{option}", _options.name(value)]
 
-    def add_ids(self, option: str, ids: Ids) -> None:
-        """A file of ids, or the ids themselves."""
+    def add_ids(self, option: str, ids: Ids, may_be_empty: bool = False) -> None:
+        """A file of ids, or the ids themselves. `may_be_empty`: without any this adds nothing."""
         if ids is None:
             return
         if isinstance(ids, (str, bytes, os.PathLike)):
             self.add_path(option, ids)
             return
-        lines = [one.decode() if isinstance(one, bytes) else str(one) for one in id_list(ids)]
-        self.add_path(option, self._write(option, "".join(f"{line}\n" for line in lines).encode(), ".txt"))
+        argument, lines = option.replace("-", "_"), [str(one) for one in id_list(ids)]
+        if not lines and not may_be_empty:
+            raise ValueError(f"{argument} holds no ids")
+        for line in lines:
+            if line == "" or _CONTROL.search(line):
+                raise ValueError(f"{argument} holds {line!r}, which is no id: ids have at least one character, and no control characters")
+        if lines:
+            self.add_path(option, self._write(option, "".join(f"{line}\n" for line in lines).encode(), ".txt"))
 
     def add_json(self, option: str, value: Mapping[str, Any] | str | os.PathLike[str] | None) -> None:
         """A file, or what it would hold."""
@@ -69,6 +80,12 @@ class Words(list[str]):
             value = file.name
         self.add_path(option, value)
 
+    def said(self, line: str) -> str:
+        """A line that the program said of these words, as a message in Python."""
+        for path, name in self._names.items():
+            line = line.replace(path, name)
+        return _programs.bare(line)
+
     def _write(self, option: str, content: bytes, ending: str) -> str:
         file = self._file(option, ending)
         file.write(content)
@@ -76,12 +93,16 @@ class Words(list[str]):
         return file.name
 
     def _file(self, option: str, ending: str) -> Any:
-        self._files.append(tempfile.NamedTemporaryFile(prefix=f"portolan-{option}-", suffix=ending))
-        return self._files[-1]
+        file = tempfile.NamedTemporaryFile(prefix=f"portolan-{option}-", suffix=ending)
+        self._files.append(file)
+        self._names[os.path.abspath(file.name)] = f"{option.replace('-', '_')}=..."
+        return file
 
 
 def id_list(ids: Any) -> list[Any]:
-    """Ids given in any of the forms in which they are logged, or by what has them: a selection, a column of a table."""
+    """Ids given in any of the forms in which they are logged, or by what has them: a selection, a table, a column of one."""
+    if isinstance(ids, Table):
+        ids = ids["id"]
     for name in ("ids", "to_pylist", "to_list"):  # a selection; pyarrow; polars, pandas
         method = getattr(ids, name, None)
         if callable(method):
