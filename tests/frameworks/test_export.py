@@ -266,6 +266,19 @@ def test_a_folder_that_holds_something_else(made, tmp_path):
 
 
 @one_kind
+def test_measures_replace_no_part_of_a_store_and_no_device(made, tmp_path):
+    for path in (made / "data.mdb", tmp_path / "store" / ".." / "store" / "data.mdb"):
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match="data.mdb are the same file, which would be lost"):
+            portolan.export(NAME, path, store=made, what="measures")
+        assert path.read_bytes() == before
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="pipe is a device or a pipe"):
+        portolan.export(NAME, tmp_path / "pipe", store=made, what="measures")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@one_kind
 def test_wrong_arguments(made, tmp_path):
     for error, options, match in ((ValueError, {"what": "dynamics"}, "what must be"), (ValueError, {"format": "csv"}, "format must be 'parquet'"),
                                   (TypeError, {"epochs": 3}, "epochs must be")):
@@ -445,6 +458,9 @@ def test_the_command(many, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "") and pq.read_table(tmp_path / "m.parquet").num_rows == 2000
     done = run("export", "s", "-o", "out")
     assert done.returncode == 1 and done.stderr.startswith("portolan: ") and "no run" in done.stderr and done.stderr.count("\n") == 1
+    for what in ("observations", "measures"):
+        done = run("export", "r", "-o", "-", "--what", what)
+        assert done.returncode == 2 and "not to standard output" in done.stderr and not (tmp_path / "-").exists()
     done = run("export", "r", "-o", "/proc/nowhere")
     assert done.returncode == 1 and "cannot write /proc/nowhere" in done.stderr, done.stderr
 

@@ -28,6 +28,8 @@ the command portolan: see `portolan help`.
 def main(words: Sequence[str] | None = None) -> int:
     """The exit status. `words`: without the program's name; default: the process's."""
     options = _parser().parse_args(words)
+    if options.output == "-":
+        return _said("-o -: Parquet is written to files, not to standard output; a folder of that name is ./-", _WRONG_USAGE)
     try:
         done = _export.export(options.run, options.output, store=options.store, epochs=options.epochs, what=options.what)
     except (Error, ModuleNotFoundError) as error:

@@ -292,9 +292,7 @@ def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epoc
     from portolan import _columns
 
     pyarrow, _ = _parquet.needed()
-    file = Path(os.fsdecode(path))
-    if file.is_dir():
-        raise ValueError(f"path must be a file for measures, and {file} is a folder: {file / 'measures.parquet'}, say")
+    file = _replaceable(Path(os.fsdecode(path)), source.folder)
     words = ["metrics", "-q", "--format", "npy", "--store", source.folder, *_measures.epoch_words(epochs), "--", source.name]
     with _output.Output(*words, reader="portolan.export()", warn=False) as output:
         block = max(1, min(_MOST, _BLOCK // output.dtype.itemsize))
@@ -307,6 +305,18 @@ def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epoc
             for batch in reader:
                 part.write(pyarrow.RecordBatch.from_arrays([batch.column(0).cast(schema.field(0).type), *batch.columns[1:]], schema=schema))
     return Exported(source.name, str(file), (), 0, 0, output.rows, part.bytes, source.in_progress())
+
+
+def _replaceable(file: Path, store: str) -> Path:
+    """`file`, which is not there, or may be replaced."""
+    if file.is_dir():
+        raise ValueError(f"path must be a file for measures, and {file} is a folder: {file / 'measures.parquet'}, say")
+    if file.exists() and not file.is_file():
+        raise ValueError(f"path must be a file for measures, and {file} is a device or a pipe, where Parquet cannot be written")
+    for stored in Path(store).glob("*.mdb"):
+        if file.exists() and file.samefile(stored):
+            raise ValueError(f"the store's {stored} and path {file} are the same file, which would be lost: name another")
+    return file
 
 
 def _counted(count: int, unit: str) -> str:
