@@ -129,7 +129,7 @@ const struct command show_command = {
                     "portolan select snli/seed1 --by confidence:asc --count 10 | portolan show snli/seed1 --ids - --data train.jsonl --id-field id --text premise,hypothesis\n"
                     "for a program\n"
                     "portolan show snli/seed1 4019 --json\n",
-        .help = "Prints a row for each example: id, gold (its class), confidence, variability, correctness, forgetting_events, and a mark for each epoch: how high p(gold) was, and whether the example was classified correctly. "
+        .help = "Prints a row for each example: id, gold (its class), confidence, variability, correctness, forgotten (how often), and two marks for each epoch: how high p(gold) was, and whether the example was classified correctly. "
                 "Then a row for each observation, with the epochs at which it was first learned, and at which it was forgotten.\n\n"
                 "Where the locale is not one of UTF-8, the marks are digits (p(gold) times ten), +, x and a point.\n\n"
                 "With --json come all measures, and for each example the lists gold_prob and correct, by epoch (null: not observed), and the epochs at which it was forgotten.\n\n"

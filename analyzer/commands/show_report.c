@@ -187,7 +187,7 @@ write_text(struct showing *showing, const struct places_list *list)
 {
 	static const struct rows_column examples[] = {
 	        {"id", ROWS_TEXT},          {"gold", ROWS_TEXT},        {"confidence", ROWS_REAL},
-	        {"variability", ROWS_REAL}, {"correctness", ROWS_REAL}, {"forgetting_events", ROWS_WHOLE},
+	        {"variability", ROWS_REAL}, {"correctness", ROWS_REAL}, {"forgotten", ROWS_WHOLE},
 	        {"p(gold)", ROWS_TEXT},     {"correct", ROWS_TEXT}};
 	static const struct rows_column observations[] = {{"id", ROWS_TEXT},
 	                                                  {"epoch", ROWS_WHOLE},
@@ -198,7 +198,7 @@ write_text(struct showing *showing, const struct places_list *list)
 	const struct marks *marks = showing->marks;
 
 	report_line(showing->report,
-	            "%s, epochs %u to %u, a mark for each: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
+	            "%s, epochs %u to %u\nmarks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
 	            part->info->name, part->epochs[0], part->epochs[part->epoch_count - 1], marks->levels[0],
 	            marks->levels[marks->level_count - 1], marks->correct, marks->wrong, marks->absent);
 	rows_begin(&showing->rows, showing->report, "examples", examples, ROWS_COUNT(examples));

@@ -219,8 +219,9 @@ def check_show(log, chosen):
     assert [one["id"] for one in report["examples"]] == chosen, report
     text, _ = show(log.name, *chosen)
     plain, _ = show(log.name, *chosen, locale="C")
-    rows, plain_rows = ([line.split() for line in t.splitlines()[2:2 + len(chosen)]] for t in (text, plain))
-    observations = [line.split() for line in text.splitlines()[4 + len(chosen):]]
+    rows, plain_rows = ([line.split() for line in t.splitlines()[3:3 + len(chosen)]] for t in (text, plain))
+    assert log.name != "declared" or max(map(len, text.splitlines())) <= 80, "a terminal has room for it"
+    observations = [line.split() for line in text.splitlines()[5 + len(chosen):]]
     want = []
     for one, row, plain_row in zip(report["examples"], rows, plain_rows):
         gold_prob, correct, forgotten = story(log, one["id"], epochs)
