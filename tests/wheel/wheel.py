@@ -1,5 +1,5 @@
 """The wheel: pip builds it in an environment of its own; it works in another one, away from the sources,
-and asks of its machine libzmq and LMDB alone.
+and asks of its machine libzmq, LMDB, libmicrohttpd and GnuTLS alone.
 
 wheel.py [-v]          run by the Python it is to be built with; needs pip's package index, a compiler and the -dev packages
 """
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARIES = {
     "portolan/_portolan.abi3.so": {"libzmq.so.5", "libc.so.6", "libm.so.6"},
     "portolan/bin/portoland": {"libzmq.so.5", "liblmdb.so.0", "libc.so.6", "libm.so.6"},
-    "portolan/bin/portolan": {"liblmdb.so.0", "libc.so.6", "libm.so.6"},
+    "portolan/bin/portolan": {"liblmdb.so.0", "libmicrohttpd.so.12", "libgnutls.so.30", "libc.so.6", "libm.so.6"},
 }
 LOOP = """
 import numpy as np, portolan
@@ -32,6 +32,8 @@ with portolan.Run("toy", store="store", examples=300) as run:
         run.end_epoch(epoch)
 m = portolan.measures("toy", store="store")
 assert len(m) == 300 and (m.epochs == 4).all(), m
+assert len(portolan.dynamics("toy", store="store").to_numpy()) == 1200 and portolan.runs("store")["name"].tolist() == ["toy"]
+assert len(portolan.select("toy", by="ambiguous", count=3, store="store").indices()) == 3
 print(portolan.__file__)
 """
 
@@ -79,8 +81,9 @@ class Wheel(unittest.TestCase):
                    for path in (ROOT / "client/python/portolan").glob("*") if path.suffix in (".py", ".pyi", ".typed")}
         self.assertEqual(names, sources | set(BINARIES))
 
-    def test_is_under_one_megabyte(self):
-        self.assertLess(self.path.stat().st_size, 1_000_000)
+    def test_is_under_two_megabytes(self):
+        """One of which is the live page, with d3 in it."""
+        self.assertLess(self.path.stat().st_size, 2_000_000)
 
     def test_what_it_asks_of_the_machine(self):
         with zipfile.ZipFile(self.path) as wheel:
@@ -101,6 +104,9 @@ class Wheel(unittest.TestCase):
         self.user.run("portolan", "map", "toy", "--store", "store", "-o", "map.png", folder=self.folder)
         self.assertTrue((self.folder / "map.png").read_bytes().startswith(b"\x89PNG"))
         self.assertIn("--store", self.user.run("portoland", "--help"))
+
+    def test_the_packages_own_command(self):
+        self.assertIn("portolan export snli/seed1", self.user.run("python", "-m", "portolan", "--help"))
 
     def test_the_analyzer_finds_the_collector_beside_it(self):
         self.user.run("portolan", "backup", "copy", "--store", "store", folder=self.folder)
