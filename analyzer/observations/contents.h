@@ -19,8 +19,8 @@
  *   epochs       a list: epoch; observations; state, a text that is another one when an observation of the epoch came, or
  *                the gold label of an example observed in it did
  *
- * `run` was opened with LAYOUT_COLUMNS as signals. What a state stands for is not newer than the run's snapshot: a later
- * snapshot has at least that.
+ * `run` was opened with LAYOUT_COLUMNS as signals. A state may be newer than the run's snapshot: who then opens the run
+ * again reads at least what the state stands for.
  */
 int contents_report(struct report *report, struct dynamics *run, struct portolan_error *error);
 
