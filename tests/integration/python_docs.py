@@ -14,10 +14,11 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("curriculum", "forgettable", "jax", "keras", "notebook", "report", "skorch", "sklearn", "tables")
+PAGES = ("curriculum", "export", "forgettable", "jax", "keras", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
+    "export": {"toy": 6},
     "forgettable": {"shallow": 10},
     "jax": {"jax/forward": 5, "jax/flax": 5},
     "keras": {"toy/seed0": 5},
@@ -85,6 +86,8 @@ def check_what_was_said(page, said):
         assert often > 1.3 * seldom
     if page == "tables":
         assert "measures of toy: 1,000 examples" in said and 0.5 < numbers(r"mean p\(gold\): ([\d.]+)", said)[0] < 1
+    if page == "export" and "written" in said:
+        assert "run toy: 6 epochs with 6,000 observations written, " in said and " in exported/run=toy" in said
     if page == "notebook":
         assert said.splitlines()[0].startswith("http://127.0.0.1:") and numbers(r"(\d+) are selected: \[\d+, ", said)[0] > 50
     if page == "forgettable" and said:
