@@ -68,6 +68,7 @@ def options(form: Form) -> dict[str, Any]:
         "compression": "zstd",
         "use_dictionary": [*(name for name in form.signals if name in _CLASSES), "gold", *_SOURCES],
         "column_encoding": {"id": id_encoding},
+        "write_statistics": ["id"],  # which tell readers what to pass over: nothing else is in order
         "store_schema": False,  # Arrow's; Parquet's own says it all
     }
 
