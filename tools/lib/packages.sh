@@ -8,6 +8,7 @@ declare -A package_lists=(
 	[test]="libcmocka-dev g++ scdoc openssl python3-numpy python3-prometheus-client python3-pytest python3-sklearn python3-zmq python3-msgpack"
 	[browser]="chromium chromium-driver python3-selenium"
 	[frameworks]="python3-venv"
+	[spark]="openjdk-17-jre-headless python3-venv"
 	[fuzz]="clang libclang-rt-14-dev"
 )
 

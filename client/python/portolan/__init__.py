@@ -65,7 +65,7 @@ __all__ = [
 
 # One module per framework. None of them, and no framework, is imported before it is used. So dir() does not name them: help() and
 # inspect.getmembers() get whatever it names, and would import them all, or fail.
-_HOOKS = ("keras", "lightning", "skorch", "sklearn", "torch", "transformers")
+_HOOKS = ("keras", "lightning", "skorch", "sklearn", "spark", "torch", "transformers")
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,0 +1,159 @@
+"""The measures as DataFrame operations; definitions in analyzer/dynamics/measures.h.
+
+The data are shuffled once, by example, and sorted within: what follows (which observation of an epoch stays, what came before it, sums) goes
+through the sorted rows and holds one example at a time. Sums are added up in the order of the epochs, the variance in a second pass, as the
+analyzer does: so the numbers are the same to the last bit, and ties in a selection are the same ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+SOURCE = ("session_started", "rank", "session")  # later means: by these, in this order
+_NEEDED = ("id", "epoch", "gold_prob", "correct", *SOURCE)
+_SIGNALS = ("margin", "other_sq", "entropy", "max_prob", "predicted")
+_ADDED = ("portolan_before", "portolan_mean")
+_OURS = ("run", *_NEEDED, *_SIGNALS, "gold", *_ADDED)
+_RESERVED = (
+    "id", "gold", "label", "epochs", "confidence", "variability", "correctness", "forgetting_events", "never_learned", "first_learned",
+    "threshold_closeness", "variability_ci", "always_right_after", "always_wrong_after", "aum", "el2n", "aleatoric", "entropy", "max_prob",
+)  # fmt: skip
+
+
+def measures(
+    df: DataFrame, epochs: str | tuple[int | None, int | None] | None = None, labels: Sequence[str] | None = None
+) -> DataFrame:
+    """The measures of every example: a row each, with the columns of ``portolan metrics``.
+
+    Args:
+        df: observations, as read() returns them or ``spark.read.parquet`` of what portolan.export wrote. With a column ``run`` the
+            result has it too, first, and an example is one of a run.
+        epochs: which epochs, half-open: ``"2:"`` or ``(2, None)``. Default: all. The gold label is the latest of all epochs.
+        labels: the names of the classes, for a column ``label``.
+
+    Returns:
+        A DataFrame, in no order. Empty is null. Where several rows have the same example and epoch, the later stays: by
+        session_started, then rank, then session.
+
+    Raises:
+        ValueError: a column is missing.
+    """
+    missing = [name for name in _NEEDED if name not in df.columns]
+    if missing:
+        raise ValueError(f"measures() needs observations, and these lack the columns: {', '.join(missing)}")
+    first, last = _range(epochs)
+    example = [name for name in ("run", "id") if name in df.columns]
+    rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True))
+    sums = rows.groupBy(*example).agg(*_sums(rows)).where("epochs > 0")
+    return sums.select(*example, *_columns(sums, labels))
+
+
+def _range(epochs: str | tuple[int | None, int | None] | None) -> tuple[int, int]:
+    """The first and the last epoch, both included."""
+    if isinstance(epochs, str):
+        parts = epochs.split(":")
+        if len(parts) != 2 or not all(part.isdecimal() or part == "" for part in parts):
+            raise ValueError(f"epochs must be A:B, half-open, from 0, not {epochs!r}")
+        epochs = (int(parts[0] or 0), int(parts[1]) if parts[1] else None)
+    first, last = epochs or (None, None)
+    return first or 0, 2**31 - 1 if last is None else last - 1
+
+
+def name_of(column: str) -> Column:
+    """A column by its name, whatever that holds."""
+    return F.col("`" + column.replace("`", "``") + "`")
+
+
+def _kept(df: DataFrame, example: list[str], in_range: Column) -> DataFrame:
+    """The observations sorted by example and epoch, with what the observation before was, and the example's mean. Those that a later
+    one replaces stay for their gold labels; their other columns become null."""
+    values = [name for name in df.columns if name not in (*example, "epoch", *SOURCE, "gold", "predicted")]
+    rows = df.repartition(*example)
+    epoch = Window.partitionBy(*example, "epoch").orderBy(*(F.col(name).desc() for name in SOURCE))
+    rows = rows.withColumn("portolan_kept", (F.row_number().over(epoch) == 1) & in_range)
+    rows = rows.select(
+        *example,
+        "epoch",
+        *SOURCE,
+        *(["gold"] if "gold" in df.columns else []),
+        *(F.when(F.col("portolan_kept"), name_of(name)).alias(name) for name in values),
+    )
+    every = Window.partitionBy(*example)
+    before = every.orderBy("epoch", *(F.col(name).desc() for name in SOURCE)).rowsBetween(Window.unboundedPreceding, -1)
+    rows = rows.withColumn("portolan_before", F.last("correct", ignorenulls=True).over(before))
+    return rows.withColumn("portolan_mean", F.avg(F.col("gold_prob").cast("double")).over(every))
+
+
+def _sums(rows: DataFrame) -> list[Column]:
+    """The aggregates of one example. An observation that was replaced has nulls, which no aggregate counts."""
+    p, right, epoch = F.col("gold_prob").cast("double"), F.col("correct"), F.col("epoch")
+    mean = F.col("portolan_mean")
+    changed = F.col("portolan_before").isNull() | (F.col("portolan_before") != right)
+    sums = [
+        F.count(p).alias("epochs"),
+        F.avg(p).alias("confidence"),
+        F.avg((p - mean) * (p - mean)).alias("variance"),
+        F.avg(p * (1 - p)).alias("aleatoric"),
+        F.count_if(right).alias("right"),
+        F.count_if(F.col("portolan_before") & ~right).alias("forgetting_events"),
+        F.min(F.when(right, epoch)).alias("first_learned"),
+        F.max(F.when(changed & right, epoch)).alias("right_since"),
+        F.max(F.when(changed & ~right, epoch)).alias("wrong_since"),
+    ]
+    if "gold" in rows.columns:
+        later = F.struct(*SOURCE, "epoch")
+        sums.append(F.max_by("gold", F.when(F.col("gold").isNotNull(), later)).alias("gold"))
+    if "margin" in rows.columns:
+        sums.append(_mean("margin", "aum"))
+    if "other_sq" in rows.columns:
+        sums.append(F.avg(F.sqrt((1 - p) * (1 - p) + F.col("other_sq").cast("double"))).alias("el2n"))
+    sums += [_mean(name, name) for name in ("entropy", "max_prob") if name in rows.columns]
+    return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
+
+
+def _mean(name: str, result: str) -> Column:
+    return F.avg(name_of(name).cast("double")).alias(result)
+
+
+def _own_columns(rows: DataFrame) -> list[str]:
+    """The user's: float columns that are not ours."""
+    floats = (T.FloatType, T.DoubleType)
+    return [field.name for field in rows.schema if field.name not in _OURS and isinstance(field.dataType, floats)]
+
+
+def _name_of_mean(column: str) -> str:
+    return f"mean_{column}" if column in _RESERVED else column
+
+
+def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
+    """What the measures are, of the aggregates, in the order of ``portolan metrics``."""
+    epochs, confidence, variance = F.col("epochs"), F.col("confidence"), F.col("variance")
+    right_since, wrong_since = F.col("right_since"), F.col("wrong_since")
+    is_right = right_since.isNotNull() & (wrong_since.isNull() | (right_since > wrong_since))
+    gold = F.col("gold") if "gold" in sums.columns else F.lit(None)
+    columns: list[Any] = [
+        gold.cast("int").alias("gold"),
+        epochs.cast("int").alias("epochs"),
+        confidence,
+        F.sqrt(variance).alias("variability"),
+        (F.col("right") / epochs).alias("correctness"),
+        F.col("forgetting_events").cast("int").alias("forgetting_events"),
+        (F.col("right") == 0).cast("int").alias("never_learned"),
+        F.col("first_learned").cast("int").alias("first_learned"),
+        (confidence * (1 - confidence)).alias("threshold_closeness"),
+        F.when(epochs > 1, F.sqrt(variance + variance * variance / (epochs - 1))).alias("variability_ci"),
+        F.when(is_right, right_since).cast("int").alias("always_right_after"),
+        F.when(~is_right, wrong_since).cast("int").alias("always_wrong_after"),
+        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob") if name in sums.columns),
+    ]
+    used = {"id", "run", "gold", "right", "variance", "right_since", "wrong_since", *_RESERVED}
+    columns += [name_of(name) for name in sums.columns if name not in used]
+    if labels is not None:
+        names = F.array(*(F.lit(label) for label in labels))
+        columns.append(F.get(names, gold).alias("label"))
+    return columns

@@ -1,0 +1,79 @@
+"""Reading what portolan.export wrote, of one run, from one folder or many."""
+
+from __future__ import annotations
+
+import functools
+import os
+import urllib.parse
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+
+_WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.DecimalType)
+_UNSIGNED = T.DecimalType(20, 0)  # what Spark takes for an unsigned 64-bit integer
+
+
+def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> DataFrame:
+    """The observations of run `run`, a row each, from every folder that portolan.export wrote: one per node or store.
+
+    Args:
+        spark: the session.
+        run: the run's name, as it was recorded.
+        folders: paths, or addresses that Spark reads (hdfs://, s3a://, ...), of the folders that hold ``run=NAME/``.
+
+    Returns:
+        A DataFrame with the columns id, epoch, gold_prob, correct and whatever else was exported. Columns that some folders lack
+        are null there. Ids are long, or decimal(20,0) where one is 2^63 or more, or string.
+
+    Raises:
+        ValueError: a folder does not hold the run, or the ids are integers in one and strings in another.
+    """
+    if not folders:
+        raise ValueError("read() needs at least one folder that portolan.export wrote")
+    paths = [f"{os.fspath(folder).rstrip('/')}/run={encoded(run)}" for folder in folders]
+    schema = _common_schema(run, paths, [_schema_of(spark, run, path) for path in paths])
+    parts = [spark.read.schema(schema).option("basePath", path).parquet(path) for path in paths]
+    return functools.reduce(DataFrame.union, parts)
+
+
+def encoded(run: str) -> str:
+    """A run's name as its folder has it."""
+    return urllib.parse.quote(run, safe="")
+
+
+def _schema_of(spark: SparkSession, run: str, path: str) -> T.StructType:
+    """That of all files under `path` together."""
+    reader = spark.read.option("basePath", path)
+    try:
+        return reader.option("mergeSchema", "true").parquet(path).schema
+    except Exception as error:  # Java's come in other classes by way of Spark Connect
+        if "PATH_NOT_FOUND" in str(error) or "UNABLE_TO_INFER_SCHEMA" in str(error):
+            raise ValueError(f"{path} is not there, or holds no Parquet file: has run '{run}' been exported to it?") from None
+        if "CANNOT_MERGE" not in str(error):
+            raise
+        schema = reader.option("mergeSchema", "false").parquet(path).schema
+        if not isinstance(schema["id"].dataType, _WHOLE):
+            raise
+    # Ids of 2^63 and more may come late: files that were written before have signed ones.
+    return T.StructType([T.StructField(field.name, _UNSIGNED if field.name == "id" else field.dataType) for field in schema])
+
+
+def _common_schema(run: str, paths: list[str], schemas: list[T.StructType]) -> T.StructType:
+    kinds: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for path, schema in zip(paths, schemas, strict=True):
+        for field in schema:
+            known = kinds.setdefault(field.name, field.dataType)
+            first = origins.setdefault(field.name, path)
+            if known != field.dataType:
+                kinds[field.name] = _wider(run, field.name, (first, known), (path, field.dataType))
+    return T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+
+
+def _wider(run: str, column: str, first: tuple[str, Any], second: tuple[str, Any]) -> Any:
+    if isinstance(first[1], _WHOLE) and isinstance(second[1], _WHOLE):
+        return _UNSIGNED if column == "id" else T.LongType()
+    raise ValueError(
+        f"run '{run}': the column {column} is {first[1].simpleString()} in {first[0]} and {second[1].simpleString()} in {second[0]}"
+    )

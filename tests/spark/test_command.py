@@ -1,0 +1,77 @@
+"""python -m portolan.spark, as its help says, on the cluster and by spark-submit."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pyspark
+import pytest
+
+import cluster as cluster_module
+import portolan.spark
+import runs
+from test_select import chosen_by_portolan
+
+CONFIGURATION = [word for name, value in cluster_module.SETTINGS.items() for word in ("--conf", f"{name}={value}")]
+
+
+def run_command(cluster, *words, status=0):
+    environment = dict(os.environ, PYSPARK_SUBMIT_ARGS=" ".join([*CONFIGURATION, "pyspark-shell"]))
+    done = subprocess.run([sys.executable, "-m", "portolan.spark", "--master", cluster.url, *words], env=environment, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def test_from_observations_to_a_selection_and_a_map(cluster, small, tmp_path):
+    measures, ids, counts = (str(tmp_path / name) for name in ("measures", "ids", "map.csv"))
+    run_command(cluster, "measures", "run", *small.folders, "-o", measures)
+    table = pq.read_table(measures)
+    assert table["id"].to_pylist() == sorted(table["id"].to_pylist())
+    runs.check_same(table, small.expected)
+    run_command(cluster, "select", "--measures", measures, "--by", "ambiguous", "--fraction", "0.33", "-o", ids)
+    lines = [line for part in sorted(Path(ids).glob("part-*")) for line in part.read_text().splitlines()]
+    assert lines == chosen_by_portolan(small, "--by", "ambiguous", "--fraction", "0.33")
+    run_command(cluster, "map-counts", "--measures", measures, "--colour", "correctness", "-o", counts)
+    head, *rows = Path(counts).read_text().splitlines()
+    assert head == "x_low,x_high,y_low,y_high,count,colour"
+    assert sum(int(row.split(",")[4]) for row in rows) == 3000
+    before = Path(counts).read_bytes()
+    said = run_command(cluster, "map-counts", "--measures", measures, "-o", counts, status=1).stderr
+    assert f"portolan.spark: {counts} is there already" in said
+    assert Path(counts).read_bytes() == before
+
+
+def test_spark_submit(cluster, small, tmp_path):
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    words = ["measures", "run", *small.folders, "--epochs", "1:", "--format", "csv", "-o", str(tmp_path / "out")]
+    done = subprocess.run([submit, "--master", cluster.url, *CONFIGURATION, portolan.spark.__file__, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [line for part in sorted((tmp_path / "out").glob("part-*")) for line in part.read_text().splitlines()]
+    assert lines[0] == ",".join(small.expected.dtype.names)
+    assert [int(line.partition(",")[0]) for line in lines if line != lines[0]] == list(range(3000))
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([], "required: COMMAND"),
+        (["measures", "run", "-o", "x"], "required: DIR"),
+        (["select", "--by", "ambiguous", "-o", "x"], "say RUN and the folders"),
+        (["select", "run", "--by", "ambiguous", "-o", "x"], "say which folders hold run 'run'"),
+        (["select", "--measures", "m", "--by", "hardest", "-o", "x"], "is no rule"),
+        (["select", "--measures", "m", "--by", "ambiguous", "--fraction", "2", "-o", "x"], "above 0, up to 1"),
+    ],
+)
+def test_wrong_usage(words, message):
+    done = subprocess.run([sys.executable, "-m", "portolan.spark", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_help_has_examples():
+    for words in ([], ["measures"], ["select"], ["map-counts"]):
+        done = subprocess.run([sys.executable, "-m", "portolan.spark", *words, "--help"], capture_output=True, text=True, check=True)
+        assert "spark://head:7077" in done.stdout
