@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-import urllib.parse
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
+
+from portolan._export_folder import encoded
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.DecimalType)
 _UNSIGNED = T.DecimalType(20, 0)  # what Spark takes for an unsigned 64-bit integer
@@ -35,11 +36,6 @@ def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> Dat
     schema = _common_schema(run, paths, [_schema_of(spark, run, path) for path in paths])
     parts = [spark.read.schema(schema).option("basePath", path).parquet(path) for path in paths]
     return functools.reduce(DataFrame.union, parts)
-
-
-def encoded(run: str) -> str:
-    """A run's name as its folder has it."""
-    return urllib.parse.quote(run, safe="")
 
 
 def _schema_of(spark: SparkSession, run: str, path: str) -> T.StructType:
