@@ -240,6 +240,24 @@ find_missing(struct completeness *result)
 	}
 }
 
+/* Folds count what is kept and what was replaced. Of a closed run, to which nothing is added, both are known before they
+ * have been done: what its sessions logged is there, or met another observation. */
+static void
+count_replaced(struct completeness *result)
+{
+	uint64_t kept = 0, logged = 0;
+
+	if (result->info.state == STORE_RECORDING || result->damaged)
+		return;
+	for (size_t e = 0; e < result->epoch_count; e++)
+		kept += result->epochs[e].observed;
+	for (size_t s = 0; s < result->session_count; s++)
+		logged += result->sessions[s].observations;
+	result->info.observations = kept;
+	if (logged > kept + result->info.replaced)
+		result->info.replaced = logged - kept;
+}
+
 /*
  * The store does not have the number of classes, but predictions bound it from below: by the highest class, and as k
  * classes have an entropy of ln k at most. Where a session with enough rows comes near ln k with exactly the k classes
@@ -294,8 +312,10 @@ count_observations(struct store *store, struct completeness *result, struct port
 	}
 	if (code >= 0)
 		code = count_blocks(&count, error);
-	if (code >= 0)
+	if (code >= 0) {
 		find_missing(result);
+		count_replaced(result);
+	}
 	store_snapshot_close(count.snapshot);
 	ids_free(&count.ids);
 	return code;

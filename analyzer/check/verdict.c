@@ -7,6 +7,9 @@
  * when that is half of all, ids or epoch numbers do not tell observations apart. (A sampler that draws as many examples
  * as there are, with replacement, draws 37% of them again.)
  *
+ * Where it is less, an id that came back to its own session within an epoch is said as such: folds count these, and no
+ * rank or resumed job is among them.
+ *
  * One changed label is a finding, though it may be a correction between two sessions: the example's measures mix
  * probabilities of two labels, which no figure shows. How many labels changed tells the user which of the two it was.
  *
@@ -45,6 +48,9 @@ const struct verdict_text verdict_texts[VERDICT_KINDS] = {
         [VERDICT_ONE_EPOCH_NUMBER] =
                 {"one-epoch-number",
                  "log each epoch under a number of its own, from 0 on, and each example under its own id"},
+        [VERDICT_REPLACED] = {"replaced-within-epoch",
+                              "give each example an id of its own (only the latest observation of an id is kept), unless "
+                              "a sampler drew examples more than once"},
         [VERDICT_CHANGED_LABELS] = {"changed-labels",
                                     "log an id that stays with its example, or, where labels were corrected, "
                                     "measure the epochs since then (--epochs)"},
@@ -85,6 +91,7 @@ verdict_make(const struct store_run_info *info, const struct store_counters *cou
 	struct verdict verdict = {
 	        .refused = info->refused,
 	        .received = info->observations + info->replaced,
+	        .returned = session_count == 1 ? info->replaced : counters->returned,
 	        .changed_labels = info->changed_labels,
 	        .epochs = info->epochs,
 	};
@@ -146,6 +153,10 @@ verdict_find(const struct verdict *verdict, struct findings *findings)
 		    one_epoch ? "observations replaced by later ones of the same id, all logged for one epoch: %s of %s"
 		              : "observations replaced by later ones of the same id and epoch: %s of %s",
 		    grouped(verdict->replaced, some), grouped(verdict->received, all));
+	} else if (verdict->returned) {
+		add(findings, VERDICT_REPLACED,
+		    "observations replaced within an epoch, as the same session logged their ids again: %s of %s",
+		    grouped(verdict->returned, some), grouped(verdict->received, all));
 	}
 	if (verdict->changed_labels)
 		add(findings, VERDICT_CHANGED_LABELS, "gold labels that changed: %s, the latest are kept",

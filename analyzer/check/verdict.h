@@ -26,6 +26,7 @@ enum verdict_kind {
 	VERDICT_NOT_ARRIVED,
 	VERDICT_SHARED_IDS,
 	VERDICT_ONE_EPOCH_NUMBER,
+	VERDICT_REPLACED,
 	VERDICT_CHANGED_LABELS,
 	VERDICT_CLASSES,
 	VERDICT_KINDS,
@@ -41,6 +42,7 @@ struct verdict {
 	uint64_t refused, refused_by[STORE_REFUSALS]; /* observations: by the collector */
 	uint64_t left_out;                            /* rows: by clients */
 	uint64_t received, replaced; /* observations; replaced: beyond what each session may log again */
+	uint64_t returned;           /* observations replaced by their own session, each of them counted */
 	uint64_t changed_labels, epochs;
 	uint64_t classes, more_classes; /* of one session, and at least so many of another; 0: no such two are known */
 	bool are_named;                 /* `classes` is how many the run names */

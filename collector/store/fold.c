@@ -198,6 +198,7 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	struct store_writer *writer = fold->writer;
 	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
 	const struct fold_counts *counts = &fold->counts;
+	const struct store_counters more = {.returned = counts->returned};
 	struct run_state_record state;
 	struct epoch_record epoch;
 	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
@@ -223,6 +224,8 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 		rc = store_writer_put_state(writer, fold->run, &state, error);
 	if (!rc)
 		rc = put_sessions(fold, error);
+	if (!rc && counts->returned)
+		rc = store_writer_count(writer, fold->run, &more, error);
 	if (!rc && finished)
 		rc = store_writer_list_removal(writer, fold->run, fold->epoch, fold->end, error);
 	fold->counts = (struct fold_counts){.by_session = counts->by_session};
@@ -271,6 +274,7 @@ count_chunk(struct fold_counts *counts, const struct fold_chunk *chunk)
 	counts->kept += store_merge_count(&chunk->epoch) - chunk->before;
 	counts->seen += chunk->examples.seen;
 	counts->relabelled += chunk->examples.relabelled;
+	counts->returned += chunk->epoch.returned;
 	for (uint32_t i = 0; i < chunk->epoch.met_count; i++) {
 		counts->replaced += chunk->epoch.met[i].count;
 		counts->by_session[chunk->epoch.met[i].session] += chunk->epoch.met[i].count;

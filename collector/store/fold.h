@@ -43,7 +43,7 @@ struct store_fold {
 	uint32_t next_write;
 	uint64_t bytes;      /* of the log's entries */
 	struct fold_counts { /* of the chunks written since the counts were last put */
-		uint64_t chunks, kept, replaced, seen, relabelled;
+		uint64_t chunks, kept, replaced, returned, seen, relabelled;
 		uint64_t *by_session; /* replaced */
 	} counts;
 	enum { FOLD_FILL, FOLD_WRITE, FOLD_DONE } phase;

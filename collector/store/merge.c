@@ -50,6 +50,7 @@ store_merge_clear(struct merge_chunk *chunk)
 	chunk->stored = false;
 	chunk->merged = chunk->seen = chunk->relabelled = 0;
 	chunk->met_count = chunk->met_last = 0;
+	chunk->returned = 0;
 	if (!chunk->present[STORE_GOLD_PROB])
 		chunk->present[STORE_GOLD_PROB] = calloc(1, BITMAP_BYTES);
 	else
@@ -166,6 +167,7 @@ choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows,
 		if (bit_get(chunk->present[STORE_GOLD_PROB], at)) {
 			if (count_met(chunk, batch->session) < 0)
 				return STORE_E_MEMORY;
+			chunk->returned += (session ? session[at] : chunk->session) == batch->session;
 			if (session && order[session[at]] > mine)
 				continue;
 		}

@@ -20,6 +20,7 @@ struct merge_chunk {
 	uint64_t merged;                     /* the log's entries before this position are in it */
 	struct merge_met *met;               /* observations that met another, by the session of the second, in order */
 	uint32_t met_count, met_last;        /* the last is the one that was counted last */
+	uint64_t returned;                   /* observations that met one of their own session */
 	bool changed;              /* set by store_merge_examples(), as are: */
 	uint64_t seen, relabelled; /* examples not seen before; labels that differed from the one known */
 };

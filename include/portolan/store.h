@@ -148,6 +148,8 @@ struct store_counters {
 	struct store_latency commits;          /* of what clients sent, each until it was on disk */
 	uint64_t dropped;                      /* frames beyond the credit of their session: the store's only */
 	uint64_t last;                         /* seconds since 1970 when observations last came; 0: never */
+	uint64_t returned;                     /* of those replaced, observations that met one of their own session: the
+	                                          id came back within the epoch. Counted by folds; a run's only */
 };
 
 /* Of run `run` (its number), or, 0, of the whole store: everything that ever came, removed runs included. */

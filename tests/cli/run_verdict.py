@@ -50,6 +50,8 @@ def runs():
         stores.run("zeros", [observed(0, whole, labels[:N]) for _ in range(10)]),
         stores.run("twice", [observed(0, whole) for _ in range(2)]),
         stores.run("resampled", [observed(e, random.integers(0, N, N)) for e in range(3)]),
+        # 400 of 1,000 rows have the id of another
+        stores.run("repeated", [observed(e, np.arange(1000) % 600, np.arange(1000) % 600 % 3) for e in range(2)]),
         stores.run("resumed", clean + [stores.session(2000)] + clean + [stores.session(3000)] + clean),
         stores.run("ranks", [batch for rank in range(3) for batch in [stores.session(1000 + rank, rank)] * (rank > 0) + clean]),
         stores.run("shuffled", [observed(e, whole, random.permutation(labels[:N])) for e in range(3)]),
@@ -81,7 +83,7 @@ class Tests:
 
     def checks(self):
         """What check finds, by the names of its findings, and the status it ends with."""
-        kinds = {"clean": [], "one": [], "resampled": ["missing"], "resumed": [], "ranks": [], "same-classes": [], "collapsed": [], "late": [],
+        kinds = {"clean": [], "one": [], "resampled": ["missing", "replaced-within-epoch"], "repeated": ["replaced-within-epoch"], "resumed": [], "ranks": [], "same-classes": [], "collapsed": [], "late": [],
                  "places": ["shared-ids", "changed-labels"], "zeros": ["one-epoch-number"], "twice": ["one-epoch-number"],
                  "shuffled": ["changed-labels"], "corrected": ["changed-labels"], "classes": ["classes"], "named": ["classes"]}
         for run, want in kinds.items():
@@ -95,6 +97,10 @@ class Tests:
         for line in (f"incomplete: observations replaced by later ones of the same id and epoch: {6000 - kept:,} of 6,000; log each",
                      "incomplete: gold labels that changed: "):
             self.expect(line, line in text, True)
+        text = self.call("check", "repeated", status=3).stdout
+        line = ("incomplete: observations replaced within an epoch, as the same session logged their ids again: 800 of 2,000; give each "
+                "example an id of its own")
+        self.expect("repeated", line in text, True)
         text = self.call("check", "corrected", status=3).stdout
         line = ("gold labels that changed: 1, the latest are kept; log an id that stays with its example, or, where labels were "
                 "corrected, measure the epochs since then (--epochs)")
@@ -110,7 +116,7 @@ class Tests:
     def commands(self):
         """The other commands warn of the same, in the same words; --strict makes it their status."""
         lists = {}
-        for run in ("places", "zeros", "shuffled"):
+        for run in ("places", "zeros", "repeated", "shuffled"):
             lists[run] = json.loads(self.call("check", run, "--json", status=3).stdout)["problems"]
         with open("attributes.csv", "w") as file:
             file.write("id,length\n" + "".join(f"{i},{i % 7}\n" for i in range(N)))

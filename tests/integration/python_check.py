@@ -60,7 +60,7 @@ def test_what_was_left_out_and_replaced(store):
     assert report["skipped_epochs"] == 1 and report["missing"] == 2 and report["examples"] == 9
     assert [epoch["state"] for epoch in report["epochs"]] == ["ended", "ended"]
     assert [finding["kind"] for finding in report["findings"]] == ["never-observed", "missing", "skipped-epochs", "left-out",
-                                                                         "changed-labels"]
+                                                                         "replaced-within-epoch", "changed-labels"]
 
 
 def test_a_killed_client(store):

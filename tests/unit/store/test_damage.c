@@ -169,6 +169,7 @@ read_all(const char *directory)
 {
 	struct store *store;
 	struct store_run_info *runs;
+	struct store_counters counters;
 	size_t count;
 	uint64_t digest = 0;
 
@@ -178,6 +179,9 @@ read_all(const char *directory)
 		uint64_t run = digest_of(store, "run"), other = digest_of(store, "other");
 
 		digest = run && other ? run ^ other : 0;
+		for (size_t i = 0; i < count; i++)
+			if (store_counters(store, runs[i].number, &counters, NULL) < 0)
+				digest = 0;
 		free(runs);
 	}
 	store_close(store);

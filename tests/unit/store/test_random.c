@@ -47,7 +47,7 @@ struct model {
 	int32_t *gold; /* −1: not known */
 	uint32_t *gold_session;
 	bool *seen;
-	uint64_t rows, kept, met, refused;
+	uint64_t rows, kept, met, returned, refused;
 	struct logged *first, **last; /* not yet committed */
 };
 
@@ -123,6 +123,7 @@ apply(struct model *model, const struct logged *batch)
 		}
 		if (place->there) {
 			model->met++;
+			model->returned += place->session == batch->session;
 			if (model->order[place->session] > model->order[batch->session])
 				continue;
 		}
@@ -396,6 +397,7 @@ static void
 check_end(struct model *model)
 {
 	struct store_run_info info;
+	struct store_counters counters;
 	uint64_t distinct = 0, replaced = 0;
 	bool more = true;
 
@@ -416,6 +418,8 @@ check_end(struct model *model)
 		replaced += session.replaced;
 	}
 	assert_int_equal(replaced, model->met);
+	ok(store_counters(fixture_store(model->fixture), model->run, &counters, &error));
+	assert_int_equal(counters.returned, model->returned);
 	while (more)
 		ok(store_writer_collect(fixture_writer(model->fixture), &more, &error));
 	check(model);

@@ -141,6 +141,7 @@ duplicates_in_a_batch(void **state)
 	struct fixture *fixture = fixture_new();
 	uint32_t run = fixture_run(fixture, "run", 5, NULL, 0), other;
 	struct store_session_info info;
+	struct store_counters counters;
 	struct reading reading;
 	struct store_block block;
 	struct store_ids block_ids;
@@ -155,6 +156,8 @@ duplicates_in_a_batch(void **state)
 	assert_int_equal(info.observations, 4);
 	ok(store_writer_session_info(fixture_writer(fixture), run, other, &info, &error));
 	assert_int_equal(info.replaced, 2);
+	ok(store_counters(fixture_store(fixture), run, &counters, &error));
+	assert_int_equal(counters.returned, 2); /* not those that met another session's */
 	reading = reading_open(fixture_store(fixture), "run", UINT64_MAX);
 	reading_block(&reading, 0, &block, &block_ids);
 	assert_true(float_of(&block, 0, STORE_GOLD_PROB, 3) == .4f);
