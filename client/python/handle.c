@@ -165,7 +165,22 @@ read_epoch(PyObject *object, void *out)
 PyDoc_STRVAR(log_doc,
              "log(epoch, kind, scores_name, ids, scores, gold, correct)\n\n"
              "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.\n"
-             "Answers None, or once (row, label): the id of this row was logged with this other gold label before.");
+             "Answers None, or, each part once and else None, ((row, label), row): the id of the first row was logged with "
+             "this other gold label before, that of the second in this epoch.");
+
+static PyObject *
+tell_found(const struct labels_found *found)
+{
+	Py_ssize_t changed = (Py_ssize_t)found->changed_row, returned = (Py_ssize_t)found->returned_row;
+
+	if (found->changed && found->returned)
+		return Py_BuildValue("(nn)n", changed, (Py_ssize_t)found->before, returned);
+	if (found->changed)
+		return Py_BuildValue("(nn)O", changed, (Py_ssize_t)found->before, Py_None);
+	if (found->returned)
+		return Py_BuildValue("On", Py_None, returned);
+	Py_RETURN_NONE;
+}
 
 static PyObject *
 handle_log(struct handle *self, PyObject *args)
@@ -175,9 +190,8 @@ handle_log(struct handle *self, PyObject *args)
 	const char *scores_name;
 	PyObject *ids, *scores, *gold, *correct;
 	portolan_run *run;
-	size_t row;
-	int32_t before;
-	int kind, code, changed;
+	struct labels_found found = {.changed = false};
+	int kind, code;
 
 	if (!PyArg_ParseTuple(args, "O&isOOOO:log", read_epoch, &pinned.batch.epoch, &kind, &scores_name, &ids, &scores,
 	                      &gold, &correct))
@@ -189,13 +203,10 @@ handle_log(struct handle *self, PyObject *args)
 	}
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
 	Py_END_ALLOW_THREADS self->active--;
-	changed = code == 0 && labels_see(&self->labels, &pinned.batch, &row, &before);
+	if (code == 0)
+		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
-	if (code < 0)
-		return module_raise(state_of(self), &error);
-	if (changed)
-		return Py_BuildValue("nn", (Py_ssize_t)row, (Py_ssize_t)before);
-	Py_RETURN_NONE;
+	return code < 0 ? module_raise(state_of(self), &error) : tell_found(&found);
 }
 
 static PyObject *

@@ -1,6 +1,6 @@
 /*
- * labels.c: a hash table with open addressing from ids to gold labels. An id is known by 49 bits of its hash, so two of
- * the 65,536 are taken for one with a probability of some 4e-6; the slots are few enough to stay in the cache.
+ * labels.c: a hash table with open addressing from ids to gold labels and epochs. An id is known by 49 bits of its hash,
+ * so two of the 65,536 are taken for one with a probability of some 4e-6; the slots are few enough to stay in the cache.
  */
 #include "module.h"
 
@@ -11,10 +11,12 @@
 #define SLOTS ((size_t)1 << 17)
 #define MOST_IDS (SLOTS / 2) /* beyond it, ids that are not there yet are not remembered */
 #define CHUNK 64
+#define NOT_KNOWN INT32_MIN /* no gold label: those are 0 or more */
 
 struct labels_slot {
 	uint32_t tag; /* 0: free */
 	int32_t gold;
+	uint32_t epoch; /* the last one it was logged in */
 };
 
 static uint64_t
@@ -39,23 +41,47 @@ hash_text(const char *text, size_t length)
 	return mix(hash ^ word);
 }
 
-/* 1: another label than before. */
-static int
-see_one(struct labels *labels, uint64_t hash, int32_t gold, int32_t *before)
+static bool
+labels_are_done(const struct labels *labels)
 {
-	uint32_t tag = (uint32_t)(hash >> 32) | 1;
+	return labels->said_changed && labels->said_returned;
+}
+
+static struct labels_slot *
+find(struct labels *labels, uint64_t hash, uint32_t tag)
+{
 	size_t at = hash % SLOTS;
 
-	for (; labels->slots[at].tag; at = (at + 1) % SLOTS)
-		if (labels->slots[at].tag == tag) {
-			*before = labels->slots[at].gold;
-			return *before != gold;
+	while (labels->slots[at].tag && labels->slots[at].tag != tag)
+		at = (at + 1) % SLOTS;
+	return &labels->slots[at];
+}
+
+static void
+see_one(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size_t row, struct labels_found *found)
+{
+	uint32_t tag = (uint32_t)(hash >> 32) | 1;
+	struct labels_slot *slot = find(labels, hash, tag);
+
+	if (!slot->tag) {
+		if (labels->used < MOST_IDS) {
+			*slot = (struct labels_slot){tag, gold, epoch};
+			labels->used++;
 		}
-	if (labels->used < MOST_IDS) {
-		labels->slots[at] = (struct labels_slot){tag, gold};
-		labels->used++;
+		return;
 	}
-	return 0;
+	if (!labels->said_changed && gold != NOT_KNOWN && slot->gold != NOT_KNOWN && slot->gold != gold) {
+		labels->said_changed = found->changed = true;
+		found->changed_row = row;
+		found->before = slot->gold;
+	}
+	if (!labels->said_returned && slot->epoch == epoch) {
+		labels->said_returned = found->returned = true;
+		found->returned_row = row;
+	}
+	slot->epoch = epoch;
+	if (slot->gold == NOT_KNOWN)
+		slot->gold = gold;
 }
 
 static void
@@ -69,41 +95,42 @@ read_hashes(const struct portolan_batch *batch, size_t first, size_t count, uint
 		                    : mix(hashes[i]);
 }
 
-static int
-look(struct labels *labels, const struct portolan_batch *batch, size_t *row, int32_t *before)
+static void
+look(struct labels *labels, const struct portolan_batch *batch, struct labels_found *found)
 {
 	uint64_t hashes[CHUNK];
 	int32_t gold[CHUNK];
 
-	for (size_t first = 0; first < batch->n; first += CHUNK) {
+	for (size_t i = 0; i < CHUNK; i++)
+		gold[i] = NOT_KNOWN;
+	for (size_t first = 0; first < batch->n && !labels_are_done(labels); first += CHUNK) {
 		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
 
 		read_hashes(batch, first, count, hashes);
 		for (size_t i = 0; i < count; i++) /* after a training step none of them is in a cache */
 			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
-		arrays_read_i32(&batch->gold, first, count, gold);
+		if (batch->gold.data)
+			arrays_read_i32(&batch->gold, first, count, gold);
 		for (size_t i = 0; i < count; i++)
-			if (see_one(labels, hashes[i], gold[i], before)) {
-				*row = first + i;
-				return 1;
-			}
+			see_one(labels, hashes[i], batch->epoch, gold[i], first + i, found);
 	}
-	return 0;
 }
 
-int
-labels_see(struct labels *labels, const struct portolan_batch *batch, size_t *row, int32_t *before)
+struct labels_found
+labels_see(struct labels *labels, const struct portolan_batch *batch)
 {
-	if (labels->done || !batch->gold.data || batch->n == 0)
-		return 0;
+	struct labels_found found = {.changed = false};
+
+	if (labels_are_done(labels) || batch->n == 0)
+		return found;
 	if (!labels->slots)
 		labels->slots = PyMem_Calloc(SLOTS, sizeof(*labels->slots));
-	if (labels->slots && !look(labels, batch, row, before))
-		return 0;
-	int found = labels->slots != NULL;
-
-	labels_clear(labels);
-	labels->done = 1;
+	if (labels->slots)
+		look(labels, batch, &found);
+	if (!labels->slots || labels_are_done(labels)) {
+		labels_clear(labels);
+		labels->said_changed = labels->said_returned = true;
+	}
 	return found;
 }
 

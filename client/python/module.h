@@ -68,24 +68,31 @@ int batch_open(struct pinned_batch *pinned, const char *scores_name, PyObject *i
 void batch_close(struct pinned_batch *pinned);
 
 /*
- * labels.c remembers which gold label an id was logged with, and notices when it comes with another.
+ * labels.c remembers with which gold label, and in which epoch, an id was logged last, and notices when it comes with
+ * another label, or again in the same epoch.
  *
  * A position in a shuffled order, taken for an id, is the classic silent error: everything runs, and the map is of
- * nothing. It shows as ids whose gold label changes from epoch to epoch. What is remembered is bounded (1 MB, the first
- * 65,536 ids): the collector counts every change exactly (portolan check); this is for saying so while it can still be
- * mended.
+ * nothing. It shows as ids whose gold label changes from epoch to epoch. A feature taken for an id, or ids that several
+ * examples share, show as ids that return within an epoch; of such observations the latest alone is kept. What is
+ * remembered is bounded (1.5 MB, the first 65,536 ids): the collector counts both exactly (portolan check); this is for
+ * saying so while it can still be mended.
  */
 struct labels_slot;
 
 struct labels {
 	struct labels_slot *slots; /* NULL until the first batch */
 	size_t used;
-	int done; /* a change was found, or there is no memory: no more looking */
+	bool said_changed, said_returned; /* found once, or there is no memory: no more looking */
 };
 
-/* Looks at a batch that was logged. 1 when an id has another gold label than before: the row, and the label it had;
- * once only, further calls answer 0. */
-int labels_see(struct labels *labels, const struct portolan_batch *batch, size_t *row, int32_t *before);
+struct labels_found {
+	bool changed, returned;
+	size_t changed_row, returned_row;
+	int32_t before; /* the label that the id of changed_row had */
+};
+
+/* Looks at a batch that was logged. Each of the two is found once only. */
+struct labels_found labels_see(struct labels *labels, const struct portolan_batch *batch);
 
 void labels_clear(struct labels *labels);
 

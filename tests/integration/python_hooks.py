@@ -189,6 +189,49 @@ def test_a_changed_gold_label_is_said_once(store, capfd):
     assert lines[1].startswith(f"portolan: run strings: epoch 1: id '{'ä' * 99}ab' has the gold label 1, and had 0 before. ")
 
 
+def test_an_id_that_returns_within_an_epoch_is_said_once(store, capfd):
+    """With gold labels that agree, and without any; of integers and strings; check has a verdict of its own."""
+    ids = np.arange(1000) % 600
+    with portolan.Run("ints", store=store) as run, portolan.Run("strings", store=store) as other:
+        for epoch in range(2):
+            for part in np.array_split(ids, 10):
+                run.log_logits(epoch, part, np.zeros((len(part), 3)), part % 3)
+                other.log_gold(epoch, [f"id{i}" for i in part.tolist()], np.ones(len(part)), np.ones(len(part), dtype=bool))
+            run.end_epoch(epoch)
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2, lines
+    said = "was logged in this epoch before, and only its latest observation is kept. Do several examples share an id, or does a batch begin"
+    assert lines[0].startswith(f"portolan: run ints: epoch 0: id 0 {said}")
+    assert lines[1].startswith(f"portolan: run strings: epoch 0: id 'id0' {said}")
+    for name in ("ints", "strings"):
+        check = subprocess.run([os.environ["PORTOLAN"], "check", name, "--store", store, "--json"], capture_output=True, text=True)
+        assert check.returncode == 3
+        findings = json.loads(check.stdout)["findings"]
+        assert [(one["kind"], one["problem"].rpartition(": ")[2]) for one in findings] == [("replaced-within-epoch", "800 of 2,000")]
+
+
+def test_a_label_that_changes_and_an_id_that_returns_are_both_said(store, capfd):
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, [3, 4], LOGITS, [0, 1])
+        run.log_logits(0, [5, 4], LOGITS, [0, 2])
+        run.log_logits(0, [4, 3], LOGITS, [0, 2])
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("portolan: run run: epoch 0: id 4 has the gold label 2, and had 1 before. ")
+    assert lines[1].startswith("portolan: run run: epoch 0: id 4 was logged in this epoch before")
+
+
+def test_an_epoch_that_a_resumed_run_logs_again_is_not_remarked_on(store, capfd):
+    """Replaced as well, but by another session."""
+    for resume in (False, True):
+        with portolan.Run("run", store=store, resume=resume) as run:
+            run.log_logits(0, [3, 4], LOGITS, [0, 1])
+            run.end_epoch(0)
+    assert capfd.readouterr().err == ""
+    check = subprocess.run([os.environ["PORTOLAN"], "check", "run", "--store", store, "--json"], capture_output=True, text=True)
+    assert check.returncode == 0 and json.loads(check.stdout)["replaced"] == 2
+
+
 def test_gold_labels_that_stay_are_not_remarked_on(store, capfd):
     """More ids than are remembered, of all lengths, and in another order each time."""
     generator = np.random.default_rng(0)

@@ -132,6 +132,8 @@ def test_keras_refuses(store):
         callback(X, Y, scores="softmax")
     with pytest.raises(ValueError, match="2 ids and 25 labels"):
         callback(X, Y, [1, 2])
+    with pytest.raises(ValueError, match="keras.PortolanCallback: rows 0 and 24 have the same id, 0; of the 25 ids 24 differ"):
+        callback(X, Y, np.arange(N) % (N - 1))
     with pytest.raises(TypeError, match="iterable of batches"):
         callback(X)
     with pytest.raises(ValueError, match="the loss mse is not known"):
@@ -214,6 +216,7 @@ def test_skorch_batches(store):
 def test_skorch_refuses(store):
     callback = portolan.skorch.PortolanCallback
     for wrong, says in ((callback("a", "forward"), "mode must be"), (callback("a", scores="x"), "scores must be"),
+                        (callback("a", ids=[f"x{i % 24}" for i in range(N)], store=store), "rows 0 and 24 have the same id, 'x0'"),
                         (callback("a", ids="id", store=store), "names an entry of batches")):
         with pytest.raises(ValueError, match=says):
             Net().fit(wrong, DATASET)

@@ -180,6 +180,8 @@ def test_what_is_refused(store):
         track(sgd, X[:10], gold, "run", store=store)
     with pytest.raises(ValueError, match="3 ids and 240 labels"):
         track(sgd, X, gold, "run", ids=[1, 2, 3], store=store)
+    with pytest.raises(ValueError, match="sklearn.track: rows 1 and 239 have the same id, 1; of the 240 ids 239 differ"):
+        track(sgd, X, gold, "run", ids=np.append(np.arange(239), 1), store=store)
     with pytest.raises(ValueError, match="epochs must be 1 or more"):
         track(sgd, X, gold, "run", 0, store=store)
     with portolan.Run("open", store=store, mode="train-forward") as run, pytest.raises(ValueError, match="epoch-end"):

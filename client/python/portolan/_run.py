@@ -202,9 +202,9 @@ class Run:
 
     def _log(self, epoch: SupportsIndex, kind: int, name: str, ids: Any, scores: Any, gold: Any, correct: Any = None) -> None:
         ids = _arrays.identifiers(ids)
-        changed = self._handle.log(epoch, kind, name, ids, scores, gold, correct)
-        if changed is not None:
-            _warn_of_label(self._name, epoch, ids, gold, *changed)
+        found = self._handle.log(epoch, kind, name, ids, scores, gold, correct)
+        if found is not None:
+            _warn_of_ids(self._name, epoch, ids, gold, *found)
 
     def _log_remote(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
         """Logits on an accelerator: see _device.py."""
@@ -284,9 +284,21 @@ def _warn(name: str, error: BaseException | str) -> None:
 def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any) -> None:
     """Logs what has come from an accelerator."""
     ids = _arrays.identifiers(ids)
-    changed = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, None)
+    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, None)
+    if found is not None:
+        _warn_of_ids(name, epoch, ids, gold, *found)
+
+
+def _warn_of_ids(name: str, epoch: Any, ids: Any, gold: Any, changed: tuple[int, int] | None, returned: int | None) -> None:
     if changed is not None:
         _warn_of_label(name, epoch, ids, gold, *changed)
+    if returned is not None:
+        _warn(
+            name,
+            f"epoch {epoch}: id {_arrays.listed(ids)[returned]!r} was logged in this epoch before, and only its latest observation is kept. "
+            "Do several examples share an id, or does a batch begin with a feature in its place (portolan.torch.WithIds gives ids), or "
+            "does a sampler draw examples more than once? (said once; portolan check counts them)",
+        )
 
 
 def _warn_of_label(name: str, epoch: Any, ids: Any, gold: Any, row: int, before: int) -> None:

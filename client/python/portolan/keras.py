@@ -18,7 +18,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from portolan import _hooks
+from portolan import _hooks, _ids
 from portolan._run import Run
 
 __all__ = ["PortolanCallback"]
@@ -69,6 +69,8 @@ class PortolanCallback(keras.callbacks.Callback):
             self._ids = np.arange(len(self._y)) if ids is None else ids
             if len(self._ids) != len(self._y):
                 raise ValueError(f"{_HOOK}: there are {len(self._ids)} ids and {len(self._y)} labels")
+            if ids is not None:
+                _ids.check_unique(_HOOK, ids)
         self._known = {"examples": len(self._y)} if y is not None and ids is None else {}
         self._scores, self._output, self._batch_size = scores, output, batch_size
         self._recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from portolan import _hooks
+from portolan import _hooks, _ids
 from portolan._run import Run
 
 _HOOK = "portolan.sklearn.track"
@@ -114,6 +114,8 @@ class _Observations:
         self.gold = np.searchsorted(classes, rows.y)
         if len(self.ids) != rows.count:
             raise ValueError(f"{_HOOK}: there are {len(self.ids)} ids and {rows.count} labels")
+        if ids is not None:
+            _ids.check_unique(_HOOK, self.ids)
         unknown = rows.y[classes[np.minimum(self.gold, len(classes) - 1)] != rows.y]
         if len(unknown):
             raise ValueError(f"{_HOOK}: y holds {unknown[0]!r}, which the estimator did not have among its classes")

@@ -19,7 +19,7 @@ from skorch.callbacks import Callback
 from skorch.dataset import unpack_data
 from torch.utils.data import SequentialSampler
 
-from portolan import _hooks
+from portolan import _hooks, _ids
 from portolan._run import Run
 from portolan.torch import WithIds, evaluating
 
@@ -66,6 +66,8 @@ class PortolanCallback(Callback):
             raise ValueError(f"mode must be 'epoch-end' or 'train-forward', not {self.mode!r}")
         if self.scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {self.scores!r}")
+        if self.ids is not None and not isinstance(self.ids, str):
+            _ids.check_unique(_HOOK, self.ids)
         self.logits_ = (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         self.recorder_ = _hooks.Recorder(_HOOK, self.run, self.mode, options)

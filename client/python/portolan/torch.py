@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset, IterableDataset, Subset
 
-from portolan import _hooks, _portolan
+from portolan import _hooks, _ids, _portolan
 from portolan._run import Run
 from portolan._shapes import pad_choices
 
@@ -45,7 +45,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
     Args:
         dataset: with __len__ and __getitem__.
         ids: one id per example, integers or strings; or, for examples that are dicts, the name of the entry that holds the id.
-            Default: the position in the dataset; of a Subset (random_split), the position in what it is a subset of.
+            Default: the position in the dataset; of a Subset (random_split), the position in what it is a subset of. Two examples
+            with one id are a ValueError, where the ids can be had without reading the examples.
 
     An example ``(x, y)`` becomes ``(id, x, y)``; a dict gets the entry ``"id"`` (in the place of the named one, which a model called as
     ``model(**batch)`` does not take); anything else becomes ``(id, example)``.
@@ -58,6 +59,10 @@ class WithIds(Dataset):  # type: ignore[type-arg]
             raise ValueError(f"there are {len(ids)} ids for {len(dataset)} examples")
         self.dataset = dataset
         self._ids = ids.tolist() if hasattr(ids, "tolist") else ids
+        if isinstance(ids, str):
+            _ids.check_column("WithIds", dataset, ids)
+        elif ids is not None:
+            _ids.check_unique("WithIds", ids)
 
     def __len__(self) -> int:
         return len(self.dataset)

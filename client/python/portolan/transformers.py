@@ -28,7 +28,7 @@ import transformers
 from torch.utils.data import DataLoader, Dataset
 from transformers import TrainerCallback
 
-from portolan import _hooks
+from portolan import _hooks, _ids
 from portolan._run import Run
 from portolan.torch import evaluating, logits_of, open_run, to_device
 
@@ -71,6 +71,8 @@ class PortolanCallback(TrainerCallback):
             raise ValueError(f"the dataset has no column {id_column!r}; it has {has}. id_column=None takes the positions as ids")
         if not hasattr(dataset, "__len__"):
             raise TypeError("PortolanCallback passes over the dataset, so it needs one with a length: for a stream use PortolanMixin")
+        if id_column is not None:
+            _ids.check_column("PortolanCallback", dataset, id_column)
         self.dataset, self.id_column, self.batch_size, self.observations = dataset, id_column, batch_size, observations
         self._recorder = _hooks.Recorder("portolan.transformers.PortolanCallback", run, "epoch-end", options)
         self._epochs = _Epochs()
@@ -146,6 +148,7 @@ class PortolanMixin:
         columns = getattr(trainer.train_dataset, "column_names", None)
         if columns is not None and self._portolan_id_column not in columns:
             raise ValueError(f"train_dataset has no column {self._portolan_id_column!r}; it has {', '.join(columns)}")
+        _ids.check_column("PortolanMixin", trainer.train_dataset, self._portolan_id_column)
         trainer._set_signature_columns_if_needed()
         collator, signature = trainer.data_collator, trainer._signature_columns
         trainer.data_collator = _Collator(_PopIds(collator, self._portolan_id_column), merge=True)
