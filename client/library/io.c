@@ -344,6 +344,7 @@ publish(struct portolan_run *run, enum run_phase phase)
 	if (matters) {
 		run->blocked_since = 0;
 		run->failure = session->failure;
+		run->refusal = session->refusal;
 		run->complaint = session->complaint;
 		if (atomic_load(&run->phase) == PHASE_OPENING)
 			atomic_store(&run->id_kind, session->id_kind);

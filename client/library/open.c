@@ -403,9 +403,19 @@ int
 portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
               struct portolan_error *error)
 {
+	bool exists;
+
+	return run_open(name, options, run, &exists, error);
+}
+
+int
+run_open(const char *name, const struct portolan_options *options, portolan_run **run, bool *exists,
+         struct portolan_error *error)
+{
 	struct portolan_run *opened;
 	int status;
 
+	*exists = false;
 	if (!run)
 		return error_set(error, PORTOLAN_E_INVALID, "run is NULL");
 	status = options_check(name, options, error);
@@ -415,9 +425,11 @@ portolan_open(const char *name, const struct portolan_options *options, portolan
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	status = open_run(opened, options, error);
-	if (status == 0)
+	if (status == 0) {
 		*run = opened;
-	else
-		run_free(opened);
+		return 0;
+	}
+	*exists = run_has_failed(opened) && opened->refusal == WIRE_E_RUN_EXISTS;
+	run_free(opened);
 	return status;
 }

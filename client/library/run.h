@@ -95,6 +95,7 @@ struct portolan_run {
 	_Atomic int command, phase;
 	_Atomic uint64_t settled_position; /* all frames before it are acknowledged */
 	struct portolan_error failure;     /* written before phase becomes PHASE_FAILED */
+	enum wire_error_code refusal;      /* likewise: what the collector said; 0: the failure is our own */
 	struct portolan_error save_error;  /* written before phase becomes PHASE_SAVED; code 0: none */
 	/* Under mutex. */
 	struct run_counters counters;
@@ -151,6 +152,10 @@ int run_wait_for_room(struct portolan_run *run, struct portolan_error *error);
 bool run_wait(struct portolan_run *run, uint64_t position, int64_t deadline);
 void run_wake(struct portolan_run *run); /* the thread looks at the frames now: a system call */
 void run_get_counters(struct portolan_run *run, struct run_counters *counters);
+
+/* As portolan_open(). *exists, after PORTOLAN_E_REFUSED: because of a run of that name. */
+int run_open(const char *name, const struct portolan_options *options, portolan_run **run, bool *exists,
+             struct portolan_error *error);
 
 /* All of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not yet, it may be called again.
  * PORTOLAN_E_ENDED (no message). */

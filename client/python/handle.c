@@ -97,7 +97,8 @@ PyDoc_STRVAR(
         open_doc,
         "open(name, store, endpoint, keys, mode, examples, labels, config, group, rank, resume, overwrite, strict, "
         "when_full, ring_bytes, open_timeout_ms, collector_program, spool, spool_bytes)\n\n"
-        "Paths are bytes; an empty string stands for 'not given'. labels is a list of str.");
+        "Paths are bytes; an empty string stands for 'not given'. labels is a list of str. Answers whether it is open: False, "
+        "where a run of that name exists and neither resume nor overwrite was asked for.");
 
 static PyObject *
 handle_open(struct handle *self, PyObject *args)
@@ -113,6 +114,7 @@ handle_open(struct handle *self, PyObject *args)
 	portolan_run *run = NULL;
 	PyObject *label_list;
 	int mode, when_full, code;
+	bool exists;
 
 	if (!PyArg_ParseTuple(args, "sysyiKO!ssIpppiniyyK:open", &name, &options.store, &options.endpoint,
 	                      &options.keys, &mode, &examples, &PyList_Type, &label_list, &options.config,
@@ -133,12 +135,14 @@ handle_open(struct handle *self, PyObject *args)
 	options.when_full = (enum portolan_when_full)when_full;
 	options.ring_bytes = (size_t)ring_bytes;
 	options.spool_bytes = spool_bytes;
-	Py_BEGIN_ALLOW_THREADS code = portolan_open(name, &options, &run, &error);
+	Py_BEGIN_ALLOW_THREADS code = run_open(name, &options, &run, &exists, &error);
 	Py_END_ALLOW_THREADS PyMem_Free(labels);
+	if (code < 0 && exists)
+		Py_RETURN_FALSE;
 	if (code < 0)
 		return module_raise(state_of(self), &error);
 	self->run = run;
-	Py_RETURN_NONE;
+	Py_RETURN_TRUE;
 }
 
 static int

@@ -28,7 +28,8 @@ def main():
     dataset = portolan.torch.WithIds(data(EXAMPLES))
     sampler = DistributedSampler(dataset, shuffle=True, seed=1)
     loader = DataLoader(dataset, batch_size=16, sampler=sampler, num_workers=2, drop_last=False)
-    run = portolan.torch.open_run("run", model, store=store, mode=mode, examples=EXAMPLES, resume=first > 0)
+    run = portolan.torch.open_run("run", model, store=store, mode=mode, examples=EXAMPLES, resume=first > 0,
+                                  if_exists=os.environ.get("IF_EXISTS"))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for epoch in range(first, EPOCHS):
         sampler.set_epoch(epoch)

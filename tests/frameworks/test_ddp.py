@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+import portolan
 from ddp_train import EPOCHS, EXAMPLES
 from support import assert_trajectories, counts, gold_probs, run_script, trajectories
 from torch_model import Model, data
@@ -53,6 +54,14 @@ def test_a_job_that_died_is_resumed(store, tmp_path):
     run_script(RANK, store, "epoch-end", tmp_path, 2, ranks=4)
     assert_trajectories(store, EPOCHS, by_hand(tmp_path))
     assert set(counts(store).values()) == {EPOCHS}
+
+
+def test_all_ranks_of_a_second_start_record_under_its_number(store, tmp_path):
+    for name in ("run", "run/2"):
+        done = run_script(RANK, store, "epoch-end", tmp_path, ranks=4, IF_EXISTS="number")
+        assert done.stderr.count(f"portolan: run {name}: ") >= 4 and done.stderr.count("this one is recorded as") == (name == "run/2")
+        found = portolan.measures(name, store=store)
+        assert found["id"].tolist() == list(range(EXAMPLES)) and set(found["epochs"]) == {EPOCHS}
 
 
 def test_without_a_process_group_the_ranks_are_not_mixed(tmp_path):

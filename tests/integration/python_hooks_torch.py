@@ -122,6 +122,55 @@ def test_the_callback_of_transformers(store, capfd):
     assert "50 observations on disk" in capfd.readouterr().err
 
 
+SHARED = "rows 3 and 7 have the same id, {}; of the 25 ids 24 differ"
+
+
+def test_ids_that_examples_share_are_refused_before_training():
+    """Where they can be had: arrays, lists, tensors, columns, lists of dicts."""
+    numbers = list(range(N))
+    numbers[7] = 3
+    names = [f"x{i}" for i in numbers]
+    examples, rows = list(zip(X, Y)), [{"id": name, "input_ids": x, "labels": y} for name, x, y in zip(names, X, Y)]
+    for ids in (numbers, np.array(numbers), standins.tensor(numbers)):
+        with pytest.raises(ValueError, match="WithIds: " + SHARED.format(3)):
+            portolan.torch.WithIds(examples, ids)
+    for ids in (names, np.array(names)):
+        with pytest.raises(ValueError, match="WithIds: " + SHARED.format("'x3'")):
+            portolan.torch.WithIds(examples, ids)
+    table = type("Table", (), {"column_names": list(rows[0]), "__len__": lambda self: N, "__getitem__": lambda self, name: names})()
+    for dataset in (rows, table):
+        with pytest.raises(ValueError, match="WithIds: " + SHARED.format("'x3'")):
+            portolan.torch.WithIds(dataset, "id")
+        with pytest.raises(ValueError, match="PortolanCallback: " + SHARED.format("'x3'")):
+            portolan.transformers.PortolanCallback(dataset, "id", "run")
+    portolan.transformers.PortolanCallback(rows, None, "run")
+
+
+def test_a_batch_that_begins_with_a_feature_is_said(store, capfd):
+    """(feature, x, y) of whole numbers looks like (ids, x, y)."""
+    examples = [(i % 5, x, y) for i, (x, y) in enumerate(zip(X, Y))]
+    with portolan.Run("run", store=store) as run:
+        portolan.torch.observe(run, make_model(), standins.Loader(examples, batch_size=5), 0)
+    said = [line for line in capfd.readouterr().err.splitlines() if "logged in this epoch before" in line]
+    assert len(said) == 1 and said[0].startswith("portolan: run run: epoch 0: id 0 was") and "portolan.torch.WithIds" in said[0]
+
+
+def test_a_second_start_gets_a_number(store, capfd):
+    for number in range(3):
+        callback = portolan.transformers.PortolanCallback(EXAMPLES, "id", "run", store=store, if_exists="number")
+        drive(callback, make_model(), Arguments())
+        assert callback.run.name == ("run", "run/2", "run/3")[number]
+        assert_recorded(store, 2, callback.run.name, NAMES)
+    assert "portolan: run run/3: run 'run' exists: this one is recorded as 'run/3'\n" in capfd.readouterr().err
+    state = types.SimpleNamespace(epoch=2.0, global_step=6)
+    drive(callback, make_model(), Arguments(), 1, state)  # the same callback knows with which run training goes on
+    assert_recorded(store, 3, "run/3", NAMES)
+    assert_recorded(store, 2, "run", NAMES)
+    another = portolan.transformers.PortolanCallback(EXAMPLES, "id", "run", store=store, if_exists="number")
+    with pytest.raises(ValueError, match='training goes on from a checkpoint, and if_exists="number" does not say with which run'):
+        drive(another, make_model(), Arguments(), 1, types.SimpleNamespace(epoch=2.0, global_step=6))
+
+
 def test_training_that_goes_on_continues_the_run(store):
     drive(portolan.transformers.PortolanCallback(EXAMPLES, "id", "run", store=store), make_model(), Arguments())
     with pytest.raises(portolan.Refused):

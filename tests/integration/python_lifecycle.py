@@ -286,6 +286,62 @@ def test_a_run_is_not_sent_to_another_process(store, send):
             send(run)
 
 
+def test_what_becomes_of_a_run_that_exists(store, capfd):
+    def record(epoch=0, **options):
+        with portolan.Run("a/b", store=store, **options) as run:
+            run.log_logits(epoch, [0, 1], LOGITS, [0, 0])
+        return run.name
+
+    assert record(if_exists="number") == "a/b"
+    for options in ({}, {"if_exists": "error"}, {"resume": False}):
+        with pytest.raises(portolan.Refused, match='^run \'a/b\' exists: .* if_exists="number" records this one as a/b/2, "overwrite" .* "resume"'):
+            record(**options)
+    assert capfd.readouterr().err == ""
+    assert record(if_exists="number") == "a/b/2"
+    assert capfd.readouterr().err == "portolan: run a/b/2: run 'a/b' exists: this one is recorded as 'a/b/2'\n"
+    assert record(if_exists="number") == "a/b/3"
+    assert record(1, if_exists="resume") == record(1, if_exists="resume", resume=True) == "a/b" and observations(store, "a/b") == 4
+    assert record(if_exists="overwrite") == record(if_exists="overwrite", overwrite=True) == "a/b" and observations(store, "a/b") == 2
+    assert [observations(store, name) for name in ("a/b/2", "a/b/3")] == [2, 2]
+    for options, says in (({"if_exists": "count"}, "must be 'error' or 'overwrite' or 'resume' or 'number', not 'count'"),
+                          ({"if_exists": True}, "not True"), ({"if_exists": "number", "resume": True}, "if_exists='number' and resume=True"),
+                          ({"if_exists": "error", "overwrite": True}, "if_exists='error' and overwrite=True")):
+        with pytest.raises(ValueError, match=says):
+            record(**options)
+
+
+def test_scripts_that_start_together_get_a_number_each(store, script):
+    code = """
+        import sys, portolan
+        print("ready", flush=True)
+        sys.stdin.readline()
+        run = portolan.Run("run", store=sys.argv[1], if_exists="number")
+        run.log_gold(0, [int(sys.argv[2])], [0.5], [True])
+        run.close()
+        print(run.name, flush=True)
+    """
+    scripts = [script(code, store, i) for i in range(4)]
+    for one in scripts:
+        one.wait_for("ready")
+    for one in scripts:
+        one.process.stdin.write("go\n")
+        one.process.stdin.flush()
+    names = [one.process.communicate(timeout=60)[0].strip() for one in scripts]
+    assert sorted(names) == ["run", "run/2", "run/3", "run/4"]
+    for i, name in enumerate(names):
+        assert portolan.measures(name, store=store)["id"].tolist() == [i]
+
+
+def test_ranks_of_a_group_get_the_same_number(store):
+    for number in ("run", "run/2"):
+        ranks = [portolan.Run("run", store=store, group=number, rank=rank, if_exists="number") for rank in range(2)]
+        assert [run.name for run in ranks] == [number, number]
+        for rank, run in enumerate(ranks):
+            run.log_logits(0, [2 * rank, 2 * rank + 1], LOGITS, [0, 0])
+            run.close()
+        assert observations(store, number) == 4
+
+
 def test_a_name_that_exists(store):
     with portolan.Run("run", store=store) as run:
         run.log_logits(0, [0, 1], LOGITS, [0, 0])

@@ -69,12 +69,23 @@ class Recorder:
         options = {**more, **self.options}
         options["config"] = {"hook": self.hook, **record, **(self.options.get("config") or {})}
         options["mode"] = self.mode
-        if resumed and not options.get("overwrite"):
-            options["resume"] = True
         name = self._given or default_name
+        if resumed and not options.get("overwrite") and options.get("if_exists") != "overwrite":
+            name = self._resumed_name(name, options.pop("if_exists", None))
+            options["resume"] = True
         self.run = open_run(f"{name}/trial{self._opened}" if trial else name, **options)
         self._opened += 1
         say_at_close(self.run)
+
+    def _resumed_name(self, name: str, if_exists: str | None) -> str:
+        if if_exists != "number":
+            return name
+        if self.run is None:
+            raise ValueError(
+                f"{self.hook}: training goes on from a checkpoint, and if_exists=\"number\" does not say with which run: give the name that "
+                f"it has, such as {name}/2, and if_exists=\"resume\""
+            )
+        return self.run.name
 
     def log_logits(self, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
         """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""

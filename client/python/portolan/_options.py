@@ -8,6 +8,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# What becomes of a run that exists.
+IF_EXISTS = ("error", "overwrite", "resume", "number")
+
 
 def flag(argument: str, value: bool) -> bool:
     """Not whatever counts as true: "no" would."""
@@ -20,6 +23,20 @@ def choice(argument: str, value: str, choices: dict[str, int]) -> int:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{argument} must be {' or '.join(repr(choice) for choice in choices)}, not {value!r}")
     return choices[value]
+
+
+def if_exists(value: str | None, resume: bool, overwrite: bool) -> str:
+    """One of IF_EXISTS. `resume` and `overwrite` say the same as the choices of these names, and must not say something else."""
+    said = [name for name, given in (("resume", flag("resume", resume)), ("overwrite", flag("overwrite", overwrite))) if given]
+    if value is None:
+        if len(said) > 1:
+            raise ValueError("give resume or overwrite, and not both")
+        return said[0] if said else "error"
+    if not isinstance(value, str) or value not in IF_EXISTS:
+        raise ValueError(f"if_exists must be {' or '.join(map(repr, IF_EXISTS))}, not {value!r}")
+    if said and said != [value]:
+        raise ValueError(f"if_exists={value!r} and {said[0]}=True do not go together: leave one of them out")
+    return value
 
 
 def text(argument: str, value: str | None) -> str:

@@ -36,7 +36,7 @@ class Handle:
         spool: bytes,
         spool_bytes: int,
         /,
-    ) -> None: ...
+    ) -> bool: ...
     def log(
         self,
         epoch: SupportsIndex,

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex
 
 from portolan import _arrays, _closing, _device, _options, _programs
-from portolan._portolan import Error, Forked, Handle
+from portolan._portolan import Error, Forked, Handle, Refused
 
 _MODES = {"epoch-end": 0, "train-forward": 1}
 _WHEN_FULL = {"wait": 0, "drop": 1}
@@ -45,8 +45,11 @@ class Run:
         group: the ranks of one job give the same group and share the run. A rank that is started again while the others
             go on asks for ``resume`` as well.
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
-        resume: the run may exist: go on with it. An epoch seen again replaces.
-        overwrite: the run may exist: remove it first.
+        if_exists: what to do where a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: go on with it
+            (an epoch seen again replaces); ``"overwrite"``: remove it first; ``"number"``: record this one as NAME/2, or NAME/3, ...:
+            the first that does not exist, of scripts that start at the same time a name for each. ``run.name`` is the name it has.
+        resume: True: the same as ``if_exists="resume"``.
+        overwrite: True: the same as ``if_exists="overwrite"``.
         strict: raise where otherwise a line on stderr says it and training goes on: RowsRefused for rows that cannot be used
             (NaN, ...), after the others are logged; Closed once the collector has ended the run (it was removed, or is damaged);
             TimedOut from ``close()``.
@@ -86,6 +89,7 @@ class Run:
         config: Mapping[str, Any] | None = None,
         group: str | None = None,
         rank: int | None = None,
+        if_exists: str | None = None,
         resume: bool = False,
         overwrite: bool = False,
         strict: bool = False,
@@ -99,9 +103,11 @@ class Run:
             raise ValueError("give store or endpoint, not both")
         if store is None and endpoint is None:
             store = _programs.default_store()
-        self._name = name
+        policy = _options.if_exists(if_exists, resume, overwrite)
         self._handle = Handle()
-        self._handle.open(
+        self._name = name = _open(
+            self._handle,
+            policy,
             _options.name(name),
             _options.directory("store", store),
             _options.endpoint(endpoint),
@@ -112,8 +118,8 @@ class Run:
             _options.config(config),
             _options.text("group", group),
             _options.rank(rank, group),
-            _options.flag("resume", resume),
-            _options.flag("overwrite", overwrite),
+            policy == "resume",
+            policy == "overwrite",
             _options.flag("strict", strict),
             _options.choice("when_full", when_full, _WHEN_FULL),
             _options.count("ring_bytes", ring_bytes),
@@ -274,6 +280,23 @@ class Run:
         state = "open" if self.is_open else "closed"
         where = f"endpoint={self._endpoint!r}" if self._store is None else f"store={self._store!r}"
         return f"<portolan.Run {self._name!r} {state}, {where}>"
+
+
+def _open(handle: Handle, policy: str, name: str, *options: Any) -> str:
+    """The name under which it is open."""
+    if handle.open(name, *options):
+        return name
+    if policy != "number":
+        raise Refused(
+            f"run '{name}' exists: give another name, or say what is to become of it: if_exists=\"number\" records this one as {name}/2, "
+            '"overwrite" removes it first, "resume" goes on with it'
+        )
+    # The collector gives a name once, whoever asks at the same time.
+    number = 2
+    while not handle.open(f"{name}/{number}", *options):
+        number += 1
+    _warn(f"{name}/{number}", f"run '{name}' exists: this one is recorded as '{name}/{number}'")
+    return f"{name}/{number}"
 
 
 def _warn(name: str, error: BaseException | str) -> None:

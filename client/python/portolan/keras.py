@@ -39,7 +39,7 @@ class PortolanCallback(keras.callbacks.Callback):
         scores: what the model returns, "logits" or "probs"; default: what the loss says.
         output: which output it is, of a model with several: its name or number.
         batch_size: of the pass.
-        options: further arguments of portolan.Run: store, endpoint, labels, overwrite, ...
+        options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     fit(initial_epoch=...) and keras.callbacks.BackupAndRestore go on with the run.
     """

@@ -48,7 +48,7 @@ class PortolanCallback(Callback):
         observations: ``f(module, batch) -> (ids, logits, gold)``, in train-forward mode ``f(outputs, batch)``, for batches or modules
             of other forms.
         ids, gold: names of the entries of batches that are dicts; batches may also be (ids, x, ..., y).
-        options: further arguments of portolan.Run: store, endpoint, labels, overwrite, ...
+        options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     Every process of the job records its share. Training that is resumed from a checkpoint continues the run.
     """

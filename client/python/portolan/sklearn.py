@@ -52,7 +52,7 @@ def track(
         first_epoch: training that goes on: this estimator, and the run, have seen so many epochs.
         correct_only: for a classifier without probabilities (SGDClassifier(loss="hinge"), Perceptron): record whether it is
             right, as a probability of 1 or 0. Without it, such a classifier is refused.
-        options: of portolan.Run, for a run that is opened here: store, config, overwrite, ...
+        options: of portolan.Run, for a run that is opened here: store, config, if_exists, ...
     """
     for name, value in (("epochs", epochs), ("batch_size", batch_size)):
         if value is not None and value < 1:

@@ -41,7 +41,7 @@ class PortolanCallback(Callback):
             takes it, and need not use it.)
         scores: what the module returns, "logits" or "probs"; default: what the net's criterion says.
         observations: ``f(batch, y_pred) -> (ids, scores, gold)``, for train-forward with batches of other forms.
-        options: further arguments of portolan.Run: store, endpoint, labels, overwrite, ...
+        options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     partial_fit(), and a net whose history was loaded, go on with the run.
     """
@@ -70,11 +70,13 @@ class PortolanCallback(Callback):
             _ids.check_unique(_HOOK, self.ids)
         self.logits_ = (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
-        self.recorder_ = _hooks.Recorder(_HOOK, self.run, self.mode, options)
+        resumed = len(net.history) > 0
+        if not resumed or self.recorder_ is None or self.recorder_.options != options:  # else it knows which run goes on
+            self.recorder_ = _hooks.Recorder(_HOOK, self.run, self.mode, options)
         parameters = {name: getattr(net, name, None) for name in ("lr", "batch_size", "max_epochs", "optimizer", "criterion")}
         versions = {"torch": torch.__version__, "skorch": skorch.__version__}
         record = _hooks.record(net.module_, versions, torch.initial_seed(), parameters)
-        self.recorder_.open(type(net.module_).__name__, record, resumed=len(net.history) > 0)
+        self.recorder_.open(type(net.module_).__name__, record, resumed=resumed)
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, y_pred: Any = None, **kwargs: Any) -> None:
         if training and self.mode == "train-forward":

@@ -153,16 +153,18 @@ def _open_shared(name: str, options: dict[str, Any]) -> Run:
             run = Run(name, group=group, rank=0, **options)
         except Exception as error:  # the others must hear of it, whatever it was
             failure = error
-    message = [(group, None if failure is None else f"{type(failure).__name__}: {failure}")]
+    message = [(group, None if run is None else run.name, None if failure is None else f"{type(failure).__name__}: {failure}")]
     torch.distributed.broadcast_object_list(message, src=0)
-    group, text = message[0]
+    group, opened, text = message[0]
     if failure is not None:
         raise failure
     if text is not None:
         raise _portolan.Error(f"rank 0 could not open run {name}: {text}")
     if run is None:
-        options = {**options, "overwrite": False}  # rank 0 has done it
-        run = Run(name, group=group, rank=rank, **options)
+        options = {**options, "overwrite": False}  # rank 0 has done it, and has chosen the name
+        if options.get("if_exists") != "resume":
+            options["if_exists"] = None
+        run = Run(opened, group=group, rank=rank, **options)
     return run
 
 

@@ -49,7 +49,7 @@ class PortolanCallback(TrainerCallback):
         run: the run's name, or an open portolan.Run. Default: the Trainer's run_name, or the last part of its output_dir.
         observations: ``f(ids, inputs, outputs) -> (ids, logits, gold)``, for models with several labels, such as spans.
         batch_size: of the pass; default: per_device_eval_batch_size.
-        options: further arguments of portolan.Run: store, endpoint, labels, overwrite, ...
+        options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     The examples are collated as in training. Every process of the job passes over its share. Training that is resumed from a checkpoint
     continues the run.
