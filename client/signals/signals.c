@@ -1,16 +1,17 @@
 /*
  * signals.c: gold probability, correctness, margin, Σ p² of the others, entropy, largest probability, prediction.
  *
- * Work goes in blocks of 64 lanes, so that vector instructions do it. With few classes (the common case) a lane is a
- * row, and a step looks at one class of 64 rows; with many a lane is a 64th of the row's classes, merged at
- * the end of the row. The loops themselves are in signals_lanes.h, once for float32 and once for float64 input.
+ * Work goes through 16 lanes, so that vector instructions do it. With few classes (the common case) a lane is a row,
+ *and a step looks at one class of 16 rows; with many a lane is a 16th of one row's classes, merged at the end of the
+ *row. The loops over the lanes are in signals_lanes.h, compiled for three kinds of processor; the best that this one
+ * understands is taken. The way to them is in signals_rows.h, once for float32 and once for float64 input.
  *
  * Stability: with m the maximum, e_k = e^(z_k − m) and rest = Σ e_k besides the maximum's own 1,
  *	p_k = e_k / (1 + rest)		Σ p² over k ≠ gold = Σ e_k² / (1 + rest)²	margin from z itself
  *	entropy = ln(1 + rest) + Σ e_k (m − z_k) / (1 + rest)		every term ≥ 0, so nothing cancels
- * and a probability near 1 leaves small, accurate numbers for all the others. The float32 sums of a lane are moved
- * into float64 ones every 16 steps. Which of the two ways is taken depends on the number of classes alone: a row's
- * signals are the same bits whatever batch it is in.
+ * and a probability near 1 leaves small, accurate numbers for all the others. A lane's float32 sums are moved into
+ *float64 ones every 16 steps. Which of the two ways is taken depends on the number of classes alone: a row's signals
+ *are the same bits whatever batch it is in, and on every processor.
  */
 #include "signals.h"
 
@@ -20,208 +21,308 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define LANES 64
+#define LANES 16
+#define ROWS 64          /* whose sums become signals together */
 #define WIDE_CLASSES 129 /* from here on a row fills the lanes well, also when it is alone */
+#define PIECE_STEPS 128  /* of which the scores, and what becomes of them, stay in the first-level cache */
 #define FOLD_STEPS 16
+#define LEAST_BELOW (-104) /* e^x is 0 from well above here on */
 #define PROB_TOLERANCE 1e-6
 #define SUM_TOLERANCE 0.01
 
+_Static_assert(WIDE_CLASSES - 1 <= PIECE_STEPS, "rows side by side are one piece");
+
 struct block {
-	const char *data; /* the first row */
 	ptrdiff_t row_stride, column_stride;
-	size_t rows, classes, steps;
-	double pad; /* what wide rows are filled up with: a score that changes nothing */
+	size_t classes;
 	bool wide, probs;
-	int32_t gold[LANES];
+};
+
+/* Which classes the lanes look at, and what they are to know of them. */
+struct seen {
+	int32_t first[LANES], apart; /* the class in the first step; how far it is to that in the next one */
+	int32_t gold[LANES], predicted[LANES];
+};
+
+/* What goes through the lanes together. */
+struct unit {
+	const struct block *block;
+	const char *data; /* the first row */
+	size_t first, rows, steps;
+	struct seen seen;
+};
+
+/* Largest score; the largest besides the gold one. */
+struct peak_f32 {
+	float top[LANES], other[LANES];
+	int32_t predicted[LANES], bad[LANES];
+};
+
+struct peak_f64 {
+	double top[LANES], other[LANES];
+	int32_t predicted[LANES], bad[LANES];
 };
 
 struct sums {
-	float rest[LANES], other_sq[LANES], weighted[LANES], gold[LANES];
-	double total_rest[LANES], total_other_sq[LANES], total_weighted[LANES];
+	double rest[LANES], other_sq[LANES], weighted[LANES];
 };
 
 struct result {
-	float margin[LANES], max_prob[LANES];
-	int32_t predicted[LANES], bad[LANES];
-	uint8_t correct[LANES], refused[LANES];
+	float rest[ROWS], other_sq[ROWS], weighted[ROWS];
+	float gold[ROWS], margin[ROWS], max_prob[ROWS]; /* gold: of logits first how far it is below the largest */
+	int32_t predicted[ROWS], bad[ROWS];
+	uint8_t correct[ROWS], refused[ROWS];
 };
 
-/* Which class each lane looks at. */
+struct signals_kernels {
+	void (*peak_add_f32)(struct peak_f32 *, const float *, size_t, const struct seen *);
+	void (*below_f32)(float *, const float *, size_t, const struct peak_f32 *);
+	void (*peak_add_f64)(struct peak_f64 *, const double *, size_t, const struct seen *);
+	void (*below_f64)(float *, const double *, size_t, const struct peak_f64 *);
+	void (*logits_add)(struct sums *, const float *, size_t, const struct seen *);
+};
+
+/* Hidden from the compiler, which would write the loop over some lanes out once for each of them, and gain nothing. */
+#define HIDE(lane) __asm__("" : "+r"(lane))
+
+#define KIND(name) plain_##name
+#define KERNEL static
+#define FLOATS 4
+#include "signals_lanes.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WITH_WIDE
+#define KIND(name) avx2_##name
+#define KERNEL __attribute__((target("avx2"))) static
+#define FLOATS 8
+#include "signals_lanes.h"
+
+#define KIND(name) avx512_##name
+#define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))) static
+#define FLOATS 16
+#include "signals_lanes.h"
+#endif
+
+/* Of probabilities there is one kind only: they are rarely logged, and the library is to stay small. */
+#define PROBS 4
 static void
-block_index(const struct block *block, size_t step, int32_t *index)
+probs_add(struct sums *restrict sums, const float *restrict probs, size_t steps, const struct seen *restrict seen)
 {
+	for (size_t lane = 0; lane < LANES; lane += PROBS) {
+		int32_t index[PROBS], gold[PROBS];
+
+		HIDE(lane);
+		for (size_t j = 0; j < PROBS; j++) {
+			index[j] = seen->first[lane + j];
+			gold[j] = seen->gold[lane + j];
+		}
+		for (size_t step = 0; step < steps;) {
+			size_t end = steps - step > FOLD_STEPS ? step + FOLD_STEPS : steps;
+			float rest[PROBS] = {0}, other_sq[PROBS] = {0}, weighted[PROBS] = {0};
+
+			for (; step < end; step++)
+				for (size_t j = 0; j < PROBS; j++) {
+					float p = probs[step * LANES + lane + j], large = p > FLT_MIN ? p : FLT_MIN;
+					float square = p > 0x1p-62f ? p * p : 0.0f;
+
+					rest[j] += p;
+					other_sq[j] += index[j] == gold[j] ? 0.0f : square;
+					weighted[j] -= p * log_positive(large);
+					index[j] += seen->apart;
+				}
+			for (size_t j = 0; j < PROBS; j++) {
+				sums->rest[lane + j] += (double)rest[j];
+				sums->other_sq[lane + j] += (double)other_sq[j];
+				sums->weighted[lane + j] += (double)weighted[j];
+			}
+		}
+	}
+}
+
+static void
+seen_from(struct unit *unit, size_t step)
+{
+	bool wide = unit->block->wide;
+
 	for (int32_t j = 0; j < LANES; j++)
-		index[j] = block->wide ? (int32_t)(step * LANES) + j : (int32_t)step;
+		unit->seen.first[j] = wide ? (int32_t)(step * LANES) + j : (int32_t)step;
+	unit->seen.apart = wide ? LANES : 1;
 }
-
-/* Every few steps, and after the last, moves a lane's sums into its totals; at the end the totals are the sums. */
-static void
-sums_fold(struct sums *sums, const struct block *block, size_t step)
-{
-	bool last = step + 1 == block->steps;
-
-	if (block->steps <= FOLD_STEPS || (step % FOLD_STEPS != FOLD_STEPS - 1 && !last))
-		return;
-	for (int j = 0; j < LANES; j++) {
-		sums->total_rest[j] += sums->rest[j];
-		sums->total_other_sq[j] += sums->other_sq[j];
-		sums->total_weighted[j] += sums->weighted[j];
-		sums->rest[j] = last ? (float)sums->total_rest[j] : 0;
-		sums->other_sq[j] = last ? (float)sums->total_other_sq[j] : 0;
-		sums->weighted[j] = last ? (float)sums->total_weighted[j] : 0;
-	}
-}
-
-/* The lanes of a wide row become one, lane 0. */
-static void
-sums_merge(struct sums *sums)
-{
-	double rest = 0, other_sq = 0, weighted = 0;
-	float gold = 0;
-
-	for (int j = 0; j < LANES; j++) {
-		rest += sums->rest[j];
-		other_sq += sums->other_sq[j];
-		weighted += sums->weighted[j];
-		gold += sums->gold[j]; /* one lane saw it */
-	}
-	sums->rest[0] = (float)rest;
-	sums->other_sq[0] = (float)other_sq;
-	sums->weighted[0] = (float)weighted;
-	sums->gold[0] = gold;
-}
-
-/* Each loop over the lanes is a function of its own: inlined, `restrict` is lost, and with it much of the speed. */
-#define LOOP __attribute__((noinline)) static void
 
 #define REAL float
 #define REAL_MAX FLT_MAX
 #define NAME(name) name##_f32
-#include "signals_lanes.h"
+#include "signals_rows.h"
 
 #define REAL double
 #define REAL_MAX DBL_MAX
 #define NAME(name) name##_f64
-#include "signals_lanes.h"
+#include "signals_rows.h"
 
-LOOP
-finish_logits(struct sums *restrict sums, struct result *restrict result)
+static double
+sum_of(const double x[LANES])
 {
-	for (int j = 0; j < LANES; j++) {
-		float rest = sums->rest[j], share = 1.0f / (1.0f + rest);
+	double eight[8], four[4];
 
-		sums->gold[j] *= share;
-		sums->other_sq[j] *= share * share;
-		sums->weighted[j] = log1p_nonnegative(rest) + sums->weighted[j] * share;
+	for (int j = 0; j < 8; j++)
+		eight[j] = x[j] + x[j + 8];
+	for (int j = 0; j < 4; j++)
+		four[j] = eight[j] + eight[j + 4];
+	return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+/* The lanes' sums become those of their rows; of a wide row they are one. */
+static void
+sums_store(const struct sums *sums, const struct unit *unit, struct result *result)
+{
+	size_t first = unit->first;
+
+	if (unit->block->wide) {
+		result->rest[first] = (float)sum_of(sums->rest);
+		result->other_sq[first] = (float)sum_of(sums->other_sq);
+		result->weighted[first] = (float)sum_of(sums->weighted);
+		return;
+	}
+	for (int j = 0; j < LANES; j++) { /* there is room for LANES rows */
+		result->rest[first + j] = (float)sums->rest[j];
+		result->other_sq[first + j] = (float)sums->other_sq[j];
+		result->weighted[first + j] = (float)sums->weighted[j];
+	}
+}
+
+static void
+finish_logits(struct result *result)
+{
+	for (int j = 0; j < ROWS; j++) {
+		float rest = result->rest[j], share = 1.0f / (1.0f + rest);
+
+		result->gold[j] = exp_nonpositive(result->gold[j]) * share;
+		result->other_sq[j] *= share * share;
+		result->weighted[j] = log1p_nonnegative(rest) + result->weighted[j] * share;
 		result->max_prob[j] = share;
 	}
 }
 
-LOOP
-finish_probs(const struct sums *restrict sums, struct result *restrict result)
+static void
+finish_probs(struct result *result)
 {
-	for (int j = 0; j < LANES; j++)
-		result->bad[j] |= !(fabsf(sums->rest[j] - 1.0f) <= (float)SUM_TOLERANCE);
+	for (int j = 0; j < ROWS; j++)
+		result->bad[j] |= !(fabsf(result->rest[j] - 1.0f) <= (float)SUM_TOLERANCE);
 }
 
-LOOP
-finish_flags(struct result *restrict result, const int32_t *restrict gold)
-{
-	for (int j = 0; j < LANES; j++) {
-		result->correct[j] = result->predicted[j] == gold[j];
-		result->refused[j] = result->bad[j] != 0;
-	}
-}
-
-/* Copies the lanes out as rows first, first + 1, …; returns how many are refused. */
+/* Copies the block's results out as rows first, first + 1, …; returns how many are refused. */
 static size_t
-store_rows(const struct block *block, const struct sums *sums, const struct result *result, size_t first,
+store_rows(const struct block *block, struct result *result, size_t first, size_t count, const int32_t *gold,
            const struct signals_columns *columns, uint8_t *refused)
 {
-	size_t count = block->wide ? 1 : block->rows, bad = 0;
+	size_t bad = 0;
 
-	memcpy(columns->gold_prob + first, sums->gold, count * sizeof(float));
-	memcpy(columns->other_sq + first, sums->other_sq, count * sizeof(float));
-	memcpy(columns->entropy + first, sums->weighted, count * sizeof(float));
+	memcpy(columns->gold_prob + first, result->gold, count * sizeof(float));
+	memcpy(columns->other_sq + first, result->other_sq, count * sizeof(float));
+	memcpy(columns->entropy + first, result->weighted, count * sizeof(float));
 	memcpy(columns->max_prob + first, result->max_prob, count * sizeof(float));
 	memcpy(columns->predicted + first, result->predicted, count * sizeof(int32_t));
 	if (!block->probs)
 		memcpy(columns->margin + first, result->margin, count * sizeof(float));
-	memcpy(columns->correct + first, result->correct, count);
-	memcpy(refused + first, result->refused, count);
-	for (size_t j = 0; j < count; j++)
-		bad += result->refused[j];
+	for (size_t j = 0; j < count; j++) {
+		columns->correct[first + j] = result->predicted[j] == gold[first + j];
+		refused[first + j] = result->bad[j] != 0;
+		bad += result->bad[j] != 0;
+	}
 	return bad;
 }
 
+/* `rows` ≤ ROWS rows from `first` on. */
 static void
-block_run(const struct block *block, enum portolan_type type, struct sums *sums, struct result *result)
+block_run(const struct signals_kernels *kernels, const struct block *block, const struct portolan_array *scores,
+          size_t first, size_t rows, const int32_t *gold, struct result *result)
 {
-	memset(sums, 0, sizeof(*sums));
-	if (block->probs) {
-		if (type == PORTOLAN_F32)
-			block_probs_f32(block, sums, result);
+	struct unit unit;
+
+	unit.block = block;
+	unit.rows = block->wide ? 1 : LANES;
+	unit.steps = block->wide ? (block->classes + LANES - 1) / LANES : block->classes == 1 ? 2 : block->classes;
+	memset(result, 0, sizeof(*result));
+	for (unit.first = 0; unit.first < rows; unit.first += unit.rows) {
+		struct sums sums;
+
+		for (int j = 0; j < LANES; j++)
+			sums.rest[j] = sums.other_sq[j] = sums.weighted[j] = 0;
+		unit.data = (const char *)scores->data + (ptrdiff_t)(first + unit.first) * scores->row_stride;
+		if (unit.rows > rows - unit.first)
+			unit.rows = rows - unit.first;
+		for (size_t j = 0; j < LANES; j++)
+			unit.seen.gold[j] = gold[first + unit.first + (j < unit.rows ? j : 0)];
+		if (scores->type == PORTOLAN_F32)
+			unit_run_f32(&unit, kernels, &sums, result);
 		else
-			block_probs_f64(block, sums, result);
-	} else {
-		if (type == PORTOLAN_F32)
-			block_logits_f32(block, sums, result);
-		else
-			block_logits_f64(block, sums, result);
+			unit_run_f64(&unit, kernels, &sums, result);
+		sums_store(&sums, &unit, result);
 	}
-	if (block->wide)
-		sums_merge(sums);
 	if (block->probs)
-		finish_probs(sums, result);
+		finish_probs(result);
 	else
-		finish_logits(sums, result);
-	finish_flags(result, block->gold);
+		finish_logits(result);
 }
 
-static size_t
-signals_run(const struct portolan_array *scores, bool probs, size_t n, size_t classes, const int32_t *gold,
-            const struct signals_columns *columns, uint8_t *refused)
+size_t
+signals_derive(const struct signals_kernels *kernels, const struct portolan_array *scores, bool probs, size_t n,
+               size_t classes, const int32_t *gold, const struct signals_columns *columns, uint8_t *refused)
 {
-	bool wide = classes >= WIDE_CLASSES;
-	size_t per_block = wide ? 1 : LANES, bad = 0;
-	struct block block = {
+	const struct block block = {
 	        .row_stride = scores->row_stride,
 	        .column_stride = scores->column_stride,
 	        .classes = classes,
-	        .steps = wide           ? (classes + LANES - 1) / LANES
-	                 : classes == 1 ? 2
-	                                : classes,
-	        .pad = probs ? 0 : -INFINITY,
-	        .wide = wide,
+	        .wide = classes >= WIDE_CLASSES,
 	        .probs = probs,
 	};
+	size_t bad = 0;
 
-	for (size_t first = 0; first < n; first += per_block) {
-		struct sums sums;
+	for (size_t first = 0; first < n; first += ROWS) {
+		size_t rows = n - first < ROWS ? n - first : ROWS;
 		struct result result;
 
-		block.data = (const char *)scores->data + (ptrdiff_t)first * scores->row_stride;
-		block.rows = n - first < per_block ? n - first : per_block;
-		for (size_t j = 0; j < LANES; j++)
-			block.gold[j] = wide ? gold[first] : j < block.rows ? gold[first + j] : 0;
-		block_run(&block, scores->type, &sums, &result);
-		bad += store_rows(&block, &sums, &result, first, columns, refused);
+		block_run(kernels, &block, scores, first, rows, gold, &result);
+		bad += store_rows(&block, &result, first, rows, gold, columns, refused);
 	}
 	return bad;
+}
+
+const struct signals_kernels *
+signals_kernels_named(const char *name)
+{
+#ifdef WITH_WIDE
+	if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		return &avx512_kernels;
+	if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2"))
+		return &avx2_kernels;
+#endif
+	return strcmp(name, "plain") == 0 ? &plain_kernels : NULL;
+}
+
+static const struct signals_kernels *
+kernels_best(void)
+{
+	const struct signals_kernels *kernels = signals_kernels_named("avx512");
+
+	if (!kernels)
+		kernels = signals_kernels_named("avx2");
+	return kernels ? kernels : &plain_kernels;
 }
 
 size_t
 signals_from_logits(const struct portolan_array *logits, size_t n, size_t classes, const int32_t *gold,
                     const struct signals_columns *columns, uint8_t *refused)
 {
-	return signals_run(logits, false, n, classes, gold, columns, refused);
+	return signals_derive(kernels_best(), logits, false, n, classes, gold, columns, refused);
 }
 
 size_t
 signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes, const int32_t *gold,
                    const struct signals_columns *columns, uint8_t *refused)
 {
-	return signals_run(probs, true, n, classes, gold, columns, refused);
+	return signals_derive(kernels_best(), probs, true, n, classes, gold, columns, refused);
 }
 
 float

@@ -15,6 +15,8 @@
 
 #include <portolan/portolan.h>
 
+#include <stdbool.h>
+
 /* One array of n values for each signal, all given. Rows refused have unspecified values. */
 struct signals_columns {
 	float *gold_prob; /* p(gold) */
@@ -39,6 +41,13 @@ size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t c
 #define SIGNALS_GIVEN 6
 size_t signals_given(const struct portolan_array *block, size_t n, const int32_t *gold,
                      const struct signals_columns *columns, uint8_t *refused);
+
+/* The loops over logits are compiled for several kinds of processor: "plain", "avx2" and "avx512". All give the same
+ * bits; signals_from_logits() takes the best. For tests: NULL where this processor, or the compiler, has no such kind.
+ */
+const struct signals_kernels *signals_kernels_named(const char *name);
+size_t signals_derive(const struct signals_kernels *kernels, const struct portolan_array *scores, bool probs, size_t n,
+                      size_t classes, const int32_t *gold, const struct signals_columns *columns, uint8_t *refused);
 
 /* The elementary functions within, for their tests: e^x for x ≤ 0 (0 below FLT_MIN); ln x for x ≥ FLT_MIN; ln(1 + x), x
  * ≥ 0. */

@@ -120,10 +120,13 @@ refuses(derive *from, size_t classes, const float *row, int32_t gold, bool expec
 static void
 test_refused(void **state)
 {
-	float row[40] = {0};
+	static const size_t many[] = {1,   14,  128,
+	                              129, 144, 300}; /* rows side by side, and alone with and without a rest */
+	float row[300] = {0};
 
 	(void)state;
-	for (size_t classes = 1; classes <= 40; classes += 13) { /* 1, 14, 27, 40: both ways of working */
+	for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+		size_t classes = many[i];
 		int32_t gold = classes == 1 ? 1 : 0, last = (int32_t)classes - 1;
 
 		row[last] = NAN;
@@ -136,7 +139,7 @@ test_refused(void **state)
 		row[last] = 0;
 		refuses(signals_from_logits, classes, row, gold, false);
 	}
-	for (size_t classes = 2; classes <= 40; classes += 38) {
+	for (size_t classes = 2; classes <= 300; classes += 298) {
 		memset(row, 0, sizeof(row));
 		row[0] = 1;
 		refuses(signals_from_probs, classes, row, 0, false);
@@ -160,6 +163,35 @@ test_refused(void **state)
 	refuses(signals_from_probs, 1, row, 1, true);
 	row[0] = NAN;
 	refuses(signals_from_probs, 1, row, 0, true);
+}
+
+/* Equal scores: the lowest class, wherever the two are, and whichever type. */
+static void
+test_ties(void **state)
+{
+	static const size_t many[] = {40, 128, 129, 300, 5000};
+	static float single[5000];
+	static double wide[5000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++)
+		for (size_t apart = 1; apart < many[i]; apart = apart * 3 + 1) {
+			size_t classes = many[i], first = (classes - apart) / 2;
+			int32_t gold = (int32_t)(first + apart);
+			struct output out;
+
+			for (size_t k = 0; k < classes; k++)
+				wide[k] = single[k] = k == first || k == first + apart ? 1 : -3;
+			out = run(signals_from_logits, (struct portolan_array){single, PORTOLAN_F32, 0, 4}, 1, classes,
+			          &gold);
+			assert_int_equal(out.predicted[0], first);
+			assert_float_equal(out.margin[0], 0, 0);
+			assert_float_equal(out.gold_prob[0], out.max_prob[0], 0);
+			out = run(signals_from_logits, (struct portolan_array){wide, PORTOLAN_F64, 0, 8}, 1, classes,
+			          &gold);
+			assert_int_equal(out.predicted[0], first);
+			assert_float_equal(out.gold_prob[0], out.max_prob[0], 0);
+		}
 }
 
 static void
@@ -247,12 +279,15 @@ random_normal(void)
 	return sqrt(-2 * log(1 - drand48())) * cos(2 * M_PI * drand48());
 }
 
-/* Rows at odd addresses, columns backwards: a layout as bad as any. */
+/* `plain`: contiguous, which is read in place. Else rows at odd addresses, columns backwards: a layout as bad as any.
+ */
 static void
-compare_random(size_t classes, enum portolan_type type, double scale, size_t n)
+compare_random_in(bool plain, size_t classes, enum portolan_type type, double scale, size_t n)
 {
-	size_t width = type == PORTOLAN_F32 ? 4 : 8;
-	ptrdiff_t row_stride = (ptrdiff_t)(classes * width) + 3;
+	size_t width = type == PORTOLAN_F32 ? 4 : 8, odd = plain ? 0 : 1;
+	ptrdiff_t row_stride = (ptrdiff_t)(classes * width) + (plain ? 0 : 3);
+	ptrdiff_t column_stride = plain ? (ptrdiff_t)width : -(ptrdiff_t)width;
+	size_t first = odd + (plain ? 0 : (classes - 1) * width);
 	char *memory = malloc((size_t)row_stride * n + 1);
 	double *z = malloc(n * classes * sizeof(*z));
 	int32_t gold[ROWS];
@@ -264,15 +299,14 @@ compare_random(size_t classes, enum portolan_type type, double scale, size_t n)
 			float single = (float)(scale * random_normal());
 			double value = type == PORTOLAN_F32 ? (double)single : scale * random_normal();
 			bool masked = lrand48() % 10 == 0 && (int32_t)k != gold[r];
-			char *at = memory + 1 + (ptrdiff_t)r * row_stride + (ptrdiff_t)((classes - 1 - k) * width);
+			char *at = memory + first + (ptrdiff_t)r * row_stride + (ptrdiff_t)k * column_stride;
 
 			z[r * classes + k] = value = masked ? -INFINITY : value;
 			single = (float)value;
 			memcpy(at, width == 4 ? (void *)&single : (void *)&value, width);
 		}
 	}
-	out = run(signals_from_logits,
-	          (struct portolan_array){memory + 1 + (classes - 1) * width, type, row_stride, -(ptrdiff_t)width}, n,
+	out = run(signals_from_logits, (struct portolan_array){memory + first, type, row_stride, column_stride}, n,
 	          classes, gold);
 	assert_int_equal(out.refused_count, 0);
 	for (size_t r = 0; r < n; r++) {
@@ -293,9 +327,16 @@ compare_random(size_t classes, enum portolan_type type, double scale, size_t n)
 }
 
 static void
+compare_random(size_t classes, enum portolan_type type, double scale, size_t n)
+{
+	compare_random_in(false, classes, type, scale, n);
+	compare_random_in(true, classes, type, scale, n);
+}
+
+static void
 test_random_logits(void **state)
 {
-	static const size_t classes[] = {2, 3, 10, 32, 33, 64, 65, 1000};
+	static const size_t classes[] = {2, 3, 10, 32, 33, 64, 65, 128, 129, 144, 1000, 2048, 2049};
 
 	(void)state;
 	srand48(1);
@@ -372,6 +413,76 @@ test_rows_are_independent(void **state)
 	}
 }
 
+/* The bits of what `kernels` derives from some rows, of which one has a NaN. */
+static struct output
+derive_with(const struct signals_kernels *kernels, const void *memory, bool probs, bool single, bool reversed,
+            size_t classes, const int32_t *gold)
+{
+	ptrdiff_t width = single ? 4 : 8, columns = (ptrdiff_t)classes;
+	struct portolan_array scores = {memory, single ? PORTOLAN_F32 : PORTOLAN_F64, columns * width, width};
+	struct output out = {0};
+	struct signals_columns to = {out.gold_prob, out.margin,    out.other_sq, out.entropy,
+	                             out.max_prob,  out.predicted, out.correct};
+
+	if (reversed) {
+		scores.data = (const char *)memory + (columns - 1) * width;
+		scores.column_stride = -width;
+	}
+	out.refused_count = signals_derive(kernels, &scores, probs, 37, classes, gold, &to, out.refused);
+	for (size_t r = 0; r < 37; r++)
+		if (out.refused[r]) /* unspecified */
+			out.gold_prob[r] = out.margin[r] = out.other_sq[r] = out.entropy[r] = out.max_prob[r] =
+			        (float)(out.predicted[r] = out.correct[r] = 0);
+	return out;
+}
+
+/* Every kind of processor gives the same bits. */
+static void
+test_kinds_agree(void **state)
+{
+	static const char *const names[] = {"avx2", "avx512"};
+	static const size_t classes[] = {1, 2, 3, 17, 128, 129, 300, 5000};
+	double *wide = malloc(37 * 5000 * sizeof(*wide));
+	float *narrow = malloc(37 * 5000 * sizeof(*narrow));
+	int32_t gold[37];
+
+	(void)state;
+	srand48(4);
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		for (int turn = 0; turn < 8; turn++) {
+			bool probs = turn & 1, single = turn & 2, reversed = turn & 4;
+			size_t n = classes[i];
+
+			for (size_t r = 0; r < 37; r++) {
+				double sum = 0;
+
+				gold[r] = (int32_t)(lrand48() % (long)(n == 1 ? 2 : n));
+				for (size_t k = 0; k < n; k++)
+					sum += wide[r * n + k] = probs ? exp(3 * random_normal()) : 3 * random_normal();
+				for (size_t k = 0; k < n; k++)
+					wide[r * n + k] /= probs ? sum : 1;
+			}
+			wide[5 * n + n / 2] = (double)NAN;
+			for (size_t k = 0; k < 37 * n; k++)
+				narrow[k] = (float)wide[k];
+			for (size_t j = 0; j < 2; j++) {
+				const struct signals_kernels *kernels = signals_kernels_named(names[j]);
+				const void *memory = single ? (void *)narrow : (void *)wide;
+				struct output expected, got;
+
+				if (!kernels)
+					continue;
+				expected = derive_with(signals_kernels_named("plain"), memory, probs, single, reversed,
+				                       n, gold);
+				got = derive_with(kernels, memory, probs, single, reversed, n, gold);
+				assert_int_equal(expected.refused_count, 1);
+				assert_memory_equal(&got, &expected, sizeof(got));
+			}
+		}
+	free(narrow);
+	free(wide);
+}
+
 static double
 ulps(float got, double expected)
 {
@@ -418,14 +529,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_by_hand),
-	        cmocka_unit_test(test_probs_by_hand),
-	        cmocka_unit_test(test_refused),
-	        cmocka_unit_test(test_extremes),
-	        cmocka_unit_test(test_random_logits),
-	        cmocka_unit_test(test_random_probs),
-	        cmocka_unit_test(test_rows_are_independent),
-	        cmocka_unit_test(test_elementary_functions),
+	        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_probs_by_hand),
+	        cmocka_unit_test(test_refused),      cmocka_unit_test(test_ties),
+	        cmocka_unit_test(test_extremes),     cmocka_unit_test(test_random_logits),
+	        cmocka_unit_test(test_random_probs), cmocka_unit_test(test_rows_are_independent),
+	        cmocka_unit_test(test_kinds_agree),  cmocka_unit_test(test_elementary_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,184 @@
+/*
+ * signals_rows.h: the way of a block's scores through the lanes; included by signals.c with REAL float or double,
+ * REAL_MAX, and NAME(name), which is also that of the type's kernels.
+ *
+ * A unit is what goes through the lanes together: LANES rows (few classes) or one (many). Its scores come as pieces of
+ * some steps, small enough to stay in the first-level cache; of contiguous rows they are read where they lie.
+ */
+
+/* `count` scores, `stride` bytes apart, into every `apart`-th place. */
+static void
+NAME(gather)(REAL *to, size_t apart, const char *from, ptrdiff_t stride, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy(&to[i * apart], from + (ptrdiff_t)i * stride, sizeof(*to));
+}
+
+/* The scores of LANES rows, class after class. */
+static void
+NAME(turn)(const struct unit *unit, REAL *piece)
+{
+	const struct block *block = unit->block;
+	size_t first = block->classes ==
+	               1; /* one score is class 1 against class 0, whose logit is 0, and whose probability the rest */
+
+	memset(piece, 0, unit->steps * LANES * sizeof(*piece));
+	for (size_t row = 0; row < unit->rows; row++)
+		NAME(gather)
+		(piece + first * LANES + row, LANES, unit->data + (ptrdiff_t)row * block->row_stride,
+		 block->column_stride, block->classes);
+	if (first && block->probs)
+		for (size_t j = 0; j < LANES; j++)
+			piece[j] = 1 - piece[LANES + j];
+}
+
+/* The scores of `*steps` steps from `step` on. */
+static const REAL *
+NAME(piece)(const struct unit *unit, size_t step, size_t *steps, REAL *piece)
+{
+	const struct block *block = unit->block;
+	const char *from = unit->data + (ptrdiff_t)(step * LANES) * block->column_stride;
+	size_t left = block->classes - step * LANES, count;
+
+	if (!block->wide) {
+		*steps = unit->steps;
+		NAME(turn)(unit, piece);
+		return piece;
+	}
+	count = left < PIECE_STEPS * LANES ? left : PIECE_STEPS * LANES;
+	if (block->column_stride == sizeof(REAL) && (uintptr_t)from % sizeof(REAL) == 0 && count >= LANES) {
+		*steps = count / LANES;
+		return (const REAL *)from;
+	}
+	NAME(gather)(piece, 1, from, block->column_stride, count);
+	for (; count % LANES != 0; count++)
+		piece[count] = block->probs ? 0 : (REAL)-INFINITY; /* changes nothing */
+	*steps = count / LANES;
+	return piece;
+}
+
+static REAL
+NAME(largest)(const REAL x[LANES])
+{
+	REAL eight[8], four[4], two[2];
+
+	for (int j = 0; j < 8; j++)
+		eight[j] = x[j] > x[j + 8] ? x[j] : x[j + 8];
+	for (int j = 0; j < 4; j++)
+		four[j] = eight[j] > eight[j + 4] ? eight[j] : eight[j + 4];
+	for (int j = 0; j < 2; j++)
+		two[j] = four[j] > four[j + 2] ? four[j] : four[j + 2];
+	return two[0] > two[1] ? two[0] : two[1];
+}
+
+/* Lanes that shared one row: all of them get what holds for the row. */
+static void
+NAME(peak_merge)(struct NAME(peak) * peak)
+{
+	REAL top = NAME(largest)(peak->top), other = NAME(largest)(peak->other);
+	int32_t predicted = INT32_MAX, bad = 0;
+
+	for (int j = 0; j < LANES; j++) {
+		int32_t candidate = peak->top[j] == top ? peak->predicted[j] : INT32_MAX;
+
+		predicted = candidate < predicted ? candidate : predicted;
+		bad |= peak->bad[j];
+	}
+	for (int j = 0; j < LANES; j++) {
+		peak->top[j] = top;
+		peak->other[j] = other;
+		peak->predicted[j] = predicted;
+		peak->bad[j] = bad;
+	}
+}
+
+/* Probabilities cut to [0, 1], as float32. */
+static void
+NAME(cut)(float *restrict probs, const REAL *restrict scores, size_t steps, struct NAME(peak) *restrict peak)
+{
+	for (size_t step = 0; step < steps; step++)
+		for (size_t j = 0; j < LANES; j++) {
+			REAL x = scores[step * LANES + j], least = x > 0 ? x : 0;
+
+			peak->bad[j] |= !(x >= (REAL)-PROB_TOLERANCE) | !(x <= (REAL)(1 + PROB_TOLERANCE));
+			probs[step * LANES + j] = (float)(least < 1 ? least : 1);
+		}
+}
+
+/* The score of the gold class, given directly. */
+static REAL
+NAME(gold_score)(const struct unit *unit, size_t row, int32_t gold)
+{
+	const struct block *block = unit->block;
+	const char *at = unit->data + (ptrdiff_t)row * block->row_stride;
+	REAL x;
+
+	memcpy(&x, block->classes == 1 ? at : at + gold * block->column_stride, sizeof(x));
+	return block->classes > 1 || gold == 1 ? x : block->probs ? 1 - x : 0;
+}
+
+static void
+NAME(unit_store)(const struct unit *unit, const struct NAME(peak) * peak, struct result *result)
+{
+	for (size_t row = 0; row < unit->rows; row++) {
+		size_t to = unit->first + row;
+		REAL top = peak->top[row], gold = NAME(gold_score)(unit, row, unit->seen.gold[row]);
+		REAL margin = gold - peak->other[row], below = gold - top;
+
+		margin = margin > -(REAL)FLT_MAX ? margin : -(REAL)FLT_MAX;
+		result->margin[to] = (float)(margin < (REAL)FLT_MAX ? margin : (REAL)FLT_MAX);
+		result->predicted[to] = peak->predicted[row];
+		result->bad[to] = peak->bad[row];
+		if (unit->block->probs) {
+			result->gold[to] = (float)(gold < 0 ? 0 : gold < 1 ? gold : 1);
+			result->max_prob[to] = (float)(top < 0 ? 0 : top < 1 ? top : 1);
+		} else {
+			result->gold[to] = (float)(below > LEAST_BELOW ? below : LEAST_BELOW);
+			result->bad[to] |= !(gold >= -REAL_MAX);
+		}
+	}
+}
+
+static void
+NAME(unit_run)(struct unit *unit, const struct signals_kernels *kernels, struct sums *sums, struct result *result)
+{
+	struct NAME(peak) peak;
+	REAL piece[PIECE_STEPS * LANES];
+	float changed[PIECE_STEPS * LANES];
+	const REAL *scores = piece;
+	size_t steps = 0;
+
+	for (int j = 0; j < LANES; j++) {
+		peak.top[j] = peak.other[j] = (REAL)-INFINITY;
+		peak.predicted[j] = INT32_MAX; /* no class: ties between lanes go to one that saw something */
+		peak.bad[j] = 0;
+	}
+	for (size_t step = 0; step < unit->steps; step += steps) {
+		scores = NAME(piece)(unit, step, &steps, piece);
+		seen_from(unit, step);
+		kernels->NAME(peak_add)(&peak, scores, steps, &unit->seen);
+	}
+	if (unit->block->wide)
+		NAME(peak_merge)(&peak);
+	memcpy(unit->seen.predicted, peak.predicted, sizeof(peak.predicted));
+	for (size_t step = 0; step < unit->steps; step += steps) {
+		if (steps < unit->steps) /* else it is still there */
+			scores = NAME(piece)(unit, step, &steps, piece);
+		seen_from(unit, step);
+		if (unit->block->probs) {
+			NAME(cut)(changed, scores, steps, &peak);
+			probs_add(sums, changed, steps, &unit->seen);
+		} else {
+			kernels->NAME(below)(changed, scores, steps, &peak);
+			kernels->logits_add(sums, changed, steps, &unit->seen);
+		}
+	}
+	if (unit->block->wide && unit->block->probs)
+		for (int j = 1; j < LANES; j++)
+			peak.bad[0] |= peak.bad[j];
+	NAME(unit_store)(unit, &peak, result);
+}
+
+#undef REAL
+#undef REAL_MAX
+#undef NAME
