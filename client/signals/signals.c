@@ -149,6 +149,33 @@ seen_from(struct unit *unit, size_t step)
 	unit->seen.apart = wide ? LANES : 1;
 }
 
+/* Four rows of contiguous scores become four places of as many steps, four classes at a time; returns how many classes.
+ */
+static size_t
+turn_fours(float *to, const char *from, ptrdiff_t row_stride, size_t classes)
+{
+	typedef float four __attribute__((vector_size(16)));
+	size_t class = 0;
+
+	for (; class + 4 <= classes; class += 4) {
+		four row[4], low[2], high[2];
+
+		for (int i = 0; i < 4; i++)
+			memcpy(&row[i], from + (ptrdiff_t)i * row_stride + class * sizeof(float), sizeof(row[i]));
+		for (int i = 0; i < 2; i++) {
+			low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 1, 5);
+			high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 2, 6, 3, 7);
+		}
+		row[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
+		row[1] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
+		row[2] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
+		row[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
+		for (size_t i = 0; i < 4; i++)
+			memcpy(to + (class + i) * LANES, &row[i], sizeof(row[i]));
+	}
+	return class;
+}
+
 #define REAL float
 #define REAL_MAX FLT_MAX
 #define NAME(name) name##_f32

@@ -19,14 +19,26 @@ static void
 NAME(turn)(const struct unit *unit, REAL *piece)
 {
 	const struct block *block = unit->block;
-	size_t first = block->classes ==
-	               1; /* one score is class 1 against class 0, whose logit is 0, and whose probability the rest */
+	/* One score is class 1 against class 0, whose logit is 0, and whose probability the rest. */
+	size_t first = block->classes == 1;
 
 	memset(piece, 0, unit->steps * LANES * sizeof(*piece));
-	for (size_t row = 0; row < unit->rows; row++)
-		NAME(gather)
-		(piece + first * LANES + row, LANES, unit->data + (ptrdiff_t)row * block->row_stride,
-		 block->column_stride, block->classes);
+	for (size_t row = 0, apart; row < unit->rows; row += apart) {
+		const char *from = unit->data + (ptrdiff_t)row * block->row_stride;
+		REAL *to = piece + first * LANES + row;
+		size_t done = 0;
+
+		apart = sizeof(REAL) == sizeof(float) && block->column_stride == sizeof(REAL) && row + 4 <= unit->rows
+		                ? 4
+		                : 1;
+		if (apart == 4)
+			done = turn_fours((float *)to, from, block->row_stride, block->classes);
+		for (size_t i = 0; i < apart; i++)
+			NAME(gather)
+		(to + done * LANES + i, LANES,
+		 from + (ptrdiff_t)i * block->row_stride + (ptrdiff_t)done * block->column_stride, block->column_stride,
+		 block->classes - done);
+	}
 	if (first && block->probs)
 		for (size_t j = 0; j < LANES; j++)
 			piece[j] = 1 - piece[LANES + j];
