@@ -2,16 +2,16 @@
  * signals.c: gold probability, correctness, margin, Σ p² of the others, entropy, largest probability, prediction.
  *
  * Work goes through 16 lanes, so that vector instructions do it. With few classes (the common case) a lane is a row,
- *and a step looks at one class of 16 rows; with many a lane is a 16th of one row's classes, merged at the end of the
- *row. The loops over the lanes are in signals_lanes.h, compiled for three kinds of processor; the best that this one
+ * and a step looks at one class of 16 rows; with many a lane is a 16th of one row's classes, merged at the end of the
+ * row. The loops over the lanes are in signals_lanes.h, compiled for three kinds of processor; the best that this one
  * understands is taken. The way to them is in signals_rows.h, once for float32 and once for float64 input.
  *
  * Stability: with m the maximum, e_k = e^(z_k − m) and rest = Σ e_k besides the maximum's own 1,
  *	p_k = e_k / (1 + rest)		Σ p² over k ≠ gold = Σ e_k² / (1 + rest)²	margin from z itself
  *	entropy = ln(1 + rest) + Σ e_k (m − z_k) / (1 + rest)		every term ≥ 0, so nothing cancels
  * and a probability near 1 leaves small, accurate numbers for all the others. A lane's float32 sums are moved into
- *float64 ones every 16 steps. Which of the two ways is taken depends on the number of classes alone: a row's signals
- *are the same bits whatever batch it is in, and on every processor.
+ * float64 ones every 16 steps. Which of the two ways is taken depends on the number of classes alone: a row's signals
+ * are the same bits whatever batch it is in, and on every processor.
  */
 #include "signals.h"
 
