@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include <unistr.h>
 
 #define HEADERS_MAX (64u << 10) /* of one request, and what is sent of the answer at once */
@@ -365,7 +366,7 @@ int
 http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error)
 {
 	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-	                 MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
+	                 MHD_USE_ITC | MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls[] = {
 	        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)settings->pem},
 	        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)settings->key},
@@ -402,12 +403,20 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	               : error_set(error, PORTOLAN_E_SYSTEM, "cannot start the HTTP server");
 }
 
+/* A daemon of libmicrohttpd 0.9.75 that stops while it refuses a request reads an answer that is not there. So nobody
+ * is connected any more when it stops. */
 void
 http_stop(struct http *http)
 {
+	MHD_socket listening;
+
 	if (!http)
 		return;
+	listening = MHD_quiesce_daemon(http->daemon);
+	peers_end(http->peers);
 	MHD_stop_daemon(http->daemon);
+	if (listening != MHD_INVALID_SOCKET)
+		close(listening);
 	peers_free(http->peers);
 	free(http);
 }

@@ -1,7 +1,7 @@
 /*
- * peers.c: strangers (who have not shown the token yet) in the order in which they came. Any user of this machine can
- * open connections and say nothing, or one letter now and then: a timeout alone would not end that, and whoever comes
- * last is the likeliest to have something to say. Shutting a socket down has the thread that waits for it end.
+ * peers.c: connections in the order in which they came; strangers are those that have not shown the token yet. Any user of
+ * this machine can open connections and say nothing, or one letter now and then: a timeout alone would not end that, and
+ * whoever comes last is the likeliest to have something to say. Shutting a socket down has the thread that waits for it end.
  */
 #include "peers.h"
 
@@ -12,13 +12,15 @@
 
 struct peer {
 	int socket;
-	bool is_listed;             /* it is a stranger, and was not shut down */
-	struct peer *older, *newer; /* strangers, if it is listed */
+	bool is_trusted, is_shut; /* it has shown the token; it was shut down */
+	struct peer *older, *newer;
 };
 
 struct peers {
 	pthread_mutex_t lock;
-	size_t most, count; /* all but those shut down */
+	pthread_cond_t gone; /* one has */
+	size_t most, count;  /* all but those shut down */
+	bool at_end;         /* who comes now is shut down at once */
 	struct peer *oldest, *newest;
 };
 
@@ -30,6 +32,7 @@ peers_new(size_t most)
 	if (!peers)
 		return NULL;
 	pthread_mutex_init(&peers->lock, NULL);
+	pthread_cond_init(&peers->gone, NULL);
 	peers->most = most;
 	return peers;
 }
@@ -39,31 +42,32 @@ peers_free(struct peers *peers)
 {
 	if (!peers)
 		return;
+	pthread_cond_destroy(&peers->gone);
 	pthread_mutex_destroy(&peers->lock);
 	free(peers);
 }
 
 static void
-unlist(struct peers *peers, struct peer *peer)
+shut(struct peers *peers, struct peer *peer)
 {
-	if (!peer->is_listed)
+	if (peer->is_shut)
 		return;
-	*(peer->older ? &peer->older->newer : &peers->oldest) = peer->newer;
-	*(peer->newer ? &peer->newer->older : &peers->newest) = peer->older;
-	peer->is_listed = false;
+	shutdown(peer->socket, SHUT_RDWR);
+	peer->is_shut = true;
+	peers->count--;
 }
 
 static void
 make_room(struct peers *peers)
 {
-	struct peer *oldest = peers->oldest;
+	struct peer *peer = peers->oldest;
 
-	if (peers->count < peers->most || !oldest)
+	if (peers->count < peers->most)
 		return;
-	unlist(peers, oldest);
-	shutdown(oldest->socket, SHUT_RDWR);
-	oldest->socket = -1;
-	peers->count--;
+	while (peer && (peer->is_trusted || peer->is_shut))
+		peer = peer->newer;
+	if (peer)
+		shut(peers, peer);
 }
 
 struct peer *
@@ -75,10 +79,12 @@ peers_come(struct peers *peers, int socket)
 		return NULL;
 	pthread_mutex_lock(&peers->lock);
 	make_room(peers);
-	*peer = (struct peer){.socket = socket, .is_listed = true, .older = peers->newest};
+	*peer = (struct peer){.socket = socket, .older = peers->newest};
 	*(peers->newest ? &peers->newest->newer : &peers->oldest) = peer;
 	peers->newest = peer;
 	peers->count++;
+	if (peers->at_end)
+		shut(peers, peer);
 	pthread_mutex_unlock(&peers->lock);
 	return peer;
 }
@@ -89,8 +95,10 @@ peers_go(struct peers *peers, struct peer *peer)
 	if (!peer)
 		return;
 	pthread_mutex_lock(&peers->lock);
-	unlist(peers, peer);
-	peers->count -= peer->socket >= 0;
+	*(peer->older ? &peer->older->newer : &peers->oldest) = peer->newer;
+	*(peer->newer ? &peer->newer->older : &peers->newest) = peer->older;
+	peers->count -= !peer->is_shut;
+	pthread_cond_signal(&peers->gone);
 	pthread_mutex_unlock(&peers->lock);
 	free(peer);
 }
@@ -101,6 +109,18 @@ peers_trust(struct peers *peers, struct peer *peer)
 	if (!peer)
 		return;
 	pthread_mutex_lock(&peers->lock);
-	unlist(peers, peer);
+	peer->is_trusted = true;
+	pthread_mutex_unlock(&peers->lock);
+}
+
+void
+peers_end(struct peers *peers)
+{
+	pthread_mutex_lock(&peers->lock);
+	peers->at_end = true;
+	for (struct peer *peer = peers->oldest; peer; peer = peer->newer)
+		shut(peers, peer);
+	while (peers->oldest)
+		pthread_cond_wait(&peers->gone, &peers->lock);
 	pthread_mutex_unlock(&peers->lock);
 }

@@ -17,6 +17,9 @@ void peers_free(struct peers *peers); /* all have gone; NULL: nothing */
  * several threads, as are those below, which do nothing with NULL. */
 struct peer *peers_come(struct peers *peers, int socket);
 void peers_go(struct peers *peers, struct peer *peer);
-void peers_trust(struct peers *peers, struct peer *peer); /* it has shown the token, and is not shut down */
+void peers_trust(struct peers *peers, struct peer *peer); /* it has shown the token, and makes room for nobody */
+
+/* Shuts all down, and those that come later, and waits until all there were have gone. */
+void peers_end(struct peers *peers);
 
 #endif
