@@ -83,6 +83,13 @@ MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPolicyCallback accept,
 	return &the_daemon;
 }
 
+MHD_socket
+MHD_quiesce_daemon(struct MHD_Daemon *quiet)
+{
+	require(quiet == &the_daemon);
+	return MHD_INVALID_SOCKET;
+}
+
 void
 MHD_stop_daemon(struct MHD_Daemon *stopped)
 {
