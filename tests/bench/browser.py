@@ -138,8 +138,9 @@ def measure_lasso(report, page, server, repeats):
         ended = page.run(MARKS, "portolan:lasso-ended")[0]
         times.append((next(mark for mark in page.run(MARKS, "portolan:selected") if mark > ended) - ended) / 1000)
     selection = json.dumps(page.selection())
+    version = server.json("/api/view?run=bench")["version"]
     for _ in range(repeats + 1):
-        alone.append([timed(lambda: server.ask(f"/api/runs/bench/select?as={form}", selection))[0] for form in ("mask", "ids")])
+        alone.append([timed(lambda: server.ask(f"/api/runs/bench/select?as={form}", selection))[0] for form in (f"mask&version={version}", "ids")])
     count = len(json.loads(server.ask("/api/runs/bench/select", selection))["ids"])
     mask, ids = ([turn[i] for turn in alone[1:]] for i in (0, 1))
     report.ratio("1,000,000: end of the lasso to what is selected / 200 ms", [t / 0.2 for t in times[1:]], aim="≤ 1",
