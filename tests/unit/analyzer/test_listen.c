@@ -22,9 +22,13 @@ void __wrap_freeaddrinfo(struct addrinfo *result);
 int
 __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **result)
 {
+	char *end;
+	unsigned long number = strtoul(port, &end, 10);
+
 	(void)host, (void)hints;
+	assert_true(*port != '\0' && *end == '\0' && number <= UINT16_MAX);
 	for (size_t i = 0; i < ADDRESSES_MAX; i++)
-		found.where[i].sin_port = htons((uint16_t)atoi(port));
+		found.where[i].sin_port = htons((uint16_t)number);
 	*result = found.info;
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #define SIZE 100000
 
-static char path[] = "/tmp/portolan-mapping-XXXXXX";
+static char path[sizeof("/tmp/portolan-mapping-XXXXXX")];
 static struct content content;
 
 static void
@@ -30,7 +30,7 @@ static int
 set_up(void **state)
 {
 	(void)state;
-	strcpy(path + strlen(path) - 6, "XXXXXX");
+	snprintf(path, sizeof(path), "/tmp/portolan-mapping-XXXXXX");
 	close(mkstemp(path));
 	write_file(path, 'a', SIZE);
 	return content_open(&content, path, NULL);
