@@ -1,5 +1,4 @@
-/* select_forms.h: a selection that was evaluated, and the form of its answer that has a file of its own; for
- * select_answer.c. */
+/* select_forms.h: a selection that was evaluated, and the forms of its answer. */
 #ifndef SELECT_FORMS_H
 #define SELECT_FORMS_H
 
@@ -17,6 +16,10 @@ struct picked {
 	uint32_t *order; /* dense indices by ascending id */
 	size_t count;
 };
+
+/* In the form that the request's ?as= names; without it the ids. May change picked->order. */
+void select_send(struct server *server, const struct http_request *request, struct picked *picked,
+                 struct http_answer *answer);
 
 /* ?as=rows: a page of the table. Changes picked->order. */
 void select_send_rows(struct server *server, const struct http_request *request, struct picked *picked,
