@@ -1,16 +1,18 @@
-"""assemble.py STAMP FOLDER FILE...: makes FOLDER hold exactly these files, for the build."""
+"""assemble.py STAMP FOLDER SOURCES FILE...: makes FOLDER hold exactly these files, for the build. Files below the folder SOURCES keep their
+place in it; others are put at the top."""
 
 import shutil
 import sys
 from pathlib import Path
 
 
-def main(stamp, folder, *files):
-    target = Path(folder)
+def main(stamp, folder, sources, *files):
+    target, package = Path(folder), Path(sources).resolve()
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    for name in files:
-        shutil.copy(name, target)
+    for file in (Path(name).resolve() for name in files):
+        place = target / (file.relative_to(package) if file.is_relative_to(package) else file.name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
     Path(stamp).touch()
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import portolan
-from portolan import _parquet
+from portolan._exporting import _parquet
 from python_support import PATIENCE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
@@ -332,7 +332,7 @@ def command(*words, before="pass", at_third="pass", **options):
     """``python -m portolan export``; `at_third` is done when something of the third epoch is written and no more."""
     code = f"""
 import os, signal, subprocess, sys
-from portolan import _command, _parquet
+from portolan._exporting import _command, _parquet
 {before}
 write, count = _parquet.Part.write, 0
 def written(part, batch):
@@ -431,7 +431,7 @@ def test_an_error_of_the_program_that_reads(many, tmp_path, monkeypatch):
 
 
 def test_many_blocks_an_epoch_and_many_epochs_a_block(many, tmp_path, monkeypatch):
-    from portolan import _export
+    from portolan._exporting import _export
 
     for rows in (1, 7, 1999, 2001, 5000):
         monkeypatch.setattr(_export, "_MOST", rows)

@@ -214,13 +214,13 @@ def test_a_pass_in_another_order_is_refused(store):
 def test_an_open_run_stays_open_and_the_record_is_the_nets(store, capfd, monkeypatch):
     x, gold = data()
     given = {}
-    opened = portolan._hooks.Recorder.open
+    opened = portolan._recording._hooks.Recorder.open
 
     def spy(self, name, record, **more):
         given.update(record, name=name)
         return opened(self, name, record, **more)
 
-    monkeypatch.setattr(portolan._hooks.Recorder, "open", spy)
+    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
     with portolan.Run("mine", store=store) as run:
         net(portolan.skorch.PortolanCallback(run)).fit(x, gold)
         assert run.is_open and run.stats()["acknowledged"] == 120 * EPOCHS

@@ -111,7 +111,7 @@ def test_datasets(run):
 
 
 def test_dynamics_in_batches(run, monkeypatch):
-    monkeypatch.setattr("portolan._dynamics.BATCH", 7)
+    monkeypatch.setattr("portolan._reading._dynamics.BATCH", 7)
     d = portolan.dynamics("run", store=run)
     reader = pa.RecordBatchReader.from_stream(d)
     assert [batch.num_rows for batch in reader] == [7] * 8 + [4]

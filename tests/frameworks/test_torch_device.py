@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import portolan
-from portolan import _device, _hooks
+from portolan._recording import _device, _hooks
 from support import counts, trajectories
 
 SIGNALS = ("confidence", "aum", "el2n", "entropy", "max_prob", "correctness")

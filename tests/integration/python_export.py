@@ -9,13 +9,13 @@ import threading
 import pytest
 
 import portolan
-from portolan import _ahead, _export_folder, _progress
+from portolan._exporting import _ahead, _folder, _progress
 
 WITHOUT = "import sys; sys.modules['pyarrow'] = None"  # as if it were not there, also where it is
 
 
 def run(*words, before="pass", **options):
-    code = f"{before}\nimport sys\nfrom portolan._command import main\nsys.exit(main(sys.argv[1:]))"
+    code = f"{before}\nimport sys\nfrom portolan._exporting._command import main\nsys.exit(main(sys.argv[1:]))"
     return subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, check=False, **options)
 
 
@@ -43,16 +43,16 @@ def test_help_and_wrong_usage():
 
 
 def test_a_name_as_a_folder(tmp_path):
-    folder = _export_folder.Folder(tmp_path / "out", "a/b=ü %", "5" * 32)
+    folder = _folder.Folder(tmp_path / "out", "a/b=ü %", "5" * 32)
     assert folder.part(3) == tmp_path / "out" / "run=a%2Fb%3D%C3%BC%20%25" / "epoch=3" / f"part-{'5' * 32}.parquet"
-    assert _export_folder.Folder(tmp_path / "out", "..", "5").path == tmp_path / "out" / "run=.."
+    assert _folder.Folder(tmp_path / "out", "..", "5").path == tmp_path / "out" / "run=.."
     assert not (tmp_path / "out").exists()
     folder.mark()
     folder.describe({"run": "ü"})
     assert sorted(os.listdir(tmp_path / "out")) == ["_portolan.json", "run=a%2Fb%3D%C3%BC%20%25"]
     assert os.listdir(folder.path) == [f"_portolan-{'5' * 32}.json"]
     with pytest.raises(portolan.Error, match="cannot write .*run=x{300}.*: File name too long"):
-        _export_folder.Folder(tmp_path / "out", "x" * 300, "5").mark()
+        _folder.Folder(tmp_path / "out", "x" * 300, "5").mark()
 
 
 class Terminal(io.StringIO):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import portolan
-from portolan import _closing, _hooks, _shapes
+from portolan._recording import _closing, _hooks, _shapes
 
 LOGITS = np.array([[2.0, -1.0, 0.5], [0.5, 1.5, -0.5]], dtype="f4")
 

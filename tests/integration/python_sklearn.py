@@ -212,13 +212,13 @@ def test_an_error_in_training_leaves_the_run_usable(store):
 def test_the_record_says_what_was_trained(store, monkeypatch, capfd):
     X, gold = data(3)
     given = {}
-    opened = portolan._hooks.Recorder.open
+    opened = portolan._recording._hooks.Recorder.open
 
     def spy(self, name, record, **more):
         given.update(record, name=name, **more)
         return opened(self, name, record, **more)
 
-    monkeypatch.setattr(portolan._hooks.Recorder, "open", spy)
+    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
     portolan.sklearn.track(SGDClassifier(loss="log_loss", alpha=0.5, random_state=9), X, gold, epochs=1, store=store)
     assert (given["name"], given["model"], given["seed"]) == ("SGDClassifier", "SGDClassifier", 9)
     assert given["parameters"]["alpha"] == 0.5 and given["versions"]["sklearn"] == sklearn.__version__

@@ -6,7 +6,7 @@ import os
 import pytest
 
 import portolan.spark
-from portolan import _spark_select
+from portolan._spark import _select
 
 RULES = [
     "ambiguous", "hard-to-learn", "easy-to-learn", "forgettable", "high-confidence", "low-variability", "high-correctness", "low-correctness",
@@ -56,7 +56,7 @@ def test_without_a_size(tables, small, rule):
 @pytest.mark.parametrize("rule, size", [("ambiguous", 700), ("forgetting", 2000), ("first_learned:asc", 2990), ("epochs:desc", 1), ("forgettable", 5000)])
 def test_more_than_one_task_can_keep(tables, small, monkeypatch, rule, size):
     """Cut off at the last that gets in, among values, ties, and examples without the measure."""
-    monkeypatch.setattr(_spark_select, "FEW", 0)
+    monkeypatch.setattr(_select, "FEW", 0)
     assert ids(portolan.spark.select(tables["small"], rule, count=size)) == chosen_by_portolan(small, "--by", rule, "--count", str(size))
 
 
@@ -71,7 +71,7 @@ def test_regions_with_cuts_of_ones_own(tables, small):
 
 
 def test_the_third_that_cuts_regions_may_be_large(tables, small, monkeypatch):
-    monkeypatch.setattr(_spark_select, "FEW", 10)
+    monkeypatch.setattr(_select, "FEW", 10)
     assert ids(portolan.spark.select(tables["small"], "region:ambiguous")) == chosen_by_portolan(small, "--by", "region:ambiguous")
 
 
@@ -121,4 +121,4 @@ def test_one_run_at_a_time(tables):
 
 @pytest.mark.parametrize("fraction, examples, size", [(0.145, 100, 15), (0.145, 50_000_100, 7_250_015), (0.5, 5, 3), (0.1, 4, 0), (1, 7, 7)])
 def test_sizes_are_rounded_half_up(fraction, examples, size):
-    assert _spark_select.size_of(fraction, examples) == size
+    assert _select.size_of(fraction, examples) == size

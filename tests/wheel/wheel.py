@@ -78,7 +78,7 @@ class Wheel(unittest.TestCase):
         with zipfile.ZipFile(self.path) as wheel:
             names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         sources = {path.relative_to(ROOT / "client/python").as_posix()
-                   for path in (ROOT / "client/python/portolan").glob("*") if path.suffix in (".py", ".pyi", ".typed")}
+                   for path in (ROOT / "client/python/portolan").rglob("*") if path.suffix in (".py", ".pyi", ".typed")}
         self.assertEqual(names, sources | set(BINARIES))
 
     def test_is_under_two_megabytes(self):

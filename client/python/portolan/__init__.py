@@ -22,10 +22,7 @@ that exports a buffer or ``__array__``, or plain lists; none of these packages i
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from portolan._dynamics import dynamics
-from portolan._export import Exported, export
-from portolan._map import map
-from portolan._measures import measures
+from portolan._exporting._export import Exported, export
 from portolan._portolan import (
     Closed,
     Error,
@@ -36,11 +33,14 @@ from portolan._portolan import (
     TimedOut,
 )
 from portolan._portolan import version as __version__
-from portolan._report import report
-from portolan._run import Run
-from portolan._runs import runs
-from portolan._select import select
-from portolan._serve import serve
+from portolan._reading._dynamics import dynamics
+from portolan._reading._map import map
+from portolan._reading._measures import measures
+from portolan._reading._report import report
+from portolan._reading._runs import runs
+from portolan._reading._select import select
+from portolan._reading._serve import serve
+from portolan._recording._run import Run
 
 # portolan.map is left out: import * is not to replace Python's own.
 __all__ = [

@@ -2,6 +2,6 @@
 
 import sys
 
-from portolan._command import main
+from portolan._exporting._command import main
 
 sys.exit(main())

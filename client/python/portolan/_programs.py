@@ -60,7 +60,7 @@ def bare(line: str) -> str:
 def warn_caller(text: str) -> None:
     """A Python warning, of the line that called the package's function."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and Path(frame.f_code.co_filename).parent == _PACKAGE:
+    while frame.f_back is not None and _PACKAGE in Path(frame.f_code.co_filename).parents:
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level)
 

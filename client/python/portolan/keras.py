@@ -18,8 +18,8 @@ from typing import Any
 import keras
 import numpy as np
 
-from portolan import _hooks, _ids
-from portolan._run import Run
+from portolan._recording import _hooks, _ids
+from portolan._recording._run import Run
 
 __all__ = ["PortolanCallback"]
 

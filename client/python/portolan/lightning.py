@@ -25,8 +25,8 @@ else:
 import torch
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
-from portolan import _hooks
-from portolan._run import Run
+from portolan._recording import _hooks
+from portolan._recording._run import Run
 from portolan.torch import evaluating, logits_of, open_run, split_batch
 
 __all__ = ["PortolanCallback"]

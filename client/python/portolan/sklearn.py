@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from portolan import _hooks, _ids
-from portolan._run import Run
+from portolan._recording import _hooks, _ids
+from portolan._recording._run import Run
 
 _HOOK = "portolan.sklearn.track"
 # Rows per call of predict_proba: some estimators need much memory per row.

@@ -19,8 +19,8 @@ from skorch.callbacks import Callback
 from skorch.dataset import unpack_data
 from torch.utils.data import SequentialSampler
 
-from portolan import _hooks, _ids
-from portolan._run import Run
+from portolan._recording import _hooks, _ids
+from portolan._recording._run import Run
 from portolan.torch import WithIds, evaluating
 
 __all__ = ["PortolanCallback"]

@@ -17,14 +17,14 @@ import sys
 if __name__ == "__main__" and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
     del sys.path[0]  # run by its path, as spark-submit does: what is called torch there is a hook
 
-from portolan._spark_map import map_counts
-from portolan._spark_measures import measures
-from portolan._spark_read import read
-from portolan._spark_select import select
+from portolan._spark._map import map_counts
+from portolan._spark._measures import measures
+from portolan._spark._read import read
+from portolan._spark._select import select
 
 __all__ = ["map_counts", "measures", "read", "select"]
 
 if __name__ == "__main__":
-    from portolan._spark_command import main
+    from portolan._spark._command import main
 
     sys.exit(main())

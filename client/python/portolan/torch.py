@@ -26,9 +26,10 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset, IterableDataset, Subset
 
-from portolan import _hooks, _ids, _portolan
-from portolan._run import Run
-from portolan._shapes import pad_choices
+from portolan import _portolan
+from portolan._recording import _hooks, _ids
+from portolan._recording._run import Run
+from portolan._recording._shapes import pad_choices
 
 __all__ = ["WithIds", "describe", "evaluating", "observe", "open_run", "pad_choices"]
 

@@ -28,8 +28,8 @@ import transformers
 from torch.utils.data import DataLoader, Dataset
 from transformers import TrainerCallback
 
-from portolan import _hooks, _ids
-from portolan._run import Run
+from portolan._recording import _hooks, _ids
+from portolan._recording._run import Run
 from portolan.torch import evaluating, logits_of, open_run, to_device
 
 __all__ = ["PortolanCallback", "PortolanMixin"]

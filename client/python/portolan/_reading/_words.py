@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portolan import _arrays, _options, _programs
-from portolan._run import Run
-from portolan._table import Table
+from portolan import _programs
+from portolan._reading._table import Table
+from portolan._recording import _arrays, _options
+from portolan._recording._run import Run
 
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f]")
 

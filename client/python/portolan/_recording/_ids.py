@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from portolan import _arrays
+from portolan._recording import _arrays
 
 
 def check_unique(who: str, ids: Any) -> None:

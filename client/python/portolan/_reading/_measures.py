@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from portolan import _options, _output, _programs
-from portolan._run import Run
-from portolan._table import Table
+from portolan import _programs
+from portolan._reading import _output
+from portolan._reading._table import Table
+from portolan._recording import _options
+from portolan._recording._run import Run
 
 if TYPE_CHECKING:
     Epochs = str | slice | range | tuple[int | None, int | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portolan import _words
+from portolan._reading import _words
 
 
 def positions(wanted: Sequence[Any], dataset: Any, ids: Any) -> list[int]:

@@ -74,7 +74,7 @@ class Table:
 
         Example: ``portolan.measures("words").to_pandas().sort_values("variability")``"""
         _packages.needed("pandas", "to_pandas()")
-        from portolan import _columns
+        from portolan._reading import _columns
 
         return _columns.to_pandas(self._table())
 
@@ -83,7 +83,7 @@ class Table:
 
         Example: ``portolan.measures("words").to_polars().filter(pl.col("never_learned"))``"""
         _packages.needed("polars", "to_polars()")
-        from portolan import _columns
+        from portolan._reading import _columns
 
         return _columns.to_polars(self._table())
 
@@ -99,7 +99,7 @@ class Table:
 
     def _arrow_reader(self, by: str) -> Any:
         _packages.needed("pyarrow", by)
-        from portolan import _columns
+        from portolan._reading import _columns
 
         return _columns.arrow_reader(self._dtype(), self._blocks())
 
@@ -147,12 +147,12 @@ class Table:
         return [*super().__dir__(), *self._names()]
 
     def __repr__(self) -> str:
-        from portolan import _shown
+        from portolan._reading import _shown
 
         return _shown.as_text(self._heading(), self._head(_shown.ROWS), self._count())
 
     def _repr_html_(self) -> str:
-        from portolan import _shown
+        from portolan._reading import _shown
 
         return _shown.as_html(self._heading(), self._head(_shown.ROWS), self._count())
 

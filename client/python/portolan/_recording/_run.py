@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex
 
-from portolan import _arrays, _closing, _device, _options, _programs
+from portolan import _programs
 from portolan._portolan import Error, Forked, Handle, Refused
+from portolan._recording import _arrays, _closing, _device, _options
 
 _MODES = {"epoch-end": 0, "train-forward": 1}
 _WHEN_FULL = {"wait": 0, "drop": 1}

@@ -11,11 +11,12 @@ import tempfile
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from portolan import _measures, _output, _programs
+from portolan import _programs
+from portolan._reading import _measures, _output
 
 if TYPE_CHECKING:
-    from portolan._measures import Epochs
-    from portolan._run import Run
+    from portolan._reading._measures import Epochs
+    from portolan._recording._run import Run
 
 _numbers = itertools.count(1)
 

@@ -16,13 +16,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from portolan import _ahead, _closing, _export_folder, _measures, _options, _output, _packages, _parquet, _programs, _progress
+from portolan import _packages, _programs
+from portolan._exporting import _ahead, _folder, _parquet, _progress
+from portolan._reading import _measures, _output
+from portolan._recording import _closing, _options
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from portolan._measures import Epochs
-    from portolan._run import Run
+    from portolan._reading._measures import Epochs
+    from portolan._recording._run import Run
 
 _BLOCK = 32 << 20  # bytes of observations that are read, and make a row group; three such blocks are held
 _MOST = 1 << 20  # rows
@@ -134,7 +137,7 @@ class _Wanted(NamedTuple):
 
 def _export_observations(source: _Source, path: str | os.PathLike[str], epochs: Epochs | None) -> Exported:
     contents = source.contents
-    target = _export_folder.Folder(path, source.name, contents["store"])
+    target = _folder.Folder(path, source.name, contents["store"])
     form = _parquet.Form(_parquet.id_type(contents), tuple(contents["columns"]))
     chosen = contents["epochs"] if epochs is None else source.look(epochs)["epochs"]
     wanted = [_Wanted(one["epoch"], one["observations"], _what(contents, one, form)) for one in chosen]
@@ -170,7 +173,7 @@ def _what(contents: dict[str, Any], epoch: dict[str, Any], form: _parquet.Form) 
     }
 
 
-def _remove_others(target: _export_folder.Folder, contents: dict[str, Any], wanted: set[int]) -> int:
+def _remove_others(target: _folder.Folder, contents: dict[str, Any], wanted: set[int]) -> int:
     """Files of an earlier run of the name. Other epochs of this one stay."""
     removed = 0
     for epoch, part in target.parts():
@@ -181,7 +184,7 @@ def _remove_others(target: _export_folder.Folder, contents: dict[str, Any], want
     return removed
 
 
-def _description(contents: dict[str, Any], form: _parquet.Form, target: _export_folder.Folder) -> dict[str, Any]:
+def _description(contents: dict[str, Any], form: _parquet.Form, target: _folder.Folder) -> dict[str, Any]:
     schema = form.schema()
     return {
         "what": "observations of a run, as portolan.export() wrote them",
@@ -198,7 +201,7 @@ class _Written(NamedTuple):
     bytes: int
 
 
-def _write(source: _Source, target: _export_folder.Folder, form: _parquet.Form, missing: list[_Wanted]) -> list[_Written]:
+def _write(source: _Source, target: _folder.Folder, form: _parquet.Form, missing: list[_Wanted]) -> list[_Written]:
     written: list[_Written] = []
     with _progress.Progress(f"exporting {source.name}", sum(one.observations for one in missing), "observations") as progress:
         for first, last in _ranges([one["epoch"] for one in source.contents["epochs"]], {one.epoch for one in missing}):
@@ -277,7 +280,7 @@ def _epochs(pieces: Iterator[_Piece], missing: list[_Wanted]) -> Iterator[tuple[
 
 
 def _write_epoch(
-    target: _export_folder.Folder, form: _parquet.Form, one: _Wanted, pieces: Iterator[_Piece], progress: _progress.Progress
+    target: _folder.Folder, form: _parquet.Form, one: _Wanted, pieces: Iterator[_Piece], progress: _progress.Progress
 ) -> _Written:
     rows = 0
     with target.place(one.epoch) as path, _parquet.Part(path, form.schema(), _parquet.options(form), one.what) as part:
@@ -289,7 +292,7 @@ def _write_epoch(
 
 
 def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epochs | None) -> Exported:
-    from portolan import _columns
+    from portolan._reading import _columns
 
     pyarrow, _ = _parquet.needed()
     file = _replaceable(Path(os.fsdecode(path)), source.folder)

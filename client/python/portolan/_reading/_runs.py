@@ -6,8 +6,9 @@ import json
 import os
 from typing import Any
 
-from portolan import _options, _packages, _programs
-from portolan._table import Table
+from portolan import _packages, _programs
+from portolan._reading._table import Table
+from portolan._recording import _options
 
 _COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str}
 _EMPTY = {str: "", int: -1}  # what a damaged run has

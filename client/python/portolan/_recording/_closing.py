@@ -10,7 +10,7 @@ from portolan import _notebook
 from portolan._portolan import Forked
 
 if TYPE_CHECKING:
-    from portolan._run import Run
+    from portolan._recording._run import Run
 
 
 def say_to_people(run: Run) -> None:

@@ -16,8 +16,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from portolan import _closing, _device, _portolan, _shapes
-from portolan._run import Run
+from portolan import _portolan
+from portolan._recording import _closing, _device, _shapes
+from portolan._recording._run import Run
 
 Open = Callable[..., Run]
 

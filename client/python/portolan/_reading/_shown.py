@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
-from portolan import _columns
+from portolan._reading import _columns
 
 ROWS = 10  # shown
 

@@ -14,9 +14,11 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import IO, Any, NoReturn
 
-from portolan import _arrays, _measures, _notebook, _options, _programs
+from portolan import _notebook, _programs
 from portolan._portolan import Closed, Error
-from portolan._run import Run
+from portolan._reading import _measures
+from portolan._recording import _arrays, _options
+from portolan._recording._run import Run
 
 _PATIENCE = 10.0  # seconds that a server has to end
 _EXACT_IN_JSON = 2**53  # integers up to here are the same in JavaScript

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portolan import _measures, _options, _programs, _words
-from portolan._run import Run
+from portolan import _programs
+from portolan._reading import _measures, _words
+from portolan._recording import _options
+from portolan._recording._run import Run
 
 if TYPE_CHECKING:
-    from portolan._measures import Epochs
+    from portolan._reading._measures import Epochs
 
 _FORMATS = {"png": 0, "svg": 1}
 

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from portolan import _spark_measures, _spark_select
+from portolan._spark import _measures, _select
 
 _CELLS_X, _CELLS_Y = 120, 110  # at most
 _GRID_MOST = 200  # values: of more, none is told from the next
@@ -40,14 +40,14 @@ def map_counts(df: DataFrame, x: str = "variability", y: str = "confidence", col
     Raises:
         ValueError: no such measure, no example that has both, or more than one run.
     """
-    table = _spark_select.of_one_run(_spark_measures.measures(df) if "gold_prob" in df.columns else df)
+    table = _select.of_one_run(_measures.measures(df) if "gold_prob" in df.columns else df)
     for argument, name in (("x", x), ("y", y), ("colour", colour)):
         if name is not None and name not in table.columns:
             raise ValueError(f"{argument}={name!r}: there is no such measure; there are {', '.join(table.columns)}")
-    place_x, place_y = (_spark_measures.name_of(name).cast("double") for name in (x, y))
+    place_x, place_y = (_measures.name_of(name).cast("double") for name in (x, y))
     there = table.where(_is_finite(place_x) & _is_finite(place_y))
     axis_x, axis_y = _axes(there, x, y)
-    value = F.lit(None) if colour is None else _spark_measures.name_of(colour).cast("double")
+    value = F.lit(None) if colour is None else _measures.name_of(colour).cast("double")
     cells = there.select(
         (_cell(place_y, axis_y) * axis_x.cells + _cell(place_x, axis_x)).alias("cell"),
         F.when(_is_finite(value), value).alias("value"),
@@ -83,7 +83,7 @@ def _edges(name: str, cell: Column, axis: Axis) -> list[Column]:
 def _axes(there: DataFrame, x: str, y: str) -> tuple[Axis, Axis]:
     wanted = [F.count("*").alias("n"), F.min("epochs").alias("fewest"), F.max("epochs").alias("most")]
     for axis, name in (("x", x), ("y", y)):
-        value = _spark_measures.name_of(name).cast("double")
+        value = _measures.name_of(name).cast("double")
         wanted += [F.min(value).alias(f"{axis}_least"), F.max(value).alias(f"{axis}_most")]
     found: Any = there.agg(*wanted).head()
     if found["n"] == 0:

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
-from portolan._export_folder import encoded
+from portolan._exporting._folder import encoded
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.DecimalType)
 _UNSIGNED = T.DecimalType(20, 0)  # what Spark takes for an unsigned 64-bit integer

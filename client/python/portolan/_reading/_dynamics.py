@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from portolan import _measures, _output, _words
-from portolan._run import Run
-from portolan._table import Table
+from portolan._reading import _measures, _output, _words
+from portolan._reading._table import Table
+from portolan._recording._run import Run
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from portolan._measures import Epochs
+    from portolan._reading._measures import Epochs
 
 BATCH = 1 << 17  # rows
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from portolan import _spark_map, _spark_measures, _spark_read, _spark_select
+from portolan._spark import _map, _measures, _read, _select
 
 _EXAMPLES = """\
 examples:
@@ -91,7 +91,7 @@ def _operands(command: argparse.ArgumentParser, how_many: str) -> None:
 def _check_rule(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """What is wrong whatever the data are, before a session is started."""
     try:
-        _spark_select.check_request(options.by, options.fraction, options.count, options.threshold)
+        _select.check_request(options.by, options.fraction, options.count, options.threshold)
     except ValueError as error:
         parser.error(f"select: {error}")
 
@@ -107,8 +107,8 @@ def _table(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     """The measures that a command starts from."""
     if getattr(options, "measures", None) is not None:
         return spark.read.parquet(options.measures)
-    seen = _spark_read.read(spark, options.run, *options.folders)
-    return _spark_measures.measures(seen, epochs=getattr(options, "epochs", None))
+    seen = _read.read(spark, options.run, *options.folders)
+    return _measures.measures(seen, epochs=getattr(options, "epochs", None))
 
 
 def _measures(spark: SparkSession, options: argparse.Namespace) -> int:
@@ -118,7 +118,7 @@ def _measures(spark: SparkSession, options: argparse.Namespace) -> int:
 
 
 def _select(spark: SparkSession, options: argparse.Namespace) -> int:
-    chosen = _spark_select.select(
+    chosen = _select.select(
         _table(spark, options), options.by, options.fraction, options.count, threshold=options.threshold, seed=options.seed
     )
     chosen.select(chosen["id"].cast("string")).write.text(options.output)
@@ -129,7 +129,7 @@ def _map_counts(spark: SparkSession, options: argparse.Namespace) -> int:
     """At most 13,200 rows, which come to the driver."""
     if os.path.lexists(options.output):
         raise ValueError(f"{options.output} is there already")
-    counts = _spark_map.map_counts(_table(spark, options), options.x, options.y, options.colour)
+    counts = _map.map_counts(_table(spark, options), options.x, options.y, options.colour)
     rows = counts.collect()
     with open(options.output, "x", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")

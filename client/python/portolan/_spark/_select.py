@@ -14,7 +14,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from portolan import _spark_measures
+from portolan._spark import _measures
 
 FEW = 100_000  # so many a single task keeps, and sorts, in memory
 _WITHIN_PART = 2**33 - 1  # monotonically_increasing_id() counts in these bits
@@ -74,7 +74,7 @@ def select(
         ValueError: no such rule or measure, two sizes, or more than one run.
     """
     rule = check_request(by, fraction, count, threshold)
-    table = of_one_run(_spark_measures.measures(df) if "gold_prob" in df.columns else df)
+    table = of_one_run(_measures.measures(df) if "gold_prob" in df.columns else df)
     ranked = _in_set(table, rule, regions).withColumn("portolan_value", _value(table, rule, by, seed))
     if threshold is not None:
         ranked = ranked.where(F.col("portolan_value") >= threshold if rule.descending else F.col("portolan_value") <= threshold)
@@ -131,7 +131,7 @@ def _value(table: DataFrame, rule: Rule, by: str, seed: int) -> Column:
         return F.xxhash64(F.lit(seed).cast("long"), F.col("id").cast("string"))
     if rule.measure not in table.columns or rule.measure in ("id", "run", "label"):
         raise ValueError(f"by={by!r}: there is no measure {rule.measure!r}; there are {', '.join(_measures_of(table))}")
-    return _spark_measures.name_of(rule.measure).cast("double")
+    return _measures.name_of(rule.measure).cast("double")
 
 
 def _measures_of(table: DataFrame) -> list[str]:

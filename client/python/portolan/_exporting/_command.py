@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from portolan import _export
+from portolan._exporting import _export
 from portolan._portolan import Error
 
 _FAILED, _WRONG_USAGE, _INTERRUPTED = 1, 2, 130

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from portolan import _arrays, _shapes
+from portolan._recording import _arrays, _shapes
 
 LOGITS, SIGNALS = 1, 4
 NARROW = 6  # classes; a row of logits is then no larger than its signals

@@ -1,0 +1,1 @@
+"""Recording: the class Run, and what the hooks of all frameworks share."""

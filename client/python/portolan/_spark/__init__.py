@@ -1,0 +1,1 @@
+"""What portolan.spark consists of: past one machine."""
