@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
 import stores  # noqa: E402
 
+from portolan._exporting import _parquet  # noqa: E402
+
 COLUMNS = ("margin", "other_sq", "entropy", "max_prob", "grad", "predicted")
 
 
@@ -79,6 +81,7 @@ def export(folder, sessions, id_of, kind, run="run"):
     labels = np.full(example.max() + 1, -1, dtype=np.int32)
     labels[example[by_label]] = gold[by_label]
     path = Path(folder) / f"run={urllib.parse.quote(run, safe='')}"
+    form = _parquet.Form(str(kind), ("gold_prob", "correct", *columns))
     for e in np.unique(epoch):
         rows = winner[epoch[winner] == e]
         rows = rows[np.argsort(np.asarray(id_of(example[rows])), kind="stable")]
@@ -90,10 +93,10 @@ def export(folder, sessions, id_of, kind, run="run"):
             **{name: _nullable(values[rows]) for name, values in columns.items()},
             "gold": pa.array(labels[example[rows]], mask=labels[example[rows]] < 0),
             "session_started": pa.array([sessions[s].started for s in session_of[rows]], pa.int64()),
-            "rank": pa.array([sessions[s].rank for s in session_of[rows]], pa.int32()),
+            "rank": pa.array([sessions[s].rank for s in session_of[rows]], pa.int64()),
             "session": pa.array([sessions[s].id for s in session_of[rows]]).dictionary_encode(),
         }
-        pq.write_table(pa.table(table), path / f"epoch={e}" / "part-0.parquet", use_dictionary=["gold", "session_started", "rank", "session"])
+        pq.write_table(pa.table(table, schema=form.schema()), path / f"epoch={e}" / "part-0.parquet", **_parquet.options(form))
     (path / "_portolan.json").write_text(json.dumps({"run": run}), encoding="utf-8")
 
 
