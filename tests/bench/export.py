@@ -103,6 +103,7 @@ def run(report, programs, repeats):
 def measure(report, programs, folder, what, size, repeats):
     store, out, npy = (os.path.join(folder, name) for name in ("store", "out", "dynamics.npy"))
     record(store, *size, texts=what != "integers")
+    subprocess.run(["flock", os.path.join(store, "portoland.lock"), "true"], check=True)  # the collector has left: all is in columns
     plain = [programs["portolan"], "dynamics", "bench", "--store", store, "-q", "--format", "npy", "--id-bytes", "-o", npy]
     plain += ["--columns", "gold_prob,correct,margin,other_sq,entropy,max_prob,predicted,gold,session_number"]
     ours = [sys.executable, "-m", "portolan", "export", "bench", "--store", store, "-o", out, "-q"]
@@ -117,5 +118,5 @@ def measure(report, programs, folder, what, size, repeats):
     report.ratio(f"export / dynamics -o FILE.npy, {name}: seconds", [a / b for a, b in pairs], note=f"{rate:.1f} M observations a second")
     report.ratio("the same: bytes of Parquet / of the store", [size_of(out) / size_of(store)],
                  note=f"{size_of(out) / observations:.1f} and {size_of(store) / observations:.1f} bytes an observation")
-    report.ratio("the same: most memory / 500 MB", [max(peaks.values()) * 1024 / 500e6], aim=1.0,
+    report.ratio("the same: both processes' most memory / 500 MB", [sum(peaks.values()) * 1024 / 500e6], aim=1.0,
                  note=", ".join(f"{name} {size * 1024 / 1e6:.0f} MB" for name, size in sorted(peaks.items())))

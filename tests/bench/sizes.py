@@ -1,14 +1,17 @@
 """How many bytes of disk an observation takes in a store, by what is recorded: the figures of collector/SIZES.md.
 
 200,000 examples in shuffled batches of 512, 5 epochs and 25; the file is looked at when the run is closed and its collector has left. What one more
-observation takes is the difference; what is left of the first epochs is their log, whose pages later epochs use again. The ratio is to the recorded
-values as arrays: 4 bytes a signal, a bit for correct.
+observation takes is the difference; what is left of the first epochs is their log, whose pages later epochs use again. An epoch begins when the one
+before has become columns, as it has in a training: logged without a pause, the logs of several epochs lie side by side, and the file keeps their pages.
+The ratio is to the recorded values as arrays: 4 bytes a signal, a bit for correct.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 
@@ -16,7 +19,7 @@ EXAMPLES, EPOCHS, BATCH = 200_000, (5, 25), 512
 VARIANTS = (("declared", "gold", 4.125), ("declared", "logits", 24.125), ("integers", "gold", 4.125), ("text", "gold", 4.125))
 
 
-def record(store, kind, signals, epochs):
+def record(portolan_program, store, kind, signals, epochs):
     """`signals`: gold probabilities alone, or the six that come of logits."""
     import portolan
 
@@ -36,13 +39,21 @@ def record(store, kind, signals, epochs):
                     run.log_gold(epoch, ids, rng.random(len(rows), dtype=np.float32), rng.random(len(rows)) < 0.5, gold=gold[rows])
             run.end_epoch(epoch)
             run.flush()
+            while in_log(portolan_program, store, epoch) > 0:
+                time.sleep(0.02)
 
 
-def size_of(kind, signals, epochs):
+def in_log(program, store, epoch):
+    """How many observations of the epoch are not in columns yet."""
+    done = subprocess.run([program, "check", "sizes", "--store", store, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return json.loads(done.stdout)["epochs"][epoch]["in_log"]
+
+
+def size_of(program, kind, signals, epochs):
     folder = tempfile.mkdtemp(prefix="portolan-bench-")
     try:
         store = os.path.join(folder, "store")
-        record(store, kind, signals, epochs)
+        record(program, store, kind, signals, epochs)
         subprocess.run(["flock", os.path.join(store, "portoland.lock"), "true"], check=True)
         return os.stat(os.path.join(store, "data.mdb")).st_blocks * 512
     finally:
@@ -51,7 +62,7 @@ def size_of(kind, signals, epochs):
 
 def run(report, programs, repeats):
     for kind, signals, array in VARIANTS:
-        few, many = (size_of(kind, signals, epochs) for epochs in EPOCHS)
+        few, many = (size_of(programs["portolan"], kind, signals, epochs) for epochs in EPOCHS)
         each = (many - few) / (EXAMPLES * (EPOCHS[1] - EPOCHS[0]))
         once = (few - each * EXAMPLES * EPOCHS[0]) / EXAMPLES
         report.ratio(f"store, {kind} ids, {signals}: bytes of one more observation / array", [each / array],
