@@ -38,7 +38,7 @@ def main(words: Sequence[str] | None = None) -> int:
         _check_rule(parser, options)
     spark = _session(options.master)
     try:
-        return {"measures": _measures, "select": _select, "map-counts": _map_counts}[options.command](spark, options)
+        return {"measures": _write_measures, "select": _write_selection, "map-counts": _write_map_counts}[options.command](spark, options)
     except (OSError, ValueError, AnalysisException) as error:
         parser.exit(1, f"portolan.spark: {str(error).strip().splitlines()[0]}\n")
     finally:
@@ -111,13 +111,13 @@ def _table(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     return _measures.measures(seen, epochs=getattr(options, "epochs", None))
 
 
-def _measures(spark: SparkSession, options: argparse.Namespace) -> int:
+def _write_measures(spark: SparkSession, options: argparse.Namespace) -> int:
     rows = _table(spark, options).orderBy("id")
     rows.write.save(options.output, format=options.format, header=True)
     return 0
 
 
-def _select(spark: SparkSession, options: argparse.Namespace) -> int:
+def _write_selection(spark: SparkSession, options: argparse.Namespace) -> int:
     chosen = _select.select(
         _table(spark, options), options.by, options.fraction, options.count, threshold=options.threshold, seed=options.seed
     )
@@ -125,7 +125,7 @@ def _select(spark: SparkSession, options: argparse.Namespace) -> int:
     return 0
 
 
-def _map_counts(spark: SparkSession, options: argparse.Namespace) -> int:
+def _write_map_counts(spark: SparkSession, options: argparse.Namespace) -> int:
     """At most 13,200 rows, which come to the driver."""
     if os.path.lexists(options.output):
         raise ValueError(f"{options.output} is there already")
