@@ -25,7 +25,7 @@ RUNS = {
     "notebook": {"toy": 6},
     "report": {"toy": 4},
     "skorch": {"toy/seed0": 5, "forward/seed0": 5},
-    "sklearn": {"animals/seed0": 10, "boosted": 10},
+    "sklearn": {"animals/seed0": 10, "boosted": 10, "forest/out-of-fold": 1, "linear/out-of-fold": 1},
     "tables": {"toy": 6},
 }
 
@@ -81,6 +81,8 @@ def check_what_was_said(page, said):
     """Where a page claims something, it is so."""
     if page == "sklearn":
         assert numbers(r"(\d+)% of the 40 least believed", said)[0] >= 60
+        assert numbers(r"(\d+)% of the 50 with the lowest confidence", said)[0] >= 90
+        assert "the same order: True" in said or not find_spec("cleanlab")
     if page == "curriculum":
         often, seldom = numbers(r"drawn ([\d.]+) times per epoch, the others ([\d.]+) times", said)
         assert often > 1.3 * seldom

@@ -4,22 +4,26 @@
 
 An estimator with partial_fit is trained epoch by epoch, and how it sees every row is recorded at each epoch's end. A boosting
 model (GradientBoosting, HistGradientBoosting, AdaBoost) is fitted, and its stages are recorded as epochs.
+
+    p = portolan.sklearn.cross_val_track(RandomForestClassifier(), X, y, run="words")
+
+cross-validates any classifier with predict_proba: each row is recorded as the clone sees it that was not trained on it, which is what
+shows wrong labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 
-from portolan._recording import _hooks, _ids
+from portolan._recording import _estimators, _folds, _hooks
 from portolan._recording._run import Run
 
+__all__ = ["cross_val_track", "track"]
+
 _HOOK = "portolan.sklearn.track"
-# Rows per call of predict_proba: some estimators need much memory per row.
-_ROWS = 10_000
 
 
 def track(
@@ -54,15 +58,13 @@ def track(
             right, as a probability of 1 or 0. Without it, such a classifier is refused.
         options: of portolan.Run, for a run that is opened here: store, config, if_exists, ...
     """
-    for name, value in (("epochs", epochs), ("batch_size", batch_size)):
-        if value is not None and value < 1:
-            raise ValueError(f"{_HOOK}: {name} must be 1 or more, not {value!r}")
+    _check_counts(_HOOK, epochs=epochs, batch_size=batch_size)
     staged = hasattr(estimator, "staged_predict_proba")
     _check(estimator, staged, correct_only, first_epoch)
-    rows = _Rows(X, _labels(y), sample_weight)
+    rows = _estimators.Rows(X, _estimators.labels_of(y, _HOOK), sample_weight, _HOOK)
     classes = estimator.classes_ if first_epoch > 0 else np.unique(rows.y)
     recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
-    observations = _Observations(recorder, ids, rows, classes)
+    observations = _estimators.Observations(recorder, ids, rows, classes)
     own_ids = {} if ids is not None else {"examples": rows.count}
     recorder.open(
         type(estimator).__name__, _record(estimator), resumed=first_epoch > 0, labels=[str(label) for label in classes], **own_ids
@@ -72,96 +74,102 @@ def track(
             _train_stages(estimator, rows, epochs, observations)
         else:
             for epoch in range(first_epoch, first_epoch + (10 if epochs is None else epochs)):
-                _train_epoch(estimator, rows, classes, batch_size, epoch)
+                _estimators.train_epoch(estimator, rows, classes, batch_size, epoch)
                 observations.take(estimator, epoch)
     finally:
         recorder.close()
     return estimator
 
 
-class _Rows:
-    """X, y and the weights, of which parts can be taken."""
+def cross_val_track(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    run: Run | str | None = None,
+    epochs: int | None = None,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    ids: Any = None,
+    sample_weight: Any = None,
+    batch_size: int | None = None,
+    in_fold: bool = False,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> Any:
+    """Cross-validates `estimator`, and records each row out of fold: as the clone sees it that was trained on the other folds.
 
-    def __init__(self, X: Any, y: Any, weights: Any) -> None:
-        self.X = X.tocsr() if hasattr(X, "tocsr") else X
-        self.y, self.weights = y, None if weights is None else np.asarray(weights)
-        self.count = len(y)
-        length = self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
-        if length != self.count:
-            raise ValueError(f"{_HOOK}: X has {length} rows, y {self.count}")
+    Args:
+        estimator: a classifier with predict_proba. It is cloned for each fold, and stays as it is. One with partial_fit is trained epoch
+            by epoch; of a boosting model the stages are recorded; any other (a Pipeline, a random forest) is fitted: one epoch.
+        X, y: as for track().
+        run: an open Run (mode="epoch-end"), or the name of one to open; default: the estimator's class.
+        epochs: as for track(). Of boosting models the default is all stages of the clone that has the fewest.
+        cv: number of folds, stratified by class; or a splitter of scikit-learn's, or pairs (rows to train on, rows held out). Each
+            row must be held out once.
+        groups: (n,) rows of one group stay in one fold.
+        ids, sample_weight, batch_size: as for track().
+        in_fold: record also how each clone sees the rows it is trained on, as runs NAME/fold0, NAME/fold1, ..., with the ids that
+            these rows have in the whole.
+        n_jobs: folds trained at a time, by joblib: in threads, unless joblib.parallel_config() says otherwise.
+        options: of portolan.Run, for runs that are opened here: store, config, if_exists, ...
 
-    def take(self, rows: Any) -> Any:
-        if hasattr(self.X, "iloc"):
-            return self.X.iloc[rows]
-        if hasattr(self.X, "shape"):
-            return self.X[rows]
-        return self.X[rows] if isinstance(rows, slice) else [self.X[row] for row in rows]
-
-    def weights_of(self, rows: Any) -> dict[str, Any]:
-        return {} if self.weights is None else {"sample_weight": self.weights[rows]}
-
-    def slices(self) -> Iterator[slice]:
-        for start in range(0, self.count, _ROWS):
-            yield slice(start, min(start + _ROWS, self.count))
-
-
-class _Observations:
-    """Where what an estimator says of the rows goes."""
-
-    def __init__(self, recorder: _hooks.Recorder, ids: Any, rows: _Rows, classes: Any) -> None:
-        self.recorder, self.rows = recorder, rows
-        self.ids = np.arange(rows.count) if ids is None else np.asarray(ids)
-        self.gold = np.searchsorted(classes, rows.y)
-        if len(self.ids) != rows.count:
-            raise ValueError(f"{_HOOK}: there are {len(self.ids)} ids and {rows.count} labels")
-        if ids is not None:
-            _ids.check_unique(_HOOK, self.ids)
-        unknown = rows.y[classes[np.minimum(self.gold, len(classes) - 1)] != rows.y]
-        if len(unknown):
-            raise ValueError(f"{_HOOK}: y holds {unknown[0]!r}, which the estimator did not have among its classes")
-
-    def take(self, estimator: Any, epoch: int) -> None:
-        """A pass over all rows."""
-        for part in self.rows.slices():
-            if hasattr(estimator, "predict_proba"):
-                self.add(epoch, part, estimator.predict_proba(self.rows.take(part)))
-            else:
-                right = estimator.predict(self.rows.take(part)) == self.rows.y[part]
-                self.recorder.log_gold(epoch, self.ids[part], right.astype("f4"), right, self.gold[part])
-        self.recorder.end_epoch(epoch)
-
-    def add(self, epoch: int, part: slice, probs: Any) -> None:
-        if probs.shape[1] == 1:  # one class alone: no probability of a class 1
-            probs = np.column_stack((probs, np.zeros(len(probs))))
-        self.recorder.log_probs(epoch, self.ids[part], probs, self.gold[part])
+    Returns:
+        (n, classes) out-of-fold probabilities of the last epoch, the classes in the order of numpy.unique(y), as from
+        cross_val_predict(method="predict_proba").
+    """
+    _check_counts(_folds.HOOK, epochs=epochs, batch_size=batch_size)
+    _check_cross_validated(estimator, epochs)
+    if in_fold and isinstance(run, Run):
+        raise TypeError(f"{_folds.HOOK}: in_fold=True opens runs beside this one: give its name, and the options of portolan.Run")
+    rows = _estimators.Rows(X, _estimators.labels_of(y, _folds.HOOK), sample_weight, _folds.HOOK)
+    classes = np.unique(rows.y)
+    runs = _folds.Runs(run, options, ids, rows, classes)
+    folds = [_folds.Fold(clone(estimator), train, held_out) for train, held_out in _folds.split(cv, rows.X, rows.y, groups)]
+    record = {**_record(estimator), "cross_validation": {"folds": len(folds), "cv": _hooks.as_json(str(cv))}}
+    try:
+        runs.open(type(estimator).__name__, record, folds, in_fold)
+        return runs.record(folds, _folds.Training(rows, classes, batch_size, in_fold, n_jobs).epochs(folds, epochs))
+    finally:
+        runs.close()
 
 
-def _labels(y: Any) -> Any:
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(
-            f"{_HOOK}: y has the shape {labels.shape}: several labels per example (multi-label, multi-output) have no gold "
-            "probability; track each label's classifier as a run of its own"
+def _check_counts(who: str, **counts: int | None) -> None:
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise ValueError(f"{who}: {name} must be 1 or more, not {value!r}")
+
+
+def _check_kind(who: str, estimator: Any) -> str:
+    """Its name."""
+    if isinstance(estimator, type):
+        raise TypeError(f"{who}: the estimator is a class: make one, {estimator.__name__}(...)")
+    name = type(estimator).__name__
+    if is_regressor(estimator):
+        raise TypeError(f"{who}: {name} is a regressor: there are no gold labels whose probability could be recorded")
+    return name
+
+
+def _check_cross_validated(estimator: Any, epochs: int | None) -> None:
+    name = _check_kind(_folds.HOOK, estimator)
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{_folds.HOOK}: {name} has no predict_proba: take loss='log_loss' or probability=True where there is a choice, or "
+            f"sklearn.calibration.CalibratedClassifierCV({name}(...))"
         )
-    if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
-        raise ValueError(f"{_HOOK}: y holds numbers that are no classes, such as {labels[labels != np.round(labels)][0]}")
-    return labels
+    if epochs is not None and epochs > 1 and _estimators.way_of(estimator) == "fit":
+        raise ValueError(f"{_folds.HOOK}: {name} has neither partial_fit nor staged_predict_proba: its fit is one epoch, not {epochs}")
 
 
 def _check(estimator: Any, staged: bool, correct_only: bool, first_epoch: int) -> None:
-    if isinstance(estimator, type):
-        raise TypeError(f"{_HOOK}: the estimator is a class: make one, {estimator.__name__}(...)")
-    name = type(estimator).__name__
-    if is_regressor(estimator):
-        raise TypeError(f"{_HOOK}: {name} is a regressor: there are no gold labels whose probability could be recorded")
+    name = _check_kind(_HOOK, estimator)
     if staged:
         return
     if not hasattr(estimator, "partial_fit"):
         raise TypeError(
             f"{_HOOK}: {name} has neither partial_fit nor staged_predict_proba, so there are no epochs to record: take an estimator that "
-            "has (SGDClassifier, MLPClassifier, HistGradientBoostingClassifier, ...); of a Pipeline, its last step, on transformed rows"
+            "has (SGDClassifier, MLPClassifier, HistGradientBoostingClassifier, ...); of a Pipeline, its last step, on transformed rows. "
+            "cross_val_track takes any, and records one epoch, out of fold"
         )
     if not hasattr(estimator, "predict_proba") and not correct_only:
         loss = getattr(estimator, "loss", None)
@@ -181,25 +189,10 @@ def _record(estimator: Any) -> dict[str, Any]:
     return _hooks.record(estimator, versions, int(seed) if isinstance(seed, (int, np.integer)) else None, parameters)
 
 
-def _train_epoch(estimator: Any, rows: _Rows, classes: Any, batch_size: int | None, epoch: int) -> None:
-    if batch_size is None:
-        estimator.partial_fit(rows.X, rows.y, classes=classes, **rows.weights_of(slice(None)))
-        return
-    seed = getattr(estimator, "random_state", None)
-    generator = np.random.default_rng([int(seed) if isinstance(seed, (int, np.integer)) else 0, epoch])
-    order = generator.permutation(rows.count)
-    for start in range(0, rows.count, batch_size):
-        batch = order[start : start + batch_size]
-        estimator.partial_fit(rows.take(batch), rows.y[batch], classes=classes, **rows.weights_of(batch))
-
-
-def _train_stages(estimator: Any, rows: _Rows, epochs: int | None, observations: _Observations) -> None:
+def _train_stages(estimator: Any, rows: _estimators.Rows, epochs: int | None, observations: _estimators.Observations) -> None:
     estimator.fit(rows.X, rows.y, **rows.weights_of(slice(None)))
-    total = sum(1 for _ in estimator.staged_predict_proba(rows.take(slice(0, 1))))
-    count = total if epochs is None else min(epochs, total)
-    last = [-(-(i + 1) * total // count) - 1 for i in range(count)]  # the stage that ends each epoch
-    for stage, probs in enumerate(estimator.staged_predict_proba(rows.X)):
-        if stage in last:
-            epoch = last.index(stage)
-            observations.add(epoch, slice(None), probs)
-            observations.recorder.end_epoch(epoch)
+    total = _estimators.count_stages(estimator, rows)
+    stages = _estimators.spread_stages(estimator, rows.X, total, total if epochs is None else min(epochs, total))
+    for epoch, probs in enumerate(stages):
+        observations.add(epoch, slice(None), probs)
+        observations.recorder.end_epoch(epoch)
