@@ -22,11 +22,19 @@ enum array_role {
 	ARRAY_FLAGS,    /* the same, brought to one byte per entry */
 };
 
+/* What to do about labels that are no class numbers. */
+static const char *
+advice(const char *name)
+{
+	return strcmp(name, "gold") ? "" : ": soft labels, and several labels per example, have no gold probability; pass "
+	                                   "the class numbers, of one-hot labels gold.argmax(1)";
+}
+
 static int
 type_error(const char *name, const char *wanted, const char *format)
 {
-	PyErr_Format(PyExc_TypeError, "%s must be %s in native byte order; its buffer has the format '%s'", name,
-	             wanted, format);
+	PyErr_Format(PyExc_TypeError, "%s must be %s in native byte order; its buffer has the format '%s'%s", name,
+	             wanted, format, advice(name));
 	return -1;
 }
 
@@ -83,8 +91,8 @@ read_shape(struct array_view *view, const char *name, enum array_role role)
 		return -1;
 	}
 	if (role != ARRAY_SCORES && view->columns != 1) {
-		PyErr_Format(PyExc_ValueError, "%s must have the shape (n,); it has the shape (%zd, %zd)", name,
-		             buffer->shape[0], buffer->shape[1]);
+		PyErr_Format(PyExc_ValueError, "%s must have the shape (n,); it has the shape (%zd, %zd)%s", name,
+		             buffer->shape[0], buffer->shape[1], advice(name));
 		return -1;
 	}
 	view->array.row_stride = buffer->strides[0];
