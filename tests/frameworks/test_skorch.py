@@ -8,8 +8,11 @@ import pytest
 import skorch
 import torch
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from skorch import NeuralNet, NeuralNetBinaryClassifier, NeuralNetClassifier
+from skorch.helper import SliceDataset, SliceDict
 from torch import nn
+from torch.utils.data import TensorDataset
 
 import portolan
 import portolan.skorch
@@ -55,7 +58,7 @@ class Keep(skorch.callbacks.Callback):
 def net(callback=None, kind=NeuralNetClassifier, criterion=nn.CrossEntropyLoss, spy=None, **more):
     torch.manual_seed(7)
     callbacks = [(name, one) for name, one in (("keep", Keep()), ("portolan", callback), ("spy", spy)) if one is not None]
-    return kind(Module, criterion=criterion, max_epochs=EPOCHS, batch_size=32, lr=0.3, iterator_train__shuffle=True, verbose=0,
+    return kind(more.pop("module", Module), criterion=criterion, max_epochs=EPOCHS, batch_size=32, lr=0.3, iterator_train__shuffle=True, verbose=0,
                 callbacks=callbacks, **more)
 
 
@@ -227,3 +230,93 @@ def test_an_open_run_stays_open_and_the_record_is_the_nets(store, capfd, monkeyp
     assert given["model"] == given["name"] == "Module" and given["versions"]["skorch"] == skorch.__version__
     assert given["parameters"] == {"lr": 0.3, "batch_size": 32, "max_epochs": 3, "optimizer": "SGD", "criterion": "CrossEntropyLoss"}
     assert "run mine: 360 observations on disk" in capfd.readouterr().err
+
+
+def parts(x, gold):
+    """Forms of X that say which rows of the whole a part holds, the callback's ids, and the id of each row."""
+    names = np.array([f"row/{i:03}" for i in range(EXAMPLES)])
+    numbers = np.arange(EXAMPLES) + 1000
+    whole = TensorDataset(torch.from_numpy(x), torch.from_numpy(gold))
+    return {
+        "entry": (SliceDict(x=x, id=numbers), "id", numbers),
+        "positions": (SliceDataset(whole), None, np.arange(EXAMPLES)),
+        "names by position": (SliceDataset(whole), names.tolist(), names),
+    }
+
+
+@pytest.mark.parametrize("form", ["entry", "positions", "names by position"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_each_fold_of_cross_validation_is_a_run_with_the_ids_of_the_whole(store, form, n_jobs):
+    x, gold = data()
+    X, ids, names = parts(x, gold)[form]
+    callback = portolan.skorch.PortolanCallback("run", ids=ids, folds=True, store=store)
+    crossed = cross_validate(net(callback, train_split=None), X, gold, cv=3, n_jobs=n_jobs, error_score="raise", return_estimator=True)
+    assert np.isfinite(crossed["test_score"]).all()
+    assert set(portolan.runs(store=store)["name"]) == {"run/fold0", "run/fold1", "run/fold2"}
+    # Those that run at the same time get their numbers as they begin: which run is whose, its ids say.
+    run_of = {frozenset(portolan.measures(f"run/fold{k}", store=store)["id"].tolist()): f"run/fold{k}" for k in range(3)}
+    for number, ((train, _), one) in enumerate(zip(StratifiedKFold(3).split(x, gold), crossed["estimator"])):
+        name = run_of[frozenset(names[train].tolist())]
+        assert n_jobs > 1 or name == f"run/fold{number}"
+        expected = by_hand(one, x[train], gold[train], softmax)
+        assert_trajectories(store, EPOCHS, {names[train[row]].item(): values for row, values in expected.items()}, name)
+
+
+def test_a_search_and_a_split_of_its_own(store):
+    """The rows that train_split holds out are not recorded; the fit on the whole, after the search, is a run as well."""
+    x, gold = data()
+    callback = portolan.skorch.PortolanCallback("run", folds=True, store=store)
+    X = SliceDataset(TensorDataset(torch.from_numpy(x), torch.from_numpy(gold)))
+    search = GridSearchCV(net(callback), {"lr": [0.1, 0.3]}, cv=2, error_score="raise").fit(X, gold)
+    assert portolan.runs(store=store)["name"].tolist() == [f"run/fold{k}" for k in range(5)]
+    seen = set(portolan.measures("run/fold0", store=store)["id"].tolist())
+    train, held_out = next(StratifiedKFold(2).split(x, gold))
+    assert len(seen) == 60 and seen < set(train.tolist()) and not seen & set(held_out.tolist())
+    assert_trajectories(store, EPOCHS, by_hand(search.best_estimator_, x, gold, softmax), "run/fold4")
+    search.best_estimator_.partial_fit(X, gold, epochs=1)
+    assert set(portolan.measures("run/fold4", store=store)["epochs"]) == {EPOCHS + 1}, "goes on with its run"
+
+
+def test_folds_of_the_training_pass(store):
+    x, gold = data()
+    callback = portolan.skorch.PortolanCallback("run", mode="train-forward", folds=True, store=store)
+    cross_validate(net(callback, train_split=None), SliceDict(x=x, id=np.arange(EXAMPLES)), gold, cv=2, error_score="raise")
+    for number, (train, _) in enumerate(StratifiedKFold(2).split(x, gold)):
+        m = portolan.measures(f"run/fold{number}", store=store)
+        assert m["id"].tolist() == train.tolist() and set(m["epochs"]) == {EPOCHS}
+
+
+def test_folds_that_cannot_be_told_apart_are_refused_with_what_to_do(store):
+    x, gold = data()
+    make = portolan.skorch.PortolanCallback
+    with pytest.raises(portolan.Refused, match="run 'run' exists.* Several fits of one net, as in cross_validate or a search: .*folds=True"):
+        cross_validate(net(make("run", store=store)), x, gold, cv=2, error_score="raise")
+    with pytest.raises(ValueError, match="a ndarray, does not say which rows of the whole it holds: .*SliceDict.*SliceDataset.*cross_val_track"):
+        net(make("other", folds=True, store=store)).fit(x, gold)
+    for options, said in (({"overwrite": True}, "overwrite"), ({"if_exists": "number"}, "if_exists")):
+        with pytest.raises(ValueError, match=f"folds=True opens a run of a new name for each fit: leave {said} out"):
+            net(make("other", folds=True, store=store, **options)).fit(x, gold)
+    with portolan.Run("open", store=store) as run, pytest.raises(ValueError, match="leave the open run out"):
+        net(make(run, folds=True)).fit(x, gold)
+    assert set(portolan.runs(store=store)["name"]) == {"run", "open"}
+
+
+def test_ids_by_an_entry_and_ids_that_rows_share(store):
+    x, gold = data()
+    net(portolan.skorch.PortolanCallback("run", ids="key", store=store), train_split=None, module=Keyed).fit(
+        {"x": x, "key": np.arange(EXAMPLES) + 5}, gold)
+    assert portolan.measures("run", store=store)["id"].tolist() == [*range(5, EXAMPLES + 5)]
+    ids = np.arange(EXAMPLES)
+    ids[9] = 3
+    whole = SliceDataset(TensorDataset(torch.from_numpy(x), torch.from_numpy(gold)))
+    for X, y, given in (({"x": x, "id": ids}, gold, "id"), (x, gold, ids), (whole[ids], gold[ids], None)):
+        with pytest.raises(ValueError, match="rows 3 and 9 have the same id, 3; of the 150 ids 149 differ"):
+            net(portolan.skorch.PortolanCallback("other", ids=given, store=store)).fit(X, y)
+    with pytest.raises(ValueError, match="ids='id' names an entry of an X that is a dict, and X has none"):
+        net(portolan.skorch.PortolanCallback("other", ids="id", store=store)).fit(x, gold)
+    assert portolan.runs(store=store)["name"].tolist() == ["run"], "all before training"
+
+
+class Keyed(Module):
+    def forward(self, x, key):
+        return super().forward(x)

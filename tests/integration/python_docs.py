@@ -24,7 +24,7 @@ RUNS = {
     "keras": {"toy/seed0": 5},
     "notebook": {"toy": 6},
     "report": {"toy": 4},
-    "skorch": {"toy/seed0": 5, "forward/seed0": 5},
+    "skorch": {"toy/seed0": 5, "forward/seed0": 5, "crossed/fold0": 5, "crossed/fold1": 5, "crossed/fold2": 5},
     "sklearn": {"animals/seed0": 10, "boosted": 10, "forest/out-of-fold": 1, "linear/out-of-fold": 1},
     "tables": {"toy": 6},
 }

@@ -93,6 +93,23 @@ def test_a_run_that_exists_is_refused_and_a_resumed_one_goes_on(store):
     assert epochs_of(store) == {4: 1, 7: 1}
 
 
+def test_fits_that_are_not_told_apart_are_runs_of_their_own(store):
+    """Also at the same time; one that goes on does so with its run."""
+    fits = [_hooks.Recorder("portolan.test", "run", "epoch-end", {"store": store}) for _ in range(3)]
+    for number, one in enumerate(fits):
+        one.open("default", {}, fold=True)
+        one.log_logits(0, [number, 7], LOGITS, [0, 1])
+    assert [one.run.name for one in fits] == ["run/fold0", "run/fold1", "run/fold2"]
+    for one in fits:
+        one.close()
+    fits[1].open("default", {}, resumed=True, fold=True)
+    fits[1].log_logits(1, [1, 7], LOGITS, [0, 1])
+    fits[1].close()
+    assert [epochs_of(store, f"run/fold{k}") for k in range(3)] == [{0: 1, 7: 1}, {1: 2, 7: 2}, {2: 1, 7: 1}]
+    with pytest.raises(ValueError, match='folds=True does not say with which run: give the name that it has, such as run/fold0, and if_exists="resume"'):
+        _hooks.Recorder("portolan.test", "run", "epoch-end", {"store": store}).open("default", {}, resumed=True, fold=True)
+
+
 def test_without_a_name_the_frameworks_is_taken(store):
     recorder(store, None).close()
     assert "default" in subprocess.run([os.environ["PORTOLAN"], "runs", "--store", store], capture_output=True, text=True).stdout

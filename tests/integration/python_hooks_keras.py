@@ -58,8 +58,10 @@ def skorch_stand_in():
     module.__version__ = "0.stand-in"
     module.NeuralNetClassifier = type("NeuralNetClassifier", (), {})
     module.callbacks, module.dataset = types.ModuleType("skorch.callbacks"), types.ModuleType("skorch.dataset")
+    module.helper = types.ModuleType("skorch.helper")
     module.callbacks.Callback, module.dataset.unpack_data = Callback, lambda batch: batch
-    return {"skorch": module, "skorch.callbacks": module.callbacks, "skorch.dataset": module.dataset}
+    module.helper.SliceDataset = type("SliceDataset", (), {})
+    return {f"skorch{one}": value for one, value in (("", module), (".callbacks", module.callbacks), (".dataset", module.dataset), (".helper", module.helper))}
 
 
 standins.install()
@@ -217,7 +219,7 @@ def test_skorch_refuses(store):
     callback = portolan.skorch.PortolanCallback
     for wrong, says in ((callback("a", "forward"), "mode must be"), (callback("a", scores="x"), "scores must be"),
                         (callback("a", ids=[f"x{i % 24}" for i in range(N)], store=store), "rows 0 and 24 have the same id, 'x0'"),
-                        (callback("a", ids="id", store=store), "names an entry of batches")):
+                        (callback("a", ids="id", store=store), "names an entry of an X that is a dict, and X has none")):
         with pytest.raises(ValueError, match=says):
             Net().fit(wrong, DATASET)
     with pytest.raises(ValueError, match="must not shuffle"):

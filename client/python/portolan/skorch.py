@@ -17,8 +17,10 @@ import skorch
 import torch
 from skorch.callbacks import Callback
 from skorch.dataset import unpack_data
-from torch.utils.data import SequentialSampler
+from skorch.helper import SliceDataset
+from torch.utils.data import SequentialSampler, Subset
 
+from portolan._portolan import Refused
 from portolan._recording import _hooks, _ids
 from portolan._recording._run import Run
 from portolan.torch import WithIds, evaluating
@@ -26,7 +28,8 @@ from portolan.torch import WithIds, evaluating
 __all__ = ["PortolanCallback"]
 
 _HOOK = "portolan.skorch.PortolanCallback"
-_OWN = ("run", "mode", "ids", "scores", "observations")
+_OWN = ("run", "mode", "ids", "scores", "observations", "folds")
+_OF_A_NAME = ("if_exists", "resume", "overwrite")
 
 
 class PortolanCallback(Callback):
@@ -36,11 +39,14 @@ class PortolanCallback(Callback):
         run: the run's name, or an open portolan.Run. Default: the module's class.
         mode: "epoch-end": a pass of its own after each epoch, in eval mode. "train-forward": the module's output for each batch, as it
             is trained on.
-        ids: one per row of what fit() is given; default: the row's number there. In train-forward mode, where batches come
-            shuffled, the name of the entry with the ids in an X that is a dict; default "id". (The module's forward() then
-            takes it, and need not use it.)
+        ids: one per row of what fit() is given; default: the row's number there. Of a SliceDataset, one per example of its dataset, and
+            the number there. Or the name of the entry with the ids in an X that is a dict (the module's forward() then takes it, and
+            need not use it); in train-forward mode, where batches come shuffled, that is the only way, and "id" the default.
         scores: what the module returns, "logits" or "probs"; default: what the net's criterion says.
         observations: ``f(batch, y_pred) -> (ids, scores, gold)``, for train-forward with batches of other forms.
+        folds: True: each fit() is a run of its own, NAME/fold0, NAME/fold1, ..., in the order in which they begin, also those that
+            run at the same time: for cross_validate and searches. What fit() is given must then say which rows of the whole they
+            are: by an entry with ids, or as a SliceDataset.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     partial_fit(), and a net whose history was loaded, go on with the run.
@@ -53,10 +59,12 @@ class PortolanCallback(Callback):
         ids: Sequence[Any] | str | None = None,
         scores: str | None = None,
         observations: Callable[[Any, Any], tuple[Any, Any, Any]] | None = None,
+        folds: bool = False,
         **options: Any,
     ) -> None:
         # scikit-learn's rules: what was given, as it was given, under its own name. State ends in "_".
         self.run, self.mode, self.ids, self.scores, self.observations = run, mode, ids, scores, observations
+        self.folds = folds
         for name, value in options.items():
             setattr(self, name, value)
         self.recorder_: _hooks.Recorder | None = None
@@ -66,8 +74,7 @@ class PortolanCallback(Callback):
             raise ValueError(f"mode must be 'epoch-end' or 'train-forward', not {self.mode!r}")
         if self.scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {self.scores!r}")
-        if self.ids is not None and not isinstance(self.ids, str):
-            _ids.check_unique(_HOOK, self.ids)
+        self._check_ids(X)
         self.logits_ = (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         resumed = len(net.history) > 0
@@ -76,7 +83,33 @@ class PortolanCallback(Callback):
         parameters = {name: getattr(net, name, None) for name in ("lr", "batch_size", "max_epochs", "optimizer", "criterion")}
         versions = {"torch": torch.__version__, "skorch": skorch.__version__}
         record = _hooks.record(net.module_, versions, torch.initial_seed(), parameters)
-        self.recorder_.open(type(net.module_).__name__, record, resumed=resumed)
+        try:
+            self.recorder_.open(type(net.module_).__name__, record, resumed=resumed, fold=self.folds)
+        except Refused as error:
+            if self.folds or "exists" not in str(error):
+                raise
+            raise Refused(f"{error}. Several fits of one net, as in cross_validate or a search: {_HOOK}(..., folds=True)") from None
+
+    def _check_ids(self, X: Any) -> None:
+        named = isinstance(self.ids, str) and isinstance(X, Mapping) and self.ids in X
+        if self.ids is not None and not isinstance(self.ids, str):
+            _ids.check_unique(_HOOK, self.ids)
+        elif named:
+            _ids.check_unique(_HOOK, X[self.ids])
+        elif isinstance(self.ids, str) and hasattr(X, "shape") and self.mode == "epoch-end":
+            raise ValueError(self._no_entry())
+        elif self.ids is None and isinstance(X, SliceDataset):
+            _ids.check_unique(_HOOK, X.indices_)
+        if not self.folds:
+            return
+        told = [name for name in _OF_A_NAME if getattr(self, name, None)]
+        if told or isinstance(self.run, Run):
+            raise ValueError(f"{_HOOK}: folds=True opens a run of a new name for each fit: leave {told[0] if told else 'the open run'} out")
+        if not named and not isinstance(X, SliceDataset) and self.observations is None and self.mode == "epoch-end":
+            raise ValueError(
+                f"{_HOOK}: folds=True, and X, a {type(X).__name__}, does not say which rows of the whole it holds: take skorch.helper.SliceDict("
+                "x=X, id=ids) and ids='id', or skorch.helper.SliceDataset, or portolan.sklearn.cross_val_track"
+            )
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, y_pred: Any = None, **kwargs: Any) -> None:
         if training and self.mode == "train-forward":
@@ -108,21 +141,38 @@ class PortolanCallback(Callback):
         loader = net.get_iterator(dataset, training=False)
         if not isinstance(getattr(loader, "sampler", None), SequentialSampler):
             raise ValueError(f"{_HOOK}: the pass goes through the rows in their order: iterator_valid must not shuffle")
-        if self.ids is not None and isinstance(self.ids, str):
-            raise ValueError(f"{_HOOK}: ids={self.ids!r} names an entry of batches: in mode='epoch-end' give one id per row")
         places, start = WithIds(dataset), 0
+        whole = _whole_of(dataset)
         with evaluating(net.module_, loader):
             for batch in loader:
                 y_pred = net.evaluation_step(batch, training=False)
-                gold = unpack_data(batch)[1]
+                inputs, gold = unpack_data(batch)
                 rows = [places.id_of(start + i) for i in range(len(gold))]
-                self._log(net, rows if self.ids is None else [self.ids[row] for row in rows], y_pred, gold)
                 start += len(rows)
+                self._log(net, self._ids_of(inputs, rows if whole is None else [whole[row] for row in rows]), y_pred, gold)
+
+    def _ids_of(self, inputs: Any, rows: list[int]) -> Any:
+        if not isinstance(self.ids, str):
+            return rows if self.ids is None else [self.ids[row] for row in rows]
+        if not isinstance(inputs, Mapping) or self.ids not in inputs:
+            raise ValueError(self._no_entry())
+        return inputs[self.ids]
+
+    def _no_entry(self) -> str:
+        return f"{_HOOK}: ids={self.ids!r} names an entry of an X that is a dict, and X has none: give one id per row"
 
     def _log(self, net: Any, ids: Any, y_pred: Any, gold: Any) -> None:
         y_pred = y_pred[0] if isinstance(y_pred, tuple) else y_pred  # as skorch has it
         log = self.recorder_.log_logits if self.logits_ else self.recorder_.log_probs
         log(_epoch(net), ids, y_pred, gold)
+
+
+def _whole_of(dataset: Any) -> Any:
+    """For each row of what fit() was given the row of the whole, if that is known."""
+    while isinstance(dataset, Subset):
+        dataset = dataset.dataset
+    X = getattr(dataset, "X", None)
+    return [int(row) for row in X.indices_] if isinstance(X, SliceDataset) else None
 
 
 def _epoch(net: Any) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from portolan import _portolan
-from portolan._recording import _closing, _device, _shapes
+from portolan._recording import _closing, _device, _options, _shapes
 from portolan._recording._run import Run
 
 Open = Callable[..., Run]
@@ -50,7 +50,15 @@ class Recorder:
         return self.run is not None and self.run.is_open
 
     def open(
-        self, default_name: str, record: Mapping[str, Any], *, resumed: bool = False, trial: bool = False, open_run: Open = Run, **more: Any
+        self,
+        default_name: str,
+        record: Mapping[str, Any],
+        *,
+        resumed: bool = False,
+        trial: bool = False,
+        fold: bool = False,
+        open_run: Open = Run,
+        **more: Any,
     ) -> None:
         """Opens the run, unless it is open.
 
@@ -59,6 +67,7 @@ class Recorder:
             record: see record(). What the caller gave as config wins.
             resumed: training goes on from a checkpoint: so does the run.
             trial: one of many trainings, of a search: each is a run of its own, NAME/trial0, NAME/trial1, ...
+            fold: the same of trainings that do not know of each other, also at the same time: NAME/fold0, NAME/fold1, ...
             open_run: portolan.Run, or what opens one run for all processes of a job.
             more: what the hook knows of the run (labels, examples), where the caller said nothing.
         """
@@ -71,6 +80,8 @@ class Recorder:
         options["config"] = {"hook": self.hook, **record, **(self.options.get("config") or {})}
         options["mode"] = self.mode
         name = self._given or default_name
+        if fold:
+            options["if_exists"] = _options.FOLD
         if resumed and not options.get("overwrite") and options.get("if_exists") != "overwrite":
             name = self._resumed_name(name, options.pop("if_exists", None))
             options["resume"] = True
@@ -79,12 +90,13 @@ class Recorder:
         say_at_close(self.run)
 
     def _resumed_name(self, name: str, if_exists: str | None) -> str:
-        if if_exists != "number":
+        if if_exists not in ("number", _options.FOLD):
             return name
         if self.run is None:
+            said, such = ('if_exists="number"', "2") if if_exists == "number" else ("folds=True", "fold0")
             raise ValueError(
-                f"{self.hook}: training goes on from a checkpoint, and if_exists=\"number\" does not say with which run: give the name that "
-                f"it has, such as {name}/2, and if_exists=\"resume\""
+                f"{self.hook}: training goes on from a checkpoint, and {said} does not say with which run: give the name that it has, such as "
+                f'{name}/{such}, and if_exists="resume"'
             )
         return self.run.name
 

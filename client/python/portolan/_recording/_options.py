@@ -10,6 +10,8 @@ from typing import Any
 
 # What becomes of a run that exists.
 IF_EXISTS = ("error", "overwrite", "resume", "number")
+# Of hooks whose fits are not told apart: NAME/fold0, NAME/fold1, ..., each the first that does not exist.
+FOLD = "fold"
 
 
 def flag(argument: str, value: bool) -> bool:
@@ -26,13 +28,13 @@ def choice(argument: str, value: str, choices: dict[str, int]) -> int:
 
 
 def if_exists(value: str | None, resume: bool, overwrite: bool) -> str:
-    """One of IF_EXISTS. `resume` and `overwrite` say the same as the choices of these names, and must not say something else."""
+    """One of IF_EXISTS, or FOLD. `resume` and `overwrite` say the same as the choices of these names, and must not say something else."""
     said = [name for name, given in (("resume", flag("resume", resume)), ("overwrite", flag("overwrite", overwrite))) if given]
     if value is None:
         if len(said) > 1:
             raise ValueError("give resume or overwrite, and not both")
         return said[0] if said else "error"
-    if not isinstance(value, str) or value not in IF_EXISTS:
+    if not isinstance(value, str) or value not in (*IF_EXISTS, FOLD):
         raise ValueError(f"if_exists must be {' or '.join(map(repr, IF_EXISTS))}, not {value!r}")
     if said and said != [value]:
         raise ValueError(f"if_exists={value!r} and {said[0]}=True do not go together: leave one of them out")

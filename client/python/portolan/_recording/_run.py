@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import os
 import sys
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex
 
@@ -285,6 +286,8 @@ class Run:
 
 def _open(handle: Handle, policy: str, name: str, *options: Any) -> str:
     """The name under which it is open."""
+    if policy == _options.FOLD:
+        return _first_free(handle, (f"{name}/fold{number}" for number in itertools.count()), options)
     if handle.open(name, *options):
         return name
     if policy != "number":
@@ -292,12 +295,14 @@ def _open(handle: Handle, policy: str, name: str, *options: Any) -> str:
             f"run '{name}' exists: give another name, or say what is to become of it: if_exists=\"number\" records this one as {name}/2, "
             '"overwrite" removes it first, "resume" goes on with it'
         )
-    # The collector gives a name once, whoever asks at the same time.
-    number = 2
-    while not handle.open(f"{name}/{number}", *options):
-        number += 1
-    _warn(f"{name}/{number}", f"run '{name}' exists: this one is recorded as '{name}/{number}'")
-    return f"{name}/{number}"
+    numbered = _first_free(handle, (f"{name}/{number}" for number in itertools.count(2)), options)
+    _warn(numbered, f"run '{name}' exists: this one is recorded as '{numbered}'")
+    return numbered
+
+
+def _first_free(handle: Handle, names: Iterable[str], options: tuple[Any, ...]) -> str:
+    """The collector gives a name once, whoever asks at the same time."""
+    return next(name for name in names if handle.open(name, *options))
 
 
 def _warn(name: str, error: BaseException | str) -> None:
