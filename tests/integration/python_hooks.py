@@ -110,6 +110,15 @@ def test_fits_that_are_not_told_apart_are_runs_of_their_own(store):
         _hooks.Recorder("portolan.test", "run", "epoch-end", {"store": store}).open("default", {}, resumed=True, fold=True)
 
 
+def test_a_loop_that_fails_at_once_has_no_map(store, capfd):
+    recorder(store).close()
+    assert capfd.readouterr().err == "portolan: run run: nothing was recorded\n"
+    one = recorder(store, "refused")
+    one.log_logits(0, [1, 2], LOGITS * np.nan, [0, 1])
+    one.close()
+    assert capfd.readouterr().err.splitlines()[-1] == "portolan: run refused: nothing was recorded: 2 rows could not be used"
+
+
 def test_without_a_name_the_frameworks_is_taken(store):
     recorder(store, None).close()
     assert "default" in subprocess.run([os.environ["PORTOLAN"], "runs", "--store", store], capture_output=True, text=True).stdout

@@ -28,8 +28,11 @@ def say_to_people(run: Run) -> None:
 
 
 def line(run: Run, drawn_by: str | None = None) -> str:
-    """How many observations, how many bytes, where, how to see the map."""
+    """How many observations, how many bytes, where, how to see the map; of none there is no map."""
     stats = run.stats()
+    if stats["logged"] == 0:
+        refused = f": {stats['refused']:,} rows could not be used" if stats["refused"] else ""
+        return f"portolan: run {run.name}: nothing was recorded{' by this process' if run.is_shared else ''}{refused}"
     notes = [f"{bytes_as_text(stats['bytes_sent'])} sent"]
     notes += [f"{stats[name]:,} {name}" for name in ("replaced", "refused", "dropped") if stats[name]]
     if run.is_shared:
