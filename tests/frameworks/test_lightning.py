@@ -10,7 +10,7 @@ from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 import portolan
 from pl_train import EPOCHS, EXAMPLES, Module, fit, loader
 from portolan.lightning import PortolanCallback
-from support import assert_trajectories, counts, gold_probs, kill_at, run_script, trajectories
+from support import assert_trajectories, counts, gold_probs, kill_at, run_page, run_script, trajectories
 from torch_model import data
 
 SCRIPT = Path(__file__).with_name("pl_train.py")
@@ -72,6 +72,42 @@ def test_what_a_trainer_can_be_asked(store, tmp_path, options):
     fit(tmp_path, [PortolanCallback("forward", mode="train-forward", store=store)], **options)
     seen = sum(counts(store, "forward").values())
     assert seen == EPOCHS * (48 if "limit_train_batches" in options else EXAMPLES)
+
+
+@pytest.mark.parametrize("options", [{"drop_last": True}, {"workers": 2, "persistent_workers": True}])
+def test_loaders_that_drop_examples_and_workers_that_persist(store, tmp_path, capfd, options):
+    alone = fit(tmp_path, [], loaders=loader(**options))
+    observed = fit(tmp_path, [PortolanCallback("run", store=store), checkpoints(tmp_path)], loaders=loader(**options))
+    assert torch.equal(weights(alone), weights(observed))
+    assert_trajectories(store, EPOCHS, by_hand(tmp_path))
+    assert "drop_last" not in capfd.readouterr().err
+
+
+def test_augmentation_in_workers_that_persist_goes_the_same_way(store, tmp_path):
+    def augmented():
+        dataset = portolan.torch.WithIds(Augmented(*data(EXAMPLES).tensors))
+        return torch.utils.data.DataLoader(dataset, batch_size=16, shuffle=True, num_workers=2, persistent_workers=True)
+
+    alone = fit(tmp_path, [], loaders=augmented())
+    assert torch.equal(weights(alone), weights(fit(tmp_path, [PortolanCallback("run", store=store)], loaders=augmented())))
+
+
+class Augmented(torch.utils.data.TensorDataset):
+    def __getitem__(self, index):
+        x, y = super().__getitem__(index)
+        return x + torch.randn_like(x), y
+
+
+def test_examples_that_share_an_id_are_refused_before_training(store, tmp_path, capfd):
+    ids = np.arange(EXAMPLES) % (EXAMPLES - 1)
+    with pytest.raises(ValueError, match="WithIds: rows 0 and 89 have the same id, 0; of the 90 ids 89 differ"):
+        portolan.torch.WithIds(data(EXAMPLES), ids)
+    with pytest.raises(ValueError, match="rows 0 and 89 of the Subset are the same example, 0 of its dataset"):
+        portolan.torch.WithIds(torch.utils.data.Subset(data(EXAMPLES), ids))
+    examples = [(one, x, y) for one, (x, y) in zip(ids.tolist(), data(EXAMPLES))]  # that nobody could look at
+    fit(tmp_path, [PortolanCallback("run", store=store)], loaders=torch.utils.data.DataLoader(examples, batch_size=16, shuffle=True))
+    said = [line for line in capfd.readouterr().err.splitlines() if "id 0 was logged in this epoch before" in line]
+    assert len(said) == 1 and said[0].startswith("portolan: run run: epoch 0: ")
 
 
 def test_a_loader_of_its_own_and_functions_of_ones_own(store, tmp_path):
@@ -154,3 +190,10 @@ def test_two_processes(store, tmp_path, mode):
     assert set(counts(store)) == set(range(EXAMPLES)) and set(counts(store).values()) == {EPOCHS}
     if mode == "epoch-end":
         assert_trajectories(store, EPOCHS, by_hand(tmp_path))
+
+
+def test_the_page(tmp_path, stores):
+    stores.append(tmp_path / "portolan-store")
+    run_page("lightning.md", tmp_path)
+    for run, epochs in {"toy/lightning": 4, "toy/forward": 4}.items():
+        assert set(counts(stores[-1], run).values()) == {epochs}, run

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Subset, TensorDataset, random_split
+from torch.utils.data import BatchSampler, DataLoader, Subset, TensorDataset, random_split
 
 import portolan
 import portolan.torch
-from support import assert_trajectories, counts, gold_probs, trajectories
+from support import assert_trajectories, counts, gold_probs, run_page, trajectories
 from torch_model import Model, data
 
 EPOCHS = 3
@@ -186,12 +186,52 @@ def test_batches_that_cannot_be_right_are_refused_with_what_to_do(store):
             observe(portolan.torch.WithIds(dataset))
 
 
-def test_a_loader_that_drops_its_last_batch_is_warned_about(store, capfd):
+def test_examples_that_a_loader_drops_are_observed(store, capfd):
+    """They are others in each epoch, when it shuffles; the loader goes on as it was."""
+    dataset, model = portolan.torch.WithIds(data()), Model()
+    loader = DataLoader(dataset, batch_size=50, shuffle=True, drop_last=True)
     with portolan.Run("run", store=store) as run:
-        loader = DataLoader(portolan.torch.WithIds(data()), batch_size=50, drop_last=True)
+        for epoch in range(2):
+            assert portolan.torch.observe(run, model, loader, epoch) == 120
+    assert_trajectories(store, 2, {one: p * 2 for one, p in by_hand([model.state_dict()], data()).items()})
+    assert loader.drop_last and sum(len(batch[0]) for batch in loader) == 100
+    assert capfd.readouterr().err == ""
+
+
+def test_batches_of_ones_own_that_are_dropped_are_warned_about(store, capfd):
+    class Batches(BatchSampler):
+        """What it does besides is not known."""
+
+    with portolan.Run("run", store=store) as run:
+        loader = DataLoader(portolan.torch.WithIds(data()), batch_sampler=Batches(range(120), 50, drop_last=True))
         for epoch in range(2):
             assert portolan.torch.observe(run, Model(), loader, epoch) == 100
     assert capfd.readouterr().err.count("drop_last=True") == 1
+
+
+class Augmented(TensorDataset):
+    """Another example each time, drawn in the worker."""
+
+    def __getitem__(self, index):
+        x, y = super().__getitem__(index)
+        return x + torch.randn(8) + random.random() + np.random.rand(), y
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_augmentation_in_workers_goes_the_same_way(store, persistent, drop_last):
+    """Also in workers that go on from epoch to epoch, as do their random numbers."""
+    dataset = portolan.torch.WithIds(Augmented(*data().tensors))
+
+    def loader():
+        return DataLoader(dataset, batch_size=32, shuffle=True, num_workers=2, persistent_workers=persistent, drop_last=drop_last)
+
+    alone, training = train(EPOCHS, loader()), loader()
+    with portolan.Run("run", store=store) as run:
+        observed = train(EPOCHS, training, lambda model, epoch: portolan.torch.observe(run, model, training, epoch))
+        assert training.persistent_workers == persistent
+    assert same(alone, observed), "observing changed the training"
+    assert set(counts(store).values()) == {EPOCHS} and len(counts(store)) == 120
 
 
 def test_binary_with_one_logit(store):
@@ -299,6 +339,17 @@ def test_with_ids():
     assert portolan.torch.WithIds(["only"])[0] == (0, "only")
 
 
+def test_a_subset_that_has_an_example_twice_is_refused():
+    """Before training, whatever says that it does: a list, an array, a tensor, a subset of a subset."""
+    dataset, indices = data(10), [4, 1, 7, 1, 4]
+    for subset in (Subset(dataset, indices), Subset(dataset, np.array(indices)), Subset(dataset, torch.tensor(indices)),
+                   Subset(Subset(dataset, [7, 4, 1, 0]), [1, 2, 0, 2, 1])):
+        with pytest.raises(ValueError, match="rows 1 and 3 of the Subset are the same example, 1 of its dataset; of 5 rows 3 differ.*WeightedRandomSampler"):
+            portolan.torch.WithIds(subset)
+        assert len(portolan.torch.WithIds(subset, ids=[f"row{i}" for i in range(5)])) == 5
+    assert portolan.torch.WithIds(Subset(Subset(dataset, [4, 4, 1]), [0, 2]))[1][0] == 1, "what is left out is nowhere twice"
+
+
 def test_with_ids_refuses_what_has_no_stable_positions():
     class Stream(torch.utils.data.IterableDataset):
         def __iter__(self):
@@ -340,3 +391,10 @@ def test_autocast(store):
     assert model.head.weight.grad is not None
     _, values = trajectories(store, 1)
     assert np.isfinite(values).all()
+
+
+def test_the_page(tmp_path, stores):
+    stores.append(tmp_path / "portolan-store")
+    run_page("torch.md", tmp_path)
+    for run, epochs in {"toy/seed0": 6, "toy/clean": 6, "toy/forward": 6, "pairs": 1, "tokens": 1}.items():
+        assert set(counts(stores[-1], run).values()) == {epochs}, run

@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
 from portolan._recording import _hooks
 from portolan._recording._run import Run
-from portolan.torch import evaluating, logits_of, open_run, split_batch
+from portolan.torch import evaluating, for_a_pass, logits_of, open_run, split_batch
 
 __all__ = ["PortolanCallback"]
 
@@ -44,7 +44,7 @@ class PortolanCallback(Callback):
         run: the run's name, or an open portolan.Run. Default: the module's class.
         mode: "epoch-end": a pass of its own over `loader` after each epoch, in eval mode, with the module's forward().
             "train-forward": what training_step returns, a dict with "loss" and "logits".
-        loader: for the pass; default: the trainer's training loader.
+        loader: for the pass; default: the trainer's training loader, with the examples that drop_last leaves out.
         observations: ``f(module, batch) -> (ids, logits, gold)``, in train-forward mode ``f(outputs, batch)``, for batches or modules
             of other forms.
         ids, gold: names of the entries of batches that are dicts; batches may also be (ids, x, ..., y).
@@ -126,7 +126,7 @@ class PortolanCallback(Callback):
         loader = self._loader(trainer)
         strategy, precision = trainer.strategy, trainer.precision_plugin
         with evaluating(module, loader, self._recorder.run), precision.forward_context():
-            for batch in loader:
+            for batch in for_a_pass(loader, self._recorder.run):
                 batch = strategy.batch_to_device(precision.convert_input(batch))
                 observed = self.observations(module, batch) if self.observations else self._of_module(module, batch)
                 self._recorder.log_logits(trainer.current_epoch, *observed)

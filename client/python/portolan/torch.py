@@ -16,6 +16,7 @@ client/python/docs/torch.md starts from the loop as people have it; ddp.md is fo
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import random
 import sys
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils.data import Dataset, IterableDataset, Subset
+from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, Subset
 
 from portolan import _portolan
 from portolan._recording import _hooks, _ids
@@ -64,6 +65,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
             _ids.check_column("WithIds", dataset, ids)
         elif ids is not None:
             _ids.check_unique("WithIds", ids)
+        elif isinstance(dataset, Subset):
+            _ids.check_positions("WithIds", [self.id_of(row) for row in range(len(dataset))])
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -189,7 +192,9 @@ def observe(
         run: opened with mode="epoch-end", the default.
         model: called as ``model(*inputs)`` or ``model(**inputs)``; what it returns is the logits, or has them as ``logits``,
             ``["logits"]`` or the first of a tuple. Of DistributedDataParallel the module inside is called.
-        loader: yields ``(ids, x, ..., y)``, as DataLoader(WithIds(dataset)) does, or dicts with ids and labels among the inputs.
+        loader: yields ``(ids, x, ..., y)``, as DataLoader(WithIds(dataset)) does, or dicts with ids and labels among the inputs. What
+            it augments is observed augmented: give a loader of the plain examples. A DataLoader's drop_last is not heeded, and workers
+            that persist are left to the training: the pass has workers of its own.
         epoch: from 0.
         forward: ``forward(model, batch) -> (ids, logits, gold)`` instead, for any other batch or model.
         ids, gold: names of the entries of batches that are dicts. gold=None: the first of labels, label, gold, target, targets, y.
@@ -201,13 +206,11 @@ def observe(
     _hooks.check_mode(run, "epoch-end", "portolan.torch.observe")
     if not callable(getattr(model, "modules", None)):
         raise TypeError(f"the model must be a torch.nn.Module, not a {type(model).__name__}: give the module, and forward= for what is called")
-    if getattr(loader, "drop_last", False):
-        _warn_once(run, "drop_last", "the loader has drop_last=True: its last examples are not observed in every epoch")
     model = _unwrapped(model)
     device = _device_of(model)
     seen = 0
     with evaluating(model, loader, run):
-        for batch in loader:
+        for batch in for_a_pass(loader, run):
             if forward is not None:
                 names, logits, labels = forward(model, to_device(batch, device))
             else:
@@ -220,6 +223,24 @@ def observe(
     if end_epoch:
         run.end_epoch(epoch)
     return seen
+
+
+def for_a_pass(loader: Any, run: Run | None) -> Any:
+    """The loader, to go through once beside the training: with all examples, and with workers of its own, since what those that persist
+    draw from their random numbers the training would miss."""
+    if not isinstance(loader, DataLoader):
+        return loader
+    persists = getattr(loader, "persistent_workers", False) and getattr(loader, "num_workers", 0) > 0
+    drops = bool(getattr(loader, "drop_last", False) or getattr(getattr(loader, "batch_sampler", None), "drop_last", False))
+    one = copy.copy(loader)  # a DataLoader's attributes cannot be set, but its dict is its own
+    if persists:
+        one.__dict__.update(persistent_workers=False, _iterator=None)
+    if drops and type(getattr(loader, "batch_sampler", None)) is BatchSampler:
+        batches = BatchSampler(loader.batch_sampler.sampler, loader.batch_sampler.batch_size, drop_last=False)
+        one.__dict__.update(batch_sampler=batches, drop_last=False)
+    elif drops and run is not None:
+        _warn_once(run, "drop_last", "the loader has drop_last=True: its last examples are not observed in every epoch")
+    return one if persists or drops else loader
 
 
 def split_batch(batch: Any, ids: str = "id", gold: str | None = None) -> tuple[Any, Any, Any]:

@@ -11,16 +11,31 @@ from portolan._recording import _arrays
 def check_unique(who: str, ids: Any) -> None:
     """ValueError with the first two rows that share an id."""
     values = _arrays.listed(ids.tolist() if hasattr(ids, "tolist") else _arrays.identifiers(ids))
+    first, row = _first_two(values)
+    if row:
+        raise ValueError(
+            f"{who}: rows {first} and {row} have the same id, {values[row]!r}; of the {len(values):,} ids {len(set(values)):,} differ. Each "
+            "example needs an id of its own: of examples that share one, only the observation logged last is kept"
+        )
+
+
+def check_positions(who: str, positions: list[int]) -> None:
+    """The same of a subset whose ids are the positions in the whole."""
+    first, row = _first_two(positions)
+    if row:
+        raise ValueError(
+            f"{who}: rows {first} and {row} of the Subset are the same example, {positions[row]} of its dataset; of {len(positions):,} rows "
+            f"{len(set(positions)):,} differ. An example is observed once per epoch: to train on some more often, take the dataset as it is and "
+            "a sampler (WeightedRandomSampler), and observe with a loader that goes through it once"
+        )
+
+
+def _first_two(values: list[Any]) -> tuple[int, int]:
+    """The first two rows that share a value; (0, 0) if there are none."""
     if len(set(values)) == len(values):
-        return
+        return 0, 0
     seen: dict[Any, int] = {}
-    for row, one in enumerate(values):
-        first = seen.setdefault(one, row)
-        if first != row:
-            raise ValueError(
-                f"{who}: rows {first} and {row} have the same id, {one!r}; of the {len(values):,} ids {len(set(values)):,} differ. Each example "
-                "needs an id of its own: of examples that share one, only the observation logged last is kept"
-            )
+    return next((seen[one], row) for row, one in enumerate(values) if seen.setdefault(one, row) != row)
 
 
 def check_column(who: str, dataset: Any, name: str) -> None:
