@@ -140,11 +140,44 @@ def test_what_is_refused(store):
         callback(x)
     with pytest.raises(ValueError, match="mine is not known: say scores="):
         fit(x, gold, mine, [callback(x, gold, run="run", store=store)])
-    labels = np.ones((EXAMPLES, 3), dtype="f4")
-    with pytest.raises(ValueError, match="multi-label"):
-        fit(x, labels, "binary_crossentropy", [callback(x, labels, run="other", store=store)], activation="sigmoid")
+    labels, steps = np.ones((EXAMPLES, 3), dtype="f4"), Steps()
+    with pytest.raises(ValueError, match=r"gold has the shape \(120, 3\).*multi-label"):
+        fit(x, labels, "binary_crossentropy", [callback(x, labels, run="other", store=store), steps], activation="sigmoid")
+    with pytest.raises(ValueError, match='the last layer, .*, is linear, so the model returns logits.*from_logits=True.*scores="logits"'):
+        fit(x, gold, "sparse_categorical_crossentropy", [callback(x, gold, run="other", store=store), steps])
+    with pytest.raises(ValueError, match="rows 3 and 9 have the same id, 3; of the 120 ids 119 differ"):
+        callback(x, gold, [3 if row == 9 else row for row in range(EXAMPLES)], run="other", store=store)
+    assert steps.count == 0 and not store.exists(), "before training, and before a run is opened"
     model, keep = fit(x, gold, mine, [callback(x, gold, run="again", scores="logits", store=store)])
     assert_trajectories(store, EPOCHS, by_hand(model, keep, x, gold, softmax), "again", 1e-5)
+
+
+class Steps(keras.callbacks.Callback):
+    count = 0
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.count += 1
+
+
+def test_a_linear_output_of_logits_and_one_that_nobody_knows(store, capfd):
+    """Said to be logits, it is recorded as that; a model whose last layer cannot be told is asked about when its scores are no probabilities."""
+    x, gold = data()
+    name = "sparse_categorical_crossentropy"
+    model, keep = fit(x, gold, name, [portolan.keras.PortolanCallback(x, gold, run="run", scores="logits", store=store)])
+    assert_trajectories(store, EPOCHS, by_hand(model, keep, x, gold, softmax), tolerance=1e-5)
+
+    class Unknown(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = keras.layers.Dense(3), keras.layers.Dropout(0.1)
+
+        def call(self, x):
+            return self.second(self.first(x))
+
+    unknown = Unknown()
+    unknown.compile(optimizer="sgd", loss=name)
+    unknown.fit(x, gold, epochs=2, verbose=0, callbacks=[portolan.keras.PortolanCallback(x, gold, run="unknown", store=store)])
+    assert capfd.readouterr().err.count("no probabilities: if these are logits, scores='logits'") == 1
 
 
 def mine(y_true, y_pred):

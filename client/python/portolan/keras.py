@@ -18,7 +18,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from portolan._recording import _hooks, _ids
+from portolan._recording import _hooks, _ids, _shapes
 from portolan._recording._run import Run
 
 __all__ = ["PortolanCallback"]
@@ -82,11 +82,16 @@ class PortolanCallback(keras.callbacks.Callback):
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._logits: bool | None = None
+        self._said = False
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         if self._logits is not None:
             return
         self._logits = (self._scores or _scores_of(self.model, self._output)) == "logits"
+        if not self._logits and self._scores is None:
+            _check_activation(self.model, self._output)
+        if self._y is not None:
+            _check_labels(self._y, _of_output(getattr(self.model, "output_shape", None), self._output))
         optimizer = self.model.optimizer
         parameters = {"optimizer": type(optimizer).__name__, "loss": _name_of(self.model.loss), "backend": keras.backend.backend()}
         parameters |= {"epochs": (self.params or {}).get("epochs"), "learning_rate": _number(getattr(optimizer, "learning_rate", None))}
@@ -111,7 +116,43 @@ class PortolanCallback(keras.callbacks.Callback):
         outputs = np.asarray(outputs)
         if gold.ndim == 2 and gold.shape == outputs.shape and gold.shape[1] > 1 and _is_one_hot(gold):
             gold = gold.argmax(axis=1)
+        if not self._logits and not self._said and ((outputs < 0).any() or (outputs > 1.001).any()):
+            self._said = True
+            _hooks.warn(f"{_HOOK}: the model returns {outputs.min():.3g} ... {outputs.max():.3g}, no probabilities: if these are logits, scores='logits'")
         (self._recorder.log_logits if self._logits else self._recorder.log_probs)(epoch, ids, outputs, gold)
+
+
+def _check_labels(y: Any, shape: Any) -> None:
+    """Several labels per example, before training; `shape` of the model's output, if it is known."""
+    if isinstance(shape, tuple) and len(shape) == y.ndim == 2 and y.shape[1] > 1 and not _is_one_hot(y):
+        _shapes.refuse_labels(shape, y.shape)
+
+
+def _check_activation(model: Any, output: str | int | None) -> None:
+    """A last layer that is linear gives logits, whatever a loss that was given as a name takes them for."""
+    layer = _last_layer(model, output)
+    activation = getattr(layer, "activation", None)
+    if activation is not None and activation is getattr(getattr(keras, "activations", None), "linear", None):
+        raise ValueError(
+            f"{_HOOK}: the last layer, {layer.name}, is linear, so the model returns logits, and the loss {_name_of(model.loss)} takes them for "
+            f"probabilities: compile with a loss that has from_logits=True, or give the layer a softmax or sigmoid; scores=\"logits\" records them as "
+            'they are'
+        )
+
+
+def _last_layer(model: Any, output: str | int | None) -> Any:
+    """The one that gives this output; None where that cannot be told."""
+    layers = getattr(model, "layers", None) or [None]
+    if isinstance(output, str):
+        return next((layer for layer in layers if layer.name == output), None)
+    return layers[-1] if output is None else None
+
+
+def _of_output(values: Any, output: str | int | None) -> Any:
+    """What `values` has for this output, of a model with several."""
+    if isinstance(values, dict):
+        return values.get(output)
+    return values[output] if isinstance(values, list) and isinstance(output, int) else values
 
 
 def _is_one_hot(gold: Any) -> bool:
