@@ -67,27 +67,29 @@ def test_the_callback_records_what_the_checkpoints_say(store, tmp_path, form, ca
     assert not callback.run.is_open
 
 
-def test_the_mixin_records_the_training_pass(store, tmp_path):
+@pytest.mark.parametrize("column", ["guid", None])
+def test_the_mixin_records_the_training_pass(store, tmp_path, column):
     """Without dropout, and with a learning rate of 0, every pass is the same, so it can be computed by hand."""
     train = datasets.Dataset.from_list(rows())
     quiet = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     args = arguments(tmp_path / "a", gradient_accumulation_steps=2, save_strategy="no", eval_strategy="epoch", learning_rate=0.0)
     model = make_model(**quiet)
     trainer = RecordingTrainer(model, args, train_dataset=train, eval_dataset=train, data_collator=collate,
-                               portolan={"id_column": "guid", "run": "run", "store": store})
+                               portolan={"id_column": column, "run": "run", "store": store})
     trainer.train()
+    assert trainer.train_dataset is train
     model.eval()
     expected = {}
-    for e in rows():
+    for position, e in enumerate(rows()):
         logits = model(input_ids=torch.tensor([e["input_ids"]])).logits.detach().numpy()
-        expected[e["guid"]] = gold_probs(logits, [e["label"]]).tolist() * EPOCHS
+        expected[e["guid"] if column else position] = gold_probs(logits, [e["label"]]).tolist() * EPOCHS
     assert_trajectories(store, EPOCHS, expected)
     assert trainer.evaluate()["eval_loss"] > 0 and trainer.predict(train).predictions.shape == (50, 3)
 
 
 @pytest.mark.parametrize("options", [{}, {"label_smoothing_factor": 0.1}, {"train_sampling_strategy": "group_by_length"},
                                      {"gradient_accumulation_steps": 3, "dataloader_num_workers": 2}, {"remove_unused_columns": True, "bf16": True}])
-@pytest.mark.parametrize("kind", ["mixin", "callback"])
+@pytest.mark.parametrize("kind", ["mixin", "mixin, positions", "callback"])
 def test_training_goes_the_same_way(store, tmp_path, options, kind):
     train = datasets.Dataset.from_list(rows())
 
@@ -97,12 +99,14 @@ def test_training_goes_the_same_way(store, tmp_path, options, kind):
         trainer.train()
         return weights(trainer.model)
 
-    if kind == "mixin":
-        recorded = go(RecordingTrainer, "b", portolan={"id_column": "guid", "run": "run", "store": store})
+    if kind != "callback":
+        column = "guid" if kind == "mixin" else None
+        recorded = go(RecordingTrainer, "b", portolan={"id_column": column, "run": "run", "store": store})
     else:
         recorded = go(Trainer, "b", callbacks=[PortolanCallback(train, "guid", "run", store=store)])
     assert torch.equal(go(Trainer, "a"), recorded)
     assert set(counts(store).values()) == {EPOCHS} and len(counts(store)) == 50
+    assert kind != "mixin, positions" or set(counts(store)) == set(range(50))
 
 
 def test_the_runs_name_and_record(store, tmp_path):
@@ -119,6 +123,12 @@ def test_what_cannot_be_recorded_is_said_before_training(store, tmp_path):
     train = datasets.Dataset.from_list(rows())
     with pytest.raises(ValueError, match="no column 'id'; it has guid, input_ids"):
         PortolanCallback(train)
+    shared = datasets.Dataset.from_list([{**e, "guid": "same" if row in (3, 9) else e["guid"]} for row, e in enumerate(rows())])
+    trainer = RecordingTrainer(make_model(), arguments(tmp_path), train_dataset=shared, data_collator=collate,
+                               portolan={"id_column": "guid", "run": "run", "store": store})
+    for say in (lambda: PortolanCallback(shared, "guid"), trainer.train):
+        with pytest.raises(ValueError, match="rows 3 and 9 have the same id, 'same'; of the 50 ids 49 differ"):
+            say()
 
     def refused(model, message, dataset=train, **options):
         callback = PortolanCallback(dataset, "guid", "run", store=store, **options)

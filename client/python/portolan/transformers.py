@@ -30,7 +30,7 @@ from transformers import TrainerCallback
 
 from portolan._recording import _hooks, _ids
 from portolan._recording._run import Run
-from portolan.torch import evaluating, logits_of, open_run, to_device
+from portolan.torch import WithIds, evaluating, logits_of, open_run, to_device
 
 __all__ = ["PortolanCallback", "PortolanMixin"]
 
@@ -127,7 +127,7 @@ class PortolanMixin:
 
     Takes one more argument than the Trainer, `portolan`: a dict with
 
-        id_column: the column of train_dataset with the ids; default "id".
+        id_column: the column of train_dataset with the ids; default "id". None: the positions in it.
         run: the run's name, or an open portolan.Run with mode="train-forward". Default: as for PortolanCallback.
         observations: as for PortolanCallback.
 
@@ -145,18 +145,22 @@ class PortolanMixin:
 
     def get_train_dataloader(self) -> Any:
         trainer: Any = self
-        columns = getattr(trainer.train_dataset, "column_names", None)
-        if columns is not None and self._portolan_id_column not in columns:
-            raise ValueError(f"train_dataset has no column {self._portolan_id_column!r}; it has {', '.join(columns)}")
-        _ids.check_column("PortolanMixin", trainer.train_dataset, self._portolan_id_column)
+        dataset, column = trainer.train_dataset, self._portolan_id_column
+        columns = getattr(dataset, "column_names", None)
+        if column is not None and columns is not None and column not in columns:
+            has = ", ".join(columns)
+            raise ValueError(f"train_dataset has no column {column!r}; it has {has}. id_column=None takes the positions as ids")
+        if column is not None:
+            _ids.check_column("PortolanMixin", dataset, column)
         trainer._set_signature_columns_if_needed()
         collator, signature = trainer.data_collator, trainer._signature_columns
-        trainer.data_collator = _Collator(_PopIds(collator, self._portolan_id_column), merge=True)
-        trainer._signature_columns = [*signature, self._portolan_id_column]
+        trainer.train_dataset = dataset if column is not None else _Positions(dataset)
+        trainer.data_collator = _Collator(_PopIds(collator, column or _IDS), merge=True)
+        trainer._signature_columns = [*signature, column or _IDS]
         try:
             return super().get_train_dataloader()  # type: ignore[misc]
         finally:
-            trainer.data_collator, trainer._signature_columns = collator, signature
+            trainer.train_dataset, trainer.data_collator, trainer._signature_columns = dataset, collator, signature
 
     def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, *args: Any, **kwargs: Any) -> Any:
         trainer: Any = super()
@@ -231,6 +235,13 @@ class _Share(Dataset):  # type: ignore[type-arg]
             raise KeyError(f"example {at} has no entry {self.id_column!r}; it has {', '.join(map(str, example))}")
         one = at if self.id_column is None else example.pop(self.id_column)
         return one, {name: value for name, value in example.items() if self.keep is None or name in self.keep}
+
+
+class _Positions(WithIds):
+    """Examples that are dicts, with their positions as one more entry."""
+
+    def _with_id(self, index: int, example: Any) -> Any:
+        return {**example, _IDS: self.id_of(index)}
 
 
 class _PopIds:
