@@ -5,6 +5,7 @@
 #include "output/table.h"
 #include "output/text.h"
 #include "plot/chart.h"
+#include "program/number.h"
 #include "statistics/random.h"
 
 #include <portolan/error.h>
@@ -140,22 +141,67 @@ report_baseline(const struct filter *filter)
 	return drawn;
 }
 
+/* How predictable each example was when it was last predicted, in bars; and the threshold. */
+#define BARS 25
+struct predictability {
+	double p[BARS], removed[BARS], kept[BARS], threshold_p[2], threshold_examples[2];
+};
+
+static void
+count_predictability(struct predictability *predictability, const struct filter *filter)
+{
+	const struct filter_scores *scores = &filter->scores;
+
+	for (size_t b = 0; b < BARS; b++)
+		predictability->p[b] = ((double)b + 0.5) / BARS;
+	for (uint32_t example = 0; example < filter->total; example++) {
+		uint32_t made = scores->made[example];
+		size_t bar = made ? (size_t)(scores->correct[example] / (double)made * BARS) : 0;
+
+		if (made)
+			(scores->removed[example] ? predictability->removed
+			                          : predictability->kept)[bar < BARS ? bar : BARS - 1]++;
+	}
+	for (size_t b = 0; b < BARS; b++)
+		predictability->threshold_examples[1] =
+		        fmax(predictability->threshold_examples[1],
+		             1.05 * fmax(predictability->removed[b], predictability->kept[b]));
+	predictability->threshold_p[0] = predictability->threshold_p[1] = filter->options.threshold;
+}
+
+static void
+add_predictability(struct chart_panel *panel, const struct predictability *predictability)
+{
+	*panel = (struct chart_panel){
+	        .x_label = "p when last predicted",
+	        .x_max = 1,
+	        .y_label = "examples",
+	        .y_max = fmax(1, predictability->threshold_examples[1]),
+	        .series = {{"removed", predictability->p, predictability->removed, BARS, CHART_BARS, 1},
+	                   {"kept", predictability->p, predictability->kept, BARS, CHART_BARS, 0},
+	                   {"threshold", predictability->threshold_p, predictability->threshold_examples, 2,
+	                    CHART_LINE, 3}},
+	        .series_count = 3,
+	};
+}
+
 int
 report_chart(const struct filter *filter, const struct picture *picture, struct portolan_error *error)
 {
 	size_t n = filter->phases;
 	double *phase = malloc((4 * n + 1) * sizeof(*phase)), *left = phase + n, *p = left + n, *accuracy = p + n;
+	struct predictability predictability = {0};
 	char caption[160];
 	struct chart chart = {
 	        .title = "AFLite",
 	        .caption = caption,
-	        .panel_count = 2,
-	        .panels = {{.x_label = "phase", .y_label = "examples left", .series_count = 1, .key_below = true},
+	        .panel_count = 3,
+	        .panels = {{.x_label = "phase", .x_whole = true, .y_label = "examples left", .series_count = 1},
 	                   {.x_label = "phase",
+	                    .x_whole = true,
 	                    .y_label = "share that is right",
 	                    .y_max = 1.02,
-	                    .series_count = 2,
-	                    .key_below = true}},
+	                    .series_count = 2}},
 	};
 	int code;
 
@@ -167,12 +213,15 @@ report_chart(const struct filter *filter, const struct picture *picture, struct 
 		p[i] = filter->log[i].mean_p;
 		accuracy[i] = filter->log[i].accuracy;
 	}
+	count_predictability(&predictability, filter);
 	chart.panels[0].y_max = 1.05 * (double)filter->total;
 	chart.panels[0].series[0] = (struct chart_series){"examples", phase, left, n, CHART_POINTS, 0};
 	chart.panels[1].series[0] = (struct chart_series){"mean p of the examples", phase, p, n, CHART_POINTS, 0};
 	chart.panels[1].series[1] = (struct chart_series){"held-out accuracy", phase, accuracy, n, CHART_POINTS, 1};
-	snprintf(caption, sizeof(caption), "%zu of %zu examples kept; %zu classifiers a phase, of %zu examples each",
-	         filter_left(filter), filter->total, filter->options.partitions, filter->options.train);
+	add_predictability(&chart.panels[2], &predictability);
+	snprintf(caption, sizeof(caption), "%s of %s examples kept; %s classifiers a phase, of %s examples each",
+	         NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->total),
+	         NUMBER_GROUPED(filter->options.partitions), NUMBER_GROUPED(filter->options.train));
 	code = chart_draw(&chart, picture, error);
 	free(phase);
 	return code;

@@ -21,7 +21,7 @@ struct points {
 	uint32_t *chosen; /* places in the ranking */
 	size_t count;
 	double *n, *p, *z;
-	double line_n[LINE_POINTS], line_p[LINE_POINTS], line_z[LINE_POINTS];
+	double line_n[LINE_POINTS], line_p[LINE_POINTS], line_z[LINE_POINTS], even_p[LINE_POINTS];
 	double n_min, n_max, z_min, z_max, significant;
 	struct chart_note notes[2][CHART_NOTES_MAX];
 	char *texts[CHART_NOTES_MAX];
@@ -79,6 +79,7 @@ fill(struct points *points, const struct token_counts *counts, const struct rank
 		points->line_n[i] = n;
 		points->line_p[i] = p <= 1 ? p : NAN;
 		points->line_z[i] = points->significant;
+		points->even_p[i] = 1 / (double)counts->label_count;
 	}
 }
 
@@ -104,6 +105,13 @@ name(struct points *points, const struct token_counts *counts, const struct rank
 	return true;
 }
 
+static void
+add_line(struct chart_panel *panel, const char *name, const struct points *points, const double *y, unsigned colour)
+{
+	panel->series[panel->series_count++] =
+	        (struct chart_series){name, points->line_n, y, LINE_POINTS, CHART_LINE, colour};
+}
+
 static int
 draw(const struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
      const struct picture *picture, struct portolan_error *error)
@@ -122,17 +130,19 @@ draw(const struct points *points, const char *title, const struct token_counts *
 		        .x_min = points->n_min,
 		        .x_max = points->n_max,
 		        .y_min = i == 0 ? 0 : points->z_min,
-		        .y_max = i == 0 ? 1.25 : 1.25 * points->z_max, /* room for the key */
+		        .y_max = i == 0 ? 1 : 1.05 * points->z_max,
 		        .x_log = true,
 		        .notes = points->notes[i],
 		        .note_count = points->named,
-		        .series_count = i == 0 && !one_prior ? 1 : 2,
-		        .series = {{"a token", points->n, i == 0 ? points->p : points->z, points->count, CHART_DOTS, 0},
-		                   {"0.01 after Bonferroni", points->line_n, i == 0 ? points->line_p : points->line_z,
-		                    LINE_POINTS, CHART_LINE, 1}}};
+		        .series_count = 1,
+		        .series = {{"a token", points->n, i == 0 ? points->p : points->z, points->count, CHART_DOTS, 0}}};
+	if (one_prior)
+		add_line(&chart.panels[0], "0.01 after Bonferroni", points, points->line_p, 1);
+	add_line(&chart.panels[0], "1 / labels", points, points->even_p, 3);
+	add_line(&chart.panels[1], "0.01 after Bonferroni", points, points->line_z, 1);
 	number_print_grouped(ranking->count, tokens);
 	number_print_grouped(counts->records, records);
-	snprintf(caption, sizeof(caption), "%s tokens of %s records, %zu labels%s", tokens, records,
+	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s", tokens, ranking->count == 1 ? "token" : "tokens", records,
 	         counts->label_count, points->count < ranking->count ? "; beyond the first 1,000 a sample" : "");
 	return chart_draw(&chart, picture, error);
 }

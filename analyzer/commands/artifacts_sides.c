@@ -123,10 +123,10 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 	                      .caption = caption,
 	                      .panel_count = 1,
 	                      .panels[0] = {.x_label = "epoch",
+	                                    .x_whole = true,
 	                                    .y_label = "accuracy, mean of the tokens",
 	                                    .y_max = 1.02,
-	                                    .series_count = SIDES,
-	                                    .key_below = true}};
+	                                    .series_count = SIDES}};
 	int code;
 
 	if (!x)

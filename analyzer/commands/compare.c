@@ -72,6 +72,9 @@ check(void *context, struct portolan_error *error)
 	compare->early = compare->early || compare->show == COMPARE_EPOCHS;
 	if (compare->plot && !compare->early)
 		return options_wrong(common, "--plot draws what --early-stopping finds: ask for that too");
+	if (compare->plot && common->operand_count > 1)
+		return options_wrong(common, "--plot draws one run, and '%s' is another: draw it by itself",
+		                     common->operands[1]);
 	if (common->operand_count == 1 && !compare->early)
 		return options_wrong(common, "'%s' with which other run? Or, of one run alone: --early-stopping",
 		                     common->operands[0]);

@@ -1,5 +1,4 @@
-/* upsample_chart.c: the imbalance by iteration; p* of all tokens before and after, those that were balanced told apart.
- */
+/* upsample_chart.c: the imbalance by iteration; p* of all tokens before and after, those to be balanced told apart, and joined by a line. */
 #include "upsample.h"
 
 #include "plot/chart.h"
@@ -13,16 +12,18 @@
 #define POINTS 10000 /* of other tokens: more show nothing more */
 
 struct dots {
-	double n[POINTS], p[POINTS];
+	double n[POINTS], p[POINTS]; /* records that hold the token; p* */
 	size_t count;
 };
-_Static_assert(HOLDERS_TOKENS_MAX <= POINTS, "there is room for all balanced tokens");
+_Static_assert(2 * HOLDERS_TOKENS_MAX <= POINTS, "there is room for all chosen tokens, before and after");
 
 struct curves {
 	double *steps, *imbalance; /* tried + 1 */
 	double imbalance_max;
-	struct dots others[2], balanced[2]; /* before, after */
+	struct dots others[2], chosen[2]; /* before, after */
+	struct dots moves;                /* of each chosen token: before, after */
 	double n_min, n_max;
+	double even_n[2], even_p[2]; /* the line at 1/labels */
 };
 
 static void
@@ -48,6 +49,13 @@ add_others(struct curves *curves, int after, const struct ranked_token *list, si
 }
 
 static void
+add_dot(struct dots *dots, const struct token_statistic *statistic)
+{
+	dots->n[dots->count] = (double)statistic->n;
+	dots->p[dots->count++] = statistic->p_star;
+}
+
+static void
 fill(struct curves *curves, const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
@@ -62,10 +70,14 @@ fill(struct curves *curves, const struct upsample *upsample)
 		for (size_t s = 0; s < upsample->token_count; s++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
-			curves->balanced[after].n[s] = (double)statistic.n;
-			curves->balanced[after].p[s] = statistic.p_star;
-			curves->balanced[after].count++;
+			add_dot(&curves->chosen[after], &statistic);
 			widen(curves, (double)statistic.n);
+		}
+	for (size_t s = 0; s < upsample->token_count; s++)
+		for (int after = 0; after < 2; after++) {
+			struct token_statistic statistic = upsample_statistic(upsample, s, after);
+
+			add_dot(&curves->moves, &statistic);
 		}
 }
 
@@ -106,11 +118,43 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 
 /* gnuplot knows no block of data without any. */
 static void
-add_series(struct chart_panel *panel, const char *name, const struct dots *dots, unsigned colour)
+add_series(struct chart_panel *panel, const char *name, const struct dots *dots, enum chart_style style, unsigned colour)
 {
 	if (dots->count > 0)
 		panel->series[panel->series_count++] =
-		        (struct chart_series){name, dots->n, dots->p, dots->count, CHART_DOTS, colour};
+		        (struct chart_series){name, dots->n, dots->p, dots->count, style, colour};
+}
+
+static void
+add_shares(struct chart_panel *panel, struct curves *curves, size_t labels)
+{
+	for (int end = 0; end < 2; end++) {
+		curves->even_n[end] = end ? panel->x_max : panel->x_min;
+		curves->even_p[end] = 1 / (double)labels;
+	}
+	add_series(panel, "others before", &curves->others[0], CHART_DOTS, 4);
+	add_series(panel, "others after", &curves->others[1], CHART_DOTS, 2);
+	add_series(panel, "its way", &curves->moves, CHART_PAIRS, 4);
+	add_series(panel, "a token before", &curves->chosen[0], CHART_DOTS, 1);
+	add_series(panel, "and after", &curves->chosen[1], CHART_DOTS, 0);
+	panel->series[panel->series_count++] =
+	        (struct chart_series){"1 / labels", curves->even_n, curves->even_p, 2, CHART_LINE, 3};
+}
+
+/* Tokens of which no label lacks a record. */
+static size_t
+count_balanced(const struct upsample *upsample)
+{
+	size_t labels = upsample->counts.label_count, count = 0;
+
+	for (size_t s = 0; s < upsample->token_count; s++) {
+		size_t l = 0;
+
+		while (l < labels && upsample->balance.reasons[s * labels + l] == BALANCE_DONE)
+			l++;
+		count += l == labels;
+	}
+	return count;
 }
 
 /* What was taken back goes on from what was kept. */
@@ -123,11 +167,11 @@ add_imbalance(struct chart_panel *panel, const struct balance *balance, const st
 		panel->series[panel->series_count++] = (struct chart_series){
 		        "taken back", curves->steps + kept, curves->imbalance + kept, taken_back + 1, CHART_POINTS, 4};
 	panel->series[panel->series_count++] = (struct chart_series){
-	        "all balanced tokens", curves->steps, curves->imbalance, kept + 1, CHART_POINTS, 0};
+	        "kept", curves->steps, curves->imbalance, kept + 1, CHART_POINTS, 0};
 }
 
 static int
-draw(const struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
+draw(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
 	const struct balance *balance = &upsample->balance;
 	char caption[200];
@@ -136,29 +180,26 @@ draw(const struct curves *curves, const struct upsample *upsample, struct portol
 	        .caption = caption,
 	        .panel_count = 2,
 	        .panels[0] = {.x_label = "iteration",
+	                      .x_whole = true,
 	                      .title = "imbalance",
 	                      .y_label = "sum of D",
 	                      .x_max = balance->tried ? balance->tried : 1,
-	                      .y_max = curves->imbalance_max ? 1.3 * curves->imbalance_max : 1}, /* room for the key */
+	                      .y_max = curves->imbalance_max ? 1.05 * curves->imbalance_max : 1},
 	        .panels[1] = {.x_label = "records that hold the token (n)",
 	                      .title = "share of the leading label",
 	                      .y_label = "p*",
 	                      .x_min = curves->n_min / 1.1,
 	                      .x_max = curves->n_max * 1.1,
-	                      .y_max = 1.45, /* room for the key */
+	                      .y_max = 1,
 	                      .x_log = true},
 	};
 
 	add_imbalance(&chart.panels[0], balance, curves);
-	for (unsigned after = 0; after < 2; after++)
-		add_series(&chart.panels[1], after ? "other tokens after" : "other tokens before",
-		           &curves->others[after], after ? 2 : 4);
-	for (unsigned after = 0; after < 2; after++)
-		add_series(&chart.panels[1], after ? "balanced tokens after" : "balanced tokens before",
-		           &curves->balanced[after], after ? 0 : 1);
-	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%), %zu tokens balanced",
+	add_shares(&chart.panels[1], curves, upsample->counts.label_count);
+	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%); %zu of %zu %s balanced",
 	         NUMBER_GROUPED(upsample->counts.records), NUMBER_GROUPED(balance->added),
-	         100 * (double)balance->added / (double)upsample->counts.records, upsample->token_count);
+	         100 * (double)balance->added / (double)upsample->counts.records, count_balanced(upsample),
+	         upsample->token_count, upsample->token_count == 1 ? "token" : "tokens");
 	return chart_draw(&chart, &upsample->picture, error);
 }
 

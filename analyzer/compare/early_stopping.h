@@ -19,6 +19,10 @@ struct early_epoch {
  * epoch; memory does not grow with the number of epochs. Needs confidence and variability. */
 int early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error);
 
+/* The first row from which on both Pearson correlations are EARLY_LIKE or more; n: there is none. */
+#define EARLY_LIKE 0.95
+size_t early_settled(const struct early_epoch *rows, size_t n);
+
 /* The curves as a picture, which was picture_check()ed. */
 int early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
                 struct portolan_error *error);

@@ -15,15 +15,16 @@ forgetting_chart(const char *run, const struct forgetting *forgetting, const str
 {
 	size_t n = forgetting->bins > 1 ? forgetting->bins - 1 : 1;
 	double *x = calloc(2 * n, sizeof(*x)), *y = x + n;
-	char caption[160], examples[NUMBER_ROOM], forgotten[NUMBER_ROOM], never[NUMBER_ROOM];
+	char caption[240], examples[NUMBER_ROOM], forgotten[NUMBER_ROOM], never[NUMBER_ROOM], none[NUMBER_ROOM];
 	struct chart chart = {
 	        .title = run,
 	        .caption = caption,
 	        .panel_count = 1,
 	        .panels[0] = {.x_label = "forgetting events",
-	                      .y_label = "examples",
+	                      .y_label = "examples forgotten so often",
 	                      .x_min = 0.5,
 	                      .x_max = (double)n + 0.5,
+	                      .x_whole = true,
 	                      .series_count = 1},
 	};
 	int code;
@@ -35,13 +36,15 @@ forgetting_chart(const char *run, const struct forgetting *forgetting, const str
 		y[k - 1] = k < forgetting->bins ? (double)forgetting->histogram[k] : 0;
 		chart.panels[0].y_max = y[k - 1] > chart.panels[0].y_max ? y[k - 1] : chart.panels[0].y_max;
 	}
-	chart.panels[0].y_max = chart.panels[0].y_max > 0 ? 1.2 * chart.panels[0].y_max : 1;
+	chart.panels[0].y_max = chart.panels[0].y_max > 0 ? 1.05 * chart.panels[0].y_max : 1;
 	chart.panels[0].series[0] = (struct chart_series){"forgotten", x, y, n, CHART_BARS, 0};
 	number_print_grouped(forgetting->examples, examples);
 	number_print_grouped(forgetting->forgotten, forgotten);
 	number_print_grouped(forgetting->never_learned, never);
-	snprintf(caption, sizeof(caption), "%s examples: %s forgotten at least once, %s never learned", examples,
-	         forgotten, never);
+	number_print_grouped(forgetting->bins > 0 ? forgetting->histogram[0] : 0, none);
+	snprintf(caption, sizeof(caption),
+	         "of %s examples %s never forgotten (%s of these never learned), %s forgotten", examples, none, never,
+	         forgotten);
 	code = chart_draw(&chart, picture, error);
 	free(x);
 	return code;

@@ -76,6 +76,7 @@ densities_draw_flips(const struct densities_run *before, const struct densities_
 	const struct densities_run *runs[CHART_PANELS_MAX] = {before ? before : after, after};
 	const char *names[CHART_PANELS_MAX] = {before ? "before flipping" : "after flipping", "after flipping"};
 	struct histogram histograms[CHART_PANELS_MAX][2];
+	double most = 0;
 	char caption[128], flips[NUMBER_ROOM], all[NUMBER_ROOM];
 	struct chart chart = {.title = after->dynamics->info->name, .caption = caption, .panel_count = before ? 2 : 1};
 
@@ -95,6 +96,11 @@ densities_draw_flips(const struct densities_run *before, const struct densities_
 		        .series_count = 2,
 		};
 	}
+	for (size_t p = 0; p < chart.panel_count; p++) /* one axis for both */
+		for (size_t b = 0; b < 2 * BINS; b++)
+			most = fmax(most, 1.05 * histograms[p][b / BINS].y[b % BINS]);
+	for (size_t p = 0; p < chart.panel_count; p++)
+		chart.panels[p].y_max = most;
 	number_print_grouped(after->flips->count, flips);
 	number_print_grouped(after->dynamics->count, all);
 	snprintf(caption, sizeof(caption), "%s of %s labels flipped; each histogram has the area 1", flips, all);

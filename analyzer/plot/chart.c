@@ -18,7 +18,9 @@
 
 #define WIDTH 760.0
 #define HEIGHT 480.0
-#define PANEL_TOP 96.0 /* from above */
+#define PANEL_TOP 96.0 /* from above, without a key */
+#define KEY_ROW 19.0
+#define KEY_SHORT 17   /* characters: names no longer than that stand two in a row */
 #define PANEL_BOTTOM 62.0
 #define PANEL_LEFT 78.0
 #define PANEL_RIGHT 22.0
@@ -28,7 +30,12 @@
 #define CAPTION_EM 13.3
 #define LABEL_EM 14.7
 
-#define FEW 100 /* so many dots may be larger */
+#define FEW 100  /* so many dots may be larger */
+#define DENSE 30 /* more points than that on a line would hide it, and others */
+
+/* Whole numbers along an axis: over a longer range gnuplot's own steps are whole. */
+#define WHOLE_RANGE 50
+#define WHOLE_TICS 12 /* at most */
 
 /* Notes are written in 9 points. */
 #define LINE 9.5      /* units from line to line, */
@@ -58,14 +65,20 @@ place(double value, double low, double high, bool logarithmic)
 	return logarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low);
 }
 
-static double
-width_of(const char *text)
+static size_t
+characters_of(const char *text)
 {
 	size_t characters = 0;
 
 	for (; *text; text++)
 		characters += ((unsigned char)*text & 0xc0) != 0x80;
-	return fmin(CHARACTER * (double)characters, LONGEST * NOTE_EM);
+	return characters;
+}
+
+static double
+width_of(const char *text)
+{
+	return fmin(CHARACTER * (double)characters_of(text), LONGEST * NOTE_EM);
 }
 
 /* The box where the note of the point (x, y), in units from the frame's lower left corner, fits; false: nowhere. */
@@ -88,7 +101,7 @@ find_room(const struct box *boxes, size_t count, double x, double y, double text
 static double
 width_of_chart(const struct chart *chart)
 {
-	return chart->panel_count > 1 ? 1.5 * WIDTH : WIDTH;
+	return chart->panel_count > 1 ? 0.75 * WIDTH * (double)chart->panel_count : WIDTH;
 }
 
 static double
@@ -97,12 +110,40 @@ width_of_panel(const struct chart *chart)
 	return width_of_chart(chart) / (double)chart->panel_count - PANEL_LEFT - PANEL_RIGHT;
 }
 
+static size_t
+key_columns(const struct chart *chart)
+{
+	for (size_t p = 0; p < chart->panel_count; p++)
+		for (size_t s = 0; chart->panels[p].series_count > 1 && s < chart->panels[p].series_count; s++)
+			if (characters_of(chart->panels[p].series[s].name) > KEY_SHORT)
+				return 1;
+	return 2;
+}
+
+/* Of the longest key. */
+static size_t
+key_rows(const struct chart *chart)
+{
+	size_t columns = key_columns(chart), most = 0;
+
+	for (size_t p = 0; p < chart->panel_count; p++)
+		if (chart->panels[p].series_count > 1 && chart->panels[p].series_count > most)
+			most = chart->panels[p].series_count;
+	return (most + columns - 1) / columns;
+}
+
+static double
+top_of(const struct chart *chart)
+{
+	return PANEL_TOP + KEY_ROW * (double)key_rows(chart);
+}
+
 /* Answers how many notes there are now, in this panel and in those before. */
 static size_t
 set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
 {
 	const struct chart_panel *panel = &chart->panels[p];
-	double width = width_of_panel(chart), height = HEIGHT - PANEL_TOP - PANEL_BOTTOM;
+	double width = width_of_panel(chart), height = HEIGHT - top_of(chart) - PANEL_BOTTOM;
 	struct box boxes[CHART_NOTES_MAX];
 	size_t count = 0;
 
@@ -126,6 +167,24 @@ set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
 	return notes;
 }
 
+/* The step of whole numbers along an axis; 0: gnuplot's. */
+static double
+whole_step(const struct chart_panel *panel)
+{
+	double least = panel->x_min, most = panel->x_max, step = 1;
+
+	for (size_t s = 0; panel->x_min == panel->x_max && s < panel->series_count; s++)
+		for (size_t i = 0; i < panel->series[s].n; i++) {
+			least = fmin(least, panel->series[s].x[i]);
+			most = fmax(most, panel->series[s].x[i]);
+		}
+	if (!panel->x_whole || most - least > WHOLE_RANGE)
+		return 0;
+	while ((most - least) / step > WHOLE_TICS)
+		step = step == 1 ? 2 : 5;
+	return step;
+}
+
 static void
 set_panel(FILE *stream, const struct chart *chart, size_t p)
 {
@@ -135,20 +194,26 @@ set_panel(FILE *stream, const struct chart *chart, size_t p)
 	                     width_of_panel(chart) / LABEL_EM);
 	script_set_text_item(stream, "XLabel", p + 1, panel->x_label, 25);
 	script_set_text_item(stream, "YLabel", p + 1, panel->y_label, 20);
-	script_set_items(stream, "XFrom XTo YFrom YTo XLog KeyBelow Series", p + 1,
+	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep Series", p + 1,
 	                 (double[]){panel->x_min, panel->x_max, panel->y_min, panel->y_max, panel->x_log,
-	                            panel->key_below, (double)panel->series_count});
+	                            whole_step(panel), (double)panel->series_count});
 }
 
 static void
 set_series(FILE *stream, const struct chart_series *series, size_t item)
 {
 	static const char *const styles[] = {
-	        [CHART_LINE] = "line", [CHART_POINTS] = "points", [CHART_BARS] = "bars", [CHART_DOTS] = "dots"};
+	        [CHART_LINE] = "line",
+	                                     [CHART_POINTS] = "points",
+	                                     [CHART_BARS] = "bars",
+	                                     [CHART_DOTS] = "dots",
+	                                     [CHART_PAIRS] = "pairs"};
 	bool is_few = series->style == CHART_DOTS && series->n <= FEW;
+	bool is_dense = series->style == CHART_POINTS && series->n > DENSE;
 
 	script_set_text_item(stream, "Name", item, series->name, 20);
-	fprintf(stream, "Style[%zu] = '%s%s'; ", item, is_few ? "few " : "", styles[series->style]);
+	fprintf(stream, "Style[%zu] = '%s%s'; ", item, is_few ? "few " : "",
+	        is_dense ? "dashes" : styles[series->style]);
 	script_set_items(stream, "Colour", item, (double[]){series->colour});
 }
 
@@ -162,7 +227,7 @@ write_data(FILE *stream, const struct chart_series *series)
 			continue;
 		number_print(series->x[i], x);
 		number_print(series->y[i], y);
-		fprintf(stream, "%s %s\n", x, y);
+		fprintf(stream, "%s %s\n%s", x, y, series->style == CHART_PAIRS && i % 2 == 1 ? "\n" : "");
 	}
 	fputs("\n\n", stream);
 }
@@ -175,10 +240,12 @@ write_script(FILE *stream, const struct chart *chart)
 
 	script_set_text(stream, "chart_title", chart->title, room / TITLE_EM);
 	script_set_text(stream, "chart_caption", chart->caption, room / CAPTION_EM);
-	fprintf(stream, "left = %g; right = %g; top = %g; bottom = %g\n", PANEL_LEFT, PANEL_RIGHT, PANEL_TOP,
+	fprintf(stream, "left = %g; right = %g; top = %g; bottom = %g\n", PANEL_LEFT, PANEL_RIGHT, top_of(chart),
 	        PANEL_BOTTOM);
+	script_set(stream, "key_rows", (double)key_rows(chart));
+	script_set(stream, "key_columns", (double)key_columns(chart));
 	script_set(stream, "panels", (double)chart->panel_count);
-	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog KeyBelow Series", CHART_PANELS_MAX);
+	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep Series", CHART_PANELS_MAX);
 	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
 	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);
 	for (size_t p = 0; p < chart->panel_count; p++) {

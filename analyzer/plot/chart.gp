@@ -1,13 +1,23 @@
 
-# One or two panels, side by side, of the series in $data. A range of nothing is taken from the data.
+# Panels, side by side, of the series in $data. A range of nothing is taken from the data. Curves differ by mark and dash too: of two
+# that coincide the lower one shows in the gaps of the upper one.
 array Hue[5] = ['#0072b2', '#d55e00', '#009e73', '#33363d', '#a9adb5'] # Okabe and Ito's, and the maps' ink
-look(style, hue) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb '%s'", hue) : \
-	style eq 'points' ? sprintf("with linespoints linewidth 2 pointtype 7 pointsize 0.6 linecolor rgb '%s'", hue) : \
-	style eq 'bars' ? sprintf("with boxes linecolor rgb '%s' fillstyle transparent solid 0.35 border", hue) : \
-	sprintf("with points pointtype 7 pointsize %s linecolor rgb '%s'", style eq 'few dots' ? '0.8' : '0.35', hue)
+mark(k) = word('7 5 9 11 13', k)
+dash(k) = word('1 2 4 1 1', k)
+look(style, k) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb '%s'", Hue[k]) : \
+	style eq 'pairs' ? sprintf("with lines linewidth 1 linecolor rgb '%s'", Hue[k]) : \
+	style eq 'dashes' ? sprintf("with lines linewidth 2 dashtype %s linecolor rgb '%s'", dash(k), Hue[k]) : \
+	style eq 'points' ? sprintf("with linespoints linewidth 2 dashtype %s pointtype %s pointsize 0.6 linecolor rgb '%s'", dash(k), mark(k), Hue[k]) : \
+	style eq 'bars' ? sprintf("with boxes linecolor rgb '%s' fillstyle transparent solid 0.35 border", Hue[k]) : \
+	sprintf("with points pointtype 7 pointsize %s linecolor rgb '%s'", style eq 'few dots' ? '0.8' : '0.35', Hue[k])
+
+# A logarithmic axis: the decades, and, where there are few of them, numbers between.
+grouped(n) = n < 1e3 ? sprintf('%g', n) : n < 1e6 ? sprintf('%d,%03d', n / 1000, int(n) % 1000) : \
+	n < 1e9 ? sprintf('%d,%03d,%03d', n / 1000000, int(n / 1000) % 1000, int(n) % 1000) : sprintf('%g', n)
+between(from, to) = to / from < 10 ? '1 2 3 5 7' : to / from < 300 ? '1 2 5' : '1'
 
 set multiplot
-set key Left reverse noenhanced textcolor rgb ink
+set key Left reverse noenhanced textcolor rgb ink horizontal maxcols key_columns samplen 2
 set boxwidth 1 relative
 set label 101 chart_title at screen X(left),Y(height - 26) left noenhanced front font 'DejaVu Sans,16' textcolor rgb ink
 set label 102 chart_caption at screen X(left),Y(height - 50) left noenhanced front font 'DejaVu Sans,10' textcolor rgb pale
@@ -17,23 +27,36 @@ do for [p=1:panels] {
 	set rmargin at screen X(width / panels * p - right)
 	set bmargin at screen Y(bottom)
 	set tmargin at screen Y(height - top)
-	if (XLog[p]) { set logscale x }
+	set xtics autofreq
+	if (XStep[p] > 0) { set xtics XStep[p] }
+	if (XLog[p]) {
+		set logscale x
+		set xtics ()
+		steps = between(XFrom[p], XTo[p])
+		do for [decade=floor(log10(XFrom[p])):ceil(log10(XTo[p]))] {
+			do for [step in steps] {
+				at = step * 10.0 ** decade
+				if (at >= XFrom[p] && at <= XTo[p]) { set xtics add (grouped(at) at) }
+			}
+		}
+	}
 	if (XFrom[p] < XTo[p]) { set xrange [XFrom[p]:XTo[p]] } else { set xrange [*:*] }
 	if (YFrom[p] < YTo[p]) { set yrange [YFrom[p]:YTo[p]] } else { set yrange [*:*] }
 	set xlabel XLabel[p] noenhanced textcolor rgb ink
 	set ylabel YLabel[p] noenhanced textcolor rgb ink
-	if (Title[p] ne '') { set title Title[p] noenhanced offset 0,-0.5 textcolor rgb ink }
+	if (Title[p] ne '') { set title Title[p] noenhanced offset 0,1.2 * key_rows - 0.5 textcolor rgb ink }
 	do for [n=1:notes] {
 		if (NotePanel[n] == p) {
 			set label 200 + n Note[n] at graph NoteX[n],NoteY[n] left noenhanced front font 'DejaVu Sans,9' textcolor rgb ink
 			if (NoteToLeft[n]) { set label 200 + n right }
 		}
 	}
-	if (KeyBelow[p]) { set key bottom right } else { set key top left }
+	# The key stands above the frame: nothing is hidden by it. One series needs none.
+	if (Series[p] > 1) { set key at graph 0,graph 1.01 left bottom } else { unset key }
 	plots = ''
 	do for [s=first:first + Series[p] - 1] {
 		plots = plots . sprintf("%s $data index %d using 1:2 %s title Name[%d]", s > first ? ',' : '', s - 1, \
-			look(Style[s], Hue[Colour[s] + 1]), s)
+			look(Style[s], int(Colour[s]) + 1), s)
 	}
 	eval 'plot' . plots
 	first = first + Series[p]

@@ -1,5 +1,5 @@
 /*
- * chart.h: curves, histograms and scatters in one or two panels.
+ * chart.h: curves, histograms and scatters in up to three panels.
  */
 #ifndef CHART_H
 #define CHART_H
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum chart_style { CHART_LINE, CHART_POINTS, /* a line with its points */ CHART_BARS, CHART_DOTS };
+enum chart_style { CHART_LINE, CHART_POINTS, /* a line with its points */ CHART_BARS, CHART_DOTS, CHART_PAIRS /* each two points joined */ };
 
-#define CHART_SERIES_MAX 4
-#define CHART_PANELS_MAX 2
+#define CHART_SERIES_MAX 6
+#define CHART_PANELS_MAX 3
 
 struct chart_series {
 	const char *name;    /* in the key; any text */
@@ -33,11 +33,11 @@ struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
 	double x_min, x_max, y_min, y_max;     /* min = max: as the data are */
 	struct chart_series series[CHART_SERIES_MAX];
-	size_t series_count;
-	bool x_log;                     /* x > 0 then */
+	size_t series_count; /* of several, a key above the panel gives the names */
+	bool x_log;                     /* x > 0 then, and its range must be given */
+	bool x_whole;                   /* numbers along it are whole */
 	const struct chart_note *notes; /* the ranges must be given then */
 	size_t note_count;
-	bool key_below; /* the key in the bottom right corner; else in the top left */
 };
 
 struct chart {
