@@ -350,6 +350,7 @@ CASES = {
     "compare-json": "compare small again --json --early-stopping",
     "compare-early": "compare small --early-stopping",
     "compare-early-plot": "compare bell --early-stopping --plot early.svg -o early.csv --script FILE>early.csv FILE>early.gp",
+    "compare-early-plot-two": "compare alpha beta --early-stopping --plot early.svg",
     "compare-average": "compare small again --average",
     "compare-average-strict": "compare small again --average --strict -o average.jsonl --format jsonl FILE>average.jsonl",
     "compare-no-run": "compare",
