@@ -62,8 +62,9 @@ check_shape(const struct portolan_batch *batch, uint64_t examples, struct portol
 	                  batch->scores.column_stride != sizeof(float)),
 	         "scores: signals are 6 adjacent floats per row"},
 	        {!batch->scores.data, "scores are missing"},
-	        {batch->scores.type != PORTOLAN_F32 && batch->scores.type != PORTOLAN_F64,
-	         "scores: the type must be PORTOLAN_F32 or PORTOLAN_F64"},
+	        {batch->scores.type < PORTOLAN_F32 || batch->scores.type > PORTOLAN_BF16 ||
+	                 arrays_is_integer(batch->scores.type),
+	         "scores: the type must be a floating-point type"},
 	        {!batch->ids.data == !batch->string_ids, "ids: give integers or strings, and not both"},
 	        {!batch->gold.data && !is_gold_prob, "gold labels are missing"},
 	        {batch->correct.data && !is_gold_prob,

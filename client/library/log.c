@@ -70,17 +70,8 @@ fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob,
 	size_t refused = 0;
 
 	for (size_t row = 0; row < n; row++) {
-		const char *at = (const char *)scores->data + (ptrdiff_t)row * scores->row_stride;
-		double p;
+		double p = signals_score(scores, row);
 
-		if (scores->type == PORTOLAN_F32) {
-			float single;
-
-			memcpy(&single, at, sizeof(single));
-			p = single;
-		} else {
-			memcpy(&p, at, sizeof(p));
-		}
 		leave_out[row] = !(p >= -PROB_TOLERANCE && p <= 1 + PROB_TOLERANCE);
 		refused += leave_out[row];
 		gold_prob[row] = (float)(p < 0 ? 0 : p > 1 ? 1 : p);

@@ -4,7 +4,8 @@
  * Work goes through 16 lanes, so that vector instructions do it. With few classes (the common case) a lane is a row,
  * and a step looks at one class of 16 rows; with many a lane is a 16th of one row's classes, merged at the end of the
  * row. The loops over the lanes are in signals_lanes.h, compiled for three kinds of processor; the best that this one
- * understands is taken. The way to them is in signals_rows.h, once for float32 and once for float64 input.
+ * understands is taken. The way to them is in signals_rows.h, once for float32 and once for float64 input; half
+ * precision becomes float32 on it.
  *
  * Stability: with m the maximum, e_k = e^(z_k − m) and rest = Σ e_k besides the maximum's own 1,
  *	p_k = e_k / (1 + rest)		Σ p² over k ≠ gold = Σ e_k² / (1 + rest)²	margin from z itself
@@ -26,6 +27,7 @@
 #define WIDE_CLASSES 129 /* from here on a row fills the lanes well, also when it is alone */
 #define PIECE_STEPS 128  /* of which the scores, and what becomes of them, stay in the first-level cache */
 #define FOLD_STEPS 16
+#define WIDENED 64 /* half-precision scores at a time */
 #define LEAST_BELOW (-104) /* e^x is 0 from well above here on */
 #define PROB_TOLERANCE 1e-6
 #define SUM_TOLERANCE 0.01
@@ -35,6 +37,7 @@ _Static_assert(WIDE_CLASSES - 1 <= PIECE_STEPS, "rows side by side are one piece
 struct block {
 	ptrdiff_t row_stride, column_stride;
 	size_t classes;
+	enum portolan_type type;
 	bool wide, probs;
 };
 
@@ -47,6 +50,7 @@ struct seen {
 /* What goes through the lanes together. */
 struct unit {
 	const struct block *block;
+	const struct signals_kernels *kernels;
 	const char *data; /* the first row */
 	size_t first, rows, steps;
 	struct seen seen;
@@ -80,6 +84,7 @@ struct signals_kernels {
 	void (*peak_add_f64)(struct peak_f64 *, const double *, size_t, const struct seen *);
 	void (*below_f64)(float *, const double *, size_t, const struct peak_f64 *);
 	void (*logits_add)(struct sums *, const float *, size_t, const struct seen *);
+	void (*widen)(float *, const uint16_t *, bool);
 };
 
 /* Hidden from the compiler, which would write the loop over some lanes out once for each of them, and gain nothing. */
@@ -176,6 +181,32 @@ turn_fours(float *to, const char *from, ptrdiff_t row_stride, size_t classes)
 	return class;
 }
 
+static bool
+is_half(enum portolan_type type)
+{
+	return type == PORTOLAN_F16 || type == PORTOLAN_BF16;
+}
+
+/* `count` half-precision scores, `stride` bytes apart, as float32. */
+static void
+widen(const struct signals_kernels *kernels, enum portolan_type type, float *to, const char *from, ptrdiff_t stride,
+      size_t count)
+{
+	for (size_t first = 0; first < count; first += WIDENED) {
+		size_t some = count - first < WIDENED ? count - first : WIDENED;
+		uint16_t half[WIDENED] = {0};
+		float wide[WIDENED];
+
+		if (stride == sizeof(half[0]))
+			memcpy(half, from + first * sizeof(half[0]), some * sizeof(half[0]));
+		else
+			for (size_t i = 0; i < some; i++)
+				memcpy(&half[i], from + (ptrdiff_t)(first + i) * stride, sizeof(half[0]));
+		kernels->widen(wide, half, type == PORTOLAN_BF16);
+		memcpy(to + first, wide, some * sizeof(wide[0]));
+	}
+}
+
 #define REAL float
 #define REAL_MAX FLT_MAX
 #define NAME(name) name##_f32
@@ -267,6 +298,7 @@ block_run(const struct signals_kernels *kernels, const struct block *block, cons
 	struct unit unit;
 
 	unit.block = block;
+	unit.kernels = kernels;
 	unit.rows = block->wide ? 1 : LANES;
 	unit.steps = block->wide ? (block->classes + LANES - 1) / LANES : block->classes == 1 ? 2 : block->classes;
 	memset(result, 0, sizeof(*result));
@@ -280,10 +312,10 @@ block_run(const struct signals_kernels *kernels, const struct block *block, cons
 			unit.rows = rows - unit.first;
 		for (size_t j = 0; j < LANES; j++)
 			unit.seen.gold[j] = gold[first + unit.first + (j < unit.rows ? j : 0)];
-		if (scores->type == PORTOLAN_F32)
-			unit_run_f32(&unit, kernels, &sums, result);
+		if (scores->type == PORTOLAN_F64)
+			unit_run_f64(&unit, &sums, result);
 		else
-			unit_run_f64(&unit, kernels, &sums, result);
+			unit_run_f32(&unit, &sums, result);
 		sums_store(&sums, &unit, result);
 	}
 	if (block->probs)
@@ -300,6 +332,7 @@ signals_derive(const struct signals_kernels *kernels, const struct portolan_arra
 	        .row_stride = scores->row_stride,
 	        .column_stride = scores->column_stride,
 	        .classes = classes,
+	        .type = scores->type,
 	        .wide = classes >= WIDE_CLASSES,
 	        .probs = probs,
 	};
@@ -350,6 +383,24 @@ signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes,
                    const struct signals_columns *columns, uint8_t *refused)
 {
 	return signals_derive(kernels_best(), probs, true, n, classes, gold, columns, refused);
+}
+
+double
+signals_score(const struct portolan_array *scores, size_t row)
+{
+	const char *from = (const char *)scores->data + (ptrdiff_t)row * scores->row_stride;
+	double x;
+	float single;
+
+	if (scores->type == PORTOLAN_F64) {
+		memcpy(&x, from, sizeof(x));
+		return x;
+	}
+	if (is_half(scores->type))
+		widen(&plain_kernels, scores->type, &single, from, 0, 1);
+	else
+		memcpy(&single, from, sizeof(single));
+	return single;
 }
 
 float

@@ -1,9 +1,9 @@
 /*
  * signals.h: what is derived from a row of logits or probabilities (the signal table of the design).
  *
- * Pure functions: no I/O, no allocation, no globals. Scores are float32 or float64 with any strides, in any alignment.
- * The maximum is subtracted in the precision of the input; what follows is float32 arithmetic, so results are
- * within some ulp of float32. Terms below FLT_MIN (an entropy below some 1e-36, therefore) become 0.
+ * Pure functions: no I/O, no allocation, no globals. Scores are float16, bfloat16, float32 or float64 with any
+ * strides, in any alignment. Half precision is widened to float32, which is exact. The maximum is subtracted in the
+ * precision of the input; what follows is float32 arithmetic, so results are within some ulp of float32. Terms below FLT_MIN (an entropy below some 1e-36, therefore) become 0.
  *
  * A row of one score is a class 1 against a class 0: its logit against 0 (sigmoid), or its probability.
  *
@@ -41,6 +41,9 @@ size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t c
 #define SIGNALS_GIVEN 6
 size_t signals_given(const struct portolan_array *block, size_t n, const int32_t *gold,
                      const struct signals_columns *columns, uint8_t *refused);
+
+/* The first score of a row. */
+double signals_score(const struct portolan_array *scores, size_t row);
 
 /* The loops over logits are compiled for several kinds of processor: "plain", "avx2" and "avx512". All give the same
  * bits; signals_from_logits() takes the best. For tests: NULL where this processor, or the compiler, has no such kind.

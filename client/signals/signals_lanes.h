@@ -67,11 +67,36 @@ KIND(logits_add)(struct sums *restrict sums, const float *restrict below, size_t
 	}
 }
 
+#if FLOATS < 16 /* two kinds will do: the library is to stay small */
+/* WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 in place of 127: moved to where
+ * a float32 has them, it is the number divided by 2^112, subnormal ones too. */
+KERNEL void
+KIND(widen)(float *restrict wide, const uint16_t *restrict half, bool is_bfloat)
+{
+	if (is_bfloat) {
+		for (unsigned j = 0; j < WIDENED; j++)
+			wide[j] = float_from_bits((uint32_t)half[j] << 16);
+		return;
+	}
+	for (unsigned j = 0; j < WIDENED; j++) {
+		uint32_t moved = (uint32_t)(half[j] & 0x7fff) << 13;
+		uint32_t finite = float_bits(float_from_bits(moved) * 0x1p112f);
+
+		finite = moved >= 0x0f800000 ? moved | 0x7f800000 : finite; /* infinity, NaN */
+		wide[j] = float_from_bits(finite | (uint32_t)(half[j] & 0x8000) << 16);
+	}
+}
+#define WIDEN KIND(widen)
+#else
+#define WIDEN avx2_widen
+#endif
+
 static const struct signals_kernels KIND(kernels) = {
-        KIND(peak_add_f32), KIND(below_f32), KIND(peak_add_f64), KIND(below_f64), KIND(logits_add),
+        KIND(peak_add_f32), KIND(below_f32), KIND(peak_add_f64), KIND(below_f64), KIND(logits_add), WIDEN,
 };
 
 #undef EACH
 #undef KIND
 #undef KERNEL
 #undef FLOATS
+#undef WIDEN

@@ -6,6 +6,8 @@
  * some steps, small enough to stay in the first-level cache; of contiguous rows they are read where they lie.
  */
 
+#define IS_HALF (sizeof(REAL) == sizeof(float) && is_half(block->type))
+
 /* `count` scores, `stride` bytes apart, into every `apart`-th place. */
 static void
 NAME(gather)(REAL *to, size_t apart, const char *from, ptrdiff_t stride, size_t count)
@@ -14,29 +16,39 @@ NAME(gather)(REAL *to, size_t apart, const char *from, ptrdiff_t stride, size_t 
 		memcpy(&to[i * apart], from + (ptrdiff_t)i * stride, sizeof(*to));
 }
 
-/* The scores of LANES rows, class after class. */
+/* The scores of LANES rows, class after class. `room`: for as many floats, while it runs. */
 static void
-NAME(turn)(const struct unit *unit, REAL *piece)
+NAME(turn)(const struct unit *unit, REAL *piece, float *room)
 {
 	const struct block *block = unit->block;
+	const char *data = unit->data;
+	ptrdiff_t row_stride = block->row_stride, column_stride = block->column_stride;
 	/* One score is class 1 against class 0, whose logit is 0, and whose probability the rest. */
 	size_t first = block->classes == 1;
 
 	memset(piece, 0, unit->steps * LANES * sizeof(*piece));
+	if (IS_HALF) {
+		for (size_t row = 0; row < unit->rows; row++)
+			widen(unit->kernels, block->type, room + row * block->classes,
+			      data + (ptrdiff_t)row * row_stride, column_stride, block->classes);
+		data = (const char *)room;
+		column_stride = sizeof(*room);
+		row_stride = (ptrdiff_t)(block->classes * sizeof(*room));
+	}
 	for (size_t row = 0, apart; row < unit->rows; row += apart) {
-		const char *from = unit->data + (ptrdiff_t)row * block->row_stride;
+		const char *from = data + (ptrdiff_t)row * row_stride;
 		REAL *to = piece + first * LANES + row;
 		size_t done = 0;
 
-		apart = sizeof(REAL) == sizeof(float) && block->column_stride == sizeof(REAL) && row + 4 <= unit->rows
+		apart = sizeof(REAL) == sizeof(float) && column_stride == sizeof(REAL) && row + 4 <= unit->rows
 		                ? 4
 		                : 1;
 		if (apart == 4)
-			done = turn_fours((float *)to, from, block->row_stride, block->classes);
+			done = turn_fours((float *)to, from, row_stride, block->classes);
 		for (size_t i = 0; i < apart; i++)
 			NAME(gather)
 		(to + done * LANES + i, LANES,
-		 from + (ptrdiff_t)i * block->row_stride + (ptrdiff_t)done * block->column_stride, block->column_stride,
+		 from + (ptrdiff_t)i * row_stride + (ptrdiff_t)done * column_stride, column_stride,
 		 block->classes - done);
 	}
 	if (first && block->probs)
@@ -44,9 +56,9 @@ NAME(turn)(const struct unit *unit, REAL *piece)
 			piece[j] = 1 - piece[LANES + j];
 }
 
-/* The scores of `*steps` steps from `step` on. */
+/* The scores of `*steps` steps from `step` on. `room`: as for turn(). */
 static const REAL *
-NAME(piece)(const struct unit *unit, size_t step, size_t *steps, REAL *piece)
+NAME(piece)(const struct unit *unit, size_t step, size_t *steps, REAL *piece, float *room)
 {
 	const struct block *block = unit->block;
 	const char *from = unit->data + (ptrdiff_t)(step * LANES) * block->column_stride;
@@ -54,15 +66,18 @@ NAME(piece)(const struct unit *unit, size_t step, size_t *steps, REAL *piece)
 
 	if (!block->wide) {
 		*steps = unit->steps;
-		NAME(turn)(unit, piece);
+		NAME(turn)(unit, piece, room);
 		return piece;
 	}
 	count = left < PIECE_STEPS * LANES ? left : PIECE_STEPS * LANES;
-	if (block->column_stride == sizeof(REAL) && (uintptr_t)from % sizeof(REAL) == 0 && count >= LANES) {
+	if (!IS_HALF && block->column_stride == sizeof(REAL) && (uintptr_t)from % sizeof(REAL) == 0 && count >= LANES) {
 		*steps = count / LANES;
 		return (const REAL *)from;
 	}
-	NAME(gather)(piece, 1, from, block->column_stride, count);
+	if (IS_HALF)
+		widen(unit->kernels, block->type, (float *)piece, from, block->column_stride, count);
+	else
+		NAME(gather)(piece, 1, from, block->column_stride, count);
 	for (; count % LANES != 0; count++)
 		piece[count] = block->probs ? 0 : (REAL)-INFINITY; /* changes nothing */
 	*steps = count / LANES;
@@ -125,7 +140,11 @@ NAME(gold_score)(const struct unit *unit, size_t row, int32_t gold)
 	const char *at = unit->data + (ptrdiff_t)row * block->row_stride;
 	REAL x;
 
-	memcpy(&x, block->classes == 1 ? at : at + gold * block->column_stride, sizeof(x));
+	at += block->classes == 1 ? 0 : gold * block->column_stride;
+	if (IS_HALF)
+		widen(unit->kernels, block->type, (float *)&x, at, 0, 1);
+	else
+		memcpy(&x, at, sizeof(x));
 	return block->classes > 1 || gold == 1 ? x : block->probs ? 1 - x : 0;
 }
 
@@ -152,8 +171,9 @@ NAME(unit_store)(const struct unit *unit, const struct NAME(peak) * peak, struct
 }
 
 static void
-NAME(unit_run)(struct unit *unit, const struct signals_kernels *kernels, struct sums *sums, struct result *result)
+NAME(unit_run)(struct unit *unit, struct sums *sums, struct result *result)
 {
+	const struct signals_kernels *kernels = unit->kernels;
 	struct NAME(peak) peak;
 	REAL piece[PIECE_STEPS * LANES];
 	float changed[PIECE_STEPS * LANES];
@@ -166,7 +186,7 @@ NAME(unit_run)(struct unit *unit, const struct signals_kernels *kernels, struct 
 		peak.bad[j] = 0;
 	}
 	for (size_t step = 0; step < unit->steps; step += steps) {
-		scores = NAME(piece)(unit, step, &steps, piece);
+		scores = NAME(piece)(unit, step, &steps, piece, changed);
 		seen_from(unit, step);
 		kernels->NAME(peak_add)(&peak, scores, steps, &unit->seen);
 	}
@@ -175,7 +195,7 @@ NAME(unit_run)(struct unit *unit, const struct signals_kernels *kernels, struct 
 	memcpy(unit->seen.predicted, peak.predicted, sizeof(peak.predicted));
 	for (size_t step = 0; step < unit->steps; step += steps) {
 		if (steps < unit->steps) /* else it is still there */
-			scores = NAME(piece)(unit, step, &steps, piece);
+			scores = NAME(piece)(unit, step, &steps, piece, changed);
 		seen_from(unit, step);
 		if (unit->block->probs) {
 			NAME(cut)(changed, scores, steps, &peak);
@@ -191,6 +211,7 @@ NAME(unit_run)(struct unit *unit, const struct signals_kernels *kernels, struct 
 	NAME(unit_store)(unit, &peak, result);
 }
 
+#undef IS_HALF
 #undef REAL
 #undef REAL_MAX
 #undef NAME

@@ -124,6 +124,7 @@ PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_option
 enum portolan_type {
 	PORTOLAN_F32 = 1, PORTOLAN_F64, PORTOLAN_I8, PORTOLAN_U8, PORTOLAN_I16, PORTOLAN_U16,
 	PORTOLAN_I32, PORTOLAN_U32, PORTOLAN_I64, PORTOLAN_U64,
+	PORTOLAN_F16, PORTOLAN_BF16, /* half precision: of IEEE 754, and bfloat16 */
 };
 
 /* A strided view of memory. Row r, column c lies at data + r·row_stride + c·column_stride, in bytes; strides may be
@@ -148,7 +149,7 @@ struct portolan_batch {
 	size_t n;
 	size_t classes;                 /* columns of scores; 1 for PORTOLAN_GOLD_PROBS, 6 for PORTOLAN_SIGNALS */
 	enum portolan_scores kind;
-	struct portolan_array scores;   /* F32 or F64 */
+	struct portolan_array scores;   /* F16, BF16, F32 or F64 */
 	struct portolan_array ids;      /* any integer type, values ≥ 0; data NULL when string_ids is used */
 	const char *const *string_ids;  /* n strings, 1–255 bytes of UTF-8, no control characters; or NULL */
 	const size_t *string_lengths;   /* their lengths in bytes, or NULL: NUL-terminated */

@@ -68,7 +68,7 @@ test_batches(void **state)
 	refused(&batch, 0, "ids: give integers or strings, and not both");
 	batch = good();
 	batch.scores.type = PORTOLAN_I32;
-	refused(&batch, 0, "scores: the type must be PORTOLAN_F32 or PORTOLAN_F64");
+	refused(&batch, 0, "scores: the type must be a floating-point type");
 	batch.scores.data = NULL;
 	refused(&batch, 0, "scores are missing");
 	batch = good();
