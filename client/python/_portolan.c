@@ -87,6 +87,8 @@ module_traverse(PyObject *module, visitproc visit, void *arg)
 
 	for (int i = 0; i < MODULE_ERROR_COUNT; i++)
 		Py_VISIT(state->errors[i]);
+	for (int i = 0; i < READABLE_TYPES; i++)
+		Py_VISIT(state->readable[i].type);
 	Py_VISIT(state->handle_type);
 	return 0;
 }
@@ -98,6 +100,8 @@ module_clear(PyObject *module)
 
 	for (int i = 0; i < MODULE_ERROR_COUNT; i++)
 		Py_CLEAR(state->errors[i]);
+	for (int i = 0; i < READABLE_TYPES; i++)
+		Py_CLEAR(state->readable[i].type);
 	Py_CLEAR(state->handle_type);
 	return 0;
 }

@@ -1,10 +1,11 @@
 /*
- * arrays.c: ids, scores, gold and correct of one log call as a portolan_batch: buffers as portolan_array views, lists
- * of strings as UTF-8 pointers.
+ * arrays.c: ids, scores, gold and correct of one log call as a portolan_batch: buffers and tensors as portolan_array
+ * views, lists of strings as UTF-8 pointers.
  *
- * A buffer's own strides are handed on, so slices, transposes and Fortran order cost nothing. What the library
- * cannot read (foreign byte order, half precision, complex, structures) is a TypeError that names the argument and
- * the type it wants; half precision is converted in Python before it comes here.
+ * Their own strides are handed on, so slices, transposes and Fortran order cost nothing. What cannot be read as it is
+ * (lists of numbers, tensors on a device, arrays of Python objects) is left to Python, which converts it and comes
+ * again; what the library cannot read then (foreign byte order, complex, structures) is a TypeError that names the
+ * argument and the type it wants.
  *
  * What is checked here is what the library cannot see: that the arrays have as many rows as the scores. Values (labels
  * in range, ids not negative, flags 0 or 1) are the library's to check, in the same pass that reads them.
@@ -16,8 +17,8 @@
 #include <string.h>
 
 enum array_role {
-	ARRAY_SCORES,   /* float32 or float64: (n, classes), (n, 1) or (n,) */
-	ARRAY_FLOATS,   /* float32 or float64: (n,) or (n, 1) */
+	ARRAY_SCORES,   /* float16, float32 or float64: (n, classes), (n, 1) or (n,) */
+	ARRAY_FLOATS,   /* the same: (n,) or (n, 1) */
 	ARRAY_INTEGERS, /* any integers or booleans: (n,) or (n, 1) */
 	ARRAY_FLAGS,    /* the same, brought to one byte per entry */
 };
@@ -62,6 +63,8 @@ element_type(const char *format, Py_ssize_t size)
 		format++;
 	if (format[0] == '\0' || format[1] != '\0')
 		return 0;
+	if (format[0] == 'e' && size == 2)
+		return PORTOLAN_F16;
 	if (format[0] == 'f' && size == 4)
 		return PORTOLAN_F32;
 	if (format[0] == 'd' && size == 8)
@@ -105,11 +108,11 @@ read_type(struct array_view *view, const char *name, enum array_role role)
 {
 	const char *format = view->buffer.format ? view->buffer.format : "B";
 	enum portolan_type type = element_type(format, view->buffer.itemsize);
-	int is_float = type == PORTOLAN_F32 || type == PORTOLAN_F64;
+	bool is_float = !arrays_is_integer(type);
 
 	if (role == ARRAY_SCORES || role == ARRAY_FLOATS) {
-		if (!is_float)
-			return type_error(name, "float32 or float64", format);
+		if (type == 0 || !is_float)
+			return type_error(name, "float16, float32 or float64", format);
 	} else if (type == 0 || is_float) {
 		return type_error(name, "integers", format);
 	}
@@ -143,21 +146,54 @@ narrow_flags(struct array_view *view, const char *name)
 	return 0;
 }
 
+/* The buffer of an object, if some role takes its type; it is the caller's to release. Sets no exception. */
+static bool
+get_ready_buffer(PyObject *object, Py_buffer *buffer)
+{
+	if (!PyObject_CheckBuffer(object))
+		return false;
+	if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+		PyErr_Clear();
+		return false;
+	}
+	if (element_type(buffer->format ? buffer->format : "B", buffer->itemsize) != 0)
+		return true;
+	PyBuffer_Release(buffer);
+	return false;
+}
+
 bool
 array_is_ready(PyObject *object)
 {
 	Py_buffer buffer;
-	bool ready;
+	bool ready = get_ready_buffer(object, &buffer);
 
-	if (!PyObject_CheckBuffer(object))
-		return false;
-	if (PyObject_GetBuffer(object, &buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
-		PyErr_Clear();
-		return false;
-	}
-	ready = element_type(buffer.format ? buffer.format : "B", buffer.itemsize) != 0;
-	PyBuffer_Release(&buffer);
+	if (ready)
+		PyBuffer_Release(&buffer);
 	return ready;
+}
+
+/* A tensor that has a type and a shape for its role. */
+static bool
+take_tensor(struct array_view *view, PyObject *object, const struct readable *readable, enum array_role role)
+{
+	bool wants_float = role == ARRAY_SCORES || role == ARRAY_FLOATS;
+
+	if (!readable_tensor(object, readable, view) || arrays_is_integer(view->array.type) == wants_float ||
+	    (role == ARRAY_SCORES ? view->columns == 0 : view->columns != 1))
+		return false;
+	view->is_tensor = true;
+	return true;
+}
+
+/* What can be read as it is. False: it is to be converted in Python, which says what is wrong with it, if it is. */
+static bool
+array_take(struct module_state *state, struct array_view *view, PyObject *object, enum array_role role)
+{
+	const struct readable *readable = readable_find(state, object);
+
+	return readable && (readable->tensor ? take_tensor(view, object, readable, role)
+	                                     : get_ready_buffer(object, &view->buffer));
 }
 
 static void
@@ -169,11 +205,13 @@ array_close(struct array_view *view)
 		PyBuffer_Release(&view->buffer);
 }
 
-/* `object` must export a buffer. */
+/* `object` must export a buffer, unless it was taken. */
 static int
 array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
 {
-	if (PyObject_GetBuffer(object, &view->buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+	if (view->is_tensor)
+		return role == ARRAY_FLAGS ? narrow_flags(view, name) : 0;
+	if (!view->buffer.obj && PyObject_GetBuffer(object, &view->buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
 		PyErr_Format(PyExc_TypeError, "%s must be an array, a tensor or a list, not an object of %R", name,
 		             (PyObject *)Py_TYPE(object));
 		return -1;
@@ -263,15 +301,39 @@ open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *obje
 	return check_rows(name, view->rows, scores_name, pinned->batch.n);
 }
 
-int
-batch_open(struct pinned_batch *pinned, const char *scores_name, PyObject *ids, PyObject *scores, PyObject *gold,
-           PyObject *correct)
+static bool
+are_strings(PyObject *ids)
 {
+	PyObject *first = PyList_Check(ids) && PyList_Size(ids) > 0     ? PyList_GetItem(ids, 0)
+	                  : PyTuple_Check(ids) && PyTuple_Size(ids) > 0 ? PyTuple_GetItem(ids, 0)
+	                                                                : NULL;
+
+	return first && (PyUnicode_Check(first) || PyBytes_Check(first));
+}
+
+bool
+batch_take(struct module_state *state, struct pinned_batch *pinned, const struct log_arguments *given)
+{
+	bool is_gold_prob = pinned->batch.kind == PORTOLAN_GOLD_PROBS;
+	enum array_role role = is_gold_prob ? ARRAY_FLOATS : ARRAY_SCORES;
+
+	return array_take(state, &pinned->scores, given->scores, role) &&
+	       (are_strings(given->ids) || array_take(state, &pinned->ids, given->ids, ARRAY_INTEGERS)) &&
+	       (given->gold == Py_None ? is_gold_prob
+	                               : array_take(state, &pinned->gold, given->gold, ARRAY_INTEGERS)) &&
+	       (!is_gold_prob || array_take(state, &pinned->correct, given->correct, ARRAY_FLAGS));
+}
+
+int
+batch_open(struct pinned_batch *pinned, const struct log_arguments *given)
+{
+	PyObject *ids = given->ids, *gold = given->gold, *correct = given->correct;
+	const char *scores_name = given->scores_name;
 	struct portolan_batch *batch = &pinned->batch;
 	enum array_role role = batch->kind == PORTOLAN_GOLD_PROBS ? ARRAY_FLOATS : ARRAY_SCORES;
 	size_t rows;
 
-	if (array_open(&pinned->scores, scores, scores_name, role) < 0)
+	if (array_open(&pinned->scores, given->scores, scores_name, role) < 0)
 		return -1;
 	batch->n = pinned->scores.rows;
 	batch->classes = pinned->scores.columns;

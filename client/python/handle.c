@@ -25,7 +25,7 @@ struct handle {
 	struct labels labels;
 };
 
-static const struct module_state *
+static struct module_state *
 state_of(struct handle *handle)
 {
 	return PyType_GetModuleState(Py_TYPE((PyObject *)handle));
@@ -167,8 +167,10 @@ read_epoch(PyObject *object, void *out)
 }
 
 PyDoc_STRVAR(log_doc,
-             "log(epoch, kind, scores_name, ids, scores, gold, correct)\n\n"
+             "log(epoch, kind, scores_name, ids, scores, gold, correct, converted)\n\n"
              "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.\n"
+             "converted: False: tensors too, and whatever else they are; the answer is NotImplemented where something has "
+             "to be converted first.\n"
              "Answers None, or, each part once and else None, ((row, label), row): the id of the first row was logged with "
              "this other gold label before, that of the second in this epoch.");
 
@@ -186,24 +188,54 @@ tell_found(const struct labels_found *found)
 	Py_RETURN_NONE;
 }
 
+/* No PyArg_ParseTuple(): for eight arguments it is slower than the rest of the skin. */
+static bool
+read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batch *batch, struct log_arguments *given,
+                   bool *converted)
+{
+	long kind;
+
+	if (count != 8) {
+		PyErr_Format(PyExc_TypeError, "log() takes 8 arguments, not %zd", count);
+		return false;
+	}
+	if (!read_epoch(args[0], &batch->epoch))
+		return false;
+	kind = PyLong_AsLong(args[1]);
+	if (kind == -1 && PyErr_Occurred())
+		return false;
+	batch->kind = (enum portolan_scores)kind;
+	*given = (struct log_arguments){PyUnicode_AsUTF8AndSize(args[2], NULL), args[3], args[4], args[5], args[6]};
+	*converted = args[7] == Py_True;
+	return given->scores_name != NULL;
+}
+
+/* 0: open; 1: something is to be converted first; -1. */
+static int
+open_arguments(struct handle *self, struct pinned_batch *pinned, const struct log_arguments *given, bool converted)
+{
+	if (!converted && !batch_take(state_of(self), pinned, given))
+		return 1;
+	return batch_open(pinned, given);
+}
+
 static PyObject *
-handle_log(struct handle *self, PyObject *args)
+handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 {
 	struct pinned_batch pinned = {0};
 	struct portolan_error error = {0};
-	const char *scores_name;
-	PyObject *ids, *scores, *gold, *correct;
+	struct log_arguments given;
 	portolan_run *run;
 	struct labels_found found = {.changed = false};
-	int kind, code;
+	bool converted;
+	int code;
 
-	if (!PyArg_ParseTuple(args, "O&isOOOO:log", read_epoch, &pinned.batch.epoch, &kind, &scores_name, &ids, &scores,
-	                      &gold, &correct))
+	if (!read_log_arguments(args, count, &pinned.batch, &given, &converted))
 		return NULL;
-	pinned.batch.kind = (enum portolan_scores)kind;
-	if (batch_open(&pinned, scores_name, ids, scores, gold, correct) < 0 || !(run = handle_enter(self))) {
+	code = open_arguments(self, &pinned, &given, converted);
+	if (code != 0 || !(run = handle_enter(self))) {
 		batch_close(&pinned);
-		return NULL;
+		return code > 0 ? Py_NewRef(Py_NotImplemented) : NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
 	Py_END_ALLOW_THREADS self->active--;
@@ -354,7 +386,7 @@ handle_dealloc(struct handle *self)
 
 static PyMethodDef handle_methods[] = {
         {"open", (PyCFunction)handle_open, METH_VARARGS, open_doc},
-        {"log", (PyCFunction)handle_log, METH_VARARGS, log_doc},
+        {"log", (PyCFunction)(void (*)(void))handle_log, METH_FASTCALL, log_doc},
         {"end_epoch", (PyCFunction)handle_end_epoch, METH_O, "end_epoch(epoch)"},
         {"flush", (PyCFunction)handle_flush, METH_VARARGS,
          "flush(timeout_ms) -> bool: all of it is on disk; None: not, and waiting is of no use"},

@@ -28,10 +28,25 @@ enum module_error {
 	MODULE_ERROR_COUNT,
 };
 
+/* readable.c: of which types arguments are read as they are. What DLPack (dmlc.github.io/dlpack, version 1.3) says a
+ * tensor is comes without a Python call, which after a training step would cost more than the log call itself. */
+struct dlpack_tensor;
+typedef int dlpack_export(void *object, struct dlpack_tensor *tensor); /* 0, or -1 with an exception */
+
+struct readable {
+	PyObject *type;        /* held; NULL: this place is free */
+	dlpack_export *tensor; /* NULL: a buffer, if is_buffer */
+	bool is_buffer;
+};
+
+#define READABLE_TYPES 8 /* remembered; a loop has two or three */
+
 /* Per module object, so that sub-interpreters do not share exceptions. */
 struct module_state {
 	PyObject *errors[MODULE_ERROR_COUNT];
 	PyObject *handle_type;
+	struct readable readable[READABLE_TYPES];
+	unsigned next_readable;
 };
 
 /* Raises the exception that stands for error->code, with its message; always returns NULL. */
@@ -45,8 +60,17 @@ struct array_view {
 	struct portolan_array array;
 	size_t rows, columns; /* columns: 1 unless the role is ARRAY_SCORES */
 	Py_buffer buffer;
+	bool is_tensor;       /* taken from a tensor: there is no buffer */
 	unsigned char *flags; /* the copy made for ARRAY_FLAGS of wider entries, or NULL */
 };
+
+/* Objects of this type are read as they are (NULL: they are not): of exactly this type, which defines what it exports;
+ * subclasses may mean something else by the same memory (masked arrays). */
+const struct readable *readable_find(struct module_state *state, PyObject *object);
+
+/* Its numbers, rows and columns, if they are in this machine's memory and of one of the types of portolan_array. They
+ * stay while the object does, and is not given other memory. Sets no exception. */
+bool readable_tensor(PyObject *object, const struct readable *readable, struct array_view *view);
 
 /* Does it export a buffer of a type that some role takes? Then no conversion in Python is due. Sets no exception. */
 bool array_is_ready(PyObject *object);
@@ -60,11 +84,19 @@ struct pinned_batch {
 	PyObject *owner; /* a tuple that keeps the strings alive */
 };
 
-/* Fills a batch that is zero but for epoch and kind. ids: a buffer, or a list or tuple of str, or of bytes in UTF-8;
- * the others: buffers; gold and correct may be None. Exceptions name the argument. After a failure, too, batch_close()
- * is due. */
-int batch_open(struct pinned_batch *pinned, const char *scores_name, PyObject *ids, PyObject *scores, PyObject *gold,
-               PyObject *correct);
+/* As they were given; gold and correct may be None. */
+struct log_arguments {
+	const char *scores_name;
+	PyObject *ids, *scores, *gold, *correct;
+};
+
+/* Looks whether everything can be read as it is, and begins with that, in a batch that is zero but for epoch and kind.
+ * False: something is to be converted first; batch_close() and a batch made anew are due. Sets no exception. */
+bool batch_take(struct module_state *state, struct pinned_batch *pinned, const struct log_arguments *given);
+
+/* Fills a batch that is zero but for epoch and kind, or was taken. ids: a buffer, or a list or tuple of str, or of bytes
+ * in UTF-8; the others: buffers. Exceptions name the argument. After a failure, too, batch_close() is due. */
+int batch_open(struct pinned_batch *pinned, const struct log_arguments *given);
 void batch_close(struct pinned_batch *pinned);
 
 /*

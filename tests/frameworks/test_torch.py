@@ -89,6 +89,122 @@ def test_every_type_of_float(store, dtype):
     assert_trajectories(store, 1, dict(enumerate(gold_probs(logits.detach().double().numpy(), gold)[:, None].tolist())))
 
 
+def log_three_ways(run, epoch, ids, logits, gold):
+    """Logits, their softmax, and p(gold) with whether it is right."""
+    probs, here = logits.detach().double().softmax(1), gold.long().reshape(-1)
+    run.log_logits(epoch, ids, logits, gold)
+    run.log_probs(epoch + 1, ids, probs.to(logits.dtype), gold)
+    run.log_gold(epoch + 2, ids, probs[torch.arange(len(probs)), here].to(logits.dtype), logits.detach().argmax(1) == here, gold)
+
+
+LAYOUTS = {
+    "contiguous": lambda x: x.contiguous(),
+    "columns of a wider one": lambda x: torch.cat((x, x), 1)[:, : x.shape[1]],
+    "every second row and column": lambda x: x.repeat_interleave(2, 0).repeat_interleave(2, 1)[::2, ::2],
+    "transposed": lambda x: x.t().contiguous().t(),
+    "from within": lambda x: torch.cat((x[:3], x))[3:],
+    "in a graph": lambda x: x.clone().requires_grad_() * 1,
+    "a parameter": lambda x: nn.Parameter(x.clone()),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout(store, layout, dtype):
+    torch.manual_seed(1)
+    logits, gold = LAYOUTS[layout](torch.randn(50, 4).to(dtype)), torch.randint(0, 4, (50,))
+    with portolan.Run("run", store=store) as run:
+        log_three_ways(run, 0, torch.arange(50), logits, gold)
+    expected = gold_probs(logits.detach().double().numpy(), gold.numpy())
+    ids, found = trajectories(store, 3)
+    rounded = {torch.float16: 1e-3, torch.bfloat16: 1e-2}.get(dtype, 1e-6)  # probabilities; the logits are compared as they are
+    assert ids == list(range(50))
+    np.testing.assert_allclose(found[:, 0], expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found[:, 1:], np.stack((expected, expected), 1), rtol=0, atol=rounded)
+
+
+def test_a_view_of_negated_memory(store):
+    memory = torch.randn(50, 4)
+    logits = torch.complex(torch.zeros(50, 4), -memory).conj().imag  # the memory holds the negatives of its numbers
+    assert logits.is_neg()
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, torch.arange(50), logits, torch.zeros(50, dtype=torch.int64))
+    assert_trajectories(store, 1, dict(enumerate(gold_probs(memory.numpy(), np.zeros(50, int))[:, None].tolist())))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool])
+def test_every_type_of_integer(store, dtype):
+    logits, gold = torch.randn(50, 2), torch.randint(0, 2, (50,)).to(dtype)
+    ids = torch.arange(100).to(torch.int64 if dtype == torch.bool else dtype).reshape(50, 2)[:, 1:]
+    with portolan.Run("run", store=store) as run:
+        log_three_ways(run, 0, ids, logits, gold)
+        log_three_ways(run, 3, ids.contiguous(), logits, gold.reshape(50, 1))
+    expected = gold_probs(logits.numpy(), gold.long().numpy())
+    assert_trajectories(store, 6, {2 * i + 1: [p] * 6 for i, p in enumerate(expected)})
+
+
+def test_tensors_are_read_where_they_lie(store, monkeypatch):
+    """Not one Python method of them is called, if they are contiguous."""
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("this torch has no table of DLPack functions")
+    logits, gold = torch.randn(50, 4, requires_grad=True) * 1, torch.randint(0, 4, (50,))
+    ids, texts = torch.arange(50), [f"{i:02d}" for i in range(50)]
+    for name in ("detach", "cpu", "numpy", "tolist", "float", "is_neg", "__array__", "__dlpack__"):
+        monkeypatch.setattr(torch.Tensor, name, lambda *_, **__: pytest.fail("a tensor was converted"))
+    with portolan.Run("run", store=store) as run, portolan.Run("texts", store=store) as other:
+        run.log_logits(0, ids, logits, gold)
+        other.log_logits(0, texts, logits, gold)
+    monkeypatch.undo()
+    expected = gold_probs(logits.detach().numpy(), gold.numpy())[:, None].tolist()
+    assert_trajectories(store, 1, dict(enumerate(expected)))
+    assert portolan.measures("texts", store=store)["confidence"] == pytest.approx(np.ravel(expected), abs=1e-6)
+
+
+class Doubled(torch.Tensor):
+    """Means twice what its memory holds."""
+
+    def detach(self):
+        return 2 * self.as_subclass(torch.Tensor).detach()
+
+
+def test_a_subclass_says_itself_what_it_holds(store):
+    logits, gold = torch.randn(50, 4), torch.randint(0, 4, (50,))
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, torch.arange(50), logits.as_subclass(Doubled), gold)
+    assert_trajectories(store, 1, dict(enumerate(gold_probs(2 * logits.numpy(), gold.numpy())[:, None].tolist())))
+
+
+@pytest.mark.parametrize("error, words, change", [
+    (ValueError, "gold has 3 entries, logits 4 rows", {"gold": torch.zeros(3, dtype=torch.int64)}),
+    (ValueError, "ids has 5 entries, logits 4 rows", {"ids": torch.arange(5)}),
+    (ValueError, "logits must have the shape", {"logits": torch.randn(4, 3, 2)}),
+    (ValueError, "logits must have the shape", {"logits": torch.tensor(1.0)}),
+    (ValueError, "logits has no columns", {"logits": torch.randn(4, 0)}),
+    (ValueError, "gold must have the shape", {"gold": torch.zeros(4, 2, dtype=torch.int64)}),
+    (ValueError, "gold: row 1 has 3", {"gold": torch.tensor([0, 3, 0, 0])}),
+    (ValueError, "ids: row 2 has -1", {"ids": torch.tensor([0, 1, -1, 2])}),
+    (TypeError, "logits must be float", {"logits": torch.ones(4, 3, dtype=torch.int32)}),
+    (TypeError, "logits must be float", {"logits": torch.ones(4, 3, dtype=torch.complex64)}),
+    (TypeError, "gold must be integers", {"gold": torch.zeros(4)}),
+    (TypeError, "gold must be integers", {"gold": torch.zeros(4, dtype=torch.bfloat16)}),
+    (TypeError, "ids must be integers", {"ids": torch.zeros(4, dtype=torch.float64)}),
+    (TypeError, "gold", {"gold": None}),
+])
+def test_wrong_tensors_are_named(store, error, words, change):
+    given = {"ids": torch.arange(4), "logits": torch.randn(4, 3), "gold": torch.zeros(4, dtype=torch.int64), **change}
+    with portolan.Run("run", store=store) as run:
+        with pytest.raises(error, match=words):
+            run.log_logits(0, **given)
+        assert run.stats()["logged"] == 0
+
+
+def test_no_rows(store):
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, torch.zeros(0, dtype=torch.int64), torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64))
+        run.log_logits(0, [], torch.zeros(0, 3), [])
+        assert run.stats()["logged"] == 0
+
+
 class Frozen(nn.Module):
     """A part that stays in eval mode, a part without gradients, and one that does more than set a flag."""
 

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 version: str
 
@@ -46,8 +46,9 @@ class Handle:
         scores: object,
         gold: object | None,
         correct: object | None,
+        converted: bool,
         /,
-    ) -> tuple[tuple[int, int] | None, int | None] | None: ...
+    ) -> Any: ...  # NotImplemented, or tuple[tuple[int, int] | None, int | None] | None
     def end_epoch(self, epoch: SupportsIndex, /) -> None: ...
     def flush(self, timeout_ms: int, /) -> bool | None: ...
     def finish(self, timeout_ms: int, /) -> bool | None: ...

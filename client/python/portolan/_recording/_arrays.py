@@ -1,6 +1,7 @@
 """Brings what a training loop holds into the two forms the extension reads: a buffer, or a list of strings.
 
-Buffers pass through untouched. Tensors and arrays of other libraries are recognised by what they can do, so that none of
+Called for what the extension does not read as it is (readable.c): lists, arrays of Python objects, tensors of an older torch or of a
+subclass. Buffers pass through untouched. Tensors and arrays of other libraries are recognised by what they can do, so that none of
 those libraries is imported. Lists are copied into arrays of the standard library.
 """
 
@@ -17,7 +18,7 @@ _TEXT_FORMATS = ("O", "w", "s")
 
 
 def scores(values: Any, name: str) -> Any:
-    """A buffer of float32 or float64, of shape (n, classes) or (n,)."""
+    """A buffer of float16, float32 or float64, of shape (n, classes) or (n,)."""
     if not is_ready(values):
         tensor = _near_tensor(values)
         if tensor is not None:

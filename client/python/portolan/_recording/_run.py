@@ -180,17 +180,18 @@ class Run:
 
         Example: ``run.log_logits(epoch, batch["id"], model(batch["x"]), batch["y"])``
         """
-        if _device.is_remote(logits):
-            self._log_remote(epoch, ids, logits, gold)
-            return
-        self._log(epoch, _LOGITS, "logits", ids, _arrays.scores(logits, "logits"), _arrays.integers(gold, "gold"))
+        left = self._handle.log(epoch, _LOGITS, "logits", ids, logits, gold, None, False)
+        if left is not None:
+            self._finish_log(left, epoch, _LOGITS, "logits", ids, logits, gold)
 
     def log_probs(self, epoch: SupportsIndex, ids: Any, probs: Any, gold: Any) -> None:
         """Log n observations of `epoch` from probabilities: (n, classes), rows that sum to 1; or (n,), (n, 1): p(class 1).
 
         Example: ``run.log_probs(epoch, ids, classifier.predict_proba(X), y)``
         """
-        self._log(epoch, _PROBS, "probs", ids, _arrays.scores(probs, "probs"), _arrays.integers(gold, "gold"))
+        left = self._handle.log(epoch, _PROBS, "probs", ids, probs, gold, None, False)
+        if left is not None:
+            self._finish_log(left, epoch, _PROBS, "probs", ids, probs, gold)
 
     def log_gold(self, epoch: SupportsIndex, ids: Any, gold_probs: Any, correct: Any, gold: Any = None) -> None:
         """Log n observations of `epoch` when the gold label's probability and correctness are all there is.
@@ -202,17 +203,25 @@ class Run:
 
         Example: ``run.log_gold(epoch, ids, p[range(n), y], p.argmax(1) == y, gold=y)``
         """
-        if gold is not None:
-            gold = _arrays.integers(gold, "gold")
-        correct = _arrays.integers(correct, "correct")
-        gold_probs = _arrays.scores(gold_probs, "gold_probs")
-        self._log(epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct)
+        left = self._handle.log(epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, False)
+        if left is not None:
+            self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct)
 
-    def _log(self, epoch: SupportsIndex, kind: int, name: str, ids: Any, scores: Any, gold: Any, correct: Any = None) -> None:
-        ids = _arrays.identifiers(ids)
-        found = self._handle.log(epoch, kind, name, ids, scores, gold, correct)
-        if found is not None:
-            _warn_of_ids(self._name, epoch, ids, gold, *found)
+    # After a training step no code is in the caches, and each function called costs some microseconds: so the usual call is one
+    # into the extension, which answers None.
+    def _finish_log(self, left: Any, epoch: SupportsIndex, kind: int, name: str, ids: Any, scores: Any, gold: Any, correct: Any = None) -> None:
+        """What a log call leaves to be done: converting what the extension does not read as it is; warning of ids."""
+        if left is NotImplemented:
+            if kind == _LOGITS and _device.is_remote(scores):
+                self._log_remote(epoch, ids, scores, gold)
+                return
+            scores = _arrays.scores(scores, name)
+            gold = None if gold is None and kind == _GOLD_PROBS else _arrays.integers(gold, "gold")
+            correct = _arrays.integers(correct, "correct") if kind == _GOLD_PROBS else None
+            ids = _arrays.identifiers(ids)
+            left = self._handle.log(epoch, kind, name, ids, scores, gold, correct, True)
+        if left is not None:
+            _warn_of_ids(self._name, epoch, ids, gold, *left)
 
     def _log_remote(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
         """Logits on an accelerator: see _device.py."""
@@ -313,7 +322,7 @@ def _warn(name: str, error: BaseException | str) -> None:
 def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any) -> None:
     """Logs what has come from an accelerator."""
     ids = _arrays.identifiers(ids)
-    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, None)
+    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, None, True)
     if found is not None:
         _warn_of_ids(name, epoch, ids, gold, *found)
 

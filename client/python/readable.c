@@ -1,0 +1,136 @@
+/*
+ * readable.c: of which types the arguments of a log call are read as they are, and how tensors are.
+ *
+ * What a type offers is found out once: a table of DLPack functions (torch.Tensor, from 2.10 on, has it), or a buffer.
+ * Such a table belongs to the type that has it in its own dictionary; of a subclass (and of a masked array, or whatever
+ * has attributes of its own that might say more than its buffer) nothing is known here.
+ */
+#include "module.h"
+
+/* The structures of DLPack, version 1: a contract between libraries, so these are its fields and no others. */
+struct dlpack_tensor {
+	void *data;
+	int32_t device_type, device_id;
+	int32_t dimensions;
+	uint8_t code, bits;
+	uint16_t lanes;
+	const int64_t *shape, *strides; /* strides in elements; NULL: row-major */
+	uint64_t byte_offset;
+};
+
+struct dlpack_functions {
+	uint32_t major, minor;
+	const struct dlpack_functions *earlier; /* of another major version */
+	void (*unused[3])(void);
+	dlpack_export *export; /* the memory stays the object's; NULL: not offered */
+};
+
+#define DLPACK_MAJOR 1
+#define DLPACK_CPU 1
+
+/* By code (0 integers, 1 unsigned, 2 floats, 4 bfloat, 6 booleans) and bytes. */
+static const enum portolan_type dlpack_types[][9] = {
+        {[1] = PORTOLAN_I8, [2] = PORTOLAN_I16, [4] = PORTOLAN_I32, [8] = PORTOLAN_I64},
+        {[1] = PORTOLAN_U8, [2] = PORTOLAN_U16, [4] = PORTOLAN_U32, [8] = PORTOLAN_U64},
+        {[2] = PORTOLAN_F16, [4] = PORTOLAN_F32, [8] = PORTOLAN_F64},
+        {0},
+        {[2] = PORTOLAN_BF16},
+        {0},
+        {[1] = PORTOLAN_U8},
+};
+
+/* Of a type that has the table itself; NULL. */
+static dlpack_export *
+find_export(PyObject *type)
+{
+	PyObject *own = PyObject_GetAttrString(type, "__dict__");
+	PyObject *capsule = own ? PyMapping_GetItemString(own, "__dlpack_c_exchange_api__") : NULL;
+	const struct dlpack_functions *functions =
+	        capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+
+	PyErr_Clear();
+	Py_XDECREF(own);
+	Py_XDECREF(capsule); /* the table stays as long as the process */
+	while (functions && functions->major != DLPACK_MAJOR)
+		functions = functions->earlier;
+	return functions ? functions->export : NULL;
+}
+
+/* Nothing but the buffer tells what the object is. */
+static bool
+is_plain_buffer(PyObject *type, PyObject *object)
+{
+	PyObject *offset;
+	bool is_plain;
+
+	if (!PyObject_CheckBuffer(object) || PyBytes_Check(object) || PyByteArray_Check(object) ||
+	    PyObject_HasAttrString(type, "mask"))
+		return false;
+	offset = PyObject_GetAttrString(type, "__dictoffset__");
+	is_plain = offset && PyLong_AsLong(offset) == 0;
+	Py_XDECREF(offset);
+	PyErr_Clear();
+	return is_plain;
+}
+
+const struct readable *
+readable_find(struct module_state *state, PyObject *object)
+{
+	PyObject *type = (PyObject *)Py_TYPE(object);
+	struct readable *readable = state->readable;
+
+	while (readable < state->readable + READABLE_TYPES && readable->type != type)
+		readable++;
+	if (readable == state->readable + READABLE_TYPES) {
+		PyObject *old;
+
+		readable = &state->readable[state->next_readable++ % READABLE_TYPES];
+		old = readable->type;
+		*readable = (struct readable){Py_NewRef(type), find_export(type), is_plain_buffer(type, object)};
+		Py_XDECREF(old);
+	}
+	return readable->tensor || readable->is_buffer ? readable : NULL;
+}
+
+/* Of a tensor whose memory holds the negatives of its numbers (torch's views of conjugates) DLPack does not tell. Those
+ * are never row-major. */
+static bool
+is_negated(PyObject *object)
+{
+	PyObject *answer = PyObject_CallMethod(object, "is_neg", NULL);
+	bool negated = answer != Py_False;
+
+	PyErr_Clear();
+	Py_XDECREF(answer);
+	return negated;
+}
+
+bool
+readable_tensor(PyObject *object, const struct readable *readable, struct array_view *view)
+{
+	struct dlpack_tensor tensor;
+	ptrdiff_t size, row, column = 1;
+
+	if (readable->tensor(object, &tensor) != 0) {
+		PyErr_Clear();
+		return false;
+	}
+	size = tensor.bits / 8;
+	if (tensor.device_type != DLPACK_CPU || tensor.dimensions < 1 || tensor.dimensions > 2 || tensor.lanes != 1 ||
+	    size > 8 || tensor.code >= sizeof(dlpack_types) / sizeof(dlpack_types[0]))
+		return false;
+	view->rows = (size_t)tensor.shape[0];
+	view->columns = tensor.dimensions == 2 ? (size_t)tensor.shape[1] : 1;
+	view->array.type = dlpack_types[tensor.code][size];
+	if (view->array.type == 0 || (!tensor.data && view->rows * view->columns > 0))
+		return false;
+	row = tensor.strides ? (ptrdiff_t)tensor.strides[0] : (ptrdiff_t)view->columns;
+	if (tensor.strides && tensor.dimensions == 2)
+		column = (ptrdiff_t)tensor.strides[1];
+	if ((row != (ptrdiff_t)view->columns || column != 1) && is_negated(object))
+		return false;
+	view->array.row_stride = row * size;
+	view->array.column_stride = column * size;
+	view->array.data = tensor.data ? (const char *)tensor.data + tensor.byte_offset : "";
+	return true;
+}
