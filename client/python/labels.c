@@ -34,7 +34,8 @@ hash_text(const char *text, size_t length)
 
 	for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
 		memcpy(&word, text, sizeof(word));
-		hash = mix(hash ^ word);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
 	}
 	word = 0;
 	memcpy(&word, text, length);

@@ -550,6 +550,15 @@ test_names(void **state)
 	assert_false(wire_name_is_valid("\xf4\x90\x80\x80", 4, false)); /* beyond U+10FFFF */
 	assert_false(wire_name_is_valid("\xe2\x82", 2, false));         /* cut */
 	assert_false(wire_name_is_valid("\xff", 1, false));
+	for (size_t at = 0; at < 24; at++) /* also where eight bytes are looked at together */
+		for (int byte = 0; byte < 256; byte++) {
+			char text[25] = "-an-id-of-24-characters-";
+
+			text[at] = (char)byte;
+			assert_int_equal(wire_name_is_valid(text, 24, false), byte >= 0x20 && byte < 0x7f);
+			assert_int_equal(wire_text_is_valid(text, 24, true), byte > 0 && byte < 0x80);
+		}
+	assert_true(wire_name_is_valid("seven by ä: then eight", 23, false));
 	assert_true(wire_text_is_valid("{\n}", 3, true));
 	assert_false(wire_text_is_valid("{\0}", 3, true));
 }
