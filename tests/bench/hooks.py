@@ -27,6 +27,11 @@ def run(report, programs, repeats):
                      note=f"the demo's words, train-forward; a step takes {got['step_us']:.0f} µs; {figures['versions']}")
         report.ratio("  the same in processor time of the training thread", got["processor"], aim="< 1.01")
         report.ratio("  of that the log calls themselves / step", got["share"], aim="< 0.01")
+    small = figures["small"]
+    aims = {"integer ids": "≤ 1.03", "string ids": "≤ 1.05"}
+    for name, ratios in small["wall"].items():
+        report.ratio(f"torch, small steps, batch 256: {name} / nothing", ratios, aim=aims.get(name), note=f"a step takes {small['step_us']:.0f} µs")
+        report.ratio("  the same in processor time of the training thread", small["processor"][name], aim=aims.get(name))
     for classes, us in figures["calls"].items():
         report.ratio(f"a loop of log calls, 256 × {classes}: µs per call", us)
     report.ratio("the same without Portolan: µs per empty step", figures["empty"])

@@ -1,5 +1,6 @@
 """hooks_training.py FOLDER REPEATS: trains a torch model on FOLDER/words.tsv, in turns with and without recording, and prints figures as JSON."""
 
+import contextlib
 import json
 import os
 import statistics
@@ -99,6 +100,75 @@ def measure_training(folder, model_class, repeats):
     return {"ratios": ratios, "processor": processor, "share": share, "step_us": statistics.median(steps)}
 
 
+class Recorders:
+    """What a step may do besides training, by name: each is called with step, ids and texts, logits, gold, and the loss."""
+
+    def __init__(self, folder):
+        self._stack = contextlib.ExitStack()
+        store = os.path.join(folder, "store")
+        integers, strings = (self._stack.enter_context(portolan.Run(name, store=store, mode="train-forward")) for name in ("integers", "strings"))
+        self._lines = self._stack.enter_context(open(os.path.join(folder, "dynamics.jsonl"), "w", encoding="utf-8"))
+        self.all = {
+            "none": lambda *_: None,
+            "integer ids": lambda step, ids, texts, logits, gold, loss: integers.log_logits(step // STEPS, ids, logits, gold),
+            "string ids": lambda step, ids, texts, logits, gold, loss: strings.log_logits(step // STEPS, texts, logits, gold),
+            "JSONL of guid, logits, gold": self._write_lines,
+        }
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return
+        self._writer = SummaryWriter(os.path.join(folder, "tensorboard"))
+        self._stack.callback(self._writer.close)
+        self.all["TensorBoard's loss and accuracy"] = self._add_scalars
+
+    def _add_scalars(self, step, ids, texts, logits, gold, loss):
+        self._writer.add_scalar("loss", loss.item(), step)
+        self._writer.add_scalar("accuracy", (logits.argmax(1) == gold).float().mean().item(), step)
+
+    def _write_lines(self, step, ids, texts, logits, gold, loss):
+        for guid, row, label in zip(texts, logits.tolist(), gold.tolist()):
+            self._lines.write(json.dumps({"guid": guid, "logits": row, "gold": label}) + "\n")
+
+    def __enter__(self):
+        return self.all
+
+    def __exit__(self, *error):
+        self._stack.close()
+
+
+def measure_small_steps(folder, repeats, classes=8):
+    """{name: ratios} of turns of some steps of about 1 ms, each recorder's beside those without, in changing order."""
+    model = nn.Sequential(nn.Linear(128, 384), nn.ReLU(), nn.Linear(384, 128), nn.ReLU(), nn.Linear(128, classes))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    inputs, gold = torch.randn(BATCH, 128), torch.randint(0, classes, (BATCH,))
+    ids = [torch.arange(first, first + BATCH) for first in range(0, STEPS * BATCH, BATCH)]
+    texts = [[f"train-{one:06d}" for one in some.tolist()] for some in ids]
+
+    def turn(record, first):
+        start, processor = time.perf_counter(), time.thread_time()
+        for step in range(first, first + STEPS):
+            logits = model(inputs)
+            loss = nn.functional.cross_entropy(logits, gold)
+            record(step, ids[step % STEPS], texts[step % STEPS], logits, gold, loss)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return time.perf_counter() - start, time.thread_time() - processor
+
+    with Recorders(folder) as recorders:
+        wall, processor = ({name: [] for name in recorders if name != "none"} for _ in range(2))
+        took = []
+        for number in range(repeats * 8 + 2):
+            for name in wall:
+                turns = {which: turn(recorders[which], number * STEPS) for which in ((name, "none") if number % 2 else ("none", name))}
+                if number >= 2:
+                    wall[name].append(turns[name][0] / turns["none"][0])
+                    processor[name].append(turns[name][1] / turns["none"][1])
+                    took.append(turns["none"][0])
+    return {"wall": wall, "processor": processor, "step_us": statistics.median(took) / STEPS * 1e6}
+
+
 def measure_calls(folder, classes, repeats, calls=2000):
     logits, gold = torch.randn(BATCH, classes), torch.randint(0, classes, (BATCH,))
     ids = [torch.arange(i, i + BATCH) for i in range(0, 100 * BATCH, BATCH)]
@@ -131,8 +201,9 @@ def main():
     torch.manual_seed(1)
     training = {model_class.__name__: measure_training(folder, model_class, repeats) for model_class in (Letters, Pieces)}
     calls = {classes: measure_calls(folder, classes, repeats) for classes in (3, 8, 1000)}
+    small = measure_small_steps(folder, repeats)
     versions = f"torch {torch.__version__}, one thread"
-    print(json.dumps({"training": training, "calls": calls, "empty": measure_nothing(repeats), "versions": versions}))
+    print(json.dumps({"training": training, "calls": calls, "small": small, "empty": measure_nothing(repeats), "versions": versions}))
 
 
 if __name__ == "__main__":
