@@ -108,7 +108,9 @@ gnuplot_run(int script, int data, int picture, struct portolan_error *error)
 	if (result != 0) {
 		close(pipe_ends[0]);
 		if (result == ENOENT)
-			return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot not found: apt install gnuplot-nox");
+			return error_set(error, PORTOLAN_E_SYSTEM,
+			                 "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge "
+			                 "gnuplot");
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(result));
 	}
 	read_said(pipe_ends[0], said, sizeof(said));

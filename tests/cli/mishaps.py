@@ -88,7 +88,7 @@ def full_disk_map(portolan):
 def missing_gnuplot(portolan):
     os.mkdir("empty")
     done = run(portolan, "map", "small", "-o", "empty/none.png", "--script", env=environment(PATH=os.path.abspath("empty")))
-    ok = done.returncode == 1 and "gnuplot not found: apt install gnuplot-nox" in done.stderr
+    ok = done.returncode == 1 and "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot\n" in done.stderr
     return [] if ok and not os.listdir("empty") else [f"no gnuplot: {done}, {os.listdir('empty')}"]
 
 
