@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import portolan
+from portolan._reading._sheet import Sheet
 
 PNG, SVG = b"\x89PNG", b"<?xml"
 
@@ -78,6 +79,35 @@ def test_an_open_run(store):
         run.end_epoch(0)
         run.log_gold(1, [0, 1], [0.3, 0.6], [False, True])
         assert portolan.map(run)._repr_png_().startswith(PNG)
+
+
+def test_without_gnuplot_and_matplotlib_the_message_says_what_brings_them(store, tmp_path, monkeypatch):
+    record(store)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr("portolan._reading._picture.find_spec", lambda name: None)
+    with pytest.raises(portolan.Error) as raised:
+        portolan.map("run", store=store).save(tmp_path / "map.png")
+    for words in ("apt-get install gnuplot-nox", "conda install -c conda-forge gnuplot", "pip install matplotlib", ".html needs neither"):
+        assert words in str(raised.value)
+    assert sorted(os.listdir(tmp_path)) == ["bin", "store"]
+    portolan.map("run", store=store).save(tmp_path / "map.html")
+    assert (tmp_path / "map.html").read_bytes().lower().startswith(b"<!doctype html>")
+
+
+def test_what_a_script_says(store, tmp_path):
+    """What matplotlib draws from, where there is no gnuplot."""
+    record(store)
+    title = "Level[1] = 9; x_name = 'no' << EOD"
+    subprocess.run([os.environ["PORTOLAN"], "map", "run", "--store", store, "--title", title, "--script", "-o", tmp_path / "map.png"], check=True)
+    sheet = Sheet((tmp_path / "map.gp").read_text(encoding="utf-8"))
+    assert sheet["map_title"] == title.replace("'", "\u2019") and sheet["x_name"] == "variability" and sheet["format"] == "png"
+    assert (sheet["width"], sheet["frames"], sheet["levels"], sheet["panels"]) == (1000, 1, 4, 3)
+    assert sheet["Level"] == ["0", "0.33", "0.67", "1"] and len(sheet["Colour"]) == 4 and all(0 <= colour < 1 << 24 for colour in sheet["Colour"])
+    assert (sheet["Skip"], len(sheet["Size"]), len(sheet["LabelX"])) == ([0], 4, 3)
+    assert os.path.getsize(tmp_path / "map.map-data") >= 16 * sheet["Points"][0] > 0
+    levels = [sum(row[1] for row in block) for block in sheet["$bars"] if block]
+    assert levels == [60, 60, 60], "every histogram counts each example"
 
 
 def test_no_such_run(store):

@@ -14,7 +14,7 @@ groups=(
 	"transformers accelerate datasets lightning"
 	"keras jax flax optax scikit-learn skorch cleanlab"
 	"tensorboard mlflow-skinny wandb" # what the report's page writes to
-	"pandas>=3 polars duckdb pyarrow nbconvert ipykernel" # what reads the tables, and runs the notebook
+	"pandas>=3 polars duckdb pyarrow matplotlib nbconvert ipykernel" # what reads the tables, draws maps, and runs the notebook
 )
 
 wanted=$(printf '%s\n' "${groups[@]}")

@@ -36,12 +36,12 @@ def path_of(name: str) -> str:
     return path
 
 
-def analyze(*words: str, warn: bool = True, despite: bool = False) -> bytes:
+def analyze(*words: str, warn: bool = True, despite: bool = False, environment: dict[str, str] | None = None) -> bytes:
     """What ``portolan WORDS`` prints; with `warn` its warnings become Python's, of the line that called the package's function. With
-    `despite` so does what made it fail, if it has printed something."""
+    `despite` so does what made it fail, if it has printed something. `environment`: the program's variables. Default: this process's."""
     program = path_of("portolan")
     try:
-        done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment)
     except OSError as error:
         raise Error(f"cannot run {program}: {error.strerror}") from None
     messages = done.stderr.decode(errors="replace").strip()

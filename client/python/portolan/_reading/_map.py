@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portolan import _programs
-from portolan._reading import _measures, _words
+from portolan._reading import _measures, _picture, _words
 from portolan._recording import _options
 from portolan._recording._run import Run
 
@@ -30,12 +29,13 @@ class Map:
 
     def save(self, path: str | os.PathLike[str]) -> str:
         """Write the map to a file: .png, .svg or .pdf; .gif: an animation, the map after each epoch; .html: the page of ``portolan
-        serve`` with its data inside, which opens without a server. The path. All but .html need gnuplot.
+        serve`` with its data inside, which opens without a server. The path. Where there is no gnuplot, matplotlib draws .png, .svg and .pdf;
+        .html needs neither.
 
         Example: ``portolan.map("words").save("words.html")``"""
         path = os.fsdecode(_options.path("path", path, "a file"))
         words = [*self._words, *(self._page_words if path.lower().endswith(".html") else ())]
-        _programs.analyze("map", *words, "-o", os.path.abspath(path), "--", self._run)
+        _picture.draw(os.path.abspath(path), *words, "--", self._run)
         return path
 
     def _repr_png_(self) -> bytes | None:
@@ -96,7 +96,8 @@ def map(
         title: default: the run's name.
 
     Returns:
-        Map: shown in a notebook; ``save("map.png")``. It needs gnuplot (Debian: gnuplot-nox), but for .html, and no Python package.
+        Map: shown in a notebook; ``save("map.png")``. It is drawn by gnuplot (Debian: gnuplot-nox; conda-forge: gnuplot), or, where that is not
+        there, by matplotlib, but for .gif; .html needs neither.
 
     Example::
 

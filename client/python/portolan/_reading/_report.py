@@ -12,7 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from portolan import _programs
-from portolan._reading import _measures, _output
+from portolan._reading import _measures, _output, _picture
 
 if TYPE_CHECKING:
     from portolan._reading._measures import Epochs
@@ -46,7 +46,7 @@ def report(
         ``ambiguous``, ``hard-to-learn``;
         ``map``: the picture's path, or None.
 
-    A call reads what is new since the process's last one; it needs NumPy, and for the map gnuplot.
+    A call reads what is new since the process's last one; it needs NumPy, and for the map gnuplot or matplotlib.
 
     Example::
 
@@ -111,7 +111,7 @@ def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]
 
 def _draw(name: str, folder: str, epochs: str, target: str | os.PathLike[str] | bool) -> str:
     path = os.path.join(_pictures().name, f"map-{next(_numbers)}.png") if target is True else os.fspath(target)
-    _programs.analyze("map", "--store", folder, "--epochs", epochs, "-o", path, "--", name, warn=False)
+    _picture.draw(path, "--store", folder, "--epochs", epochs, "--", name, warn=False)
     return path
 
 
