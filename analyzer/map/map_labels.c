@@ -106,7 +106,9 @@ place_label(struct map_data *data, unsigned region, const double centre[2], cons
 	for (double x = MAP_LEFT + extent.half_width + GAP; x <= MAP_RIGHT - extent.half_width - GAP; x += CELL) {
 		for (double y = MAP_BOTTOM + extent.half_height + GAP; y <= MAP_TOP - extent.half_height - GAP;
 		     y += CELL) {
-			double away = hypot(x - centre[0], y - centre[1]) / (MAP_RIGHT - MAP_LEFT);
+			double right = x - centre[0], up = y - centre[1];
+			/* sqrt, not hypot: this would be the only function newer than glibc 2.34 in the wheel */
+			double away = sqrt(right * right + up * up) / (MAP_RIGHT - MAP_LEFT);
 			double cost = away + HIDING * hidden(sums, x, y, extent) / (double)data->point_count;
 
 			if (cost < least && is_free(data, region, x, y)) {
