@@ -1,4 +1,4 @@
-"""Wrong words after tools/demo and tools/test: status 2, one line that says what is wrong, and nothing begun.
+"""Wrong words after tools/demo, tools/test and tools/wheel: status 2, one line that says what is wrong, and nothing begun.
 
     run_tools.py TOOLS
 
@@ -29,6 +29,12 @@ WRONG = {
     "test": {
         "--lst": "unknown option --lst",
         "units": "no suite is called 'units'",
+    },
+    "wheel": {
+        "--home": "--home needs a value",
+        "--home example.org/portolan": "an address begins with https://",
+        "--outputs dist": "unknown option --outputs",
+        "dist": "unknown option dist",
     },
 }
 

@@ -4,17 +4,15 @@ and asks of its machine libzmq, LMDB, libmicrohttpd and GnuTLS alone.
 wheel.py [-v]          run by the Python it is to be built with; needs pip's package index, a compiler and the -dev packages
 """
 
-import os
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
-import venv
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from wheel_support import PROGRAMS, ROOT, Environment, needed
+
 BINARIES = {
     "portolan/_portolan.abi3.so": {"libzmq.so.5", "libc.so.6", "libm.so.6"},
     "portolan/bin/portoland": {"libzmq.so.5", "liblmdb.so.0", "libc.so.6", "libm.so.6"},
@@ -38,27 +36,6 @@ print(portolan.__file__)
 """
 
 
-def output(*command, **options):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                          **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-    return done.stdout
-
-
-class Environment:
-    """A virtual environment, and the environment variables of a user who has nothing else."""
-
-    def __init__(self, folder):
-        venv.create(folder, with_pip=True)
-        self.bin = folder / "bin"
-        self.variables = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}
-        self.variables |= {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
-
-    def run(self, program, *words, folder=None):
-        return output(self.bin / program, *words, env=self.variables, cwd=folder)
-
-
 class Wheel(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -79,7 +56,7 @@ class Wheel(unittest.TestCase):
             names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         sources = {path.relative_to(ROOT / "client/python").as_posix()
                    for path in (ROOT / "client/python/portolan").rglob("*") if path.suffix in (".py", ".pyi", ".typed")}
-        self.assertEqual(names, sources | set(BINARIES))
+        self.assertEqual(names, sources | PROGRAMS)
 
     def test_is_under_two_megabytes(self):
         """One of which is the live page, with d3 in it."""
@@ -89,9 +66,8 @@ class Wheel(unittest.TestCase):
         with zipfile.ZipFile(self.path) as wheel:
             wheel.extractall(self.folder / "unpacked")
         for name, allowed in BINARIES.items():
-            dynamic = output("readelf", "-d", self.folder / "unpacked" / name)
-            needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
-            self.assertLessEqual(needed, allowed, name)
+            asked, dynamic = needed(self.folder / "unpacked" / name)
+            self.assertLessEqual(asked, allowed, name)
             self.assertNotRegex(dynamic, "R(UN)?PATH", name)
 
     def test_it_is_the_wheel_that_is_used(self):

@@ -9,6 +9,7 @@ declare -A package_lists=(
 	[browser]="chromium chromium-driver python3-selenium"
 	[frameworks]="python3-venv"
 	[spark]="openjdk-17-jre-headless python3-venv"
+	[wheel]="git python3-venv dpkg-dev g++ make autoconf automake libtool"
 	[fuzz]="clang libclang-rt-14-dev"
 )
 

@@ -1,0 +1,65 @@
+#!/bin/bash
+# try_wheel.sh ROOT WHEEL: an ordinary user in the Debian root ROOT, which has Python alone, goes from `pip install` to a picture: to a page; to a PNG,
+# which takes gnuplot, and is refused; and to a PNG by matplotlib. Each command is shown with its seconds.
+set -euo pipefail
+
+root=$1 wheel=$(realpath "$2")
+home=$root/home/sailor
+die() {
+	echo "tools/fresh: $*" >&2
+	exit 1
+}
+
+inside() {
+	chroot "$root" env -i HOME=/home/sailor PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1 \
+		su sailor -c "cd && PATH=\$HOME/env/bin:/usr/bin:/bin && $1"
+}
+
+# timed COMMAND: as it is typed there.
+timed() {
+	local begin=${EPOCHREALTIME/./} status=0
+	inside "$1" >"$root/said" 2>&1 || status=$?
+	printf '%7.2f s  $ %s\n' "$(((${EPOCHREALTIME/./} - begin) / 1000))e-3" "$1"
+	sed 's/^/             /' "$root/said" | tail -n 4
+	return "$status"
+}
+
+chroot "$root" useradd --create-home --shell /bin/bash sailor
+found=$(chroot "$root" sh -c 'ls /usr/bin | grep -xE "cc|gcc|g[+][+]|gnuplot|clang"; ldconfig -p | grep -E "libzmq|liblmdb|libmicrohttpd"' || true)
+[ -z "$found" ] || die "the root is not empty: $found"
+cp "$wheel" "$home"
+cat >"$home/first.py" <<'PY'
+import random
+import portolan
+
+# 300 examples of 3 classes that are learned in 6 epochs; the gold labels of the first 20 are wrong.
+random.seed(0)
+gold = [random.randrange(3) for _ in range(300)]
+with portolan.Run("toy", store="store") as run:
+    for epoch in range(6):
+        seen = [(label + (example < 20)) % 3 for example, label in enumerate(gold)]
+        logits = [[random.gauss(0, 1) + (k == label) * epoch for k in range(3)] for label in seen]
+        run.log_logits(epoch, range(300), logits, gold)
+        run.end_epoch(epoch)
+portolan.map("toy", store="store").save("map.html")
+PY
+printf '%s\n' 'import portolan' 'portolan.map("toy", store="store").save("map.png")' >"$home/again.py"
+chroot "$root" chown -R sailor:sailor /home/sailor
+
+name=$(basename "$wheel")
+timed "python3 -m venv env"
+timed "pip install $name"
+timed "python first.py"
+timed "portolan runs --store store"
+grep -q '^toy,300,6,1800,closed' "$root/said" || die "the run is not what was recorded"
+[ "$(head -c 15 "$home/map.html" | tr '[:upper:]' '[:lower:]')" = '<!doctype html>' ] || die "map.html is no page"
+timed "portolan map toy --store store -o map.png" && die "drawn, though there is no gnuplot"
+grep -q 'apt-get install gnuplot-nox, or conda install' "$root/said" || die "what is missing is not said"
+
+mkdir "$home/wheels"
+/usr/bin/python3 -m venv "$root/pip"
+"$root/pip/bin/pip" download --quiet --disable-pip-version-check --only-binary :all: --dest "$home/wheels" matplotlib
+timed "pip install --no-index --find-links wheels matplotlib"
+timed "python again.py"
+[ "$(head -c 4 "$home/map.png" | tail -c 3)" = PNG ] || die "map.png is no picture"
+ls -l "$home"/map.*
