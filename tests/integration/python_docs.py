@@ -14,7 +14,7 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("curriculum", "export", "forgettable", "jax", "keras", "notebook", "report", "skorch", "sklearn", "tables")
+PAGES = ("curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
@@ -22,6 +22,7 @@ RUNS = {
     "forgettable": {"shallow": 10},
     "jax": {"jax/forward": 5, "jax/flax": 5},
     "keras": {"toy/seed0": 5},
+    "multilabel": {"films": 6},
     "notebook": {"toy": 6},
     "report": {"toy": 4},
     "skorch": {"toy/seed0": 5, "forward/seed0": 5, "crossed/fold0": 5, "crossed/fold1": 5, "crossed/fold2": 5},
@@ -67,7 +68,7 @@ def test_page(page, tmp_path, stores):
     if not skipped:
         for run, epochs in RUNS[page].items():
             assert set(portolan.measures(run, store=tmp_path / "portolan-store")["epochs"]) == {epochs}
-    check_what_was_said(page, said)
+    check_what_was_said(page, said, tmp_path)
     if skipped:
         pytest.skip(f"blocks that need {', '.join(sorted(set(skipped)))}")
 
@@ -77,12 +78,15 @@ def numbers(pattern, said):
     return [float(number) for number in found.groups()] if found else None
 
 
-def check_what_was_said(page, said):
+def check_what_was_said(page, said, folder):
     """Where a page claims something, it is so."""
     if page == "sklearn":
         assert numbers(r"(\d+)% of the 40 least believed", said)[0] >= 60
         assert numbers(r"(\d+)% of the 50 with the lowest confidence", said)[0] >= 90
         assert "the same order: True" in said or not find_spec("cleanlab")
+    if page == "multilabel" and said:
+        assert numbers(r"(\d+)% of the 100 zeros least believed", said)[0] >= 60
+        assert len((folder / "labels.csv").read_text(encoding="utf-8").splitlines()) == 9001
     if page == "curriculum":
         often, seldom = numbers(r"drawn ([\d.]+) times per epoch, the others ([\d.]+) times", said)
         assert often > 1.3 * seldom

@@ -40,6 +40,7 @@ from portolan._reading._report import report
 from portolan._reading._runs import runs
 from portolan._reading._select import select
 from portolan._reading._serve import serve
+from portolan._recording._per_label import per_label
 from portolan._recording._run import Run
 
 # portolan.map is left out: import * is not to replace Python's own.
@@ -57,6 +58,7 @@ __all__ = [
     "dynamics",
     "export",
     "measures",
+    "per_label",
     "report",
     "runs",
     "select",

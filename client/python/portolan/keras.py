@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
 import numpy as np
 
 from portolan._recording import _hooks, _ids, _shapes
+from portolan._recording._per_label import per_label as flattened
 from portolan._recording._run import Run
 
 __all__ = ["PortolanCallback"]
@@ -38,6 +39,8 @@ class PortolanCallback(keras.callbacks.Callback):
         run: the run's name, or an open portolan.Run. Default: the model's name.
         scores: what the model returns, "logits" or "probs"; default: what the loss says.
         output: which output it is, of a model with several: its name or number.
+        per_label: examples have several labels, y is (n, labels) of 0 and 1: True, or the labels' names; each label of each example is
+            recorded as ``"ID#LABEL"``.
         batch_size: of the pass.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
@@ -53,6 +56,7 @@ class PortolanCallback(keras.callbacks.Callback):
         *,
         scores: str | None = None,
         output: str | int | None = None,
+        per_label: bool | Sequence[str] = False,
         batch_size: int = 256,
         **options: Any,
     ) -> None:
@@ -71,7 +75,8 @@ class PortolanCallback(keras.callbacks.Callback):
                 raise ValueError(f"{_HOOK}: there are {len(self._ids)} ids and {len(self._y)} labels")
             if ids is not None:
                 _ids.check_unique(_HOOK, ids)
-        self._known = {"examples": len(self._y)} if y is not None and ids is None else {}
+        self._known = {"examples": len(self._y)} if y is not None and ids is None and per_label is False else {}
+        self._per_label, self._names = per_label is not False, None if isinstance(per_label, bool) else per_label
         self._scores, self._output, self._batch_size = scores, output, batch_size
         self._recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
 
@@ -90,7 +95,7 @@ class PortolanCallback(keras.callbacks.Callback):
         self._logits = (self._scores or _scores_of(self.model, self._output)) == "logits"
         if not self._logits and self._scores is None:
             _check_activation(self.model, self._output)
-        if self._y is not None:
+        if self._y is not None and not self._per_label:
             _check_labels(self._y, _of_output(getattr(self.model, "output_shape", None), self._output))
         optimizer = self.model.optimizer
         parameters = {"optimizer": type(optimizer).__name__, "loss": _name_of(self.model.loss), "backend": keras.backend.backend()}
@@ -114,7 +119,9 @@ class PortolanCallback(keras.callbacks.Callback):
                 raise ValueError(f"{_HOOK}: the model has the outputs {names}: say which is to be recorded, output=")
             outputs = outputs[self._output]
         outputs = np.asarray(outputs)
-        if gold.ndim == 2 and gold.shape == outputs.shape and gold.shape[1] > 1 and _is_one_hot(gold):
+        if self._per_label:
+            ids, outputs, gold = flattened(ids, outputs, gold, self._names)
+        elif gold.ndim == 2 and gold.shape == outputs.shape and gold.shape[1] > 1 and _is_one_hot(gold):
             gold = gold.argmax(axis=1)
         if not self._logits and not self._said and ((outputs < 0).any() or (outputs > 1.001).any()):
             self._said = True

@@ -81,7 +81,7 @@ def labels_of(y: Any, who: str) -> Any:
     if labels.ndim != 1:
         raise ValueError(
             f"{who}: y has the shape {labels.shape}: several labels per example (multi-label, multi-output) have no gold "
-            "probability; track each label's classifier as a run of its own"
+            "probability; track each label's classifier as a run of its own, or log portolan.per_label(ids, probs, y) in a loop of your own"
         )
     if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
         raise ValueError(f"{who}: y holds numbers that are no classes, such as {labels[labels != np.round(labels)][0]}")

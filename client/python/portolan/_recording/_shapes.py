@@ -66,8 +66,8 @@ def as_rows(ids: Any, scores: Any, gold: Any) -> tuple[Any, Any, Any]:
 def refuse_labels(shape: tuple[int, ...], gold_shape: tuple[int, ...]) -> None:
     raise ValueError(
         f"gold has the shape {gold_shape}, logits {shape}: several labels per example (multi-label, or soft labels) have no gold "
-        "probability. One-hot labels: pass gold.argmax(1). Multi-label: log each label as a binary example of its own, "
-        'with ids such as f"{id}/{label}", its logit and 0 or 1'
+        "probability. One-hot labels: pass gold.argmax(1). Multi-label: portolan.per_label(ids, logits, gold) makes each label of "
+        "each example a binary example of its own"
     )
 
 
