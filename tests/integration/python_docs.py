@@ -14,9 +14,10 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
+PAGES = ("boosting", "curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
+    "boosting": {"xgboost/seed0": 10, "xgboost/classifier": 5, "lightgbm/seed0": 10, "lightgbm/classifier": 5, "catboost/seed0": 10},
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
     "export": {"toy": 6},
     "forgettable": {"shallow": 10},
@@ -84,6 +85,8 @@ def check_what_was_said(page, said, folder):
         assert numbers(r"(\d+)% of the 40 least believed", said)[0] >= 60
         assert numbers(r"(\d+)% of the 50 with the lowest confidence", said)[0] >= 90
         assert "the same order: True" in said or not find_spec("cleanlab")
+    if page == "boosting" and said:
+        assert numbers(r"(\d+)% of the 60 least believed", said)[0] >= 60
     if page == "multilabel" and said:
         assert numbers(r"(\d+)% of the 100 zeros least believed", said)[0] >= 60
         assert len((folder / "labels.csv").read_text(encoding="utf-8").splitlines()) == 9001

@@ -13,6 +13,7 @@ groups=(
 	"torch==2.13.0 numpy pytest"
 	"transformers accelerate datasets lightning"
 	"keras jax flax optax scikit-learn skorch cleanlab"
+	"xgboost-cpu lightgbm catboost scipy"
 	"tensorboard mlflow-skinny wandb" # what the report's page writes to
 	"pandas>=3 polars duckdb pyarrow matplotlib nbconvert ipykernel" # what reads the tables, draws maps, and runs the notebook
 )
@@ -33,7 +34,7 @@ if [ "$(cat "$folder/installed" 2>/dev/null)" != "$wanted" ]; then
 	echo "$wanted" >"$folder/installed"
 fi
 "$python" -m pip list --format=freeze --disable-pip-version-check |
-	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|flax|scikit-learn|skorch|cleanlab|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
+	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|flax|scikit-learn|skorch|cleanlab|xgboost-cpu|lightgbm|catboost|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
 
 tests=()
 for name in "$@"; do

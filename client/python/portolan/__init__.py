@@ -67,7 +67,7 @@ __all__ = [
 
 # One module per framework. None of them, and no framework, is imported before it is used. So dir() does not name them: help() and
 # inspect.getmembers() get whatever it names, and would import them all, or fail.
-_HOOKS = ("keras", "lightning", "skorch", "sklearn", "spark", "torch", "transformers")
+_HOOKS = ("keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,0 +1,85 @@
+"""What the hooks of boosting libraries share: iterations become epochs, and the rows of the training set the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from portolan._recording import _hooks, _ids, _shapes
+from portolan._recording._per_label import per_label as flattened
+from portolan._recording._run import Run
+
+
+class Rounds:
+    """The record of a model that grows by rounds, seen after every `every`-th of them.
+
+    Args:
+        hook: its name, for messages and the record.
+        run: an open Run, a name, or None.
+        ids: (n,) ids of the rows, or None: 0 ... n-1.
+        every: rounds in an epoch.
+        per_label: names of the labels, or True for their numbers, where rows have several.
+        options: of portolan.Run.
+    """
+
+    def __init__(
+        self, hook: str, run: Run | str | None, ids: Any, every: int, per_label: bool | Sequence[str], options: Mapping[str, Any]
+    ) -> None:
+        if not hasattr(every, "__index__") or every < 1:
+            raise ValueError(f"{hook}: every must be a number of rounds, 1 or more, not {every!r}")
+        if ids is not None:
+            _ids.check_unique(hook, ids)
+        self.hook, self.every = hook, int(every)
+        self.recorder = _hooks.Recorder(hook, run, "epoch-end", options)
+        self._given_ids, self._seen = ids, 0
+        self._per_label, self._names = per_label is not False, None if isinstance(per_label, bool) else per_label
+
+    def begin(self, name: str, record: Mapping[str, Any], gold: Any, rounds: int) -> None:
+        """Opens the run. `gold` is (n,), or (n, labels); `rounds` how many the model has from an earlier training."""
+        self._gold = _shapes.as_integers(np.asarray(gold)) if np.ndim(gold) == 1 else np.asarray(gold)
+        count = len(self._gold)
+        if self._gold.ndim == 2 and not self._per_label:
+            raise ValueError(
+                f"{self.hook}: the labels have the shape {self._gold.shape}: with several labels per row (multi-label), each label of each "
+                "row becomes an example: per_label=True, or per_label=[the labels' names]"
+            )
+        self._ids = np.arange(count) if self._given_ids is None else self._given_ids
+        if len(self._ids) != count:
+            raise ValueError(f"{self.hook}: there are {len(self._ids)} ids and {count} rows")
+        known: dict[str, Any] = {"examples": count} if self._given_ids is None and self._gold.ndim == 1 else {}
+        self.recorder.open(name, record, resumed=rounds > 0, **known)
+        self._seen = rounds
+
+    def is_due(self, rounds: int) -> bool:
+        """Does the model's round number `rounds` end an epoch?"""
+        return rounds % self.every == 0
+
+    def is_left_over(self, rounds: int) -> bool:
+        """At the end of training: has the model rounds that no epoch has shown?"""
+        return rounds > self._seen
+
+    def add(self, rounds: int, scores: Any, logits: bool) -> None:
+        """Logs what the model says after so many rounds. An epoch that was cut short is replaced where training goes on."""
+        epoch = -(-rounds // self.every) - 1
+        log = self.recorder.log_logits if logits else self.recorder.log_probs
+        if self._gold.ndim == 2:
+            log(epoch, *flattened(self._ids, scores.reshape(self._gold.shape), self._gold, self._names))
+        else:
+            log(epoch, self._ids, scores, self._gold)
+        self.recorder.end_epoch(epoch)
+        self._seen = rounds
+
+
+def refuse(hook: str, objective: str, known: Sequence[str]) -> None:
+    """ValueError: of what this objective's scores mean nothing can be recorded."""
+    raise ValueError(
+        f"{hook}: the objective {objective} gives no probability of a gold label: what is recorded are those of classifiers, {', '.join(known)}. "
+        "Of an objective of your own, whose raw scores are logits, say scores='logits'"
+    )
+
+
+def check_scores(hook: str, scores: str | None) -> None:
+    if scores not in (None, "logits"):
+        raise ValueError(f"{hook}: scores must be 'logits', for an objective of your own, not {scores!r}")

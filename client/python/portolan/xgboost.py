@@ -1,0 +1,118 @@
+"""Portolan for XGBoost.
+
+    import portolan.xgboost
+
+    record = portolan.xgboost.PortolanCallback(dtrain, run="words", store="portolan-store")
+    booster = xgboost.train(parameters, dtrain, 100, callbacks=[record])
+
+records how the trees grown so far see every row that is trained on. XGBClassifier takes the same callback, with X and y in the place of a
+DMatrix. client/python/docs/boosting.md says the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from portolan._recording import _boosting, _hooks
+from portolan._recording._run import Run
+
+__all__ = ["PortolanCallback"]
+
+_HOOK = "portolan.xgboost.PortolanCallback"
+# Of these the raw scores are logits.
+_OBJECTIVES = ("binary:logistic", "binary:logitraw", "multi:softprob", "multi:softmax")
+
+
+class PortolanCallback(xgboost.callback.TrainingCallback):
+    """Records how the model sees its training examples after each boosting round.
+
+    Args:
+        data: the DMatrix that is trained on; or X, as XGBClassifier.fit() gets it, with y.
+        y: (n,) class numbers 0, 1, ...; (n, labels) of 0 and 1 with per_label. Of a DMatrix: the labels in it.
+        ids: (n,) ids of the rows; default: 0 ... n-1.
+        run: the run's name, or an open portolan.Run. Default: "xgboost".
+        every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
+        scores: "logits", for an objective of your own whose raw scores are logits; else the objective says what they are.
+        per_label: rows have several labels: True, or the labels' names; each label of each row is recorded as ``"ID#LABEL"``.
+        options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
+
+    Every row is asked, also those that subsampling leaves out of a round. xgb_model= goes on with the run.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        y: Any = None,
+        ids: Any = None,
+        run: Run | str | None = None,
+        *,
+        every: int = 1,
+        scores: str | None = None,
+        per_label: bool | Sequence[str] = False,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        _boosting.check_scores(_HOOK, scores)
+        if y is None and not isinstance(data, xgboost.DMatrix):
+            raise TypeError(f"{_HOOK}: without y, the data must be an xgboost.DMatrix with labels, not {type(data).__name__}")
+        self._data, self._y, self._scores = data, y, scores
+        self._rounds = _boosting.Rounds(_HOOK, run, ids, every, per_label, options)
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is recorded; None before training begins."""
+        return self._rounds.recorder.run
+
+    def before_training(self, model: Any) -> Any:
+        if not isinstance(model, xgboost.Booster):
+            raise TypeError(f"{_HOOK}: xgboost.cv trains a model for each fold, on other rows: call xgboost.train for each, with a run of its own")
+        config = json.loads(model.save_config())["learner"]
+        objective = config["objective"]["name"]
+        if self._scores is None and objective not in _OBJECTIVES:
+            _boosting.refuse(_HOOK, objective, _OBJECTIVES)
+        # A matrix of its own is kept for the training's length: XGBoost adds a round's trees to what it has said of that matrix before.
+        self._matrix = self._data if isinstance(self._data, xgboost.DMatrix) else xgboost.DMatrix(self._data, enable_categorical=True)
+        self._rounds.begin("xgboost", _record(config, objective), _labels(self._matrix, self._y), model.num_boosted_rounds())
+        return model
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        rounds = model.num_boosted_rounds()  # those of an earlier training are among them
+        if self._rounds.is_due(rounds):
+            self._add(model, rounds)
+        return False
+
+    def after_training(self, model: Any) -> Any:
+        rounds = model.num_boosted_rounds()
+        if self._rounds.is_left_over(rounds):
+            self._add(model, rounds)
+        self._rounds.recorder.close()
+        self._matrix = None
+        return model
+
+    def _add(self, model: Any, rounds: int) -> None:
+        self._rounds.add(rounds, model.predict(self._matrix, output_margin=True), logits=True)
+
+
+def _labels(matrix: Any, y: Any) -> Any:
+    labels = matrix.get_label() if y is None else np.asarray(y)
+    rows = matrix.num_row()
+    if len(labels) == 0 and rows > 0:
+        raise ValueError(f"{_HOOK}: the DMatrix has no labels: give y")
+    if y is None and len(labels) != rows:  # a table of labels comes flat
+        labels = labels.reshape(rows, -1)
+    if len(labels) != rows:
+        raise ValueError(f"{_HOOK}: there are {rows} rows and {len(labels)} labels")
+    return labels
+
+
+def _record(config: dict[str, Any], objective: str) -> dict[str, Any]:
+    booster = config["gradient_booster"]
+    trees = booster.get("gbtree", booster)  # of dart they are one level below
+    parameters = {"objective": objective, "booster": booster["name"], **trees.get("tree_train_param", {})}
+    seed = int(config.get("generic_param", {}).get("seed", 0))
+    return _hooks.record(booster["name"], {"xgboost": xgboost.__version__}, seed, parameters)

@@ -1,0 +1,29 @@
+"""portolan.sklearn.track() with CatBoost, whose models have stages as scikit-learn's own boosting has."""
+
+import numpy as np
+import pytest
+from catboost import CatBoostClassifier, CatBoostRegressor
+
+import portolan.sklearn
+from python_sklearn import check_record, data
+
+
+def make(rounds, **more):
+    return CatBoostClassifier(iterations=rounds, depth=3, random_seed=1, thread_count=1, verbose=False, allow_writing_files=False, **more)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("epochs, stages", [(None, range(7)), (3, (2, 4, 6))])
+def test_stages(store, classes, epochs, stages):
+    X, gold = data(classes)
+    weights, ids = np.linspace(0.5, 2, len(X)), [f"row {i}" for i in range(len(X))]
+    tracked = portolan.sklearn.track(make(7), X, gold, "run", epochs, ids=ids, sample_weight=weights, store=store)
+    alone = make(7).fit(X, gold, sample_weight=weights)
+    np.testing.assert_array_equal(tracked.predict_proba(X), alone.predict_proba(X))
+    check_record(store, "run", [alone.predict(X, prediction_type="Probability", ntree_end=stage + 1) for stage in stages], gold, ids)
+
+
+def test_a_regressor_is_refused(store):
+    X, gold = data(2)
+    with pytest.raises(TypeError, match="CatBoostRegressor is a regressor"):
+        portolan.sklearn.track(CatBoostRegressor(verbose=False), X, gold, "run", store=store)
