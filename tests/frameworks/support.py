@@ -91,15 +91,20 @@ def blocks(page):
 def run_page(page, folder):
     """Runs the page's blocks as they stand, one after the other, in `folder`. A Python block that begins with the comment `# NAME.py` is
     saved under that name, for the others."""
-    programs = [str(Path(os.environ[name]).parent) for name in ("PORTOLAN", "PORTOLAND")] + [str(Path(sys.executable).parent)]
-    environment = dict(os.environ, PATH=":".join([*programs, os.environ["PATH"]]), OMP_NUM_THREADS="1")
-    for number, (language, block) in enumerate(blocks(page)):
+    for language, block in blocks(page):
         named = re.match(r"# (\w+\.py)\n", block)
         if named:
             (folder / named[1]).write_text(block, encoding="utf-8")
-            continue
-        if language == "python":
-            (folder / f"block{number}.py").write_text(block, encoding="utf-8")
-        command = [sys.executable, f"block{number}.py"] if language == "python" else ["bash", "-euc", block]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, f"{page}, block {number}: {done.stderr}"
+        else:
+            run_page_block(language, block, folder)
+
+
+def run_page_block(language, block, folder):
+    """Runs a block of a page as it stands, in `folder`; commands find the programs and this interpreter's own."""
+    programs = [str(Path(os.environ[name]).parent) for name in ("PORTOLAN", "PORTOLAND")] + [str(Path(sys.executable).parent)]
+    environment = dict(os.environ, PATH=":".join([*programs, os.environ["PATH"]]), OMP_NUM_THREADS="1")
+    if language == "python":
+        (folder / "block.py").write_text(block, encoding="utf-8")
+    command = [sys.executable, "block.py"] if language == "python" else ["bash", "-euc", block]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{block}\n{done.stderr}"
