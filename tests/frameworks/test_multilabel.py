@@ -66,6 +66,27 @@ def test_keras(store):
         assert_trajectories(store, 1, expected(x @ weights + bias, y, NAMES if labels is not True else "012", ids), name)
 
 
+def test_the_trainer(store, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    import portolan.transformers
+
+    config = transformers.BertConfig(vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, num_labels=3,
+                                     problem_type="multi_label_classification")
+    _, y = data()
+    words = [[1, 4 + row % 9, 20 + row % 7] for row in range(90)]
+    train = [{"id": f"text {row}", "input_ids": words[row], "labels": y[row].tolist()} for row in range(90)]
+    model = transformers.BertForSequenceClassification(config)
+    args = transformers.TrainingArguments(str(tmp_path / "out"), num_train_epochs=1, report_to=[], save_strategy="no", use_cpu=True)
+    record = portolan.transformers.PortolanCallback(
+        train, run="run", store=store,
+        observations=lambda ids, inputs, outputs: portolan.per_label(ids, outputs.logits, inputs["labels"], NAMES))
+    transformers.Trainer(model, args, train_dataset=train, callbacks=[record]).train()
+    model.eval()
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor(words)).logits.numpy()
+    assert_trajectories(store, 1, expected(logits, y, ids=[f"text {row}" for row in range(90)]))
+
+
 def test_skorch(store):
     pytest.importorskip("skorch")
     from skorch import NeuralNet

@@ -323,8 +323,9 @@ def _label_name(args: Any, model: Any) -> str:
         raise ValueError("the model's problem_type is regression: an example has no gold label, so no gold probability")
     if problem == "multi_label_classification":
         raise ValueError(
-            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Log each label as "
-            'a binary example of its own, with observations= and ids such as f"{id}/{label}"'
+            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Give "
+            "observations=f(ids, inputs, outputs) -> portolan.per_label(ids, outputs.logits, inputs['labels']): each label of each example "
+            "becomes a binary example of its own"
         )
     if len(names) > 1:
         raise ValueError(
