@@ -20,6 +20,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #define LANES 16
@@ -97,6 +98,7 @@ struct signals_kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define WITH_WIDE
+#include <cpuid.h>
 #define KIND(name) avx2_##name
 #define KERNEL __attribute__((target("avx2"))) static
 #define FLOATS 8
@@ -348,14 +350,46 @@ signals_derive(const struct signals_kernels *kernels, const struct portolan_arra
 	return bad;
 }
 
+#ifdef WITH_WIDE
+#define AVX512 (bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
+
+/* What the processor has, and the system keeps the registers of: 1: AVX2; 2: AVX-512 too. (__builtin_cpu_supports() brings 4.5 kB
+ * along.) */
+static int
+processor_find_level(void)
+{
+	unsigned a, b, c, d, kept;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		return 0;
+	__asm__("xgetbv" : "=a"(kept), "=d"(d) : "c"(0));
+	if ((kept & 0x06) != 0x06 || !(b & bit_AVX2)) /* xmm, ymm */
+		return 0;
+	return (kept & 0xe0) == 0xe0 && (b & AVX512) == AVX512 ? 2 : 1; /* masks, zmm */
+}
+
+/* Asking takes microseconds on a virtual machine: once. */
+static int
+processor_level(void)
+{
+	static _Atomic int found; /* level + 1 */
+	int level = atomic_load_explicit(&found, memory_order_relaxed);
+
+	if (level == 0) {
+		level = processor_find_level() + 1;
+		atomic_store_explicit(&found, level, memory_order_relaxed);
+	}
+	return level - 1;
+}
+#endif
+
 const struct signals_kernels *
 signals_kernels_named(const char *name)
 {
 #ifdef WITH_WIDE
-	if (strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+	if (strcmp(name, "avx512") == 0 && processor_level() >= 2)
 		return &avx512_kernels;
-	if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2"))
+	if (strcmp(name, "avx2") == 0 && processor_level() >= 1)
 		return &avx2_kernels;
 #endif
 	return strcmp(name, "plain") == 0 ? &plain_kernels : NULL;
