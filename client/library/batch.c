@@ -1,6 +1,7 @@
 /* batch.c: the checks of portolan_log(), all before anything is logged, so that a wrong call leaves nothing behind. */
 #include "batch.h"
 
+#include "own_columns.h"
 #include "signals.h"
 #include "wire_check.h"
 
@@ -117,5 +118,7 @@ batch_check(const struct portolan_batch *batch, uint64_t examples, struct portol
 		                        bounded ? " (classes)" : "", error);
 	if (status == 0 && batch->correct.data)
 		status = check_integers("correct", &batch->correct, batch->n, 1, "", error);
+	if (status == 0 && batch->column_count > 0)
+		status = own_columns_check(batch, error);
 	return status;
 }

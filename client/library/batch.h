@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
-/* Checks shapes, types, and every id, label and `correct`; not the scores, whose rows are refused one by one.
- * `examples` > 0: ids must be below it. PORTOLAN_E_INVALID with a message that names argument, row and limit. */
+/* Checks shapes, types, names of columns, and every id, label and `correct`; not the scores, whose rows are refused one
+ * by one. `examples` > 0: ids must be below it. PORTOLAN_E_INVALID with a message that names argument, row and limit.
+ */
 int batch_check(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error);
 
 size_t batch_id_length(const struct portolan_batch *batch, size_t row); /* of a string id, in bytes */

@@ -30,6 +30,8 @@ _Static_assert(FRAMES_MAX_BYTES == sizeof(struct frame) + 2048 * 37, "2,048 rows
 _Static_assert(FRAMES_MAX_BYTES + 1024 <= WIRE_MAX_FRAME, "a frame goes out as it is");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns go out as they are, and the wire is little-endian");
 
+_Static_assert(FRAME_MOST_COLUMNS <= WIRE_MAX_COLUMNS && FRAME_MOST_COLUMNS < 32, "a set of columns is a mask");
+
 static const char *const column_names[FRAME_COLUMNS] = {
         [FRAME_GOLD_PROB] = "gold_prob", [FRAME_MARGIN] = "margin",     [FRAME_OTHER_SQ] = "other_sq",
         [FRAME_ENTROPY] = "entropy",     [FRAME_MAX_PROB] = "max_prob", [FRAME_PREDICTED] = "predicted",
@@ -97,15 +99,27 @@ hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t fla
 	return frame;
 }
 
+/* They lie behind `correct`, which every frame has. (__builtin_popcount would bring a table along.) */
+float *
+frame_own_column(struct frame *frame, unsigned column)
+{
+	uint8_t *begin = frame->data + frame->column[FRAME_CORRECT] + frame->capacity;
+
+	for (unsigned c = FRAME_COLUMNS; c < column; c++)
+		if (FRAME_HAS(frame->shape.columns, c))
+			begin += (size_t)frame->capacity * sizeof(float);
+	return (float *)(void *)begin;
+}
+
 /* As many rows as fill the memory: a multiple of eight, so that every array is aligned. Where there are many, a
  * multiple of 256: batches of 32, 64, 128 and 256 rows are not cut in two then, which would cost that log call a third
  * more. */
 static void
 lay_out(const struct frames *frames, struct frame *frame)
 {
-	uint32_t begin[FRAME_COLUMNS], row = frame->shape.id_kind == WIRE_ID_STR ? 16 : 8, rows;
+	uint32_t begin[FRAME_MOST_COLUMNS], row = frame->shape.id_kind == WIRE_ID_STR ? 16 : 8, rows;
 
-	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
+	for (unsigned c = 0; c < FRAME_MOST_COLUMNS; c++) {
 		begin[c] = row;
 		if (FRAME_HAS(frame->shape.columns, c))
 			row += WIDTH(c);
@@ -115,6 +129,21 @@ lay_out(const struct frames *frames, struct frame *frame)
 	frame->capacity = rows < FRAMES_MOST_ROWS ? rows : FRAMES_MOST_ROWS;
 	for (unsigned c = 0; c < FRAME_COLUMNS; c++)
 		frame->column[c] = begin[c] * frame->capacity;
+}
+
+unsigned
+frames_own_column(struct frames *frames, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < frames->own_count; i++)
+		if (strcmp(frames->own_names[i], name) == 0)
+			return FRAME_COLUMNS + i;
+	if (i == PORTOLAN_OWN_COLUMNS)
+		return FRAME_MOST_COLUMNS;
+	strcpy(frames->own_names[i], name);
+	frames->own_count++;
+	return FRAME_COLUMNS + i;
 }
 
 /* A frame that the consumer does not know of before begin(); NULL: the pool is full. */
@@ -141,6 +170,15 @@ begin(struct frames *frames, struct frame *frame, uint32_t state)
 
 	atomic_store_explicit(&frame->state, state, memory_order_release);
 	atomic_store_explicit(&frames->begun, begun + 1, memory_order_release);
+}
+
+bool
+frames_derives(const char *name)
+{
+	for (unsigned c = 0; c < FRAME_COLUMNS; c++)
+		if (strcmp(column_names[c], name) == 0)
+			return true;
+	return false;
 }
 
 bool
@@ -192,6 +230,12 @@ frames_end_epoch(struct frames *frames, uint32_t epoch)
 	return frame != NULL;
 }
 
+static void *
+values_of(struct frame *frame, unsigned column)
+{
+	return column < FRAME_COLUMNS ? frame_column(frame, column) : frame_own_column(frame, column);
+}
+
 uint32_t
 frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text)
 {
@@ -212,12 +256,12 @@ frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leav
 			frame_ids(frame)[there] = frame_ids(frame)[here];
 		memmove(to, from - length, length);
 		to += length;
-		for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
-			char *column = frame_column(frame, c);
-			size_t width = WIDTH(c);
+		for (unsigned c = 0; c < FRAME_MOST_COLUMNS; c++) {
+			if (FRAME_HAS(frame->shape.columns, c)) {
+				char *column = values_of(frame, c);
 
-			if (FRAME_HAS(frame->shape.columns, c))
-				memmove(column + there * width, column + here * width, width);
+				memmove(column + there * WIDTH(c), column + here * WIDTH(c), WIDTH(c));
+			}
 		}
 		there++;
 	}
@@ -262,18 +306,19 @@ pack_bits(uint8_t *bytes, uint32_t rows)
 }
 
 static void
-make_batch(struct frame *frame, struct wire_batch *batch)
+make_batch(const struct frames *frames, struct frame *frame, struct wire_batch *batch)
 {
 	*batch = (struct wire_batch){.epoch = frame->shape.epoch, .rows = frame->rows};
 	batch_ids(frame, batch);
-	for (unsigned c = 0; c < FRAME_COLUMNS; c++) {
+	for (unsigned c = 0; c < FRAME_MOST_COLUMNS; c++) {
 		struct wire_column *column = &batch->columns[batch->column_count];
+		const char *name = c < FRAME_COLUMNS ? column_names[c] : frames->own_names[c - FRAME_COLUMNS];
 
 		if (!FRAME_HAS(frame->shape.columns, c))
 			continue;
-		column->name = (struct wire_bytes){(const uint8_t *)column_names[c], strlen(column_names[c])};
+		column->name = (struct wire_bytes){(const uint8_t *)name, strlen(name)};
 		column->type = wire_column_type(column->name);
-		column->data = (struct wire_bytes){frame_column(frame, c), (size_t)frame->rows * 4};
+		column->data = (struct wire_bytes){values_of(frame, c), (size_t)frame->rows * 4};
 		if (c == FRAME_CORRECT) {
 			pack_bits(frame_column(frame, c), frame->rows);
 			column->data.size = ((size_t)frame->rows + 7) / 8;
@@ -305,7 +350,7 @@ frames_take(struct frames *frames, bool partial)
 	frame->rows = state & ROWS;
 	frame->ends_epoch = (state & ENDS) != 0;
 	if (frame->rows > 0)
-		make_batch(frame, &frames->wire.batch);
+		make_batch(frames, frame, &frames->wire.batch);
 	return frame;
 }
 

@@ -30,6 +30,8 @@ enum frame_column {
 	FRAME_CORRECT, /* a byte, and a bit on the wire; the others are four bytes wide */
 	FRAME_COLUMNS,
 };
+/* Behind them the caller's own, numbered as their names first came; four bytes wide. */
+#define FRAME_MOST_COLUMNS (FRAME_COLUMNS + PORTOLAN_OWN_COLUMNS)
 #define FRAME_BIT(column) (1u << (column))
 #define FRAME_HAS(set, column) (((set)&FRAME_BIT(column)) != 0)
 
@@ -47,7 +49,7 @@ struct frame {
 	/* The consumer's, once it is taken. */
 	bool is_taken, ends_epoch; /* ends_epoch: the end of shape.epoch follows its rows, if it has any */
 	uint32_t rows;
-	uint32_t column[FRAME_COLUMNS]; /* where each of its columns begins in `data`, behind the ids */
+	uint32_t column[FRAME_COLUMNS]; /* where each of these begins in `data`, behind the ids */
 	_Alignas(64) uint8_t data[]; /* ids: 8 bytes for each row; strings 16, their lengths first, then their text */
 };
 
@@ -55,6 +57,9 @@ struct frames {
 	uint8_t *memory;
 	size_t bytes, frame_size;
 	uint32_t count;
+	/* Names of the caller's own columns: the producer adds one before a frame has that column, and changes none. */
+	char own_names[PORTOLAN_OWN_COLUMNS][WIRE_MAX_COLUMN_NAME + 1];
+	uint32_t own_count;
 	/* Apart from each other, so that the two sides do not share a cache line. */
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
@@ -70,6 +75,12 @@ struct frame_room {
 
 int frames_init(struct frames *frames, size_t bytes, struct portolan_error *error);
 void frames_deinit(struct frames *frames); /* twice does no harm */
+
+bool frames_derives(const char *name); /* a column of this name is none of the caller's own */
+
+/* Producer: the number of the caller's own column of this name, which is valid; FRAME_MOST_COLUMNS: there are too many.
+ */
+unsigned frames_own_column(struct frames *frames, const char *name);
 
 /* Producer: room for at least one row, with `text` bytes of a string id. `keep`: frames that must stay free. False: the
  * pool is full. frames_commit() must follow, with what was filled: `rows` from room->first on, their ids `text` bytes.
@@ -97,6 +108,9 @@ frame_column(struct frame *frame, enum frame_column column)
 {
 	return frame->data + frame->column[column];
 }
+
+/* The same of one of the caller's own, which the frame has. */
+float *frame_own_column(struct frame *frame, unsigned column);
 
 /* Takes the rows with leave_out[r] != 0, of `rows` from room->first on, out of them; *text is set anew. Returns how
  * many are left. */

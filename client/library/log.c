@@ -8,6 +8,7 @@
 #include "run.h"
 
 #include "batch.h"
+#include "own_columns.h"
 #include "signals.h"
 
 #include <portolan/error.h>
@@ -22,6 +23,7 @@
 struct outcome {
 	uint64_t logged, refused, dropped;
 	size_t first_refused; /* row; meaningful if refused > 0 */
+	uint8_t why_refused;  /* what marks it in the list of rows to leave out */
 };
 
 static uint32_t
@@ -114,13 +116,23 @@ fill_signals(const struct portolan_batch *batch, size_t first, const struct fram
 	}
 }
 
+__attribute__((cold)) static void
+find_first_refused(const uint8_t *leave_out, size_t first, struct outcome *outcome)
+{
+	size_t row = 0;
+
+	while (!leave_out[row])
+		row++;
+	outcome->first_refused = first + row;
+	outcome->why_refused = leave_out[row];
+}
+
 /* Rows from `first` on, as many as go into one frame; returns how many, or a negative code. */
 static int
-log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t first, struct outcome *outcome,
-          struct portolan_error *error)
+log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t columns, size_t first,
+          struct outcome *outcome, struct portolan_error *error)
 {
-	const struct frame_shape shape = {batch->epoch, columns_of(batch),
-	                                  batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT};
+	const struct frame_shape shape = {batch->epoch, columns, batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT};
 	size_t length = batch->string_ids ? batch_id_length(batch, first) : 0, refused;
 	struct frame_room room;
 	uint32_t rows, text, kept;
@@ -137,10 +149,11 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, size_t f
 	}
 	rows = kept = fill_ids(batch, first, &room, &text);
 	refused = fill_signals(batch, first, &room, rows, run->leave_out);
+	if (batch->column_count > 0)
+		refused += own_columns_fill(&run->frames, batch, first, &room, rows, run->leave_out);
 	if (refused > 0) {
 		if (outcome->refused == 0)
-			outcome->first_refused =
-			        first + (size_t)((uint8_t *)memchr(run->leave_out, 1, rows) - run->leave_out);
+			find_first_refused(run->leave_out, first, outcome);
 		outcome->refused += refused;
 		kept = frames_compact(&room, rows, run->leave_out, &text);
 	}
@@ -157,15 +170,17 @@ static int
 log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome,
            struct portolan_error *error)
 {
-	int kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT, fixed = atomic_load(&run->id_kind), status = 0;
+	int kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT, fixed = atomic_load(&run->id_kind), status;
+	uint32_t columns = columns_of(batch);
 
 	/* A run's ids are of one kind, fixed by the rows that came first. */
 	if (fixed != WIRE_ID_NONE && fixed != kind)
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
+	status = own_columns_add(&run->frames, batch, &columns, error);
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
-		status = log_piece(run, batch, row, outcome, error);
+		status = log_piece(run, batch, columns, row, outcome, error);
 	if (status == PORTOLAN_E_CLOSED || status == PORTOLAN_E_CANCELLED || status == PORTOLAN_E_ENDED)
 		outcome->dropped = batch->n - outcome->logged - outcome->refused;
 	return status < 0 ? status : 0;
@@ -185,7 +200,8 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 	struct portolan_error why;
 
 	error_set(&why, PORTOLAN_E_ROWS, "%llu of %zu rows refused; the first, row %zu, has %s",
-	          (unsigned long long)outcome->refused, batch->n, outcome->first_refused, reasons[batch->kind]);
+	          (unsigned long long)outcome->refused, batch->n, outcome->first_refused,
+	          outcome->why_refused == OWN_COLUMNS_REFUSE ? "a column that is not finite" : reasons[batch->kind]);
 	if (run->strict)
 		return error_set(error, PORTOLAN_E_ROWS, "%s", why.message);
 	if (!atomic_exchange(&run->warned_refused, true))

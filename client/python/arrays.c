@@ -16,6 +16,12 @@
 
 #include <string.h>
 
+/* The caller's own columns; the dict that they come in outlives the call, and with it their names. */
+struct own_columns {
+	struct array_view views[PORTOLAN_OWN_COLUMNS];
+	struct portolan_column columns[PORTOLAN_OWN_COLUMNS];
+};
+
 enum array_role {
 	ARRAY_SCORES,   /* float16, float32 or float64: (n, classes), (n, 1) or (n,) */
 	ARRAY_FLOATS,   /* the same: (n,) or (n, 1) */
@@ -275,6 +281,10 @@ batch_close(struct pinned_batch *pinned)
 	PyMem_Free(pinned->strings);
 	PyMem_Free(pinned->lengths);
 	Py_CLEAR(pinned->owner);
+	for (size_t i = 0; pinned->own && i < PORTOLAN_OWN_COLUMNS; i++)
+		array_close(&pinned->own->views[i]);
+	PyMem_Free(pinned->own);
+	pinned->own = NULL;
 	array_close(&pinned->correct);
 	array_close(&pinned->gold);
 	array_close(&pinned->ids);
@@ -299,6 +309,34 @@ open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *obje
 	if (array_open(view, object, name, role) < 0)
 		return -1;
 	return check_rows(name, view->rows, scores_name, pinned->batch.n);
+}
+
+static int
+open_own_columns(struct pinned_batch *pinned, PyObject *columns, const char *scores_name)
+{
+	size_t count = (size_t)PyDict_Size(columns), i = 0;
+	PyObject *name, *values;
+	Py_ssize_t at = 0;
+
+	if (count > PORTOLAN_OWN_COLUMNS) {
+		PyErr_Format(PyExc_ValueError, "columns: there are %zu; the limit is %d", count, PORTOLAN_OWN_COLUMNS);
+		return -1;
+	}
+	pinned->own = PyMem_Calloc(1, sizeof(*pinned->own));
+	if (!pinned->own) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	for (; PyDict_Next(columns, &at, &name, &values); i++) {
+		const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+
+		if (!text || open_column(pinned, &pinned->own->views[i], values, text, ARRAY_FLOATS, scores_name) < 0)
+			return -1;
+		pinned->own->columns[i] = (struct portolan_column){text, pinned->own->views[i].array};
+	}
+	pinned->batch.columns = pinned->own->columns;
+	pinned->batch.column_count = count;
+	return 0;
 }
 
 static bool
@@ -345,7 +383,8 @@ batch_open(struct pinned_batch *pinned, const struct log_arguments *given)
 	}
 	if ((gold != Py_None && open_column(pinned, &pinned->gold, gold, "gold", ARRAY_INTEGERS, scores_name) < 0) ||
 	    (correct != Py_None &&
-	     open_column(pinned, &pinned->correct, correct, "correct", ARRAY_FLAGS, scores_name) < 0))
+	     open_column(pinned, &pinned->correct, correct, "correct", ARRAY_FLAGS, scores_name) < 0) ||
+	    (given->columns && open_own_columns(pinned, given->columns, scores_name) < 0))
 		return -1;
 	batch->scores = pinned->scores.array;
 	batch->ids = pinned->ids.array;

@@ -167,10 +167,10 @@ read_epoch(PyObject *object, void *out)
 }
 
 PyDoc_STRVAR(log_doc,
-             "log(epoch, kind, scores_name, ids, scores, gold, correct, converted)\n\n"
+             "log(epoch, kind, scores_name, ids, scores, gold, correct, converted, columns=...)\n\n"
              "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.\n"
              "converted: False: tensors too, and whatever else they are; the answer is NotImplemented where something has "
-             "to be converted first.\n"
+             "to be converted first. columns: a dict of names and buffers.\n"
              "Answers None, or, each part once and else None, ((row, label), row): the id of the first row was logged with "
              "this other gold label before, that of the second in this epoch.");
 
@@ -195,8 +195,8 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 {
 	long kind;
 
-	if (count != 8) {
-		PyErr_Format(PyExc_TypeError, "log() takes 8 arguments, not %zd", count);
+	if (count != 8 && !(count == 9 && PyDict_Check(args[8]))) {
+		PyErr_Format(PyExc_TypeError, "log() takes 8 arguments and a dict, not %zd", count);
 		return false;
 	}
 	if (!read_epoch(args[0], &batch->epoch))
@@ -205,7 +205,8 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 	if (kind == -1 && PyErr_Occurred())
 		return false;
 	batch->kind = (enum portolan_scores)kind;
-	*given = (struct log_arguments){PyUnicode_AsUTF8AndSize(args[2], NULL), args[3], args[4], args[5], args[6]};
+	*given = (struct log_arguments){PyUnicode_AsUTF8AndSize(args[2], NULL), args[3], args[4], args[5], args[6],
+	                                count == 9 ? args[8] : NULL};
 	*converted = args[7] == Py_True;
 	return given->scores_name != NULL;
 }

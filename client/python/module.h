@@ -81,13 +81,14 @@ struct pinned_batch {
 	struct array_view scores, ids, gold, correct;
 	const char **strings; /* UTF-8 of string ids, lengths[i] bytes */
 	size_t *lengths;
-	PyObject *owner; /* a tuple that keeps the strings alive */
+	PyObject *owner;         /* a tuple that keeps the strings alive */
+	struct own_columns *own; /* NULL: there are none */
 };
 
-/* As they were given; gold and correct may be None. */
+/* As they were given; gold and correct may be None; columns: a dict of str and buffers, or NULL. */
 struct log_arguments {
 	const char *scores_name;
-	PyObject *ids, *scores, *gold, *correct;
+	PyObject *ids, *scores, *gold, *correct, *columns;
 };
 
 /* Looks whether everything can be read as it is, and begins with that, in a batch that is zero but for epoch and kind.

@@ -143,6 +143,15 @@ enum portolan_scores {
 	PORTOLAN_SIGNALS = 4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
 };
 
+#define PORTOLAN_OWN_COLUMNS 16 /* at most, of one run */
+
+/* Another number of each observation, which the caller names: n × F32 or F64. It is kept with the observation, and the mean of a
+ * column over the epochs is a measure of its name. */
+struct portolan_column {
+	const char *name; /* 1–32 characters a–z, then also 0–9 and _; not one that the client derives; of two the later stays */
+	struct portolan_array values;
+};
+
 /* n observations of one epoch: the general form behind the three calls below. */
 struct portolan_batch {
 	uint32_t epoch;
@@ -155,6 +164,8 @@ struct portolan_batch {
 	const size_t *string_lengths;   /* their lengths in bytes, or NULL: NUL-terminated */
 	struct portolan_array gold;     /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); data NULL: not known */
 	struct portolan_array correct;  /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
+	const struct portolan_column *columns; /* column_count of the caller's own, or NULL */
+	size_t column_count;
 };
 
 /*
@@ -162,8 +173,9 @@ struct portolan_batch {
  * probability, correct (argmax = gold, ties to the lowest class), margin, Σ p² over the other classes, entropy, the
  * largest probability and the predicted class; from probabilities all of these but the margin.
  *
- * A wrong shape, type, id or label fails the whole call (PORTOLAN_E_INVALID). A row with NaN or +inf, with −inf
- * at the gold label, or whose probabilities are not probabilities, is left out and counted as refused; a warning is printed once.
+ * A wrong shape, type, id, label or name of a column fails the whole call (PORTOLAN_E_INVALID). A row with NaN or +inf, with −inf
+ * at the gold label, whose probabilities are not probabilities, or with a value in a column of the caller's own that is not finite,
+ * is left out and counted as refused; a warning is printed once.
  * n may be 0.
  */
 PORTOLAN_PUBLIC int portolan_log(portolan_run *run, const struct portolan_batch *batch, struct portolan_error *error);

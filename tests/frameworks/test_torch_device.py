@@ -78,9 +78,9 @@ def test_they_are_computed_without_asking_the_device(monkeypatch):
     assert _device.signals(logits.float(), gold).shape == (100, 6)
     block = []
     monkeypatch.setattr(_device, "_start_copy", lambda one: (block.append(one), None))
-    _device._Block(0, torch.empty(100, device="meta", dtype=torch.int64), logits, gold, None)
+    _device.Block(0, torch.empty(100, device="meta", dtype=torch.int64), logits, gold, None)
     assert block[0].shape == (100, 6 + 2 + 2) and block[0].dtype == torch.int32, "one block: signals, gold labels, ids"
-    _device._Block(0, range(100), logits[:, :3], gold, None)
+    _device.Block(0, range(100), logits[:, :3], gold, None)
     assert block[1].shape == (100, 3 + 2), "rows as narrow as that come as they are"
 
 

@@ -388,3 +388,37 @@ def test_wrong_names(tmp_path, name):
 def test_a_collector_that_is_not_there():
     with pytest.raises(portolan.NoCollector, match="127.0.0.1:1"):
         portolan.Run("run", endpoint="tcp://127.0.0.1:1", open_timeout=0.3)
+
+
+def test_columns_of_ones_own(store):
+    """They are in the dynamics, and their means are measures, over everything that has been recorded; also where only some rows have them."""
+    with portolan.Run("run", store=store) as run:
+        for epoch, lengths in enumerate(([4, 9, 2, 7], [6, 9, 0, 8])):
+            run.log_gold(epoch, IDS, P_GOLD, CORRECT, columns={"length": np.array(lengths, "f4"), "share_2": [0.5, 0.25, 1e-3, epoch]})
+            run.end_epoch(epoch)
+    m = portolan.measures("run", store=store)
+    at = [m["id"].tolist().index(one) for one in IDS]
+    np.testing.assert_array_equal(m["length"][at], [5, 9, 1, 7.5])
+    np.testing.assert_allclose(m["share_2"][at], [0.5, 0.25, 1e-3, 0.5], rtol=1e-7)
+    d = portolan.dynamics("run", store=store)
+    assert sorted(zip(d["epoch"].tolist(), d["length"].tolist())) == [(0, 2), (0, 4), (0, 7), (0, 9), (1, 0), (1, 6), (1, 8), (1, 9)]
+
+
+@pytest.mark.parametrize("columns, error, message", [
+    ({"length": [1.0, 2.0]}, ValueError, "length has 2 entries, gold_probs 4 rows"),
+    ({"length": [None] * 4}, TypeError, r"length\[0\] must be a number, not NoneType"),
+    ({"Length": [0.0] * 4}, ValueError, "column 'Length': no name"),
+    ({"margin": [0.0] * 4}, ValueError, "column 'margin': a signal has this name"),
+    ({f"c{i}": [0.0] * 4 for i in range(17)}, ValueError, "columns: there are 17; the limit is 16"),
+])
+def test_columns_that_are_refused(store, columns, error, message):
+    with portolan.Run("run", store=store) as run:
+        with pytest.raises(error, match=message):
+            run.log_gold(0, IDS, P_GOLD, CORRECT, columns=columns)
+        assert run.stats()["logged"] == 0
+
+
+def test_a_row_with_a_column_that_is_not_finite(store, capfd):
+    with portolan.Run("run", store=store) as run:
+        run.log_gold(0, IDS, P_GOLD, CORRECT, columns={"length": [1.0, math.inf, 3.0, math.nan]})
+    assert "2 of 4 rows refused; the first, row 1, has a column that is not finite" in capfd.readouterr().err

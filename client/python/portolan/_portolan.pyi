@@ -47,6 +47,7 @@ class Handle:
         gold: object | None,
         correct: object | None,
         converted: bool,
+        columns: dict[str, object] = ...,
         /,
     ) -> Any: ...  # NotImplemented, or tuple[tuple[int, int] | None, int | None] | None
     def end_epoch(self, epoch: SupportsIndex, /) -> None: ...

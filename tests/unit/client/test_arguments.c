@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,33 @@ test_batches(void **state)
 	refused(&batch, 0, "epoch is 4294967294; the limit is 4294967293");
 	batch = (struct portolan_batch){.n = 0};
 	assert_int_equal(batch_check(&batch, 0, NULL), 0); /* nothing is looked at */
+}
+
+static void
+test_own_columns(void **state)
+{
+	static const char *const bad[] = {"", "Length", "2nd", "a name", "length_of_the_whole_text_in_words_", NULL};
+	struct portolan_column columns[] = {{"length", {scores, PORTOLAN_F32, 4, 0}},
+	                                    {"share", {scores, PORTOLAN_F64, 8, 0}}};
+	struct portolan_batch batch = good();
+	char message[200];
+
+	(void)state;
+	batch.columns = columns;
+	batch.column_count = 2;
+	assert_int_equal(batch_check(&batch, 0, NULL), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		columns[1].name = bad[i];
+		snprintf(message, sizeof(message), "column '%s': no name (1-32 of a-z, 0-9, _)", bad[i] ? bad[i] : "");
+		refused(&batch, 0, message);
+	}
+	columns[1].name = "margin";
+	refused(&batch, 0, "column 'margin': a signal has this name");
+	columns[1].name = "share";
+	columns[1].values.type = PORTOLAN_I32;
+	refused(&batch, 0, "column 'share': the type must be PORTOLAN_F32 or PORTOLAN_F64");
+	columns[1].values = (struct portolan_array){.type = PORTOLAN_F32};
+	refused(&batch, 0, "column 'share': the type must be PORTOLAN_F32 or PORTOLAN_F64");
 }
 
 static void
@@ -210,10 +238,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_batches),
-	        cmocka_unit_test(test_string_ids),
-	        cmocka_unit_test(test_arrays),
-	        cmocka_unit_test(test_options),
+	        cmocka_unit_test(test_batches), cmocka_unit_test(test_own_columns), cmocka_unit_test(test_string_ids),
+	        cmocka_unit_test(test_arrays),  cmocka_unit_test(test_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -324,6 +325,49 @@ test_two_threads(void **state)
 	assert_int_equal(id, MANY);
 }
 
+/* Columns of the caller's own lie behind the others, have the names that they came with, and lose the rows that are
+ * left out. */
+static void
+test_own_columns(void **state)
+{
+	static const uint8_t leave_out[5] = {0, 1, 0, 0, 1};
+	struct frames *frames = *state;
+	unsigned length = frames_own_column(frames, "length"), share = frames_own_column(frames, "share_2");
+	struct frame_shape shape = integers;
+	const struct wire_batch *batch = &frames->wire.batch;
+	struct frame_room room;
+	uint32_t text;
+	char name[8];
+
+	assert_int_equal(frames_own_column(frames, "length"), length);
+	assert_int_not_equal(length, share);
+	shape.columns |= FRAME_BIT(length) | FRAME_BIT(share);
+	assert_true(frames_reserve(frames, &shape, 0, 0, &room));
+	fill(&room, 100, room.rows); /* to its end: nothing overlaps */
+	for (uint32_t r = 0; r < room.rows; r++) {
+		frame_own_column(room.frame, length)[r] = (float)r;
+		frame_own_column(room.frame, share)[r] = (float)r + 0.5f;
+	}
+	assert_true((uint8_t *)(frame_own_column(room.frame, share) + room.rows) <=
+	            frames->memory + frames->frame_size);
+	assert_int_equal(frames_compact(&room, 5, leave_out, &text), 3);
+	frames_commit(frames, &room, 3, 0);
+	assert_non_null(frames_take(frames, true));
+	assert_int_equal(batch->column_count, 4);
+	assert_memory_equal(batch->columns[2].name.data, "length", 6);
+	assert_memory_equal(batch->columns[3].name.data, "share_2", 7);
+	assert_int_equal(batch->columns[3].type, WIRE_F4);
+	assert_memory_equal(batch->columns[2].data.data, ((float[]){0, 2, 3}), 12);
+	assert_memory_equal(batch->columns[3].data.data, ((float[]){0.5f, 2.5f, 3.5f}), 12);
+	frames_release(frames);
+	for (unsigned i = 2; i < PORTOLAN_OWN_COLUMNS; i++) {
+		snprintf(name, sizeof(name), "c%u", i);
+		assert_int_equal(frames_own_column(frames, name), FRAME_COLUMNS + i);
+	}
+	assert_int_equal(frames_own_column(frames, "another"), FRAME_MOST_COLUMNS);
+	assert_int_equal(frames_own_column(frames, "share_2"), share);
+}
+
 static void
 test_sizes(void **state)
 {
@@ -430,6 +474,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_two_threads, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_pages_after_fork, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_own_columns, setup, teardown),
 	        cmocka_unit_test(test_sizes),
 	};
 

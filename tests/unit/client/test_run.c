@@ -159,6 +159,72 @@ test_probs_gold_and_strings(void **state)
 	assert_int_equal(fake->correct[1], 1);
 }
 
+/* Columns of the caller's own go with the others; a row in which one is not finite is refused, and the message says
+ * which. */
+static void
+test_own_columns(void **state)
+{
+	enum { N = 9000 }; /* several frames */
+	struct fake *fake = *state;
+	float *gold_probs = calloc(N, sizeof(*gold_probs)), *lengths = calloc(N, sizeof(*lengths));
+	uint64_t *ids = calloc(N, sizeof(*ids));
+	uint8_t *correct = calloc(N, 1);
+	const double tokens[2] = {3, 1e300};
+	struct portolan_column columns[] = {{"length", {lengths, PORTOLAN_F32, 4, 0}},
+	                                    {"tokens", {tokens, PORTOLAN_F64, 8, 0}}};
+	struct portolan_batch batch = {
+	        .n = N,
+	        .classes = 1,
+	        .kind = PORTOLAN_GOLD_PROBS,
+	        .scores = {gold_probs, PORTOLAN_F32, 4, 4},
+	        .ids = {ids, PORTOLAN_U64, 8, 0},
+	        .correct = {correct, PORTOLAN_U8, 1, 0},
+	        .columns = columns,
+	        .column_count = 1,
+	};
+	struct portolan_error error;
+	portolan_run *run;
+
+	for (uint32_t i = 0; i < N; i++)
+		ids[i] = i;
+	lengths[17] = NAN;
+	lengths[8000] = INFINITY;
+	gold_probs[18] = 2;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.strict = 1});
+	assert_int_equal(portolan_log(run, &batch, &error), PORTOLAN_E_ROWS);
+	assert_string_equal(error.message,
+	                    "3 of 9000 rows refused; the first, row 17, has a column that is not finite");
+	gold_probs[16] = 2;
+	assert_int_equal(portolan_log(run, &batch, &error), PORTOLAN_E_ROWS);
+	assert_string_equal(error.message,
+	                    "4 of 9000 rows refused; the first, row 16, has a gold probability that is not "
+	                    "within 0 and 1");
+	gold_probs[16] = 0;
+	batch.n = batch.column_count = 2;
+	assert_int_equal(portolan_log(run, &batch, &error), PORTOLAN_E_ROWS); /* no float32 holds it */
+	assert_string_equal(error.message, "1 of 2 rows refused; the first, row 1, has a column that is not finite");
+	batch.n = batch.column_count = 1;
+	for (unsigned i = 2; i < PORTOLAN_OWN_COLUMNS; i++) {
+		columns[0].name = (char[]){'c', (char)('a' + i), '\0'};
+		assert_int_equal(portolan_log(run, &batch, &error), 0);
+	}
+	columns[0].name = "another";
+	assert_int_equal(portolan_log(run, &batch, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message, "column 'another' is too many: the run has 16");
+	columns[0].name = "length";
+	assert_int_equal(portolan_log(run, &batch, &error), 0);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 2 * N - 7 + 1 + 14 + 1);
+	assert_int_equal(fake->undecodable, 0);
+	assert_string_equal(fake->column_names, "gold_prob correct length ");
+	free(gold_probs);
+	free(lengths);
+	free(ids);
+	free(correct);
+}
+
 /* Signals that came derived: taken as they are, `correct` from the prediction; what is no number is refused. */
 static void
 test_signals(void **state)
@@ -821,6 +887,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(test_arrives, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_probs_gold_and_strings, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_own_columns, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_wide_ids, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),

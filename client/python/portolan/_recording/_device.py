@@ -14,7 +14,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from portolan._recording import _arrays, _shapes
 
@@ -25,7 +25,16 @@ _MOST_WAITING = 4  # copies under way before the oldest is waited for
 _WITH_STREAMS = ("cuda", "xpu")  # torch.cuda is ROCm's name too
 _LARGEST = 3.4028234663852886e38
 
-Deliver = Callable[[int, int, Any, Any, Any], None]  # epoch, kind, ids, scores, gold
+Deliver = Callable[..., None]  # epoch, kind, ids, scores, gold; and correct and columns, where the kind has them
+
+
+class Waiting(Protocol):
+    """Observations on their way from a device."""
+
+    def has_arrived(self) -> bool: ...
+
+    def deliver(self, deliver: Deliver) -> None:
+        """Logs them, when they have arrived."""
 
 
 def is_remote(values: Any) -> bool:
@@ -38,12 +47,11 @@ class Copies:
 
     def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver
-        self._waiting: deque[_Block] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._lock = threading.Lock()
 
-    def put(self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
-        """Begins to log a batch; rows with the label `ignored` are left out."""
-        block = _Block(epoch, ids, logits, gold, ignored)
+    def put(self, block: Waiting) -> None:
+        """Begins to log a batch."""
         with self._lock:
             self._waiting.append(block)
             while self._waiting and (len(self._waiting) > _MOST_WAITING or self._waiting[0].has_arrived()):
@@ -62,8 +70,9 @@ class Copies:
         self._waiting, self._lock = deque(), threading.Lock()
 
 
-class _Block:
-    """One batch: what is on the device as columns of one table of 32-bit words, the rest as it is."""
+class Block:
+    """One batch of logits: what is on the device as columns of one table of 32-bit words, the rest as it is. Rows with the label `ignored` are
+    left out."""
 
     def __init__(self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None) -> None:
         torch = sys.modules["torch"]

@@ -193,23 +193,44 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _PROBS, "probs", ids, probs, gold)
 
-    def log_gold(self, epoch: SupportsIndex, ids: Any, gold_probs: Any, correct: Any, gold: Any = None) -> None:
+    def log_gold(
+        self,
+        epoch: SupportsIndex,
+        ids: Any,
+        gold_probs: Any,
+        correct: Any,
+        gold: Any = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
         """Log n observations of `epoch` when the gold label's probability and correctness are all there is.
 
         Args:
             gold_probs: (n,) p(gold), in [0, 1].
             correct: (n,) booleans, or 0 and 1: was the gold label predicted?
             gold: (n,) class numbers, if known.
+            columns: further numbers of each observation, by the names that you give them (a-z, 0-9 and _): (n,) each, at most 16 names
+                a run. Their means over the epochs are measures of these names.
 
-        Example: ``run.log_gold(epoch, ids, p[range(n), y], p.argmax(1) == y, gold=y)``
+        Example: ``run.log_gold(epoch, ids, p[range(n), y], p.argmax(1) == y, gold=y, columns={"length": lengths})``
         """
-        left = self._handle.log(epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, False)
+        left = NotImplemented if columns else self._handle.log(epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, False)
         if left is not None:
-            self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct)
+            self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, columns)
 
     # After a training step no code is in the caches, and each function called costs some microseconds: so the usual call is one
     # into the extension, which answers None.
-    def _finish_log(self, left: Any, epoch: SupportsIndex, kind: int, name: str, ids: Any, scores: Any, gold: Any, correct: Any = None) -> None:
+    def _finish_log(
+        self,
+        left: Any,
+        epoch: SupportsIndex,
+        kind: int,
+        name: str,
+        ids: Any,
+        scores: Any,
+        gold: Any,
+        correct: Any = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
         """What a log call leaves to be done: converting what the extension does not read as it is; warning of ids."""
         if left is NotImplemented:
             if kind == _LOGITS and _device.is_remote(scores):
@@ -219,14 +240,19 @@ class Run:
             gold = None if gold is None and kind == _GOLD_PROBS else _arrays.integers(gold, "gold")
             correct = _arrays.integers(correct, "correct") if kind == _GOLD_PROBS else None
             ids = _arrays.identifiers(ids)
-            left = self._handle.log(epoch, kind, name, ids, scores, gold, correct, True)
+            own = {name: _arrays.scores(values, name) for name, values in (columns or {}).items()}
+            left = self._handle.log(epoch, kind, name, ids, scores, gold, correct, True, own)
         if left is not None:
             _warn_of_ids(self._name, epoch, ids, gold, *left)
 
     def _log_remote(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
         """Logits on an accelerator: see _device.py."""
+        self._log_later(_device.Block(_epoch(epoch), ids, logits, gold, ignored))
+
+    def _log_later(self, block: _device.Waiting) -> None:
+        """What is on its way from an accelerator."""
         self._handle.is_offline()  # raises Closed, Forked
-        self._copies.put(_epoch(epoch), ids, logits, gold, ignored)
+        self._copies.put(block)
 
     def end_epoch(self, epoch: SupportsIndex) -> None:
         """Say that everything of `epoch` has been logged. Does not wait, but for what is on its way from an accelerator."""
@@ -319,10 +345,10 @@ def _warn(name: str, error: BaseException | str) -> None:
     print(f"portolan: {text}" if text.startswith(f"run {name}") else f"portolan: run {name}: {text}", file=sys.stderr, flush=True)
 
 
-def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any) -> None:
+def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any, correct: Any = None, columns: Any = None) -> None:
     """Logs what has come from an accelerator."""
     ids = _arrays.identifiers(ids)
-    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, None, True)
+    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, columns or {})
     if found is not None:
         _warn_of_ids(name, epoch, ids, gold, *found)
 
