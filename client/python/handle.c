@@ -206,7 +206,7 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 		return false;
 	batch->kind = (enum portolan_scores)kind;
 	*given = (struct log_arguments){PyUnicode_AsUTF8AndSize(args[2], NULL), args[3], args[4], args[5], args[6],
-	                                count == 9 ? args[8] : NULL};
+	                                count == 9 && PyDict_Size(args[8]) > 0 ? args[8] : NULL};
 	*converted = args[7] == Py_True;
 	return given->scores_name != NULL;
 }

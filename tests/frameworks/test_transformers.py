@@ -207,7 +207,7 @@ def test_a_causal_model_is_shifted_by_one(store, tmp_path):
         return {name: torch.tensor([e[name] for e in batch]) for name in ("input_ids", "labels")}
 
     gpt = GPT2Config(vocab_size=40, n_positions=16, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=1)
-    callback = PortolanCallback(examples, "id", "run", store=store)
+    callback = PortolanCallback(examples, "id", "run", tokens=True, store=store)
     Trainer(GPT2LMHeadModel(gpt), arguments(tmp_path), train_dataset=examples, data_collator=collate_text, callbacks=[callback]).train()
     model = GPT2LMHeadModel.from_pretrained(f"{tmp_path}/checkpoint-3").eval()
     e = examples[5]

@@ -11,7 +11,7 @@ python=$folder/bin/python
 # torch first and alone: what needs it would else choose another one.
 groups=(
 	"torch==2.13.0 numpy pytest pillow"
-	"transformers accelerate datasets lightning peft torch_geometric"
+	"transformers accelerate datasets trl lightning peft torch_geometric"
 	"keras jax flax optax scikit-learn skorch cleanlab"
 	"xgboost-cpu lightgbm catboost scipy"
 	"tensorboard mlflow-skinny wandb" # what the report's page writes to
@@ -34,7 +34,7 @@ if [ "$(cat "$folder/installed" 2>/dev/null)" != "$wanted" ]; then
 	echo "$wanted" >"$folder/installed"
 fi
 "$python" -m pip list --format=freeze --disable-pip-version-check |
-	grep -E '^(torch|transformers|accelerate|datasets|lightning|keras|jax|flax|scikit-learn|skorch|cleanlab|xgboost-cpu|lightgbm|catboost|peft|torch-geometric|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
+	grep -E '^(torch|transformers|accelerate|datasets|trl|lightning|keras|jax|flax|scikit-learn|skorch|cleanlab|xgboost-cpu|lightgbm|catboost|peft|torch-geometric|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
 
 tests=()
 for name in "$@"; do

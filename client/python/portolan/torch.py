@@ -37,6 +37,7 @@ __all__ = ["WithIds", "describe", "evaluating", "observe", "open_run", "pad_choi
 # (ids, logits, gold) of a batch.
 Observation = tuple[Any, Any, Any]
 Forward = Callable[[Any, Any], Observation]
+See = Callable[[Any, Any, Any], int]
 
 _GOLD_NAMES = ("labels", "label", "gold", "target", "targets", "y")
 
@@ -203,7 +204,23 @@ def observe(
     Returns:
         How many examples were seen, by this process.
     """
-    _hooks.check_mode(run, "epoch-end", "portolan.torch.observe")
+
+    def see(module: Any, batch: Any, device: Any) -> int:
+        if forward is not None:
+            names, logits, labels = forward(module, to_device(batch, device))
+        else:
+            names, inputs, labels = split_batch(batch, ids, gold)
+            logits = logits_of(call(module, to_device(inputs, device)))
+        _hooks.log_batch(run, epoch, names, logits, labels)
+        return len(names)
+
+    return pass_over(run, model, loader, epoch, see, "portolan.torch.observe", end_epoch)
+
+
+def pass_over(run: Run, model: Any, loader: Iterable[Any], epoch: int, see: See, hook: str, end_epoch: bool) -> int:
+    """Shows `model` every batch of `loader`: ``see(model, batch, device)`` logs one, and answers how many examples it had. What observe() says
+    holds of it. `hook`: who asks."""
+    _hooks.check_mode(run, "epoch-end", hook)
     if not callable(getattr(model, "modules", None)):
         raise TypeError(f"the model must be a torch.nn.Module, not a {type(model).__name__}: give the module, and forward= for what is called")
     model = _unwrapped(model)
@@ -211,15 +228,9 @@ def observe(
     seen = 0
     with evaluating(model, loader, run):
         for batch in for_a_pass(loader, run):
-            if forward is not None:
-                names, logits, labels = forward(model, to_device(batch, device))
-            else:
-                names, inputs, labels = split_batch(batch, ids, gold)
-                logits = logits_of(_call(model, to_device(inputs, device)))
-            _hooks.log_batch(run, epoch, names, logits, labels)
-            seen += len(names)
+            seen += see(model, batch, device)
     if seen == 0 and not run.is_shared:  # of a shared one this process may have no share
-        _warn_once(run, "empty", f"epoch {epoch}: the loader had no examples; is it an iterator, and used up?")
+        _hooks.warn_once(run, "empty", f"epoch {epoch}: the loader had no examples; is it an iterator, and used up?")
     if end_epoch:
         run.end_epoch(epoch)
     return seen
@@ -239,7 +250,7 @@ def for_a_pass(loader: Any, run: Run | None) -> Any:
         batches = BatchSampler(loader.batch_sampler.sampler, loader.batch_sampler.batch_size, drop_last=False)
         one.__dict__.update(batch_sampler=batches, drop_last=False)
     elif drops and run is not None:
-        _warn_once(run, "drop_last", "the loader has drop_last=True: its last examples are not observed in every epoch")
+        _hooks.warn_once(run, "drop_last", "the loader has drop_last=True: its last examples are not observed in every epoch")
     return one if persists or drops else loader
 
 
@@ -383,12 +394,5 @@ def _device_of(model: Any) -> Any:
     return None
 
 
-def _call(model: Any, inputs: Any) -> Any:
+def call(model: Any, inputs: Any) -> Any:
     return model(**inputs) if isinstance(inputs, Mapping) else model(*inputs)
-
-
-def _warn_once(run: Run, kind: str, text: str) -> None:
-    said = run.__dict__.setdefault("_said_of_loader", set())
-    if kind not in said:
-        said.add(kind)
-        _hooks.warn(f"run {run.name}: {text}")

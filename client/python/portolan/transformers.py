@@ -20,15 +20,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
-import torch
 import transformers
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 from transformers import TrainerCallback
 
-from portolan._recording import _hooks, _ids
+from portolan._recording import _hooks, _ids, _tokens, _trainer
 from portolan._recording._run import Run
 from portolan.torch import WithIds, evaluating, logits_of, open_run, to_device
 
@@ -36,8 +35,6 @@ __all__ = ["PortolanCallback", "PortolanMixin"]
 
 # (ids, logits, gold) of a batch: ids, inputs, outputs.
 Observations = Callable[[Any, Mapping[str, Any], Any], tuple[Any, Any, Any]]
-
-_IDS = "portolan_ids"
 
 
 class PortolanCallback(TrainerCallback):
@@ -49,6 +46,8 @@ class PortolanCallback(TrainerCallback):
         run: the run's name, or an open portolan.Run. Default: the Trainer's run_name, or the last part of its output_dir.
         observations: ``f(ids, inputs, outputs) -> (ids, logits, gold)``, for models with several labels, such as spans.
         batch_size: of the pass; default: per_device_eval_batch_size.
+        correct_share, tokens: of a language model: the share of an example's target tokens that must be predicted for it to count as correct;
+            an observation for each target token instead of each example. See portolan.language.log.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     The examples are collated as in training. Every process of the job passes over its share. Training that is resumed from a checkpoint
@@ -63,6 +62,8 @@ class PortolanCallback(TrainerCallback):
         *,
         observations: Observations | None = None,
         batch_size: int | None = None,
+        correct_share: float = 1.0,
+        tokens: bool = False,
         **options: Any,
     ) -> None:
         columns = getattr(dataset, "column_names", None)
@@ -74,6 +75,7 @@ class PortolanCallback(TrainerCallback):
         if id_column is not None:
             _ids.check_column("PortolanCallback", dataset, id_column)
         self.dataset, self.id_column, self.batch_size, self.observations = dataset, id_column, batch_size, observations
+        self._how = _tokens.How(correct_share=correct_share, tokens=tokens)
         self._recorder = _hooks.Recorder("portolan.transformers.PortolanCallback", run, "epoch-end", options)
         self._epochs = _Epochs()
 
@@ -91,7 +93,7 @@ class PortolanCallback(TrainerCallback):
                 loader = self._loader(args, model, train_dataloader)
                 with evaluating(model):
                     _labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
-        _open(self._recorder, args, state, model)
+        _open(self._recorder, args, state, model, self._how)
         self._epochs.begin(state)
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -100,23 +102,21 @@ class PortolanCallback(TrainerCallback):
     def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, train_dataloader: Any = None, **kwargs: Any) -> None:
         epoch = self._epochs.current
         loader = self._loader(args, model, train_dataloader)
-        observations = self.observations or _Observations(args, model)
+        seen = _seen(args, model, self.observations, self._how)
         with evaluating(model, None, self._recorder.run):
             for ids, inputs in loader:
-                inputs = to_device(inputs, args.device)
-                self._recorder.log_logits(epoch, *observations(ids, inputs, model(**inputs)))
+                given = to_device(seen.taken(inputs), args.device)
+                seen.log(self._recorder, epoch, ids, inputs if isinstance(seen, _Language) else given, model(**given))
         self._recorder.end_epoch(epoch)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._recorder.close()
 
     def _loader(self, args: Any, model: Any, train_dataloader: Any) -> Any:
-        keep = _signature(model, args) if args.remove_unused_columns else None
-        rows = _Share(self.dataset, self.id_column, keep, args.process_index, args.world_size)
         return DataLoader(
-            rows,
+            _trainer.share(self.dataset, self.id_column, args, getattr(train_dataloader, "dataset", None), _signature(model, args)),
             batch_size=self.batch_size or args.per_device_eval_batch_size,
-            collate_fn=_Collator(train_dataloader.collate_fn),
+            collate_fn=_trainer.Collator(train_dataloader.collate_fn),
             num_workers=args.dataloader_num_workers,
             pin_memory=args.dataloader_pin_memory and args.device.type == "cuda",
         )
@@ -129,7 +129,7 @@ class PortolanMixin:
 
         id_column: the column of train_dataset with the ids; default "id". None: the positions in it.
         run: the run's name, or an open portolan.Run with mode="train-forward". Default: as for PortolanCallback.
-        observations: as for PortolanCallback.
+        observations, correct_share, tokens: as for PortolanCallback.
 
     and further arguments of portolan.Run. The id column is handed through to compute_loss() and never to the model.
     """
@@ -137,10 +137,11 @@ class PortolanMixin:
     def __init__(self, *args: Any, portolan: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
         options = dict(portolan or {})
         self._portolan_id_column = options.pop("id_column", "id")
-        self._portolan_observations = options.pop("observations", None)
+        observations = options.pop("observations", None)
+        how = _tokens.How(correct_share=options.pop("correct_share", 1.0), tokens=options.pop("tokens", False))
         recorder = _hooks.Recorder("portolan.transformers.PortolanMixin", options.pop("run", None), "train-forward", options)
         super().__init__(*args, **kwargs)
-        self._portolan = _TrainForward(recorder, checked=self._portolan_observations is None)
+        self._portolan = _TrainForward(recorder, observations, how)
         self.add_callback(self._portolan)  # type: ignore[attr-defined]
 
     def get_train_dataloader(self) -> Any:
@@ -155,8 +156,8 @@ class PortolanMixin:
         trainer._set_signature_columns_if_needed()
         collator, signature = trainer.data_collator, trainer._signature_columns
         trainer.train_dataset = dataset if column is not None else _Positions(dataset)
-        trainer.data_collator = _Collator(_PopIds(collator, column or _IDS), merge=True)
-        trainer._signature_columns = [*signature, column or _IDS]
+        trainer.data_collator = _trainer.Collator(_ids.PopIds(collator, column or _trainer.IDS), merge=True)
+        trainer._signature_columns = [*signature, column or _trainer.IDS]
         try:
             return super().get_train_dataloader()  # type: ignore[misc]
         finally:
@@ -164,30 +165,43 @@ class PortolanMixin:
 
     def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, *args: Any, **kwargs: Any) -> Any:
         trainer: Any = super()
-        ids = inputs.pop(_IDS, None)
+        ids = inputs.pop(_trainer.IDS, None)
         if ids is None or not model.training:
             return trainer.compute_loss(model, inputs, return_outputs, *args, **kwargs)
         kept = dict(inputs)  # label smoothing takes the labels out
-        loss, outputs = trainer.compute_loss(model, inputs, True, *args, **kwargs)
-        if self._portolan_observations is None:
-            self._portolan_observations = _Observations(self.args, self.model)  # type: ignore[attr-defined]
-        self._portolan.log(*self._portolan_observations(ids, kept, outputs))
-        return (loss, outputs) if return_outputs else loss
+        if any(kind.__module__.startswith("trl.") for kind in type(self).__mro__):
+            answer, outputs = _watched(model, lambda: trainer.compute_loss(model, inputs, return_outputs, *args, **kwargs))
+        else:
+            loss, outputs = trainer.compute_loss(model, inputs, True, *args, **kwargs)
+            answer = (loss, outputs) if return_outputs else loss
+        self._portolan.log(self.args, self.model, ids, kept, outputs)  # type: ignore[attr-defined]
+        return answer
+
+
+def _watched(model: Any, call: Callable[[], Any]) -> tuple[Any, Any]:
+    """(what `call` answers, what the model has told in it). TRL's trainers make no table of scores in training; asked for the outputs they would
+    pass the batch through the model once more, which costs time and random numbers."""
+    seen: list[Any] = []
+    with model.register_forward_hook(lambda module, given, outputs: seen.append(outputs)):
+        answer = call()
+    return answer, next((outputs for outputs in seen if getattr(outputs, "log_probs", None) is not None), seen[-1])
 
 
 class _TrainForward(TrainerCallback):
     """Opens, ends epochs, closes: what PortolanMixin does between batches."""
 
-    def __init__(self, recorder: _hooks.Recorder, checked: bool) -> None:
-        self.recorder, self.epochs, self.checked = recorder, _Epochs(), checked
+    def __init__(self, recorder: _hooks.Recorder, observations: Observations | None, how: _tokens.How) -> None:
+        self.recorder, self.epochs, self.observations, self.how = recorder, _Epochs(), observations, how
+        self.seen: _Seen | None = None
 
-    def log(self, ids: Any, logits: Any, gold: Any) -> None:
-        self.recorder.log_logits(self.epochs.current, ids, logits, gold)
+    def log(self, args: Any, model: Any, ids: Any, inputs: Any, outputs: Any) -> None:
+        self.seen = self.seen or _seen(args, model, self.observations, self.how)
+        self.seen.log(self.recorder, self.epochs.current, ids, inputs, outputs)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
-        if self.checked:
+        if self.observations is None:
             _label_name(args, model)
-        _open(self.recorder, args, state, model)
+        _open(self.recorder, args, state, model, self.how)
         self.epochs.begin(state)
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -218,81 +232,81 @@ class _Epochs:
         self.current += 1
 
 
-class _Share(Dataset):  # type: ignore[type-arg]
-    """(id, example) for every world-th example; as many for each process, some seen twice, so that all do the same number of steps."""
+class _Seen:
+    """What is logged of a batch, as a function of the caller's tells it."""
 
-    def __init__(self, dataset: Any, id_column: str | None, keep: set[str] | None, process: int, world: int) -> None:
-        self.dataset, self.id_column, self.keep = dataset, id_column, keep
-        self.process, self.world = process, world
+    def __init__(self, observations: Observations) -> None:
+        self.observations = observations
 
-    def __len__(self) -> int:
-        return -(-len(self.dataset) // self.world)
+    def taken(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the model is called with in a pass of its own."""
+        return inputs
 
-    def __getitem__(self, index: int) -> tuple[Any, dict[str, Any]]:
-        at = (index * self.world + self.process) % len(self.dataset)
-        example = dict(self.dataset[at])
-        if self.id_column is not None and self.id_column not in example:
-            raise KeyError(f"example {at} has no entry {self.id_column!r}; it has {', '.join(map(str, example))}")
-        one = at if self.id_column is None else example.pop(self.id_column)
-        return one, {name: value for name, value in example.items() if self.keep is None or name in self.keep}
+    def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
+        recorder.log_logits(epoch, *self.observations(ids, inputs, outputs))
 
 
 class _Positions(WithIds):
     """Examples that are dicts, with their positions as one more entry."""
 
     def _with_id(self, index: int, example: Any) -> Any:
-        return {**example, _IDS: self.id_of(index)}
+        return {**example, _trainer.IDS: self.id_of(index)}
 
 
-class _PopIds:
-    """(ids, batch) of a list of examples that carry their ids."""
+class _Labelled(_Seen):
+    """Of a model with one kind of labels: an observation for each label."""
 
-    def __init__(self, collator: Callable[[Any], Any], id_column: str) -> None:
-        self.collator, self.id_column = collator, id_column
-
-    def __call__(self, examples: list[Any]) -> tuple[list[Any], Any]:
-        for example in examples:
-            if not isinstance(example, Mapping) or self.id_column not in example:
-                has = ", ".join(map(str, example)) if isinstance(example, Mapping) else type(example).__name__
-                raise KeyError(f"an example has no entry {self.id_column!r}; it has {has}")
-        ids = [example[self.id_column] for example in examples]
-        return ids, self.collator([{name: value for name, value in example.items() if name != self.id_column} for example in examples])
+    def __init__(self, label: str) -> None:
+        super().__init__(lambda ids, inputs, outputs: (ids, _logits_in(outputs), _labels_of(inputs, label)))
 
 
-class _Collator:
-    """Collates apart from the ids, which a collator of the Trainer's could not pad. With `merge` the ids come in the batch, as an entry of
-    their own; of a plain dict, since a BatchEncoding loses text on its way to the device."""
+class _Language(_Seen):
+    """Of a model that generates text: an observation for each example."""
 
-    def __init__(self, collator: Callable[[Any], Any], merge: bool = False) -> None:
-        self.collator, self.merge = collator, merge
+    def __init__(self, label: str, how: _tokens.How) -> None:
+        self.label, self.how = label, how
 
-    def __call__(self, examples: list[Any]) -> Any:
-        if self.merge:
-            ids, batch = self.collator(examples)
-        else:
-            ids, batch = [one for one, _ in examples], self.collator([example for _, example in examples])
-        ids = [one.item() if hasattr(one, "item") else one for one in ids]
-        if ids and not isinstance(ids[0], str):
-            ids = torch.tensor(ids)
-        return {**batch, _IDS: ids} if self.merge else (ids, dict(batch))
+    def taken(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A causal model needs no labels but for its loss, which takes a copy of all scores."""
+        return {name: value for name, value in inputs.items() if name != self.label} if self.how.shift else inputs
+
+    def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
+        labels, derived = _labels_of(inputs, self.label), [getattr(outputs, name, None) for name in ("log_probs", "is_top1", "entropy")]
+        asked = any(values is None for values in derived)
+        log, scores = (_tokens.log, _logits_in(outputs)) if asked else (_tokens.log_derived, derived)
+        recorder.log_with(log, epoch, ids, scores, labels, inputs.get("position_ids"), inputs.get("seq_idx"), self.how)
 
 
-class _Observations:
-    """(ids, logits, gold) of a batch of a model with one kind of labels."""
+def _seen(args: Any, model: Any, observations: Observations | None, how: _tokens.How) -> _Seen:
+    if observations is not None:
+        return _Seen(observations)
+    label, shift = _label_name(args, model), _shifts(model)
+    return _Labelled(label) if shift is None else _Language(label, replace(how, shift=shift))
 
-    def __init__(self, args: Any, model: Any) -> None:
-        self.label = _label_name(args, model)
-        names = getattr(transformers.models.auto.modeling_auto, "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES", {})
-        self.shifts = type(_base_model(model)).__name__ in names.values()
 
-    def __call__(self, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> tuple[Any, Any, Any]:
-        gold = _labels_of(inputs, self.label)
-        if isinstance(outputs, tuple):  # return_dict=False: the loss comes first
-            outputs = outputs[1:]
-        logits = logits_of(outputs)
-        if self.shifts:  # the scores at a token are of the next one
-            return ids, logits[:, :-1], gold[:, 1:]
-        return ids, logits, gold
+def _shifts(model: Any) -> bool | None:
+    """Are the scores at a token of the next one? None: the model does not generate text."""
+    kind = type(_base_model(model)).__name__
+    modules = transformers.models.auto.modeling_auto
+
+    def is_one_of(mapping: str) -> bool:
+        return kind in getattr(modules, f"MODEL_FOR_{mapping}_MAPPING_NAMES", {}).values()
+
+    if is_one_of("SEQ_TO_SEQ_CAUSAL_LM") and getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+        return False
+    if kind.endswith(("ForCausalLM", "LMHeadModel")) or is_one_of("CAUSAL_LM") or is_one_of("IMAGE_TEXT_TO_TEXT"):
+        return True
+    return None
+
+
+def _logits_in(outputs: Any) -> Any:
+    """Of a tuple (return_dict=False) the first but the loss."""
+    if isinstance(outputs, tuple):
+        outputs = outputs[1:] if outputs[0].ndim == 0 else outputs
+    logits = logits_of(outputs)
+    if logits is None:
+        raise ValueError("the model returns no logits, as with use_liger_kernel=True: PortolanCallback asks for them in a pass of its own")
+    return logits
 
 
 def _labels_of(inputs: Mapping[str, Any], name: str) -> Any:
@@ -341,7 +355,7 @@ def _signature(model: Any, args: Any) -> set[str]:
     return {*parameters, "label", "label_ids", *_label_names(args, model)}
 
 
-def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any) -> None:
+def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any, how: _tokens.How) -> None:
     config = getattr(model, "config", None)
     more = {}
     names = getattr(config, "id2label", None)
@@ -352,6 +366,8 @@ def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any) -> None:
     name = getattr(config, "_name_or_path", None)
     if name:
         record["pretrained"] = str(name)
+    if _shifts(model) is not None:
+        record["language"] = {"observations": "tokens" if how.tokens else "examples", "correct_share": how.correct_share}
     default = args.run_name or os.path.basename(os.path.normpath(args.output_dir or "trainer"))
     trial = getattr(state, "is_hyper_param_search", False)
     recorder.open(default, record, resumed=state.global_step > 0, trial=trial, open_run=open_run, **more)

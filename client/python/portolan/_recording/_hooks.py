@@ -115,6 +115,11 @@ class Recorder:
         if self.run is not None:
             self._guarded(self.run.log_gold, epoch, ids, gold_probs, correct, gold)
 
+    def log_with(self, log: Callable[..., None], epoch: int, ids: Any, *arguments: Any) -> None:
+        """A batch that `log` records: ``log(run, epoch, ids, *arguments)``."""
+        self._rows += len(ids)
+        self._guarded(log, self.run, epoch, ids, *arguments)
+
     def end_epoch(self, epoch: int) -> None:
         if self.run is None:
             return
@@ -209,3 +214,11 @@ def say_at_close(run: Run) -> None:
 def warn(text: str) -> None:
     """One line on stderr, where the library's own go."""
     print(f"portolan: {text}", file=sys.stderr, flush=True)
+
+
+def warn_once(run: Run, kind: str, text: str) -> None:
+    """The same, once for each run and kind."""
+    said = run.__dict__.setdefault("_said", set())
+    if kind not in said:
+        said.add(kind)
+        warn(f"run {run.name}: {text}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from portolan._recording import _arrays
@@ -44,3 +44,18 @@ def check_column(who: str, dataset: Any, name: str) -> None:
         check_unique(who, list(dataset[name]))
     elif isinstance(dataset, (list, tuple)) and all(isinstance(one, Mapping) and name in one for one in dataset):
         check_unique(who, [one[name] for one in dataset])
+
+
+class PopIds:
+    """(ids, batch) of a list of examples that carry their ids."""
+
+    def __init__(self, collator: Callable[[Any], Any], id_column: str) -> None:
+        self.collator, self.id_column = collator, id_column
+
+    def __call__(self, examples: list[Any]) -> tuple[list[Any], Any]:
+        for example in examples:
+            if not isinstance(example, Mapping) or self.id_column not in example:
+                has = ", ".join(map(str, example)) if isinstance(example, Mapping) else type(example).__name__
+                raise KeyError(f"an example has no entry {self.id_column!r}; it has {has}")
+        ids = [example[self.id_column] for example in examples]
+        return ids, self.collator([{name: value for name, value in example.items() if name != self.id_column} for example in examples])

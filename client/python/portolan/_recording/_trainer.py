@@ -1,0 +1,109 @@
+"""What the hooks of the Trainer pass over: its examples, in the form that its collator takes, with their ids.
+
+A trainer may prepare the data set that it is given, as TRL's SFTTrainer does: it tokenizes, and what it trains on has neither the columns of
+the data set nor its ids. Its examples are those of the data set at the same places, or at the places that it says, where it has dropped or shuffled some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+
+IDS = "portolan_ids"
+
+
+def share(dataset: Any, id_column: str | None, args: Any, prepared: Any, signature: set[str]) -> Share:
+    """What this process passes over.
+
+    Args:
+        dataset: as the hook was given it.
+        args: the Trainer's.
+        prepared: what the Trainer trains on, as its data loader has it; None: not known.
+        signature: the columns that the model takes.
+    """
+    columns = getattr(prepared, "column_names", None)
+    keep = set(columns) if columns else signature if args.remove_unused_columns else None
+    ids: str | Sequence[Any] | None = id_column
+    has = _columns_of(dataset)
+    if columns and has and not has & set(columns):
+        places, given = _places(dataset, args, prepared, has), _ids_of(dataset, id_column)
+        ids = [given[place] for place in places]
+        dataset = prepared
+    return Share(dataset, ids, keep, args.process_index, args.world_size)
+
+
+def _columns_of(dataset: Any) -> set[str]:
+    columns = getattr(dataset, "column_names", None)
+    if columns is not None:
+        return set(columns)
+    first = dataset[0] if len(dataset) > 0 else None
+    return set(first) if isinstance(first, Mapping) else set()
+
+
+def _places(dataset: Any, args: Any, prepared: Any, has: set[str]) -> Sequence[int]:
+    """Where in `dataset` each example of `prepared` stands. A data set that was filtered or shuffled has a table of these places."""
+    count = len(dataset)
+    if getattr(args, "packing", False):
+        why = "packs several into a row, and no longer knows which: packing=False; padding_free=True packs what is in a batch, and keeps the ids"
+    elif not hasattr(prepared, "__len__"):
+        why = "takes them from a stream: use PortolanMixin"
+    elif getattr(prepared, "_indices", None) is not None and len(prepared._data) == count:
+        return prepared._indices.column(0).to_pylist()  # type: ignore[no-any-return]
+    elif len(prepared) == count:
+        return range(count)
+    else:
+        why = f"has made {len(prepared)} of them: which, is not known"
+    raise ValueError(
+        f"PortolanCallback was given {count} examples with {', '.join(sorted(has))}, and the trainer {why}. Or give the callback what the trainer has "
+        'made of them, if the ids are still there: trainer.add_callback(PortolanCallback(trainer.train_dataset, "id"))'
+    )
+
+
+def _ids_of(dataset: Any, id_column: str | None) -> Sequence[Any]:
+    if id_column is None:
+        return range(len(dataset))
+    return list(dataset[id_column]) if hasattr(dataset, "column_names") else [one[id_column] for one in dataset]
+
+
+class Share(Dataset):  # type: ignore[type-arg]
+    """(id, example) for every world-th example; as many for each process, some seen twice, so that all do the same number of steps.
+    `ids`: the column that holds them, one for each example, or None: the positions."""
+
+    def __init__(self, dataset: Any, ids: str | Sequence[Any] | None, keep: set[str] | None, process: int, world: int) -> None:
+        self.dataset, self.ids, self.keep = dataset, ids, keep
+        self.process, self.world = process, world
+
+    def __len__(self) -> int:
+        return -(-len(self.dataset) // self.world)
+
+    def __getitem__(self, index: int) -> tuple[Any, dict[str, Any]]:
+        at = (index * self.world + self.process) % len(self.dataset)
+        example = dict(self.dataset[at])
+        if isinstance(self.ids, str):
+            if self.ids not in example:
+                raise KeyError(f"example {at} has no entry {self.ids!r}; it has {', '.join(map(str, example))}")
+            one = example.pop(self.ids)
+        else:
+            one = at if self.ids is None else self.ids[at]
+        return one, {name: value for name, value in example.items() if self.keep is None or name in self.keep}
+
+
+class Collator:
+    """Collates apart from the ids, which a collator of the Trainer's could not pad. With `merge` the ids come in the batch, as an entry of
+    their own; of a plain dict, since a BatchEncoding loses text on its way to the device."""
+
+    def __init__(self, collator: Callable[[Any], Any], merge: bool = False) -> None:
+        self.collator, self.merge = collator, merge
+
+    def __call__(self, examples: list[Any]) -> Any:
+        if self.merge:
+            ids, batch = self.collator(examples)
+        else:
+            ids, batch = [one for one, _ in examples], self.collator([example for _, example in examples])
+        ids = [one.item() if hasattr(one, "item") else one for one in ids]
+        if ids and not isinstance(ids[0], str):
+            ids = torch.tensor(ids)
+        return {**batch, IDS: ids} if self.merge else (ids, dict(batch))
