@@ -107,8 +107,12 @@ check(void *context, struct portolan_error *error)
 		                             "FILE.html for a page");
 	if (map_html_is_meant(common->output))
 		return map_html_check(common);
-	if (line->html.data)
-		return options_wrong(common, "--data is of a page: -o FILE.html");
+	if (line->html.data && !request->source.colour)
+		return options_wrong(common, "--data: --colour names what to take from it; or draw a page: -o FILE.html");
+	if (line->html.text_count > 0)
+		return options_wrong(common, "--text is of a page: -o FILE.html");
+	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
+		return options_wrong(common, "--highlight -: standard input can be read only once, and --beside reads it twice");
 	status = check_picture(line, error);
 	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 	if (status != 0)
@@ -155,6 +159,12 @@ warn(const struct map_drawing *drawing)
 			message_warning("%s has no record for %s example%s of %s", request->source.colour_file,
 			                NUMBER_GROUPED(source->colour_unmatched),
 			                source->colour_unmatched == 1 ? "" : "s", source->name);
+		if (source->highlight_unknown > 0) {
+			message_warning("%s: %s id%s of no example of %s; the first is '%s'", request->source.highlight,
+			                NUMBER_GROUPED(source->highlight_unknown),
+			                source->highlight_unknown == 1 ? "" : "s", source->name, source->first_unknown);
+			its = request->common->strict ? STATUS_INCOMPLETE : its;
+		}
 		status = its > status ? its : status;
 	}
 	return status;
@@ -193,6 +203,8 @@ complete(struct map_line *line)
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
 	source->plain = request->path_count > 0;
+	if (line->html.data && !map_html_is_meant(line->common.output))
+		source->colour_file = line->html.data;
 	source->colour_name = source->colour;
 	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)
 		source->colour = NULL;
@@ -214,14 +226,16 @@ static const struct option_spec options[] = {
          .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
         {"y", "MEASURE", OPTION_TEXT, TO(request.source.y), .help = "What goes up. Default: confidence."},
         {"colour", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path",
-         .help = "Colour the points by this measure instead of correctness; with --density, each cell by its mean."},
+         .help = "Colour the points by this measure instead of correctness, or by the run's labels (gold); with --density, each cell by its mean."},
         {"color", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
-        {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color",
-         .help = "Take what --colour names from FILE: a field of JSONL, CSV or TSV, with a number for each example."},
-        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from data",
-         .help = "The field of the examples' ids in the files of --colour-file, --from and --data. Default: guid, else id; of --data there is none."},
+        {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color", .excludes = "data",
+         .help = "The same as --data."},
+        {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour color shift path density",
+         .help = "Draw the examples whose ids FILE has over all others, which are grey: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
+        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from data highlight",
+         .help = "The field of the examples' ids in the files of --data, --highlight and --from. Default: guid, else id; of --data there is none."},
         {"data", "FILE", OPTION_INPUT, TO(html.data), .needs = "id-field",
-         .help = "For FILE.html: the file that the model was trained on (JSON lines, CSV or TSV). --colour may name one of its columns."},
+         .help = "The file that the model was trained on (JSON lines, CSV or TSV). --colour names one of its columns, of numbers or of text."},
         {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
         {"density", NULL, OPTION_FLAG, TO(request.density),

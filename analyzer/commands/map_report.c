@@ -18,6 +18,23 @@ add_axis(struct report *report, const char *key, const struct map_axis *axis)
 	report_end(report);
 }
 
+/* As the key has them: names may be cut. */
+static void
+add_categories(struct report *report, const struct map_source *source, const struct map_data *map)
+{
+	report_begin_list(report, "categories");
+	for (unsigned k = 0; k < map->level_count; k++) {
+		const struct map_level *level = &map->levels[k];
+
+		report_begin(report, NULL);
+		report_text(report, "name", level->name);
+		report_whole(report, "examples", level->examples);
+		report_end(report);
+	}
+	report_end(report);
+	report_whole(report, "categories_in_others", source->others);
+}
+
 static void
 add_colour(struct report *report, const struct map_drawing *drawing)
 {
@@ -37,9 +54,15 @@ add_colour(struct report *report, const struct map_drawing *drawing)
 		report_real(report, "to", map->axes.colour.high);
 		report_whole(report, "examples_without", map->without_colour);
 	}
+	if (source->input.colouring == MAP_BY_CATEGORY)
+		add_categories(report, source, map);
 	if (file) {
 		report_text(report, "file", file);
 		report_whole(report, "unknown_ids", source->colour_unknown);
+	}
+	if (drawing->request->source.highlight) {
+		report_text(report, "file", drawing->request->source.highlight);
+		report_whole(report, "unknown_ids", source->highlight_unknown);
 	}
 	report_end(report);
 }

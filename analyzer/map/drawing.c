@@ -108,6 +108,10 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	drawing->source_count = 1;
+	if (request->density && drawing->sources[0].input.colouring == MAP_BY_CATEGORY)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "--density: a cell's colour is a mean, and %s is text: leave --density out",
+		                 drawing->sources[0].input.colour.name);
 	if (drawing->sources[0].is_cells && request->other)
 		return error_set(error, PORTOLAN_E_INVALID, "--from: %s has cells: a map of them has no run beside it",
 		                 request->from);
@@ -116,15 +120,21 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 		drawing->own.source.colour = drawing->sources[0].input.colour.name;
 	}
 	if (!request->other)
-		return 0;
+		return map_source_rank(drawing->sources, 1, error);
 	code = map_source_run(&drawing->sources[1], request->common, request->other, &drawing->sources[0],
 	                      &request->source, error);
 	drawing->source_count += code >= 0;
+	if (code >= 0 && request->source.colour_file &&
+	    drawing->sources[0].input.colouring != drawing->sources[1].input.colouring)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "--colour: what %s has of %s is numbers for one of the two runs, and text for the other",
+		        request->source.colour_file, request->source.colour);
 	if (code >= 0 && drawing->sources[0].input.colouring != drawing->sources[1].input.colouring)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s has no correctness, and %s has: give a --colour both have",
 		                 drawing->sources[0].name, drawing->sources[1].name);
-	return code;
+	return code < 0 ? code : map_source_rank(drawing->sources, 2, error);
 }
 
 /* Those of a map of cells. */

@@ -58,7 +58,7 @@ input_after(const struct film *film, const struct camera *camera)
 	input.regions = false;
 	input.x.values = trace_values(&camera->trace, input.x.name);
 	input.y.values = trace_values(&camera->trace, input.y.name);
-	if (film->drawing->request->source.colour_file)
+	if (source->colour_values) /* which no epoch changes */
 		input.colour.values = source->input.colour.values + camera->trace.block.first;
 	else if (input.colouring != MAP_PLAIN)
 		input.colour.values = trace_values(&camera->trace, input.colour.name);

@@ -19,7 +19,7 @@ ramp(t) = 65536 * along(t, 0xef, 0x93, 0x35, 0x1d) + 256 * along(t, 0xcb, 0xc7, 
 array Ramp[64]
 do for [k=1:64] { Ramp[k] = int(ramp((k - 1) / 63.0)) }
 part(v) = 1.0 * (v - colour_from) / (colour_to - colour_from)
-if (colouring eq 'correctness') { fill(v) = Colour[level(v)] }
+if (levels > 0) { fill(v) = Colour[level(v)] }
 if (colouring eq 'value') {
 	fill(v) = !(v == v) ? 0xb4b8c1 : part(v) >= 1 ? Ramp[64] : part(v) > 0 ? Ramp[1 + int(part(v) * 64)] : Ramp[1]
 }
@@ -71,7 +71,7 @@ do for [f=1:frames] {
 	if (animated) { set multiplot }
 	moved = beside * (f - 1)
 	last = f == frames || beside == 0
-	keyed = style eq 'points' && levels > 0 && last
+	keyed = style eq 'points' && colouring eq 'correctness' && last
 	key_left = 690 + moved
 
 	if (f == 1 || animated) {
@@ -135,7 +135,17 @@ do for [f=1:frames] {
 	}
 	if (keyed) {
 		set key at screen X(key_left),Y(map_top + 2) left top Left reverse samplen 0.6 spacing 1.3 width 0 noenhanced \
-			textcolor rgb ink title 'correctness' left
+			textcolor rgb ink title key_title left
+	}
+	if (colouring eq 'category' && last) {
+		set label 400 key_title at screen X(key_left),Y(map_top - 8) left noenhanced front textcolor rgb ink
+		do for [k=1:levels] {
+			y = map_top - 12 - 21 * k
+			set label 400 + k Level[k] at screen X(key_left + 22),Y(y) left noenhanced front textcolor rgb ink
+			set label 440 + k '' at screen X(key_left + 8),Y(y) front \
+				point pointtype Shape[k] pointsize KeySize[k] linewidth 1.4 linecolor rgb Colour[k]
+			set label 480 + k LevelCount[k] at screen X(key_left + key_width),Y(y) right noenhanced front textcolor rgb pale
+		}
 	}
 
 	if (style eq 'points') {
@@ -162,15 +172,15 @@ do for [f=1:frames] {
 
 	# Histograms right of the map, of its y, its x, and what colours it; of a shift, of both runs, in % of their examples.
 	if (panels > 0) {
-		set label 104 (style eq 'shift' ? '% of examples' : 'examples') at screen X(838),Y(map_top + 10) left front \
+		set label 104 (style eq 'shift' ? '% of examples' : 'examples') at screen X(panel_left),Y(map_top + 10) left front \
 			font 'DejaVu Sans,9' textcolor rgb pale
 	}
 	do for [k=1:panels] {
 		panel_height = (map_top - map_bottom - 2 * 62) / 3.0
 		panel_top = map_top - (k - 1) * (panel_height + 62)
 		panel = panels * (f - 1) + k
-		set lmargin at screen X(838)
-		set rmargin at screen X(984)
+		set lmargin at screen X(panel_left)
+		set rmargin at screen X(panel_right)
 		set bmargin at screen Y(panel_top - panel_height)
 		set tmargin at screen Y(panel_top)
 		set xlabel PanelName[k] noenhanced textcolor rgb ink offset 0,0.5
@@ -183,16 +193,24 @@ do for [f=1:frames] {
 			set xrange [-0.6:levels - 0.4]
 			set xtics ('0' 0, '1' levels - 1)
 			if (levels > 2) { set xtics add ('0.5' (levels - 1) / 2.0) }
+			if (colouring eq 'category') { unset xtics }
 		}
 		most = Most[panel]
 		step = step_for(most) > 1 ? step_for(most) : 1
 		set yrange [0:1.06 * most]
 		set ytics ('0' 0) font 'DejaVu Sans,9' offset 0.7,0
 		set for [i=1:int(1.06 * most / step)] ytics add (in_units(i * step, step) i * step)
+		means = k == 3 && colouring eq 'category'
+		if (means) {
+			set ytics 0,round_up(most / 3.0, 10.0 ** floor(log10(most / 3.0))) format '%g'
+			set xlabel offset 0,-0.4
+			plot $bars index panel - 1 using 1:2:(Colour[int($0) + 1]) with boxes linecolor rgb variable notitle
+		}
 		if (style eq 'shift') {
 			plot $bars index panel - 1 using 1:2 with boxes linecolor rgb '#0072b2' fillstyle transparent solid 0.45 notitle, \
 				'' index panel - 1 using 1:3 with histeps linewidth 1.6 linecolor rgb '#d55e00' notitle
-		} else {
+		}
+		if (!means && style ne 'shift') {
 			plot $bars index panel - 1 using 1:2 with boxes linecolor rgb word('#5d3a8e #3f8785 #93b48f', k) notitle
 		}
 		unset label

@@ -30,8 +30,11 @@
 #define MAP_BOTTOM 66.0
 #define MAP_TOP 618.0
 
-#define MAP_LEVELS_MAX 7
-#define MAP_CELLS_X 120 /* at most */
+#define MAP_LEVELS_MAX 7   /* of correctness */
+#define MAP_CATEGORIES 12  /* told apart; smaller ones are `others` */
+#define MAP_KEYS_MAX 16    /* levels of any kind */
+#define MAP_KEY_ROOM 150.0 /* how much wider a map is whose key has names and counts */
+#define MAP_CELLS_X 120    /* at most */
 #define MAP_CELLS_Y 110
 
 /* One marker, or the white edge below it. The file of points is an array of these, little-endian. */
@@ -41,10 +44,22 @@ struct map_point {
 	float edge;  /* 1: the edge */
 };
 
+/* What markers look like: their slots, each with a colour and a shape. */
+enum {
+	MAP_SLOT_LEVELS = 0, /* seven, of correctness: from never to always */
+	MAP_SLOT_CATEGORIES = MAP_LEVELS_MAX,
+	MAP_SLOT_OTHERS = MAP_SLOT_CATEGORIES + MAP_CATEGORIES,
+	MAP_SLOT_NONE,        /* examples that have no category */
+	MAP_SLOT_HIGHLIGHTED, /* and, in grey, */
+	MAP_SLOT_REST,
+	MAP_SLOTS,
+};
+
 struct map_level {
-	char name[16]; /* "0.83", "0.2–0.4" */
-	unsigned slot; /* 0 … 6: which of the seven shapes and colours */
+	char name[128]; /* "0.83", "0.2–0.4"; a category's: any text, perhaps cut */
+	unsigned slot;
 	uint64_t examples;
+	double sum; /* of what goes up, over these */
 };
 
 struct map_label {
@@ -55,7 +70,8 @@ struct map_label {
 enum map_colouring {
 	MAP_BY_CORRECTNESS, /* in levels, told apart by shape too */
 	MAP_BY_VALUE,
-	MAP_PLAIN, /* all the same grey */
+	MAP_BY_CATEGORY, /* told apart by shape too: the value is the category's level */
+	MAP_PLAIN,       /* all the same grey */
 };
 
 enum map_style {
@@ -75,8 +91,11 @@ struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
 	size_t epochs; /* by correctness: how many there are, if every example has them all; else MAP_LEVELS_MAX */
-	bool regions;  /* x and y are variability and confidence: their regions are counted, */
-	bool labelled; /* and named */
+	const struct map_level *levels; /* by category: names and slots, */
+	unsigned level_count;           /* MAP_KEYS_MAX at most */
+	bool on_top;                    /* the first level lies over all others, and has a sample of its own */
+	bool regions;                   /* x and y are variability and confidence: their regions are counted, */
+	bool labelled;                  /* and named */
 	const uint32_t *order;
 	size_t n;
 	uint32_t first;
@@ -108,7 +127,7 @@ struct map_data {
 	size_t point_count;                          /* twice those drawn: each has its edge before it */
 	float *counts, *means;                       /* of a cell; rows from below; where there is nothing, NaN */
 	double most_per_cell, least_mean, most_mean; /* of the cells that have one */
-	struct map_level levels[MAP_LEVELS_MAX];
+	struct map_level levels[MAP_KEYS_MAX];
 	unsigned level_count;
 	uint64_t x_bins[MAP_BINS], y_bins[MAP_BINS], colour_bins[MAP_BINS];
 	bool regions;
@@ -142,6 +161,9 @@ struct map_marker {
 };
 struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
 double map_marker_line(size_t shown); /* the line width of crosses */
+
+/* The colour of a slot's markers: "0072b2". */
+const char *map_slot_colour(unsigned slot);
 
 /* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
 int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);

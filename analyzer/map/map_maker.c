@@ -39,6 +39,20 @@ add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value, uint
 	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)] += weight;
 }
 
+/* The level of an example whose colour is one of levels. */
+static unsigned
+level_of(const struct map_data *data, double value, size_t epochs)
+{
+	return data->colouring == MAP_BY_CATEGORY ? (unsigned)value : map_level_of(value, epochs);
+}
+
+static void
+count_level(struct map_level *level, double y, uint64_t weight)
+{
+	level->examples += weight;
+	level->sum += y * (double)weight;
+}
+
 static void
 count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
 {
@@ -51,8 +65,9 @@ count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
 		data->examples += weight;
 		add_bin(data->x_bins, &data->axes.x, input->x.values[row], weight);
 		add_bin(data->y_bins, &data->axes.y, input->y.values[row], weight);
-		if (data->colouring == MAP_BY_CORRECTNESS)
-			data->levels[map_level_of(input->colour.values[row], epochs)].examples += weight;
+		if (data->level_count > 0)
+			count_level(&data->levels[level_of(data, input->colour.values[row], epochs)],
+			            input->y.values[row], weight);
 		else if (data->colouring == MAP_BY_VALUE && isfinite(input->colour.values[row]))
 			add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row], weight);
 		else if (data->colouring == MAP_BY_VALUE)
@@ -133,8 +148,8 @@ add_point(const struct map_maker *maker, const struct map_input *part, uint32_t 
 	        .x = (float)(part->x.values[row] + spread(data->axes.x.grid, seed, index, 0)),
 	        .y = (float)(part->y.values[row] + spread(data->axes.y.grid, seed, index, 1)),
 	};
-	if (data->colouring == MAP_BY_CORRECTNESS)
-		point->value = (float)map_level_of(part->colour.values[row], maker->epochs);
+	if (data->level_count > 0)
+		point->value = (float)level_of(data, part->colour.values[row], maker->epochs);
 	else if (data->colouring == MAP_BY_VALUE)
 		point->value = isfinite(part->colour.values[row]) ? (float)part->colour.values[row] : NAN;
 	point[1] = point[0];
@@ -239,6 +254,10 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 	data->means = malloc(cell_count * sizeof(*data->means));
 	if (input->colouring == MAP_BY_CORRECTNESS)
 		data->level_count = map_levels(input->epochs, data->levels);
+	if (input->colouring == MAP_BY_CATEGORY) {
+		data->level_count = input->level_count;
+		memcpy(data->levels, input->levels, input->level_count * sizeof(*input->levels));
+	}
 	if (maker->cells && data->points && data->counts && data->means)
 		return 0;
 	map_data_free(data);

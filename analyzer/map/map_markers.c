@@ -21,18 +21,60 @@
 #define ROWS ((size_t)((MAP_TOP - MAP_BOTTOM) / CELL))
 
 /* gnuplot's numbers. */
-enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13 };
-static const int shapes[MAP_LEVELS_MAX] = {DISC, CROSS, SQUARE, PLUS, DIAMOND, TRIANGLE, TRIANGLE_DOWN};
+enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13, SHAPES };
+
+/* Of correctness from never to always: blue, dark, red. Categories are told apart in pairs by at least 20 in CIELAB, as
+ * readers see them who have all colours, or do not see red or green as others do; those nearest to one another have
+ * other shapes. Every colour has at least three times the contrast to white that white has. */
+static const struct look {
+	const char *colour;
+	int shape;
+} looks[MAP_SLOTS] = {
+        {"5f7fe8", DISC},
+        {"3f55b5", CROSS},
+        {"2f3a70", SQUARE},
+        {"26262c", PLUS},
+        {"5e2f2b", DIAMOND},
+        {"963c31", TRIANGLE},
+        {"d0452f", TRIANGLE_DOWN},
+        [MAP_SLOT_CATEGORIES] = {"0072b2", DISC},
+        {"d55e00", SQUARE},
+        {"009e73", TRIANGLE},
+        {"26262c", DIAMOND},
+        {"e6004d", TRIANGLE_DOWN},
+        {"009fbf", SQUARE},
+        {"733f6a", TRIANGLE},
+        {"4c2600", DISC},
+        {"0000e6", DIAMOND},
+        {"0073e6", TRIANGLE_DOWN},
+        {"1d2b73", SQUARE},
+        {"001a99", TRIANGLE},
+        [MAP_SLOT_OTHERS] = {"757a85", DISC},
+        [MAP_SLOT_NONE] = {"8f949f", PLUS},
+        [MAP_SLOT_HIGHLIGHTED] = {"a50026", DISC},
+        [MAP_SLOT_REST] = {"8f949f", DISC},
+};
+
+const char *
+map_slot_colour(unsigned slot)
+{
+	return looks[slot].colour;
+}
 
 /* Of a terminal: the radius of its disc of size 1, in units; how far its diamonds and triangles reach, in such radii;
  * and the sizes that make the shapes look alike. The SVG's crosses have thin lines. */
 struct metrics {
 	double radius, diamond, triangle_apex, triangle_base, triangle_half_width;
-	double sizes[MAP_LEVELS_MAX];
+	double sizes[SHAPES];
 };
-static const struct metrics cairo = {3.075, 1, 1, 1, 1, {1.0, 0.95, 0.9, 1.05, 1.2, 1.15, 1.15}};
-static const struct metrics gif = {2.0, 1, 1.33, 0.67, 1.33, {1.5, 1.42, 1.4, 1.57, 1.72, 1.35, 1.35}};
-static const struct metrics svg = {4.65, 1.41, 1.38, 0.71, 1.39, {0.76, 0.76, 0.72, 0.84, 0.65, 0.65, 0.65}};
+#define SIZES(disc, cross, square, plus, diamond, triangle)                                                            \
+	{                                                                                                              \
+		[DISC] = disc, [CROSS] = cross, [SQUARE] = square, [PLUS] = plus, [DIAMOND] = diamond,                 \
+		[TRIANGLE] = triangle, [TRIANGLE_DOWN] = triangle                                                      \
+	}
+static const struct metrics cairo = {3.075, 1, 1, 1, 1, SIZES(1.0, 0.95, 0.9, 1.05, 1.2, 1.15)};
+static const struct metrics gif = {2.0, 1, 1.33, 0.67, 1.33, SIZES(1.5, 1.42, 1.4, 1.57, 1.72, 1.35)};
+static const struct metrics svg = {4.65, 1.41, 1.38, 0.71, 1.39, SIZES(0.76, 0.76, 0.72, 0.84, 0.65, 0.65)};
 
 static const struct metrics *
 metrics_of(enum picture_format format)
@@ -68,15 +110,16 @@ struct map_marker
 map_marker(enum picture_format format, unsigned slot, size_t shown)
 {
 	const struct metrics *metrics = metrics_of(format);
-	bool is_cross = shapes[slot] == PLUS || shapes[slot] == CROSS;
-	double base = size_for(shown), size = base * metrics->sizes[slot];
+	int shape = looks[slot].shape;
+	bool is_cross = shape == PLUS || shape == CROSS;
+	double base = size_for(shown) * (slot == MAP_SLOT_HIGHLIGHTED ? 1.5 : 1), size = base * metrics->sizes[shape];
 
 	return (struct map_marker){
-	        .shape = shapes[slot],
+	        .shape = shape,
 	        .size = size,
-	        .edge_shape = is_cross ? DISC : shapes[slot],
+	        .edge_shape = is_cross ? DISC : shape,
 	        .edge_size = size * (is_cross ? 0.9 : edge_for(base)),
-	        .key_size = 1.2 * metrics->sizes[slot],
+	        .key_size = 1.2 * metrics->sizes[shape],
 	};
 }
 
@@ -159,7 +202,7 @@ is_seen(const struct canvas *canvas, const struct map_marker *marker, double x, 
 static unsigned
 slot_of(const struct map_data *data, const struct map_point *point)
 {
-	return data->colouring == MAP_BY_CORRECTNESS ? data->levels[(unsigned)point->value].slot : 0;
+	return data->level_count > 0 ? data->levels[(unsigned)point->value].slot : 0;
 }
 
 int

@@ -40,6 +40,44 @@ map_sample_draw(struct map_sample *sample, size_t n, uint64_t most, uint64_t see
 	return PORTOLAN_E_MEMORY;
 }
 
+/* Places of one kind, drawn, behind those that the sample has. */
+static void
+add_drawn(struct map_sample *sample, uint32_t *places, size_t n, uint64_t most, struct random_state *random)
+{
+	size_t count = most < n ? (size_t)most : n;
+
+	random_sample(random, places, n, count);
+	for (size_t i = 0; i < count; i++, sample->count++)
+		sample->items[sample->count] = (struct sort_item){.key = places[i], .value = (uint32_t)sample->count};
+}
+
+int
+map_sample_draw_apart(struct map_sample *sample, const uint8_t *marked, size_t n, uint64_t most, uint64_t seed,
+                      struct portolan_error *error)
+{
+	uint32_t *places = array_new(n, sizeof(*places), "examples to draw from", error);
+	size_t rest = 0, last = n; /* the others from the beginning, the marked ones from the end */
+	struct random_state random;
+
+	*sample = (struct map_sample){0};
+	if (!places)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < n; i++)
+		places[marked[i] ? --last : rest++] = (uint32_t)i;
+	sample->items = array_new((most < rest ? (size_t)most : rest) + (most < n - rest ? (size_t)most : n - rest),
+	                          sizeof(*sample->items), "examples of a sample", error);
+	random_seed(&random, seed);
+	if (sample->items) {
+		add_drawn(sample, places, rest, most, &random);
+		add_drawn(sample, places + rest, n - rest, most, &random);
+	}
+	array_free(places);
+	if (sample->items && sort(sample, error) >= 0)
+		return 0;
+	map_sample_free(sample);
+	return PORTOLAN_E_MEMORY;
+}
+
 void
 map_sample_free(struct map_sample *sample)
 {

@@ -17,6 +17,11 @@ struct map_sample {
 
 /* At most `most` of n < 2^32 examples. *sample is the caller's to map_sample_free(). */
 int map_sample_draw(struct map_sample *sample, size_t n, uint64_t most, uint64_t seed, struct portolan_error *error);
+
+/* The same, of those that are marked and of the others apart: at most `most` of each, and the marked ones are drawn
+ * last. marked[place] is 0 or not. */
+int map_sample_draw_apart(struct map_sample *sample, const uint8_t *marked, size_t n, uint64_t most, uint64_t seed,
+                          struct portolan_error *error);
 void map_sample_free(struct map_sample *sample); /* may be called twice */
 
 /* From places in `order` to what stands there, and sorted by that. */

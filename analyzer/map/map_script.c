@@ -6,6 +6,8 @@
  */
 #include "drawing.h"
 
+#include "program/number.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,10 +18,9 @@
 
 #define PANEL_NAME_ROOM (166 / LABEL_EM)
 #define BAR_HEIGHT 300.0 /* of colours */
-
-/* From never correct to always: blue, dark, red, told apart by lightness too, and by shape. */
-static const char *const colours[MAP_LEVELS_MAX] = {"5f7fe8", "3f55b5", "2f3a70", "26262c",
-                                                    "5e2f2b", "963c31", "d0452f"};
+#define KEY_ROOM 230.0   /* of a key with names and counts */
+#define KEY_MARKER 22.0
+#define KEY_COUNT 70.0
 
 /* What one script shows. */
 struct sheet {
@@ -52,8 +53,10 @@ set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axi
 static void
 set_colours(const struct sheet *sheet)
 {
-	static const char *const colourings[] = {
-	        [MAP_BY_CORRECTNESS] = "correctness", [MAP_BY_VALUE] = "value", [MAP_PLAIN] = "plain"};
+	static const char *const colourings[] = {[MAP_BY_CORRECTNESS] = "correctness",
+	                                         [MAP_BY_VALUE] = "value",
+	                                         [MAP_BY_CATEGORY] = "category",
+	                                         [MAP_PLAIN] = "plain"};
 	const struct map_column column = {.name = ""};
 	struct map_range range = MAP_RANGE_EMPTY;
 	struct map_axis axis = sheet->maps[0].axes.colour;
@@ -71,6 +74,10 @@ set_colours(const struct sheet *sheet)
 		axis = (struct map_axis){.low = 1, .high = most, .step = most};
 	else if (sheet->style != MAP_SCATTER)
 		map_axis_make(&axis, &column, range, 0);
+	script_set_text(sheet->stream, "key_title",
+	                sheet->maps[0].colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
+	                                                            : "correctness",
+	                KEY_ROOM / LABEL_EM);
 	fprintf(sheet->stream, "colouring = '%s'\n", colourings[sheet->maps[0].colouring]);
 	script_set(sheet->stream, "colour_bar",
 	           sheet->style != MAP_SCATTER || sheet->maps[0].colouring == MAP_BY_VALUE);
@@ -82,15 +89,19 @@ set_colours(const struct sheet *sheet)
 static void
 set_levels(const struct sheet *sheet)
 {
+	double name_room = (KEY_ROOM - KEY_MARKER - (sheet->is_beside ? 0 : KEY_COUNT)) / LABEL_EM;
+
 	script_set(sheet->stream, "levels", sheet->levels);
 	script_set(sheet->stream, "markers", sheet->markers);
-	script_declare(sheet->stream, "Level Colour Shape EdgeShape KeySize", sheet->markers);
+	script_declare(sheet->stream, "Level LevelCount Colour Shape EdgeShape KeySize", sheet->markers);
 	for (unsigned k = 0; k < sheet->markers; k++) {
 		const struct map_level *level = &sheet->maps[0].levels[k];
 		struct map_marker marker = map_marker(sheet->format, level->slot, sheet->maps[0].shown);
 
-		fprintf(sheet->stream, "Level[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1, level->name,
-		        k + 1, colours[level->slot], k + 1, marker.key_size);
+		script_set_text_item(sheet->stream, "Level", k + 1, level->name, name_room);
+		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1,
+		        sheet->is_beside ? "" : NUMBER_GROUPED(level->examples), k + 1, map_slot_colour(level->slot),
+		        k + 1, marker.key_size);
 		script_set_items(sheet->stream, "Shape EdgeShape", k + 1, (double[]){marker.shape, marker.edge_shape});
 	}
 }
@@ -135,29 +146,46 @@ set_frames(const struct sheet *sheet)
 	}
 }
 
-/* A histogram right of a map: of its y, its x, or what colours it. */
+/* A histogram right of a map: of its y, its x, or what colours it; of categories, their means of what goes up. */
 struct panel {
-	const char *name;
+	char name[288];
 	double low, high, width, step; /* of the bins; between tics */
 	unsigned bins;
-	uint64_t counts[MAP_BINS];
+	double bars[MAP_BINS];
 };
+
+/* A bar for each level. */
+static struct panel
+level_panel(const struct map_data *map)
+{
+	struct panel panel = {"correctness", -0.5, map->level_count - 0.5, 1, 1, map->level_count, {0}};
+
+	if (map->colouring == MAP_BY_CATEGORY)
+		snprintf(panel.name, sizeof(panel.name), "mean %s", map->axes.y.name);
+	for (unsigned k = 0; k < map->level_count; k++) {
+		double examples = (double)map->levels[k].examples;
+
+		panel.bars[k] = map->colouring == MAP_BY_CORRECTNESS ? examples
+		                : examples > 0                       ? map->levels[k].sum / examples
+		                                                     : 0;
+	}
+	return panel;
+}
 
 static struct panel
 panel_of(const struct map_data *map, unsigned number)
 {
 	const struct map_axis *axis = number == 0 ? &map->axes.y : number == 1 ? &map->axes.x : &map->axes.colour;
 	const uint64_t *bins = number == 0 ? map->y_bins : number == 1 ? map->x_bins : map->colour_bins;
-	struct panel panel = {axis->name,      axis->low,        axis->low + axis->bins * axis->bin_width,
-	                      axis->bin_width, axis->panel_step, axis->bins};
+	struct panel panel = {
+	        "",         axis->low, axis->low + axis->bins * axis->bin_width, axis->bin_width, axis->panel_step,
+	        axis->bins, {0}};
 
-	if (number < 2 || map->colouring == MAP_BY_VALUE) {
-		memcpy(panel.counts, bins, sizeof(panel.counts));
-		return panel;
-	}
-	panel = (struct panel){"correctness", -0.5, map->level_count - 0.5, 1, 1, map->level_count};
-	for (unsigned k = 0; k < map->level_count; k++)
-		panel.counts[k] = map->levels[k].examples;
+	if (number == 2 && map->level_count > 0)
+		return level_panel(map);
+	snprintf(panel.name, sizeof(panel.name), "%s", axis->name);
+	for (unsigned b = 0; b < axis->bins; b++)
+		panel.bars[b] = (double)bins[b];
 	return panel;
 }
 
@@ -178,12 +206,11 @@ tic_format(const struct panel *panel)
 static double
 bar_of(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 {
-	uint64_t sum = 0;
+	double sum = 0;
 
 	for (unsigned b = 0; b < panel->bins; b++)
-		sum += panel->counts[b];
-	return sheet->style == MAP_SHIFT && sum > 0 ? (double)panel->counts[bar] * (100 / (double)sum)
-	                                            : (double)panel->counts[bar];
+		sum += panel->bars[b];
+	return sheet->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
 
 /* What all frames' panels show, and then their bars: of a shift, before and after. */
@@ -253,6 +280,9 @@ set_layout(const struct sheet *sheet)
 	script_set(sheet->stream, "map_right", MAP_RIGHT);
 	script_set(sheet->stream, "map_bottom", MAP_BOTTOM);
 	script_set(sheet->stream, "map_top", MAP_TOP);
+	script_set(sheet->stream, "panel_left", sheet->width - 162);
+	script_set(sheet->stream, "panel_right", sheet->width - 16);
+	script_set(sheet->stream, "key_width", KEY_ROOM);
 	script_declare(sheet->stream, "LabelWidth", REGION_COUNT);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		script_set_items(sheet->stream, "LabelWidth", r + 1, &map_label_widths[r]);
@@ -263,9 +293,11 @@ set_layout(const struct sheet *sheet)
 double
 map_script_width(const struct map_drawing *drawing, size_t count)
 {
+	double key = drawing->sources[0].input.colouring == MAP_BY_CATEGORY ? MAP_KEY_ROOM : 0;
+
 	if (count == 2 && !drawing->is_animation && map_drawing_style(drawing->request) != MAP_SHIFT)
-		return MAP_COMPACT_WIDTH + MAP_BESIDE;
-	return drawing->request->compact ? MAP_COMPACT_WIDTH : MAP_WIDTH;
+		return MAP_COMPACT_WIDTH + MAP_BESIDE + key;
+	return (drawing->request->compact ? MAP_COMPACT_WIDTH : MAP_WIDTH) + key;
 }
 
 void
@@ -281,7 +313,7 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	        .drawing = drawing,
 	        .format = format,
 	        .style = map_drawing_style(drawing->request),
-	        .is_beside = map_script_width(drawing, count) > MAP_WIDTH,
+	        .is_beside = count == 2 && !drawing->is_animation && map_drawing_style(drawing->request) != MAP_SHIFT,
 	        .width = map_script_width(drawing, count),
 	        .maps = maps,
 	        .first = first,
@@ -294,7 +326,10 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	if (sheet.style == MAP_SHIFT)
 		sheet.frames = 1;
 	if (!drawing->request->compact && !sheet.is_beside)
-		sheet.panels = maps->colouring == MAP_PLAIN || drawing->sources[0].is_cells ? 2 : 3;
+		sheet.panels = maps->colouring == MAP_PLAIN || drawing->sources[0].is_cells ||
+		                               (maps->colouring == MAP_BY_CATEGORY && axes->y.low < 0)
+		                       ? 2
+		                       : 3;
 	map_drawing_title(title, drawing);
 	fprintf(stream, "style = '%s'\n", styles[sheet.style]);
 	script_set(stream, "animated", format == PICTURE_GIF);

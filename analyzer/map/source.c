@@ -119,6 +119,12 @@ want(struct dynamics_request *wanted, const char *name)
 		wanted->user = true;
 }
 
+bool
+map_source_is_gold(const struct map_source_request *request)
+{
+	return request->colour && !request->colour_file && strcmp(request->colour, "gold") == 0;
+}
+
 /* Correctness where nothing else colours the examples, unless they are to be plain. */
 enum map_colouring
 map_source_colouring(const struct map_source_request *request)
@@ -139,7 +145,8 @@ describe(struct map_source *source, const struct map_source_request *request, st
 	input->regions = map_source_is_data_map(request);
 	if (code >= 0)
 		code = take_column(dynamics, "--y", request->y, &input->y, error);
-	if (code >= 0 && input->colouring != MAP_PLAIN && !request->colour_file)
+	if (code >= 0 && input->colouring != MAP_PLAIN && !request->colour_file && !request->highlight &&
+	    !map_source_is_gold(request))
 		code = take_column(dynamics, "--colour", request->colour ? request->colour : "correctness",
 		                   &input->colour, error);
 	return code;
@@ -180,8 +187,12 @@ load(struct map_source *source, const struct map_source_request *request, struct
 	set_steps(dynamics, input);
 	input->x.values = dynamics_column(dynamics, input->x.name)->values;
 	input->y.values = dynamics_column(dynamics, input->y.name)->values;
-	if (request->colour_file)
+	if (request->highlight)
+		code = map_source_read_highlight(source, request, error);
+	else if (request->colour_file)
 		code = map_source_read_colour(source, request, error);
+	else if (map_source_is_gold(request))
+		code = map_source_take_labels(source, error);
 	else if (input->colouring != MAP_PLAIN)
 		input->colour.values = dynamics_column(dynamics, input->colour.name)->values;
 	return code < 0 ? code : map_source_list_drawn(source, error);
@@ -197,8 +208,11 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 	*source = (struct map_source){.is_run = true};
 	want(&wanted, request->x);
 	want(&wanted, request->y);
-	if (map_source_colouring(request) == MAP_BY_CORRECTNESS)
+	wanted.gold = map_source_is_gold(request);
+	if (map_source_colouring(request) == MAP_BY_CORRECTNESS && !request->highlight)
 		want(&wanted, "correctness");
+	else if (wanted.gold)
+		; /* labels, which are no column */
 	else if (request->colour && !request->colour_file)
 		want(&wanted, request->colour);
 	if (first && first->is_run)
@@ -221,6 +235,8 @@ map_source_free(struct map_source *source)
 	array_free(source->drawn);
 	array_free(source->colour_values);
 	array_free(source->cell_values);
+	array_free(source->category);
+	names_free(&source->categories);
 	free(source->colour_name);
 	if (source->is_run) {
 		dynamics_free(&source->dynamics);
@@ -247,6 +263,26 @@ map_source_find(const struct map_source *source, const char *id, int64_t *row, s
 	return 0;
 }
 
+/* What lies on top has a sample of its own: a few among many would not be in one of all. */
+static int
+draw_sample(struct map_sample *sample, const struct map_input *input, const struct map_options *options,
+            struct portolan_error *error)
+{
+	uint8_t *marked;
+	int code;
+
+	if (!input->on_top)
+		return map_sample_draw(sample, input->n, options->sample, options->seed, error);
+	marked = array_new(input->n, sizeof(*marked), "marks", error);
+	if (!marked)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < input->n; i++)
+		marked[i] = input->colour.values[input->order[i]] == 0;
+	code = map_sample_draw_apart(sample, marked, input->n, options->sample, options->seed, error);
+	array_free(marked);
+	return code;
+}
+
 int
 map_source_map(struct map_source *source, const struct map_input *input, const struct map_axes *axes,
                const struct map_options *options, struct map_data *data, struct map_sample *sample,
@@ -257,7 +293,7 @@ map_source_map(struct map_source *source, const struct map_input *input, const s
 	int code;
 
 	*data = (struct map_data){0};
-	code = map_sample_draw(&drawn, input->n, options->sample, options->seed, error);
+	code = draw_sample(&drawn, input, options, error);
 	if (code >= 0)
 		code = map_maker_begin(&maker, input, axes, data, error);
 	if (code >= 0)

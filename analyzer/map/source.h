@@ -17,17 +17,20 @@ struct map_source_request {
 	const char *colour_name; /* of cells: what the means are of; NULL: it is not said */
 	const char *colour_file; /* the column's file; NULL: the source's own */
 	const char *id_field;    /* of files; NULL: guid, else id */
+	const char *highlight;   /* a file of ids, which are drawn over the others; NULL: none */
 	bool plain;              /* coloured by nothing */
 };
 
 struct map_source {
-	char name[272];            /* the run's, or the file's without its folder */
-	struct map_input input;    /* of the examples that can be drawn */
-	struct map_ranges ranges;  /* of these */
-	size_t count;              /* examples */
-	size_t without_place;      /* of these, without an x or a y (or, in a file, a correctness): not drawn */
-	uint64_t colour_unknown;   /* records of the colour file that are of no example */
-	uint64_t colour_unmatched; /* examples without a record there */
+	char name[272];             /* the run's, or the file's without its folder */
+	struct map_input input;     /* of the examples that can be drawn */
+	struct map_ranges ranges;   /* of these */
+	size_t count;               /* examples */
+	size_t without_place;       /* of these, without an x or a y (or, in a file, a correctness): not drawn */
+	uint64_t colour_unknown;    /* records of the colour file that are of no example */
+	uint64_t colour_unmatched;  /* examples without a record there */
+	uint64_t highlight_unknown; /* ids to be highlighted that are of no example; */
+	char first_unknown[64];     /* the first of them, perhaps cut */
 	bool is_run;
 	bool is_cells;            /* examples counted elsewhere: a row of the input is a cell; */
 	struct map_axes axes;     /* x, y and how many cells along them */
@@ -41,6 +44,10 @@ struct map_source {
 	struct ids table_ids;
 	double *colour_values, *cell_values;
 	char *colour_name;
+	struct names categories; /* what tells examples apart: a column's texts, or the run's labels */
+	int32_t *category;       /* by row: which; −1: none */
+	struct map_level levels[MAP_KEYS_MAX];
+	unsigned others; /* categories that have no level of their own */
 };
 
 /* `first`: a source of the same store, to be freed later than this; or NULL. An unknown measure is an error that names
@@ -49,9 +56,13 @@ int map_source_run(struct map_source *source, const struct common_options *commo
                    const struct map_source *first, const struct map_source_request *request,
                    struct portolan_error *error);
 
+/* Makes levels of the categories of one or two sources, the same for both: those with most examples first, of as many
+ * by name. Sources that are coloured by something else stay as they are. */
+int map_source_rank(struct map_source *sources, size_t count, struct portolan_error *error);
+
 /* Correctness may be a count: the highest is then taken for the number of epochs, unless there is a column `epochs`. A
- * file with the columns x_low, x_high, y_low, y_high and count is one of cells, as is_cells says; of the request x, y and
- * colour are then names for what it has. */
+ * file with the columns x_low, x_high, y_low, y_high and count is one of cells, as is_cells says; of the request x, y
+ * and colour are then names for what it has. */
 int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
                     struct portolan_error *error);
 

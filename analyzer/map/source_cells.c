@@ -265,6 +265,9 @@ map_source_read_cells(struct map_source *source, const struct user_file *file, c
 	if (request->colour_name && !cells.has_colour)
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "--colour: %s has cells without the column 'colour', the mean in each", file->path);
+	if (code >= 0 && request->highlight)
+		code = error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has cells, and no examples to highlight",
+		                 file->path);
 	if (code >= 0 && request->colour_file)
 		code = error_set(error, PORTOLAN_E_INVALID, "--colour-file: %s has cells, and no examples to colour",
 		                 file->path);

@@ -76,9 +76,7 @@ read_colour_column(struct map_source *source, const struct user_file *file, cons
 	source->colour_unknown = attributes.unknown;
 	source->colour_unmatched = attributes.unmatched;
 	join_warn(&attributes.oddities, file->path, wanted.id_field);
-	if (attributes.list[0].kind == ATTRIBUTE_CATEGORY)
-		code = map_source_refuse_text(file, &attributes.list[0], option, error);
-	else if (attributes.unmatched == source->count && attributes.oddities.odd[0])
+	if (attributes.unmatched == source->count && attributes.oddities.odd[0])
 		code = error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "none of the %llu records of %s is of an example: field %s has '%s', and the ids of %s are "
@@ -89,6 +87,8 @@ read_colour_column(struct map_source *source, const struct user_file *file, cons
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "none of the %llu records of %s is of an example of %s (see --id-field)",
 		                 (unsigned long long)attributes.records, file->path, source->name);
+	else if (attributes.list[0].kind == ATTRIBUTE_CATEGORY)
+		code = map_source_take_categories(source, &attributes.list[0], source->order, error);
 	else
 		code = take_colour(source, &attributes.list[0], source->ids->rows, error);
 	attributes_free(&attributes);

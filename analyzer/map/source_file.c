@@ -90,9 +90,11 @@ check_columns(const struct map_source *source, const struct user_file *file, con
 	for (size_t a = 0; a < source->table.count && code >= 0; a++) {
 		const struct attribute *attribute = &source->table.list[a];
 
-		if (attribute->kind == ATTRIBUTE_CATEGORY)
+		if (attribute->kind == ATTRIBUTE_CATEGORY &&
+		    (strcmp(options[a], "--colour") != 0 || map_source_is_correctness(attribute->name)))
 			code = map_source_refuse_text(file, attribute, options[a], error);
-		else if (map_source_kind(attribute->name) != MAP_ANY && !map_source_is_correctness(attribute->name))
+		else if (attribute->kind == ATTRIBUTE_NUMBER && map_source_kind(attribute->name) != MAP_ANY &&
+		         !map_source_is_correctness(attribute->name))
 			code = check_range(source, file, attribute, 1, error);
 	}
 	return code;
@@ -128,8 +130,13 @@ fill_from_file(struct map_source *source, const struct user_file *file, const st
 	take_attribute(source, request->y, &input->y);
 	input->colouring = map_source_colouring(request);
 	input->regions = map_source_is_data_map(request);
+	if (request->highlight)
+		return map_source_read_highlight(source, request, error);
 	if (request->colour_file)
 		return map_source_read_colour(source, request, error);
+	if (input->colouring == MAP_BY_VALUE &&
+	    find_attribute(&source->table, request->colour)->kind == ATTRIBUTE_CATEGORY)
+		return map_source_take_categories(source, find_attribute(&source->table, request->colour), NULL, error);
 	if (input->colouring == MAP_BY_VALUE)
 		take_attribute(source, request->colour, &input->colour);
 	else if (input->colouring == MAP_BY_CORRECTNESS && find_attribute(&source->table, "correctness"))

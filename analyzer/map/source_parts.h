@@ -25,6 +25,17 @@ bool map_source_has_cells(const struct user_file *file);
 int map_source_read_cells(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
                           struct portolan_error *error);
 
+/* Is it coloured by the run's labels? */
+bool map_source_is_gold(const struct map_source_request *request);
+
+/* The source's categories: the labels of its run, which has been read; or a column of text, whose names move over:
+ * position i is row order[i], or row i where there is no order. Or who is in the file to be highlighted. */
+int map_source_take_labels(struct map_source *source, struct portolan_error *error);
+int map_source_take_categories(struct map_source *source, struct attribute *attribute, const uint32_t *order,
+                               struct portolan_error *error);
+int map_source_read_highlight(struct map_source *source, const struct map_source_request *request,
+                              struct portolan_error *error);
+
 /* The error for a column of text. */
 int map_source_refuse_text(const struct user_file *file, const struct attribute *attribute, const char *option,
                            struct portolan_error *error);

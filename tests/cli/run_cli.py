@@ -307,7 +307,7 @@ CASES = {
     "map-colour-no-column": "map bell --colour-file agree.csv --colour agreemant -o x.png",
     "map-colour-no-field": "map bell --colour-file agree.jsonl --colour nothing -o x.png",
     "map-colour-no-id-field": "map bell --colour-file agree.csv --id-field guid --colour agreement -o x.png",
-    "map-colour-text": "map bell --colour-file agree.csv --colour label -o x.png",
+    "map-colour-text": "map bell --density --colour-file agree.csv --colour label -o x.png",
     "map-colour-twice": "map bell --colour-file twice.csv --colour agreement -o x.png",
     "map-colour-malformed": "map bell --colour-file broken-agree.jsonl --colour agreement -o x.png",
     "map-colour-object": "map bell --colour-file object.jsonl --colour agreement -o x.png",

@@ -34,6 +34,7 @@ ROWS = [
     ("map r", ["--colour-file --colour c"], ["-o .png"]),
     ("map", ["--from"], ["-o .png"]),
     ("map r", ["--data --id-field id"], ["-o .html"]),
+    ("map r", ["--data --id-field id --colour c", "--highlight"], ["-o .png"]),
     ("map r --frames frames", ["--colour-file --colour c"], ["-o .gif"]),
     ("select r --by ambiguous", ["--only", "--exclude", "--join --id-field id", "--within"], ["-o"]),
     ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--join --id-field id", "--within"], ["-o"]),

@@ -1,0 +1,152 @@
+/*
+ * source_highlight.c: the examples that a map draws over the others: those whose ids a file of the user's has; see
+ * source.h.
+ *
+ * The file is what another command wrote, or a person: ids, one a line, or as a NumPy array; or records (JSON lines,
+ * CSV, TSV), such as the flips of `portolan noise plan`, with the ids in a field.
+ */
+#include "source_parts.h"
+
+#include "dynamics/arrays.h"
+#include "files/list.h"
+#include "program/number.h"
+
+#include <portolan/error.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST 1.0 /* the level of all others; that of the highlighted is 0 */
+
+struct marking {
+	struct map_source *source;
+	const struct map_source_request *request;
+	struct ids_index index;
+	const char *unit;
+	uint64_t ids;
+};
+
+/* False: no id of this source can be written so. */
+static bool
+mark(struct marking *marking, const char *id, size_t length)
+{
+	struct map_source *source = marking->source;
+	int64_t position = ids_index_find(&marking->index, id, length);
+	uint64_t number;
+
+	marking->ids++;
+	if (position >= 0) {
+		source->colour_values[source->order[position]] = 0;
+		return true;
+	}
+	if (source->highlight_unknown++ == 0)
+		snprintf(source->first_unknown, sizeof(source->first_unknown), "%.*s", (int)(length < 60 ? length : 60),
+		         id);
+	return source->ids->kind != STORE_ID_INT || number_parse_whole(id, length, &number);
+}
+
+static int
+mark_listed(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+{
+	struct marking *marking = context;
+
+	if (!mark(marking, id, length))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line; or a "
+		                 "file whose name ends with .csv, .tsv or .jsonl, with the ids in --id-field)",
+		                 marking->request->highlight, marking->unit, (unsigned long long)place,
+		                 (int)(length < 60 ? length : 60), id, marking->source->name);
+	return 0;
+}
+
+/* The ids are a field of records. */
+static int
+mark_records(struct marking *marking, struct portolan_error *error)
+{
+	static const char *const option = "--id-field";
+	struct fields_reader reader = {0};
+	struct user_file file;
+	struct fields fields;
+	const char *id_field;
+	int code = user_file_open(&file, "--highlight", marking->request->highlight, error);
+
+	if (code < 0)
+		return code;
+	id_field = map_source_id_field(&file, marking->request->id_field);
+	code = fields_init(&fields, &file, &id_field, &option, 1, error);
+	fields_begin(&reader, &fields, user_file_whole(&file));
+	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+		const struct field *id = &reader.found[0];
+
+		if (!join_is_id(id))
+			code = fields_wrong(&reader, error, ": field %s: no id", id_field);
+		else if (!mark(marking, id->at, id->length))
+			code = fields_wrong(&reader, error,
+			                    ": field %s: '%.*s' is no whole number, as the ids of %s are", id_field,
+			                    fields_shown(id), id->at, marking->source->name);
+	}
+	fields_end(&reader);
+	user_file_close(&file);
+	return code;
+}
+
+static bool
+has_records(const char *path)
+{
+	static const char *const endings[] = {".csv", ".tsv", ".jsonl"};
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strcasecmp(dot, endings[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The key says from which file they are. */
+static void
+make_levels(struct map_source *source, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	source->levels[0] = (struct map_level){.slot = MAP_SLOT_HIGHLIGHTED};
+	source->levels[1] = (struct map_level){.name = "all others", .slot = MAP_SLOT_REST};
+	snprintf(source->levels[0].name, sizeof(source->levels[0].name), "%.127s",
+	         strcmp(path, "-") == 0 ? "highlighted"
+	         : slash                ? slash + 1
+	                                : path);
+	source->input.levels = source->levels;
+	source->input.level_count = 2;
+	source->input.on_top = true;
+	source->input.colouring = MAP_BY_CATEGORY;
+	source->input.colour = (struct map_column){.name = "highlighted", .values = source->colour_values};
+}
+
+int
+map_source_read_highlight(struct map_source *source, const struct map_source_request *request,
+                          struct portolan_error *error)
+{
+	struct marking marking = {.source = source, .request = request};
+	const char *path = request->highlight;
+	int code;
+
+	source->colour_values = array_new(source->ids->rows, sizeof(double), "marks", error);
+	if (!source->colour_values)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < source->ids->rows; i++)
+		source->colour_values[i] = REST;
+	code = ids_index_init(&marking.index, source->ids, source->order, source->count, error);
+	if (code < 0)
+		return code;
+	code = has_records(path) ? mark_records(&marking, error)
+	                         : list_read(path, LIST_IDS, &marking.unit, mark_listed, &marking, error);
+	ids_index_free(&marking.index);
+	if (code >= 0 && marking.ids == 0)
+		code = error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has no ids", path);
+	else if (code >= 0 && marking.ids == source->highlight_unknown)
+		code = error_set(error, PORTOLAN_E_INVALID,
+		                 "--highlight: none of the %llu ids of %s is of an example of %s: the first is '%s'",
+		                 (unsigned long long)marking.ids, path, source->name, source->first_unknown);
+	make_levels(source, path);
+	return code;
+}
