@@ -96,6 +96,7 @@ check(void *context, struct portolan_error *error)
 	const char *other = line->beside              ? "--beside"
 	                    : line->shift             ? "--shift"
 	                    : request->path_count > 0 ? "--path"
+	                    : request->facet          ? "--facet"
 	                                              : NULL;
 
 	if (request->from && common->operand_count > 0)
@@ -203,7 +204,7 @@ complete(struct map_line *line)
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
 	source->plain = request->path_count > 0;
-	if (line->html.data && !map_html_is_meant(line->common.output))
+	if (line->html.data && !map_html_is_meant(line->common.output) && !map_source_has_measure(source->colour))
 		source->colour_file = line->html.data;
 	source->colour_name = source->colour;
 	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)
@@ -230,12 +231,14 @@ static const struct option_spec options[] = {
         {"color", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
         {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color", .excludes = "data",
          .help = "The same as --data."},
+        {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour color", .excludes = "density beside path frames",
+         .help = "Draw a map for each category that --colour names, over all others in grey, with the same axes."},
         {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour color shift path density",
          .help = "Draw the examples whose ids FILE has over all others, which are grey: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
         {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from data highlight",
          .help = "The field of the examples' ids in the files of --data, --highlight and --from. Default: guid, else id; of --data there is none."},
         {"data", "FILE", OPTION_INPUT, TO(html.data), .needs = "id-field",
-         .help = "The file that the model was trained on (JSON lines, CSV or TSV). --colour names one of its columns, of numbers or of text."},
+         .help = "The file that the model was trained on (JSON lines, CSV or TSV). --colour may name one of its columns, of numbers or of text."},
         {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
         {"density", NULL, OPTION_FLAG, TO(request.density),
@@ -277,6 +280,12 @@ const struct command map_command = {
                 "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
                 "where annotators agree: the mean of a column of your own, by place\n"
                 "portolan map snli/seed1 --density --colour-file snli.jsonl --id-field pairID --colour agreement -o agreement.png\n"
+                "which class is hard? a map for each label\n"
+                "portolan map snli/seed1 --colour gold --facet -o classes.png\n"
+                "coloured by a column of text of your own\n"
+                "portolan map snli/seed1 --data snli.jsonl --id-field pairID --colour genre -o genres.png\n"
+                "where the examples lie that a list or a file names\n"
+                "portolan map snli/seed1 --highlight suspects.txt -o suspects.png\n"
                 "two runs side by side\n"
                 "portolan map snli/seed1 --beside snli/seed2 -o seeds.png\n"
                 "where the examples of one have gone in the other\n"
@@ -300,6 +309,9 @@ const struct command map_command = {
                 "The points are a sample, the histograms, cells and regions count every example. "
                 "Points that lie on whole numbers, or on steps of correctness, are spread around them, so that they do not hide one another. "
                 "Examples without a value on an axis are not drawn, and counted.\n\n"
+                "Of labels, and of a column with text, the 12 with most examples get a colour and a shape each; the rest share one. "
+                "The key has their names and counts; the bars below are their means of what goes up. "
+                "Examples that --highlight names are all drawn, up to --sample, whatever the sample of the others is.\n\n"
                 "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
                 "Where the axes are others there are none.\n\n"
                 "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "

@@ -20,7 +20,7 @@ int
 map_html_check(const struct common_options *common)
 {
 	static const char *const of_pictures[] = {"density", "beside",  "shift",       "path",  "frames",
-	                                          "from",    "compact", "colour-file", "script", "highlight"};
+	                                          "from",    "compact", "colour-file", "script", "highlight", "facet"};
 
 	for (size_t i = 0; i < sizeof(of_pictures) / sizeof(of_pictures[0]); i++)
 		if (option_given(common, of_pictures[i]))

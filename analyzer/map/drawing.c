@@ -108,6 +108,11 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	drawing->source_count = 1;
+	if (request->facet && drawing->sources[0].input.colouring != MAP_BY_CATEGORY)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "--facet: a map for each category, and %s has numbers: --colour gold, or a column of text",
+		        drawing->sources[0].input.colour.name);
 	if (request->density && drawing->sources[0].input.colouring == MAP_BY_CATEGORY)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--density: a cell's colour is a mean, and %s is text: leave --density out",
@@ -201,6 +206,8 @@ map_drawing_load(struct map_drawing *drawing, const struct map_request *request,
 			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu maps", most);
 		else
 			code = drawing->is_animation ? map_drawing_epochs(drawing, error) : make_maps(drawing, error);
+		if (code >= 0 && request->facet)
+			code = map_drawing_facets(drawing, error);
 	}
 	if (code < 0)
 		map_drawing_free(drawing);
@@ -212,8 +219,11 @@ map_drawing_free(struct map_drawing *drawing)
 {
 	for (size_t m = 0; m < drawing->map_count; m++)
 		map_data_free(&drawing->maps[m]);
+	for (size_t f = 0; f < drawing->facet_count; f++)
+		map_data_free(&drawing->facets[f]);
 	for (size_t p = 0; p < drawing->path_count; p++)
 		free(drawing->paths[p].places);
+	free(drawing->facets);
 	free(drawing->maps);
 	while (drawing->source_count > 0) /* the store is the first one's */
 		map_source_free(&drawing->sources[--drawing->source_count]);

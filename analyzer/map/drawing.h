@@ -21,6 +21,7 @@ struct map_request {
 	struct map_source_request source;
 	struct map_options options;
 	bool density, compact;
+	bool facet;             /* a map for each category */
 	const char *title;      /* NULL: made of names */
 	struct picture picture; /* PICTURE_GIF: an animation */
 	bool has_picture;
@@ -35,6 +36,8 @@ struct map_drawing {
 	struct map_axes axes;
 	struct map_data *maps; /* of the sources; or of one source after each of its epochs */
 	size_t map_count;
+	struct map_data *facets; /* of the one map, in the order of its levels */
+	size_t facet_count;
 	struct map_path paths[MAP_PATHS_MAX];
 	size_t path_count;
 	double shift;
@@ -48,6 +51,17 @@ void map_drawing_free(struct map_drawing *drawing); /* may be called twice */
 /* Of drawing.c and drawing_epochs.c: what the map of source `index` shows; the maps after each epoch. */
 struct map_input map_drawing_input(const struct map_drawing *drawing, size_t index);
 int map_drawing_epochs(struct map_drawing *drawing, struct portolan_error *error);
+
+/* Makes the facets of the one map. */
+int map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error);
+
+/* Where they stand: in rows from above, in a picture MAP_WIDTH wide; `scale`: their size beside a whole map's. */
+struct map_grid {
+	unsigned columns;
+	double scale, height;
+};
+struct map_grid map_facet_grid(size_t count);
+void map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom);
 
 /* The name of the picture after the epoch that is `index`-th of the run, in the folder for them. */
 #define MAP_FRAME_NAME_ROOM 32
@@ -69,5 +83,6 @@ size_t map_drawing_data(const struct map_drawing *drawing, size_t index, const v
 void map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_format format, size_t first,
                       size_t count);
 double map_script_width(const struct map_drawing *drawing, size_t count);
+void map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format);
 
 #endif

@@ -43,6 +43,23 @@ draw_picture(const struct map_drawing *drawing, const struct picture *picture, s
 	return picture_end(&draft, error);
 }
 
+/* A picture of the facets. */
+static int
+draw_facets(const struct map_drawing *drawing, const struct picture *picture, struct portolan_error *error)
+{
+	struct map_grid grid = map_facet_grid(drawing->facet_count);
+	struct picture_draft draft;
+	int code = picture_begin(&draft, picture, MAP_WIDTH, grid.height, error);
+
+	if (code < 0)
+		return code;
+	map_script_write_facets(draft.script, drawing, picture->format);
+	for (size_t f = 0; f < drawing->facet_count; f++)
+		output_bytes(&draft.data, drawing->facets[f].points,
+		             drawing->facets[f].point_count * sizeof(*drawing->facets[f].points));
+	return picture_end(&draft, error);
+}
+
 void
 map_frame_name(const struct map_drawing *drawing, size_t index, char name[MAP_FRAME_NAME_ROOM])
 {
@@ -99,6 +116,10 @@ map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error)
 	enum map_style style = map_drawing_style(request);
 	int code = style == MAP_SHIFT ? make_shift(drawing, error) : 0;
 
+	for (size_t f = 0; f < drawing->facet_count && code >= 0; f++)
+		code = map_leave_out_hidden(&drawing->facets[f], request->picture.format, error);
+	if (drawing->facet_count > 0)
+		return code < 0 ? code : draw_facets(drawing, &request->picture, error);
 	for (size_t m = 0; m < drawing->map_count && style == MAP_SCATTER && code >= 0; m++)
 		code = map_leave_out_hidden(&drawing->maps[m],
 		                            request->has_picture ? request->picture.format : PICTURE_PNG, error);

@@ -46,7 +46,7 @@ add_epochs(char *text, const struct map_drawing *drawing, const struct map_sourc
 		add(text, " · epoch %u", first);
 	else
 		add(text, " · epochs %u to %u", first, last);
-	if (drawing->source_count == 2 || source->without_place > 0 ||
+	if (drawing->source_count == 2 || drawing->facet_count > 0 || source->without_place > 0 ||
 	    (drawing->request->compact && strlen(text) > COMPACT_TEXT)) /* no room */
 		return;
 	add(text, " · %s",
@@ -99,6 +99,8 @@ map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawi
 		add(text, "%s · ", source->name);
 	add_examples(text, drawing, map);
 	add_missing(text, drawing, source, map);
+	if (drawing->facet_count > 0)
+		add(text, " · grey: the others");
 	add_epochs(text, drawing, source, map);
 }
 

@@ -120,6 +120,7 @@ void map_axes_make(struct map_axes *axes, const struct map_input *input, const s
 
 struct map_data {
 	struct map_axes axes;
+	double scale; /* of a facet: its size beside a whole map's, of which this is one if it is 0 */
 	enum map_colouring colouring;
 	size_t examples, shown;
 	uint64_t without_colour;                     /* examples, by value */
@@ -160,6 +161,9 @@ struct map_marker {
 	double size, edge_size, key_size;
 };
 struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
+
+/* In a facet, where there is less room, they are smaller. */
+struct map_marker map_marker_in(const struct map_data *data, enum picture_format format, unsigned slot);
 double map_marker_line(size_t shown); /* the line width of crosses */
 
 /* The colour of a slot's markers: "0072b2". */

@@ -123,6 +123,18 @@ map_marker(enum picture_format format, unsigned slot, size_t shown)
 	};
 }
 
+struct map_marker
+map_marker_in(const struct map_data *data, enum picture_format format, unsigned slot)
+{
+	struct map_marker marker = map_marker(format, slot, data->shown);
+
+	if (data->scale > 0) {
+		marker.size *= sqrt(data->scale);
+		marker.edge_size *= sqrt(data->scale);
+	}
+	return marker;
+}
+
 /* Whether a marker of this radius reaches the place x, y (upwards) of its middle. Of crosses their frame: too much,
  * never too little. */
 static bool
@@ -215,8 +227,12 @@ map_leave_out_hidden(struct map_data *data, enum picture_format format, struct p
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to draw %zu points", data->point_count);
 	for (size_t i = data->point_count; i > 0; i -= 2) { /* an edge and its marker */
 		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
-		struct map_marker marker = map_marker(format, slot_of(data, &point), data->shown);
+		struct map_marker marker = map_marker_in(data, format, slot_of(data, &point));
 
+		if (data->scale > 0) { /* the canvas is a whole map's */
+			marker.size /= data->scale;
+			marker.edge_size /= data->scale;
+		}
 		if (!is_seen(&canvas, &marker, map_x(&data->axes, (double)point.x) - MAP_LEFT,
 		             map_y(&data->axes, (double)point.y) - MAP_BOTTOM))
 			continue;

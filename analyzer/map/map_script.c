@@ -1,5 +1,6 @@
 /*
- * map_script.c: the variables of a map's gnuplot script: what is drawn, and where; map.gp has how.
+ * map_script.c: the variables of a map's gnuplot script: what is drawn, and where; marks.gp,
+ * map.gp and facets.gp have how.
  *
  * gnuplot has no safe mode, so no user text gets where it could mean something: texts are plot_quote()d, and shown
  * "noenhanced".
@@ -21,6 +22,7 @@
 #define KEY_ROOM 230.0   /* of a key with names and counts */
 #define KEY_MARKER 22.0
 #define KEY_COUNT 70.0
+#define FACET_KEY_SAVED 22.0 /* in the smaller font */
 
 /* What one script shows. */
 struct sheet {
@@ -34,16 +36,18 @@ struct sheet {
 	size_t first, frames;     /* maps[0] is the drawing's `first`; a frame is one, or a shift's two */
 	unsigned levels, markers; /* of each */
 	unsigned panels;
+	double key_room; /* for a name and a count, */
+	double key_em;   /* in a font of this size */
 };
 
 static void
 set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axis, double from, double to)
 {
-	int decimals = map_axis_decimals(axis, axis->step);
+	double step = sheet->drawing->facet_count > 0 ? axis->panel_step : axis->step;
+	int decimals = map_axis_decimals(axis, step);
 
-	fprintf(sheet->stream, "%s_from = %.10g\n%s_to = %.10g\n%s_step = %.10g\n", name, from, name, to, name,
-	        axis->step);
-	if (decimals < 0)
+	fprintf(sheet->stream, "%s_from = %.10g\n%s_to = %.10g\n%s_step = %.10g\n", name, from, name, to, name, step);
+	if (decimals < 0 || sheet->drawing->facet_count > 0) /* little room: 0.5 rather than 0.50 */
 		fprintf(sheet->stream, "%s_format = '%%g'\n", name);
 	else
 		fprintf(sheet->stream, "%s_format = '%%.%df'\n", name, decimals);
@@ -89,7 +93,7 @@ set_colours(const struct sheet *sheet)
 static void
 set_levels(const struct sheet *sheet)
 {
-	double name_room = (KEY_ROOM - KEY_MARKER - (sheet->is_beside ? 0 : KEY_COUNT)) / LABEL_EM;
+	double name_room = (sheet->key_room - KEY_MARKER - (sheet->is_beside ? 0 : KEY_COUNT)) / sheet->key_em;
 
 	script_set(sheet->stream, "levels", sheet->levels);
 	script_set(sheet->stream, "markers", sheet->markers);
@@ -106,6 +110,22 @@ set_levels(const struct sheet *sheet)
 	}
 }
 
+/* Where the points of a frame begin in the file, and how large they are. */
+static void
+set_points(const struct sheet *sheet, size_t f, uint64_t offset)
+{
+	const struct map_data *map = &sheet->maps[f];
+
+	fprintf(sheet->stream, "Skip[%zu] = %llu; Points[%zu] = %zu; Line[%zu] = %.2g\n", f + 1,
+	        (unsigned long long)offset, f + 1, map->point_count, f + 1, map_marker_line(map->shown));
+	for (unsigned k = 0; k < sheet->markers; k++) {
+		struct map_marker marker = map_marker_in(map, sheet->format, map->levels[k].slot);
+
+		fprintf(sheet->stream, "Size[%zu] = %.4g; EdgeSize[%zu] = %.4g\n", f * sheet->markers + k + 1,
+		        marker.size, f * sheet->markers + k + 1, marker.edge_size);
+	}
+}
+
 /* A frame's own, whose data begin `offset` bytes into the file. */
 static void
 set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
@@ -116,14 +136,7 @@ set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 
 	map_drawing_caption(caption, sheet->drawing, sheet->first + f);
 	script_set_text_item(sheet->stream, "Caption", f + 1, caption, room / CAPTION_EM);
-	fprintf(sheet->stream, "Skip[%zu] = %llu; Points[%zu] = %zu; Line[%zu] = %.2g\n", f + 1,
-	        (unsigned long long)offset, f + 1, map->point_count, f + 1, map_marker_line(map->shown));
-	for (unsigned k = 0; k < sheet->markers; k++) {
-		struct map_marker marker = map_marker(sheet->format, map->levels[k].slot, map->shown);
-
-		fprintf(sheet->stream, "Size[%zu] = %.4g; EdgeSize[%zu] = %.4g\n", f * sheet->markers + k + 1,
-		        marker.size, f * sheet->markers + k + 1, marker.edge_size);
-	}
+	set_points(sheet, f, offset);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		script_set_items(sheet->stream, "LabelShown LabelX LabelY", f * REGION_COUNT + r + 1,
 		                 (double[]){map->labels[r].shown, map->labels[r].x, map->labels[r].y});
@@ -318,6 +331,8 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	        .maps = maps,
 	        .first = first,
 	        .frames = count,
+	        .key_room = KEY_ROOM,
+	        .key_em = LABEL_EM,
 	        .levels = maps->level_count,
 	        .markers = maps->level_count ? maps->level_count : 1,
 	};
@@ -346,5 +361,70 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	set_frames(&sheet);
 	set_panels(&sheet);
 	set_paths(&sheet);
+	fputs(script_marks, stream);
 	fputs(script_map, stream);
+}
+
+/* Where each facet stands, and which has numbers along its axes. */
+static void
+set_facets(const struct sheet *sheet, const struct map_grid *grid)
+{
+	double left = 0, bottom = 0;
+
+	script_declare(sheet->stream, "FacetLeft FacetBottom FacetIsFirst FacetIsLowest", sheet->frames);
+	for (size_t f = 0; f < sheet->frames; f++) {
+		map_facet_place(grid, f, &left, &bottom);
+		script_set_items(sheet->stream, "FacetLeft FacetBottom FacetIsFirst FacetIsLowest", f + 1,
+		                 (double[]){left, bottom, f % grid->columns == 0, f + grid->columns >= sheet->frames});
+	}
+	script_set(sheet->stream, "facets_bottom", bottom);
+	map_facet_place(grid, 0, &left, &bottom);
+	script_set(sheet->stream, "facets_top", bottom + grid->scale * (MAP_TOP - MAP_BOTTOM));
+	map_facet_place(grid, grid->columns - 1, &left, &bottom);
+	script_set(sheet->stream, "facets_right", left + grid->scale * (MAP_RIGHT - MAP_LEFT));
+	script_set(sheet->stream, "facet_width", grid->scale * (MAP_RIGHT - MAP_LEFT));
+	script_set(sheet->stream, "facet_height", grid->scale * (MAP_TOP - MAP_BOTTOM));
+}
+
+void
+map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format)
+{
+	struct map_grid grid = map_facet_grid(drawing->facet_count);
+	const struct map_axes *axes = &drawing->maps[0].axes;
+	struct sheet sheet = {.stream = stream,
+	                      .drawing = drawing,
+	                      .format = format,
+	                      .style = MAP_SCATTER,
+	                      .width = MAP_WIDTH,
+	                      .maps = drawing->facets,
+	                      .frames = drawing->facet_count,
+	                      .key_room = grid.scale * (MAP_RIGHT - MAP_LEFT) + FACET_KEY_SAVED,
+	                      .key_em = CAPTION_EM,
+	                      .levels = drawing->facets->level_count,
+	                      .markers = drawing->facets->level_count};
+	char text[MAP_CAPTION_ROOM];
+	uint64_t offset = 0;
+
+	fputs("style = 'facets'\n", stream);
+	map_drawing_title(text, drawing);
+	script_set_text(stream, "map_title", text, (MAP_WIDTH - MAP_LEFT - 40) / TITLE_EM);
+	map_drawing_caption(text, drawing, 0);
+	script_set_text(stream, "map_caption", text, (MAP_WIDTH - MAP_LEFT) / CAPTION_EM);
+	script_set_text(stream, "x_name", axes->x.name, MAP_WIDTH / 2 / LABEL_EM);
+	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
+	script_set_text(stream, "y_name", axes->y.name, MAP_HEIGHT / 2 / LABEL_EM);
+	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
+	script_set(stream, "map_left", MAP_LEFT);
+	set_colours(&sheet);
+	set_levels(&sheet);
+	script_set(stream, "frames", (double)sheet.frames);
+	script_declare(stream, "Skip Points Line", sheet.frames);
+	script_declare(stream, "Size EdgeSize", sheet.frames * sheet.markers);
+	for (size_t f = 0; f < sheet.frames; f++) {
+		set_points(&sheet, f, offset);
+		offset += drawing->facets[f].point_count * sizeof(*drawing->facets[f].points);
+	}
+	set_facets(&sheet, &grid);
+	fputs(script_marks, stream);
+	fputs(script_facets, stream);
 }

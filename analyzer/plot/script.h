@@ -13,8 +13,8 @@
 
 enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* animated */ };
 
-/* The templates: of the beginning of every script, of charts and of maps. */
-extern const char script_begin[], script_chart[], script_map[];
+/* The templates: of the beginning of every script, of charts, of a map's markers, of maps and of a map's facets. */
+extern const char script_begin[], script_chart[], script_marks[], script_map[], script_facets[];
 
 /* Text as gnuplot's single-quoted string: quotes become typographic, line ends spaces; control characters and what is
  * not UTF-8 are left out; cut with … where it would be wider than `room`, in ems. Errors are the stream's. */

@@ -630,7 +630,7 @@ def read_text(path):
 def without_templates(script):
     """A gnuplot script with the names of its templates, and how many lines of a chart's data there are, in their place."""
     script = re.sub(r"(?<=\$data << EOD\n).*?(?=EOD\n)", lambda data: f"({data[0].count(chr(10))} lines)\n", script, flags=re.S)
-    for name in ("plot/begin.gp", "plot/chart.gp", "map/map.gp"):
+    for name in ("plot/begin.gp", "plot/chart.gp", "map/marks.gp", "map/map.gp", "map/facets.gp"):
         script = script.replace(read_text(os.path.join(TEMPLATES, name)), f"({name})\n")
     return script
 

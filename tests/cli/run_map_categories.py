@@ -114,8 +114,35 @@ def check_columns(portolan, p, names):
         check(report["colour"]["categories"][-1] == {"name": "no lang", "examples": names.count(None)}, f"{words}: {report['colour']}")
     report = draw(portolan, "a", "--data", "own.jsonl", "--id-field", "id", "--colour", "size", "-o", "size.svg")
     check("categories" not in report["colour"] and report["colour"]["to"] >= 60, "numbers are a scale")
+    draw(portolan, "a", "--data", "own.jsonl", "--id-field", "id", "--colour", "gold", "-o", "lang.svg")
+    with open("gold.map-data", "rb") as gold, open("lang.map-data", "rb") as lang:
+        check(gold.read() == lang.read(), "--data: the run's own labels and measures come before the file's columns")
     call(portolan, "a", "--data", "own.jsonl", "--id-field", "id", "--colour", "lang", "--density", "-o", "x.svg", status=1,
          said="--density: a cell's colour is a mean, and lang is text")
+
+
+def check_facets(portolan, p, gold):
+    levels, key, _ = levels_of([None if g < 0 else NAMES[g] for g in gold])
+    report = draw(portolan, "a", "--colour", "gold", "--facet", "-o", "facets.svg")
+    check(report["maps"][0]["shown"] == N and report["colour"]["categories"][0]["name"] == key[0][0], f"facets: {report}")
+    with open("facets.gp", encoding="utf-8") as file:
+        script = file.read()
+    places = re.findall(r"^Skip\[(\d+)\] = (\d+); Points\[\d+\] = (\d+)", script, re.M)
+    check(len(places) == 14 and "frames = 14" in script, "facets: one for each level")
+    whole = read_points("facets.map-data")
+    for facet, skip, count in ((int(x) for x in place) for place in places):
+        points = whole[skip // 32:(skip // 16 + count) // 2]
+        own = points[:, 2] == facet - 1
+        check((points[~own, 2] == 14).all(), f"facet {facet}: others that are not grey")
+        check(own[-own.sum():].all(), f"facet {facet}: over all others")
+        found = nearest(points, p)
+        check((levels[found[own]] == facet - 1).all() and (levels[found[~own]] != facet - 1).all(), f"facet {facet}: examples")
+    corners = [[float(x) for x in place] for place in re.findall(r"^FacetLeft\[\d+\] = ([\d.]+); FacetBottom\[\d+\] = ([\d.]+)", script, re.M)]
+    width, height, above = (float(re.search(rf"^{name} = ([\d.]+)", script, re.M).group(1)) for name in ("facet_width", "facet_height", "height"))
+    for i, (left, bottom) in enumerate(corners):
+        check(left >= 0 and bottom >= 0 and left + width <= 1000 and bottom + height <= above, f"facet {i}: within the picture")
+        for x, y in corners[:i]:
+            check(abs(left - x) >= width or abs(bottom - y) >= height, f"facet {i}: apart from others")
 
 
 def check_ties(portolan):
@@ -191,11 +218,17 @@ def check_refusals(portolan):
         ("a --data own.jsonl --id-field id", 2, "--colour names what to take from it"),
         ("a --data own.jsonl --id-field id --colour lang --text lang", 2, "--text is of a page"),
         ("a --data own.jsonl --colour-file own.jsonl --id-field id --colour lang", 2, "--colour-file"),
+        ("a --facet", 2, "--facet needs --colour"),
+        ("a --colour gold --facet --beside b", 2, "--facet"),
+        ("a --colour aum --facet", 1, ""),
+        ("a --colour confidence --facet", 1, "--facet: a map for each category, and confidence has numbers"),
         ("bare --colour gold", 1, "run 'bare' was recorded without gold labels"),
     ):
         call(portolan, *words.split(), "-o", "x.svg", status=status, said=said)
         check(not os.path.exists("x.svg"), f"{words}: drawn")
     call(portolan, "a", "--highlight", "ids.txt", "-o", "x.html", status=2, said="--highlight is of pictures")
+    call(portolan, "a", "--colour", "gold", "--facet", "-o", "x.html", status=2, said="--facet is of pictures")
+    call(portolan, "a", "--colour", "gold", "--facet", "-o", "x.gif", status=2, said="--facet and an animation are two pictures")
 
 
 def main():
@@ -208,6 +241,7 @@ def main():
         stores.make_store(maker, "store", [run_of("a", p, gold, NAMES), run_of("b", p[::-1], np.zeros(N, int), []), bare])
         names = check_labels(portolan, p, gold)
         check_columns(portolan, p, names)
+        check_facets(portolan, p, gold)
         check_ties(portolan)
         check_beside(portolan)
         check_frames(portolan, p, gold)

@@ -55,9 +55,13 @@ def test_options_go_to_the_command(store, tmp_path):
     record(store, ids=ids)
     record(store, "other", ids=ids, seed=1)
     (tmp_path / "mine.csv").write_text("key,agreement\n" + "".join(f'"{one}",{i}\n' for i, one in enumerate(ids)))
+    (tmp_path / "halves.csv").write_text("key,half\n" + "".join(f'"{one}",{"first" if i < 30 else "second"}\n' for i, one in enumerate(ids)))
     for given in ({"x": "correctness", "y": "confidence", "colour": "forgetting_events"}, {"density": True, "compact": True}, {"beside": "other"},
                   {"shift": "other"}, {"path": ids[:2]}, {"sample": 10, "seed": 3}, {"color": "confidence"},
-                  {"colour": "agreement", "colour_file": tmp_path / "mine.csv", "id_field": "key"}):
+                  {"colour": "agreement", "colour_file": tmp_path / "mine.csv", "id_field": "key"},
+                  {"colour": "agreement", "data": tmp_path / "mine.csv", "id_field": "key"},
+                  {"highlight": tmp_path / "mine.csv", "id_field": "key"},
+                  {"colour": "half", "data": tmp_path / "halves.csv", "id_field": "key", "facet": True}):
         portolan.map("run", store=store, **given).save(tmp_path / "map.svg")
     with pytest.raises(portolan.Error, match="--beside"):
         portolan.map("run", store=store, beside="other", shift="other").save(tmp_path / "map.svg")

@@ -72,6 +72,8 @@ def map(
     beside: str | Run | None = None,
     shift: str | Run | None = None,
     path: Sequence[Any] | None = None,
+    facet: bool = False,
+    highlight: str | os.PathLike[str] | None = None,
     compact: bool = False,
     sample: int | None = None,
     seed: int | None = None,
@@ -84,10 +86,11 @@ def map(
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). ``"1:"`` leaves the first one out. Default: all.
         format: how it is shown in a notebook, ``"png"`` or ``"svg"``; of what save() writes the file's ending decides.
-        x, y, colour (or color): other measures.
-        colour_file, id_field: a file with the column `colour`, and the field of its ids.
-        data, id_field, text: for ``save("FILE.html")``: the file that the model was trained on, the field of its ids, the fields to
-            show as text.
+        x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
+        data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
+            ``save("FILE.html")`` shows as text. colour_file: the same as data, for pictures alone.
+        facet: a map for each category that `colour` names.
+        highlight: a file of ids, whose examples are drawn over all others, which are grey.
         density: a heat map of all examples instead of points.
         beside: a second run, drawn beside it. shift: a second run, whose density is drawn less this one's.
         path: ids of examples, whose way from epoch to epoch is drawn.
@@ -111,11 +114,14 @@ def map(
     for option, value in (("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed), ("title", title)):
         words.add(option, value)
     words.add_path("colour-file", colour_file)
-    (words if colour_file is not None else page_words).add("id-field", id_field)
-    page_words.add_path("data", data)
+    words.add_path("highlight", highlight)
+    drawn = data is not None and (colour is not None or color is not None)
+    (words if drawn else page_words).add_path("data", data)
+    (words if drawn or colour_file is not None or highlight is not None else page_words).add("id-field", id_field)
     for field in [text] if isinstance(text, str) else text or ():
         page_words.add("text", field)
     words.add("density", _options.flag("density", density))
+    words.add("facet", _options.flag("facet", facet))
     words.add("compact", _options.flag("compact", compact))
     words.add_run("beside", beside)
     words.add_run("shift", shift)

@@ -1,0 +1,110 @@
+/*
+ * drawing_facets.c: small multiples: a map for each category, which has its examples over all others.
+ *
+ * All have the same axes, and the points of one sample, so that what is dense in one is dense beside the others. Frames
+ * are as wide to their height as a whole map's; there are as many in a row as make them largest.
+ */
+#include "drawing.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RIGHT 24.0
+#define TOP 108.0 /* for the title, the caption and the names of the first row */
+#define GAP_X 18.0
+#define GAP_Y 34.0 /* with a name */
+#define HEIGHT_MOST 800.0
+#define COLUMNS_MOST 6
+#define OTHERS_MOST 3000 /* points: enough to show where they lie, and each map has them */
+
+static double
+height_of(double scale, unsigned rows)
+{
+	return MAP_BOTTOM + rows * scale * (MAP_TOP - MAP_BOTTOM) + (rows - 1) * GAP_Y + TOP;
+}
+
+struct map_grid
+map_facet_grid(size_t count)
+{
+	struct map_grid best = {0};
+
+	for (unsigned columns = 1; columns <= COLUMNS_MOST; columns++) {
+		unsigned rows = (unsigned)((count + columns - 1) / columns);
+		double width = (MAP_WIDTH - MAP_LEFT - RIGHT - (columns - 1) * GAP_X) / columns;
+		double scale = fmin(1, width / (MAP_RIGHT - MAP_LEFT));
+
+		if (height_of(scale, rows) > HEIGHT_MOST || scale <= best.scale)
+			continue;
+		best = (struct map_grid){.columns = columns, .scale = scale, .height = height_of(scale, rows)};
+	}
+	return best;
+}
+
+void
+map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom)
+{
+	size_t column = facet % grid->columns, row = facet / grid->columns;
+	double width = grid->scale * (MAP_RIGHT - MAP_LEFT), height = grid->scale * (MAP_TOP - MAP_BOTTOM);
+
+	*left = MAP_LEFT + (double)column * (width + GAP_X);
+	*bottom = grid->height - TOP - (double)(row + 1) * height - (double)row * GAP_Y;
+}
+
+/* Those of the level, or those of all others, in drawing order, each with its edge. */
+static void
+copy_points(const struct map_data *all, unsigned level, bool own, struct map_data *facet)
+{
+	size_t left = own ? SIZE_MAX : OTHERS_MOST;
+
+	for (size_t i = 0; i < all->point_count && left > 0; i += 2) {
+		bool is_own = (unsigned)all->points[i].value == level;
+
+		if (is_own != own)
+			continue;
+		for (size_t k = 0; k < 2; k++) {
+			struct map_point *point = &facet->points[facet->point_count++];
+
+			*point = all->points[i + k];
+			point->value = (float)(own ? level : all->level_count);
+		}
+		left--;
+	}
+}
+
+static int
+make_facet(const struct map_data *all, unsigned level, double scale, struct map_data *facet,
+           struct portolan_error *error)
+{
+	*facet = (struct map_data){.axes = all->axes,
+	                           .colouring = all->colouring,
+	                           .examples = all->levels[level].examples,
+	                           .shown = all->shown, /* markers of one size */
+	                           .level_count = all->level_count + 1,
+	                           .scale = scale};
+	memcpy(facet->levels, all->levels, sizeof(facet->levels));
+	facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_REST};
+	facet->points = calloc(all->point_count + 1, sizeof(*facet->points));
+	if (!facet->points)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu points", all->point_count);
+	copy_points(all, level, false, facet);
+	copy_points(all, level, true, facet);
+	return 0;
+}
+
+int
+map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct map_data *all = &drawing->maps[0];
+	struct map_grid grid = map_facet_grid(all->level_count);
+	int code = 0;
+
+	drawing->facets = calloc(all->level_count, sizeof(*drawing->facets));
+	if (!drawing->facets)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %u maps", all->level_count);
+	for (unsigned k = 0; k < all->level_count && code >= 0; k++, drawing->facet_count++)
+		code = make_facet(all, k, grid.scale, &drawing->facets[k], error);
+	return code;
+}
