@@ -69,8 +69,12 @@ void map_frame_name(const struct map_drawing *drawing, size_t index, char name[M
 
 enum map_style map_drawing_style(const struct map_request *request);
 
-/* Of map `index`; of all; and of what the colours stand for, where that is no legend's. */
 #define MAP_CAPTION_ROOM 768
+
+/* A measure's name in words ("forgetting events"); other names as they are. */
+void map_shown_name(char text[MAP_CAPTION_ROOM], const char *name);
+
+/* Of map `index`; of all; and of what the colours stand for, where that is no legend's. */
 void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index);
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);

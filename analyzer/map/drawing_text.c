@@ -1,6 +1,7 @@
 /* drawing_text.c: what is written on a map: its title, and what it shows of how many. */
 #include "drawing.h"
 
+#include "dynamics/measures.h"
 #include "program/number.h"
 
 #include <stdarg.h>
@@ -29,6 +30,18 @@ add(char *text, const char *format, ...)
 	va_end(arguments);
 }
 
+void
+map_shown_name(char text[MAP_CAPTION_ROOM], const char *name)
+{
+	bool is_measure = false;
+
+	for (int m = 0; m < MEASURE_COUNT; m++)
+		is_measure |= strcmp(name, measure_infos[m].name) == 0;
+	snprintf(text, MAP_CAPTION_ROOM, "%s", name);
+	for (char *at = text; is_measure && *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+}
+
 /* "epochs 1 to 5 · measured at the end of each epoch". */
 static void
 add_epochs(char *text, const struct map_drawing *drawing, const struct map_source *source, size_t map)
@@ -46,7 +59,12 @@ add_epochs(char *text, const struct map_drawing *drawing, const struct map_sourc
 		add(text, " · epoch %u", first);
 	else
 		add(text, " · epochs %u to %u", first, last);
+	if (drawing->path_count > 0) {
+		add(text, " · paths from the white point to the large one");
+		return;
+	}
 	if (drawing->source_count == 2 || drawing->facet_count > 0 || source->without_place > 0 ||
+	    (drawing->maps[map].without_colour > 0 && map_drawing_style(drawing->request) == MAP_SCATTER) ||
 	    (drawing->request->compact && strlen(text) > COMPACT_TEXT)) /* no room */
 		return;
 	add(text, " · %s",
@@ -71,14 +89,16 @@ add_examples(char *text, const struct map_drawing *drawing, size_t map)
 static void
 add_missing(char *text, const struct map_drawing *drawing, const struct map_source *source, size_t map)
 {
-	char number[NUMBER_ROOM];
+	char number[NUMBER_ROOM], name[MAP_CAPTION_ROOM];
 
 	if (source->without_place > 0 && !drawing->is_animation) {
 		number_print_grouped(source->without_place, number);
 		add(text, " · %s without a value", number);
 	}
-	if (drawing->maps[map].without_colour > 0 && map_drawing_style(drawing->request) == MAP_SCATTER)
-		add(text, " · grey: no %s", source->input.colour.name);
+	if (drawing->maps[map].without_colour == 0 || map_drawing_style(drawing->request) != MAP_SCATTER)
+		return;
+	map_shown_name(name, source->input.colour.name);
+	add(text, " · grey: no %s", name);
 }
 
 void
@@ -125,9 +145,13 @@ map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *d
 	const struct map_column *colour = &drawing->sources[0].input.colour;
 	enum map_style style = map_drawing_style(drawing->request);
 
+	char name[MAP_CAPTION_ROOM];
+
 	text[0] = '\0';
 	if (style == MAP_SHIFT)
 		add(text, "percentage points");
-	else if (style == MAP_MEANS || (style == MAP_SCATTER && drawing->sources[0].input.colouring == MAP_BY_VALUE))
-		add(text, "%s%s", style == MAP_MEANS ? "mean of " : "", colour->name);
+	if (style == MAP_MEANS || (style == MAP_SCATTER && drawing->sources[0].input.colouring == MAP_BY_VALUE)) {
+		map_shown_name(name, colour->name);
+		add(text, "%s%s", style == MAP_MEANS ? "mean of " : "", name);
+	}
 }

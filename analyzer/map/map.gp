@@ -9,9 +9,9 @@ slope = label_angle * pi / 180
 corner_x(k, box) = along_box(k, box) * cos(slope) - across_box(k) * sin(slope)
 corner_y(k, box) = along_box(k, box) * sin(slope) + across_box(k) * cos(slope)
 
-# A path: white below its line, a large point at its end, a white one at its beginning. Colours are Okabe and Ito's, without
-# the yellow, which is too light for lines; the second round is dashed.
-path_colour(p) = word('#d55e00 #0072b2 #009e73 #cc79a7 #000000 #56b4e9 #e69f00', (p - 1) % 7 + 1)
+# A path: white below its line, a large point at its end, a white one at its beginning. Colours are near Okabe and Ito's, so dark
+# that the paths' names can have them; the second round is dashed.
+path_colour(p) = word('#b84a00 #0072b2 #00775a #a34a7e #000000 #1a76ad #8a5f00', (p - 1) % 7 + 1)
 path_size = format eq 'svg' ? 0.7 : 1.0
 path_plots = ''
 do for [p=1:paths] {
@@ -178,11 +178,11 @@ do for [f=1:frames] {
 			plot $bars index panel - 1 using 1:2:(Colour[int($0) + 1]) with boxes linecolor rgb variable notitle
 		}
 		if (style eq 'shift') {
-			plot $bars index panel - 1 using 1:2 with boxes linecolor rgb '#0072b2' fillstyle transparent solid 0.45 notitle, \
+			plot $bars index panel - 1 using 1:2 with boxes linecolor rgb '#0072b2' fillstyle transparent solid 0.7 notitle, \
 				'' index panel - 1 using 1:3 with histeps linewidth 1.6 linecolor rgb '#d55e00' notitle
 		}
 		if (!means && style ne 'shift') {
-			plot $bars index panel - 1 using 1:2 with boxes linecolor rgb word('#5d3a8e #3f8785 #93b48f', k) notitle
+			plot $bars index panel - 1 using 1:2 with boxes linecolor rgb word('#5d3a8e #3f8785 #6f9a6a', k) notitle
 		}
 		unset label
 	}

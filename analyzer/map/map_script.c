@@ -40,6 +40,16 @@ struct sheet {
 	double key_em;   /* in a font of this size */
 };
 
+/* What an axis shows, which has so many units of room. */
+static void
+set_name(FILE *stream, const char *variable, const char *name, double room)
+{
+	char text[MAP_CAPTION_ROOM];
+
+	map_shown_name(text, name);
+	script_set_text(stream, variable, text, room / LABEL_EM);
+}
+
 static void
 set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axis, double from, double to)
 {
@@ -171,10 +181,13 @@ struct panel {
 static struct panel
 level_panel(const struct map_data *map)
 {
+	char name[MAP_CAPTION_ROOM];
 	struct panel panel = {"correctness", -0.5, map->level_count - 0.5, 1, 1, map->level_count, {0}};
 
-	if (map->colouring == MAP_BY_CATEGORY)
-		snprintf(panel.name, sizeof(panel.name), "mean %s", map->axes.y.name);
+	if (map->colouring == MAP_BY_CATEGORY) {
+		map_shown_name(name, map->axes.y.name);
+		snprintf(panel.name, sizeof(panel.name), "mean %.280s", name);
+	}
 	for (unsigned k = 0; k < map->level_count; k++) {
 		double examples = (double)map->levels[k].examples;
 
@@ -190,13 +203,15 @@ panel_of(const struct map_data *map, unsigned number)
 {
 	const struct map_axis *axis = number == 0 ? &map->axes.y : number == 1 ? &map->axes.x : &map->axes.colour;
 	const uint64_t *bins = number == 0 ? map->y_bins : number == 1 ? map->x_bins : map->colour_bins;
+	char name[MAP_CAPTION_ROOM];
 	struct panel panel = {
 	        "",         axis->low, axis->low + axis->bins * axis->bin_width, axis->bin_width, axis->panel_step,
 	        axis->bins, {0}};
 
 	if (number == 2 && map->level_count > 0)
 		return level_panel(map);
-	snprintf(panel.name, sizeof(panel.name), "%s", axis->name);
+	map_shown_name(name, axis->name);
+	snprintf(panel.name, sizeof(panel.name), "%.287s", name);
 	for (unsigned b = 0; b < axis->bins; b++)
 		panel.bars[b] = (double)bins[b];
 	return panel;
@@ -349,9 +364,9 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	fprintf(stream, "style = '%s'\n", styles[sheet.style]);
 	script_set(stream, "animated", format == PICTURE_GIF);
 	script_set_text(stream, "map_title", title, (sheet.width - MAP_LEFT - 40) / TITLE_EM);
-	script_set_text(stream, "x_name", axes->x.name, (MAP_RIGHT - MAP_LEFT) / LABEL_EM);
+	set_name(stream, "x_name", axes->x.name, MAP_RIGHT - MAP_LEFT);
 	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
-	script_set_text(stream, "y_name", axes->y.name, (MAP_TOP - MAP_BOTTOM) / LABEL_EM);
+	set_name(stream, "y_name", axes->y.name, MAP_TOP - MAP_BOTTOM);
 	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
 	script_set(stream, "cells_x", axes->cells_x);
 	script_set(stream, "cells_y", axes->cells_y);
@@ -410,9 +425,9 @@ map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum pi
 	script_set_text(stream, "map_title", text, (MAP_WIDTH - MAP_LEFT - 40) / TITLE_EM);
 	map_drawing_caption(text, drawing, 0);
 	script_set_text(stream, "map_caption", text, (MAP_WIDTH - MAP_LEFT) / CAPTION_EM);
-	script_set_text(stream, "x_name", axes->x.name, MAP_WIDTH / 2 / LABEL_EM);
+	set_name(stream, "x_name", axes->x.name, MAP_WIDTH / 2);
 	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
-	script_set_text(stream, "y_name", axes->y.name, MAP_HEIGHT / 2 / LABEL_EM);
+	set_name(stream, "y_name", axes->y.name, MAP_HEIGHT / 2);
 	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
 	script_set(stream, "map_left", MAP_LEFT);
 	set_colours(&sheet);

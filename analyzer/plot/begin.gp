@@ -30,7 +30,7 @@ if (format eq 'gif') {
 if (picture ne '') { set output picture }
 
 ink = '#33363d'
-pale = '#8a8f99'
+pale = '#646974'
 set border 15 linecolor rgb '#c4c8cf' linewidth 1
 set grid linetype 1 linecolor rgb '#e4e6ea' linewidth 1
 set tics scale 0 textcolor rgb ink

@@ -1,7 +1,7 @@
 
 # Panels, side by side, of the series in $data. A range of nothing is taken from the data. Curves differ by mark and dash too: of two
 # that coincide the lower one shows in the gaps of the upper one.
-array Hue[5] = ['#0072b2', '#d55e00', '#009e73', '#33363d', '#a9adb5'] # Okabe and Ito's, and the maps' ink
+array Hue[5] = ['#0072b2', '#d55e00', '#009e73', '#33363d', '#8f949f'] # Okabe and Ito's, and the maps' ink
 mark(k) = word('7 5 9 11 13', k)
 dash(k) = word('1 2 4 1 1', k)
 look(style, k) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb '%s'", Hue[k]) : \

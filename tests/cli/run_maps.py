@@ -80,7 +80,7 @@ def check_points(portolan, p, correct):
     check((marks[:, 1] == marks[:, 2]).all(), "points: the value is what was asked for")
     ramp = "load 'points.gp'; do for [k in '1 39 64'] { print sprintf('%06x', Ramp[int(k)]) }"
     colours = subprocess.run(["gnuplot", "-e", "picture='again.pdf'", "-e", ramp], capture_output=True, text=True).stderr.split()
-    check(colours == ["efcb7c", "358e9c", "1d2a5f"], f"points: the colours of values: {colours}")
+    check(colours == ["c38408", "28688a", "171d4f"], f"points: the colours of values: {colours}")
     nearest = np.abs(marks[:, None, :2] - np.stack([spread, mean], 1)[None]).max(2).min(1)
     check(nearest.max() < 1e-6, f"points: {nearest.max()} from any example")
     cut = np.sort(spread)[::-1][len(spread) // 3 - 1]
