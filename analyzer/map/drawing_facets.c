@@ -85,7 +85,7 @@ make_facet(const struct map_data *all, unsigned level, double scale, struct map_
 	                           .level_count = all->level_count + 1,
 	                           .scale = scale};
 	memcpy(facet->levels, all->levels, sizeof(facet->levels));
-	facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_REST};
+	facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_BELOW};
 	facet->points = calloc(all->point_count + 1, sizeof(*facet->points));
 	if (!facet->points)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu points", all->point_count);

@@ -52,6 +52,7 @@ enum {
 	MAP_SLOT_NONE,        /* examples that have no category */
 	MAP_SLOT_HIGHLIGHTED, /* and, in grey, */
 	MAP_SLOT_REST,
+	MAP_SLOT_BELOW, /* in a facet, where the others lie: fainter than any mark */
 	MAP_SLOTS,
 };
 

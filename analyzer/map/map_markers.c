@@ -25,7 +25,7 @@ enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 
 
 /* Of correctness from never to always: blue, dark, red. Categories are told apart in pairs by at least 20 in CIELAB, as
  * readers see them who have all colours, or do not see red or green as others do; those nearest to one another have
- * other shapes. Every colour has at least three times the contrast to white that white has. */
+ * other shapes. Every colour but that below a facet's marks has a contrast of at least 3:1 to white. */
 static const struct look {
 	const char *colour;
 	int shape;
@@ -53,6 +53,7 @@ static const struct look {
         [MAP_SLOT_NONE] = {"8f949f", PLUS},
         [MAP_SLOT_HIGHLIGHTED] = {"a50026", DISC},
         [MAP_SLOT_REST] = {"8f949f", DISC},
+        [MAP_SLOT_BELOW] = {"c3c7cf", DISC},
 };
 
 const char *

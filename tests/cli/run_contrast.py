@@ -11,8 +11,10 @@ import sys
 
 import numpy as np
 
-# Neither text nor marks: white; the frame and the grid; the cells of a shift, whose middle is no difference.
-LEFT_OUT = (re.compile(r"#ffffff|0xffffff"), re.compile(r"^set (border|grid) .*"), re.compile(r"^\tset palette defined \(-1 .*"))
+# Neither text nor marks: white; the frame and the grid; the cells of a shift, whose middle is no difference; the ground of a
+# facet, over which its marks must be told apart without colours too.
+LEFT_OUT = (re.compile(r"#ffffff|0xffffff"), re.compile(r"^set (border|grid) .*"), re.compile(r"^\tset palette defined \(-1 .*"),
+            re.compile(r"^ *\[MAP_SLOT_BELOW\].*"))
 TEXT = (re.compile(r"textcolor rgb '(#[0-9a-f]{6})'"), re.compile(r"^(?:ink|pale) = '(#[0-9a-f]{6})'"), re.compile(r"^path_colour.*"))
 COLOUR = re.compile(r"(?:#|0x|\{\")([0-9a-f]{6})\b")
 # What they see of linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.
