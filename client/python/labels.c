@@ -1,6 +1,6 @@
 /*
- * labels.c: a hash table with open addressing from ids to gold labels and epochs. An id is known by 49 bits of its hash,
- * so two of the 65,536 are taken for one with a probability of some 4e-6; the slots are few enough to stay in the cache.
+ * labels.c: a hash table with open addressing from ids to gold labels and epochs. An id is known by 48 bits of its hash,
+ * so two of the 65,536 are taken for one with a probability of some 1e-5; the slots are few enough to stay in the cache.
  */
 #include "module.h"
 
@@ -27,15 +27,19 @@ mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
+/* Both halves of each product: in the lower one alone the last characters of a word change a few bits, which those of the
+ * next word may change back. */
 static uint64_t
 hash_text(const char *text, size_t length)
 {
 	uint64_t hash = length, word;
 
 	for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
+		unsigned __int128 product;
+
 		memcpy(&word, text, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
+		product = (unsigned __int128)(hash ^ word) * 0x9e3779b97f4a7c15u;
+		hash = (uint64_t)(product >> 64) ^ (uint64_t)product;
 	}
 	word = 0;
 	memcpy(&word, text, length);

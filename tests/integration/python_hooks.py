@@ -236,6 +236,16 @@ def test_an_id_that_returns_within_an_epoch_is_said_once(store, capfd):
         assert [(one["kind"], one["problem"].rpartition(": ")[2]) for one in findings] == [("replaced-within-epoch", "800 of 2,000")]
 
 
+def test_ids_that_differ_in_few_letters_are_told_apart(store, capfd):
+    """The letters are the last of a word of eight, and those of the next word that could undo what it changes in a product."""
+    letters = "0123456789abcdefghijklmnopqrstuvwxyz"
+    with portolan.Run("run", store=store) as run:
+        for label, series in enumerate(letters):
+            ids = [f"series-{series}-no{number}-at{place}" for number in letters for place in letters]
+            run.log_gold(0, ids, np.ones(len(ids)), np.ones(len(ids), dtype=bool), np.full(len(ids), label))
+    assert capfd.readouterr().err == ""
+
+
 def test_a_label_that_changes_and_an_id_that_returns_are_both_said(store, capfd):
     with portolan.Run("run", store=store) as run:
         run.log_logits(0, [3, 4], LOGITS, [0, 1])
