@@ -10,6 +10,7 @@
 
 #define SLOTS ((size_t)1 << 17)
 #define MOST_IDS (SLOTS / 2) /* beyond it, ids that are not there yet are not remembered */
+#define REACH 256 /* slots looked at for one id: ids that were chosen to meet in one place cost no more than that */
 #define CHUNK 64
 #define NOT_KNOWN INT32_MIN /* no gold label: those are 0 or more */
 
@@ -52,14 +53,17 @@ labels_are_done(const struct labels *labels)
 	return labels->said_changed && labels->said_returned;
 }
 
+/* The slot of an id, or the free one it may have; NULL where others have all within reach. */
 static struct labels_slot *
 find(struct labels *labels, uint64_t hash, uint32_t tag)
 {
-	size_t at = hash % SLOTS;
+	for (size_t i = 0; i < REACH; i++) {
+		struct labels_slot *slot = &labels->slots[(hash + i) % SLOTS];
 
-	while (labels->slots[at].tag && labels->slots[at].tag != tag)
-		at = (at + 1) % SLOTS;
-	return &labels->slots[at];
+		if (!slot->tag || slot->tag == tag)
+			return slot;
+	}
+	return NULL;
 }
 
 static void
@@ -68,6 +72,8 @@ see_one(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size
 	uint32_t tag = (uint32_t)(hash >> 32) | 1;
 	struct labels_slot *slot = find(labels, hash, tag);
 
+	if (!slot)
+		return;
 	if (!slot->tag) {
 		if (labels->used < MOST_IDS) {
 			*slot = (struct labels_slot){tag, gold, epoch};

@@ -246,6 +246,30 @@ def test_ids_that_differ_in_few_letters_are_told_apart(store, capfd):
     assert capfd.readouterr().err == ""
 
 
+def ids_of_hash(hashes):
+    """The integers that the mixing of labels.c, turned back, leads to."""
+    x = hashes ^ hashes >> np.uint64(31) ^ hashes >> np.uint64(62)
+    x *= np.uint64(pow(0x94D049BB133111EB, -1, 2**64))
+    x ^= x >> np.uint64(27) ^ x >> np.uint64(54)
+    x *= np.uint64(pow(0xBF58476D1CE4E5B9, -1, 2**64))
+    return x ^ x >> np.uint64(30) ^ x >> np.uint64(60)
+
+
+def test_ids_chosen_to_meet_are_not_looked_for_without_end(store, capfd):
+    """Beyond 256 of them in one place, an id is not remembered: it would cost more with each of them."""
+    ids = ids_of_hash(np.arange(1, 1001, dtype=np.uint64) << np.uint64(33) | np.uint64(5))
+
+    def log(run, some):
+        run.log_gold(0, some, np.ones(len(some)), np.ones(len(some), dtype=bool))
+
+    with portolan.Run("run", store=store) as run:
+        log(run, ids)
+        log(run, ids[256:])
+        assert capfd.readouterr().err == ""
+        log(run, ids[255:256])
+    assert f"id {ids[255]} was logged in this epoch before" in capfd.readouterr().err
+
+
 def test_a_label_that_changes_and_an_id_that_returns_are_both_said(store, capfd):
     with portolan.Run("run", store=store) as run:
         run.log_logits(0, [3, 4], LOGITS, [0, 1])
