@@ -82,14 +82,16 @@ readable_find(struct module_state *state, PyObject *object)
 	while (readable < state->readable + READABLE_TYPES && readable->type != type)
 		readable++;
 	if (readable == state->readable + READABLE_TYPES) {
+		struct readable found = {Py_NewRef(type), find_export(type), is_plain_buffer(type, object)};
 		PyObject *old;
 
+		/* Looking may have run Python code that came here too: of a metaclass, or another thread's. */
 		readable = &state->readable[state->next_readable++ % READABLE_TYPES];
 		old = readable->type;
-		*readable = (struct readable){Py_NewRef(type), find_export(type), is_plain_buffer(type, object)};
+		*readable = found;
 		Py_XDECREF(old);
 	}
-	return readable->tensor || readable->is_buffer ? readable : NULL;
+	return readable->type == type && (readable->tensor || readable->is_buffer) ? readable : NULL;
 }
 
 /* Of a tensor whose memory holds the negatives of its numbers (torch's views of conjugates) DLPack does not tell. Those

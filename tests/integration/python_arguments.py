@@ -2,6 +2,7 @@
 
 import array
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -422,3 +423,26 @@ def test_a_row_with_a_column_that_is_not_finite(store, capfd):
     with portolan.Run("run", store=store) as run:
         run.log_gold(0, IDS, P_GOLD, CORRECT, columns={"length": [1.0, math.inf, 3.0, math.nan]})
     assert "2 of 4 rows refused; the first, row 1, has a column that is not finite" in capfd.readouterr().err
+
+
+def test_types_are_let_go_of_however_they_are_met(store):
+    """The types seen last are remembered, and asking one of them may run code that logs objects of others."""
+    run = portolan.Run("run", store=store)
+
+    def log(kinds):
+        for kind in kinds:
+            run.log_logits(0, IDS, LOGITS.view(kind), GOLD)
+
+    class Asked(type):
+        @property
+        def mask(cls):
+            log(meanwhile)
+            raise AttributeError("no mask")
+
+    before, meanwhile, after = ([type("Array", (np.ndarray,), {"__slots__": ()}) for _ in range(10)] for _ in range(3))
+    held = [sys.getrefcount(kind) for kind in before + meanwhile]
+    with run:
+        log(before)
+        log([Asked("Array", (np.ndarray,), {"__slots__": ()})])
+        log(after)
+    assert [sys.getrefcount(kind) for kind in before + meanwhile] == held
