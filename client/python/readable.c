@@ -95,7 +95,7 @@ readable_find(struct module_state *state, PyObject *object)
 }
 
 /* Of a tensor whose memory holds the negatives of its numbers (torch's views of conjugates) DLPack does not tell. Those
- * are never row-major. */
+ * are row-major only with a single number, or where as_strided() made them so. */
 static bool
 is_negated(PyObject *object)
 {
@@ -129,7 +129,7 @@ readable_tensor(PyObject *object, const struct readable *readable, struct array_
 	row = tensor.strides ? (ptrdiff_t)tensor.strides[0] : (ptrdiff_t)view->columns;
 	if (tensor.strides && tensor.dimensions == 2)
 		column = (ptrdiff_t)tensor.strides[1];
-	if ((row != (ptrdiff_t)view->columns || column != 1) && is_negated(object))
+	if ((row != (ptrdiff_t)view->columns || column != 1 || view->rows * view->columns == 1) && is_negated(object))
 		return false;
 	view->array.row_stride = row * size;
 	view->array.column_stride = column * size;

@@ -123,13 +123,17 @@ def test_every_layout(store, layout, dtype):
     np.testing.assert_allclose(found[:, 1:], np.stack((expected, expected), 1), rtol=0, atol=rounded)
 
 
-def test_a_view_of_negated_memory(store):
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[:, :1], lambda x: x[7, 2].reshape(1), lambda x: x[7, 2].reshape(1, 1)])
+def test_a_view_of_negated_memory(store, view):
     memory = torch.randn(50, 4)
-    logits = torch.complex(torch.zeros(50, 4), -memory).conj().imag  # the memory holds the negatives of its numbers
+    logits = view(torch.complex(torch.zeros(50, 4), -memory).conj().imag)  # the memory holds the negatives of its numbers
     assert logits.is_neg()
+    gold = np.ones(len(logits), int)
     with portolan.Run("run", store=store) as run:
-        run.log_logits(0, torch.arange(50), logits, torch.zeros(50, dtype=torch.int64))
-    assert_trajectories(store, 1, dict(enumerate(gold_probs(memory.numpy(), np.zeros(50, int))[:, None].tolist())))
+        run.log_logits(0, torch.arange(len(logits)), logits, torch.from_numpy(gold))
+    numbers = view(memory).numpy().reshape(len(logits), -1)
+    expected = gold_probs(numbers if numbers.shape[1] > 1 else np.hstack((0 * numbers, numbers)), gold)
+    assert_trajectories(store, 1, dict(enumerate(expected[:, None].tolist())))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool])
