@@ -68,8 +68,8 @@ KIND(logits_add)(struct sums *restrict sums, const float *restrict below, size_t
 }
 
 #if FLOATS < 16 /* two kinds will do: the library is to stay small */
-/* WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 in place of 127: moved to where
- * a float32 has them, it is the number divided by 2^112, subnormal ones too. */
+/* WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 in place of 127. A subnormal
+ * one is put on top of 2^-14, which is taken off again: this thread may take subnormal float32 for 0. */
 KERNEL void
 KIND(widen)(float *restrict wide, const uint16_t *restrict half, bool is_bfloat)
 {
@@ -80,7 +80,8 @@ KIND(widen)(float *restrict wide, const uint16_t *restrict half, bool is_bfloat)
 	}
 	for (unsigned j = 0; j < WIDENED; j++) {
 		uint32_t moved = (uint32_t)(half[j] & 0x7fff) << 13;
-		uint32_t finite = float_bits(float_from_bits(moved) * 0x1p112f);
+		uint32_t small = float_bits(float_from_bits(moved + 0x38800000) - 0x1p-14f);
+		uint32_t finite = moved < 0x00800000 ? small : moved + 0x38000000;
 
 		finite = moved >= 0x0f800000 ? moved | 0x7f800000 : finite; /* infinity, NaN */
 		wide[j] = float_from_bits(finite | (uint32_t)(half[j] & 0x8000) << 16);

@@ -485,6 +485,42 @@ test_every_half(void **state)
 		}
 }
 
+#ifdef __SSE__
+/* As torch.set_flush_denormal(True) has it: subnormal numbers are taken for 0. Those of a float16 are none of a float32.
+ */
+static void
+test_small_halves_where_subnormals_are_flushed(void **state)
+{
+	static const char *const names[] = {"plain", "avx2", "avx512"};
+	const unsigned usual = __builtin_ia32_stmxcsr(), flushing = usual | 0x8040;
+	const int32_t gold[64] = {0};
+	uint16_t some[64];
+	double found[64];
+
+	(void)state;
+	for (size_t name = 0; name < 3; name++)
+		for (uint32_t first = 0; first < 0x800 && signals_kernels_named(names[name]); first += 64) {
+			struct portolan_array scores = {some, PORTOLAN_F16, 2, 2};
+			struct output out = {0};
+			struct signals_columns to = {out.gold_prob, out.margin,    out.other_sq, out.entropy,
+			                             out.max_prob,  out.predicted, out.correct};
+
+			for (size_t i = 0; i < 64; i++) /* one more exponent than the subnormal ones, of either sign */
+				some[i] = (uint16_t)((first + i) | (i % 2 ? 0x8000 : 0));
+			__builtin_ia32_ldmxcsr(flushing);
+			signals_derive(signals_kernels_named(names[name]), &scores, false, 64, 1, gold, &to,
+			               out.refused);
+			for (size_t i = 0; i < 64; i++)
+				found[i] = signals_score(&scores, i);
+			__builtin_ia32_ldmxcsr(usual);
+			for (size_t i = 0; i < 64; i++) {
+				assert_true(found[i] == half_reference(some[i], 5));
+				assert_true(out.margin[i] == (float)-half_reference(some[i], 5));
+			}
+		}
+}
+#endif
+
 /* Half precision gives the bits of the same numbers as float32 that are not read in place, however it lies there. */
 static void
 test_halves_are_widened(void **state)
@@ -638,6 +674,9 @@ main(void)
 	        cmocka_unit_test(test_extremes),     cmocka_unit_test(test_random_logits),
 	        cmocka_unit_test(test_random_probs), cmocka_unit_test(test_rows_are_independent),
 	        cmocka_unit_test(test_every_half),   cmocka_unit_test(test_halves_are_widened),
+#ifdef __SSE__
+	        cmocka_unit_test(test_small_halves_where_subnormals_are_flushed),
+#endif
 	        cmocka_unit_test(test_kinds_agree),  cmocka_unit_test(test_elementary_functions),
 	};
 
