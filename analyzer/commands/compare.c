@@ -274,7 +274,7 @@ static const struct option_spec compare_options[] = {
         {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names,
          .help = "correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
                  "Default: correlations."},
-        {"by", "RULE", OPTION_TEXT, .take = take_rule,
+        {"by", "RULE", OPTION_RULE, .take = take_rule,
          .help = "The rule of the selection, as for portolan select. Default: ambiguous."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .help = "How much it selects. Default: a third; of forgettable and region: rules all."},

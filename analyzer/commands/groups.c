@@ -96,7 +96,7 @@ static const struct option_spec options[] = {
          .help = "The field of FILE that has the ids."},
         {"columns", "A,B", OPTION_TEXT, .take = take_columns, OF_SELECTION,
          .help = "The columns to summarise. Default: all but the ids and long texts."},
-        {"by", "RULE", OPTION_TEXT, .take = take_rule, OF_SELECTION,
+        {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION,
          .help = "The selection, as in portolan select. Default: forgettable."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1, .excludes = "count forgetting",
          .help = "Select this share of the examples. Default: a third; of forgettable and region: rules all."},

@@ -223,12 +223,12 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct map_line, member)
 static const struct option_spec options[] = {
-        {"x", "MEASURE", OPTION_TEXT, TO(request.source.x),
+        {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x),
          .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
-        {"y", "MEASURE", OPTION_TEXT, TO(request.source.y), .help = "What goes up. Default: confidence."},
-        {"colour", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path",
+        {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y), .help = "What goes up. Default: confidence."},
+        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .excludes = "shift path",
          .help = "Colour the points by this measure instead of correctness, or by the run's labels (gold); with --density, each cell by its mean."},
-        {"color", "MEASURE", OPTION_TEXT, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
+        {"color", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
         {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color", .excludes = "data",
          .help = "The same as --data."},
         {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour color", .excludes = "density beside path frames",

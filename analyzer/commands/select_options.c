@@ -139,7 +139,7 @@ take_run(void *context, char *text)
 #define TO(member) .offset = offsetof(struct select_request, member)
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
-        {"by", "RULE", OPTION_TEXT, .take = take_rule,
+        {"by", "RULE", OPTION_RULE, .take = take_rule,
          .help = "ambiguous (variability:desc), hard-to-learn (confidence:asc), easy-to-learn (confidence:desc), forgettable, random, MEASURE:asc or MEASURE:desc for any measure, region:ambiguous, region:easy-to-learn, region:hard-to-learn, or a baseline, see above."},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .excludes = "threshold " SIZES,
@@ -156,7 +156,7 @@ const struct option_spec select_option_table[] = {
          .help = "Take the fraction, or the count, of each gold class; examples without label are a class."},
         {"stratified", NULL, OPTION_FLAG, TO(stratified), .needs = SIZES,
          .help = "Keep the shares that the gold classes have of those to choose from."},
-        {"mix", "RULE=FRACTION", OPTION_TEXT, .take = take_mix, .needs = SIZES,
+        {"mix", "RULE=FRACTION", OPTION_RULE, .take = take_mix, .needs = SIZES,
          .help = "Replace this fraction of the selection by what another rule ranks first. May be repeated."},
         {"within", "FILE.json", OPTION_INPUT, TO(within_file),
          .help = "Choose among the examples in a selection of the live page (portolan serve): polygons over two measures, and filters. Without --by: all of them, by ascending id."},

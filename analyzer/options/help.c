@@ -104,7 +104,7 @@ help_overview(FILE *stream)
 	      "Commands:\n",
 	      stream);
 	for (size_t i = 0; command_table[i]; i++)
-		fprintf(stream, "  %-10s %s\n", command_table[i]->name, command_table[i]->summary);
+		fprintf(stream, "  %-11s %s\n", command_table[i]->name, command_table[i]->summary);
 	fputs("\n"
 	      "portolan help COMMAND shows a command's options; portolan --version the version.\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n",

@@ -141,9 +141,8 @@ take_option(const struct reading *reading, size_t index, char *text)
 	return status ? status : OPTIONS_READ;
 }
 
-/* The option that `length` bytes name, or begin to name; −1: none, or several. */
-static int
-find_name(const struct command *command, const char *name, size_t length)
+int
+options_find_name(const struct command *command, const char *name, size_t length)
 {
 	const struct option_spec *option;
 	int found = -1, matches = 0;
@@ -159,8 +158,8 @@ find_name(const struct command *command, const char *name, size_t length)
 	return matches == 1 ? found : -1;
 }
 
-static int
-find_letter(const struct command *command, char letter)
+int
+options_find_letter(const struct command *command, char letter)
 {
 	const struct option_spec *option;
 
@@ -192,7 +191,7 @@ read_name(struct reading *reading, char *name)
 {
 	size_t length = strcspn(name, "=");
 	char *text = name[length] ? name + length + 1 : NULL;
-	int index = find_name(reading->command, name, length);
+	int index = options_find_name(reading->command, name, length);
 	const struct option_spec *option;
 
 	if (index < 0)
@@ -214,7 +213,7 @@ read_letters(struct reading *reading, char *word)
 	int status = OPTIONS_READ;
 
 	for (char *letter = word + 1; *letter && status == OPTIONS_READ; letter++) {
-		int index = find_letter(reading->command, *letter);
+		int index = options_find_letter(reading->command, *letter);
 
 		if (index < 0)
 			return options_wrong(reading->request, "no option %s", word);

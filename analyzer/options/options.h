@@ -24,6 +24,8 @@
 enum option_kind {
 	OPTION_FLAG,   /* bool; takes no argument */
 	OPTION_TEXT,   /* const char * */
+	OPTION_RULE,   /* const char *: a rule of selection */
+	OPTION_MEASURE, /* const char *: a measure, or a column */
 	OPTION_RUN,    /* const char *: the name of a run */
 	OPTION_INPUT,  /* const char *: a file that is read, and that no output may replace; "-": standard input */
 	OPTION_OUTPUT, /* const char *: a file that is written; "-": standard output */
@@ -98,6 +100,10 @@ bool option_given(const struct common_options *request, const char *name);
 
 /* The options of a command, its own first, then those it shares; NULL after the last. */
 const struct option_spec *option_at(const struct command *command, size_t index);
+
+/* The number of the option that `length` bytes name, or begin to name; of that with this letter. -1: none, or several. */
+int options_find_name(const struct command *command, const char *name, size_t length);
+int options_find_letter(const struct command *command, char letter);
 
 /* As it is called in messages: "--join"; "-o". */
 #define OPTION_LABEL_ROOM 64

@@ -1,5 +1,5 @@
 /* pages_main.c: a build-time program that prints what is installed beside portolan: `pages` the man page portolan(1),
- * `pages NAME` that of a command, both for scdoc; `pages --bash` the completion of command lines in bash. */
+ * `pages NAME` that of a command, both for scdoc. */
 #include "options.h"
 #include "program/message.h"
 
@@ -99,74 +99,6 @@ print_overview(void)
 	      stdout);
 }
 
-/* What may stand after an option of this kind; a name of a file, which bash completes, where nothing is said. */
-static void
-print_arguments(const struct option_spec *option)
-{
-	printf("\t\t--%s", option->name);
-	if (option->letter)
-		printf(" | -%c", option->letter);
-	fputs(") ", stdout);
-	if (option->kind == OPTION_CHOICE) {
-		fputs("words='", stdout);
-		for (size_t i = 0; option->choices[i]; i++)
-			printf("%s%s", i ? " " : "", option->choices[i]);
-		fputs("' ", stdout);
-	}
-	printf("operand=%s ;;\n", option->kind == OPTION_RUN ? "run" : "file");
-}
-
-static void
-print_completed(const struct command *command)
-{
-	const struct option_spec *option;
-
-	printf("\t%s)\n\t\toperand=%s\n\t\toptions='", command->name, command->operand ? command->operand : "file");
-	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
-		printf("%s--%s", i ? " " : "", option->name);
-	fputs("'\n", stdout);
-	if (command->actions) {
-		fputs("\t\t((COMP_CWORD > 2)) || words='", stdout);
-		for (size_t i = 0; command->actions[i]; i++)
-			printf("%s%s", i ? " " : "", command->actions[i]);
-		fputs("'\n", stdout);
-	}
-	fputs("\t\tcase $before in\n", stdout);
-	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
-		if (option->argument)
-			print_arguments(option);
-	fputs("\t\tesac\n\t\t;;\n", stdout);
-}
-
-static void
-print_completion(void)
-{
-	fputs("# bash completion for portolan " PORTOLAN_VERSION "; made from its table of options.\n"
-	      "_portolan()\n{\n"
-	      "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	      "\tlocal command=${COMP_WORDS[1]} commands='",
-	      stdout);
-	for (size_t i = 0; command_table[i]; i++)
-		printf("%s ", command_table[i]->name);
-	fputs("help' words= options= operand=\n"
-	      "\t((COMP_CWORD > 1)) || command=help\n"
-	      "\tcase $command in\n"
-	      "\thelp) words=$commands ;;\n",
-	      stdout);
-	for (size_t i = 0; command_table[i]; i++)
-		print_completed(command_table[i]);
-	fputs("\tesac\n"
-	      "\tif [[ $word == -* ]]; then\n"
-	      "\t\twords=$options\n"
-	      "\telif [[ $operand == run && -z $words ]]; then\n"
-	      "\t\twords=$(\"${COMP_WORDS[0]}\" runs 2>/dev/null | sed '1d; s/,.*//')\n"
-	      "\tfi\n"
-	      "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
-	      "}\n"
-	      "complete -o default -F _portolan portolan\n",
-	      stdout);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -174,8 +106,6 @@ main(int argc, char **argv)
 
 	if (argc < 2) {
 		print_overview();
-	} else if (strcmp(argv[1], "--bash") == 0) {
-		print_completion();
 	} else if ((command = command_find(argv[1])) != NULL) {
 		print_command(command);
 	} else {

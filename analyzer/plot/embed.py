@@ -1,4 +1,4 @@
-"""Writes files as C strings on standard output: NAME.gp as script_NAME."""
+"""Writes files as C strings on standard output: NAME.gp, or of any other ending, as script_NAME."""
 
 import os
 import sys

@@ -28,6 +28,7 @@ const struct command *const command_table[] = {
         &rm_command,
         &backup_command,
         &keygen_command,
+        &completion_command,
         NULL,
 };
 

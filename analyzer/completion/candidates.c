@@ -1,0 +1,275 @@
+/*
+ * candidates.c: see candidates.h.
+ *
+ * A shell asks at every press of the key, so the answer is put together from the tables of the program that is asked: it
+ * cannot be another version's, and the three shells' scripts hold no list of their own. Only the names of runs are read.
+ */
+#include "candidates.h"
+
+#include "dynamics/measures.h"
+#include "options/checks.h"
+#include "options/options.h"
+#include "program/command.h"
+#include "selection/selection.h"
+
+#include <portolan/store.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The command line as far as it is read. */
+struct line {
+	FILE *stream;
+	const char *typed;  /* the beginning that a candidate must have */
+	const char *before; /* printed before each: "--by=" */
+	const char *store;
+	const struct command *command; /* NULL: not given yet */
+	const char *action;            /* NULL: not given yet, or the command has none */
+	int operands;                  /* without the action */
+	const struct option_spec *option; /* whose argument the last word is; NULL: none's */
+	bool is_help;                     /* of `portolan help` */
+	bool only_operands;               /* after "--" */
+};
+
+size_t
+candidates_sentence(const char *help)
+{
+	const char *end = strstr(help, ". ");
+	size_t length = end ? (size_t)(end - help) : strlen(help);
+
+	return length > 0 && help[length - 1] == '.' && !end ? length - 1 : length;
+}
+
+static void
+offer(const struct line *line, const char *word, const char *help)
+{
+	if (strncmp(word, line->typed, strlen(line->typed)) != 0)
+		return;
+	fprintf(line->stream, "%s%s", line->before, word);
+	if (help)
+		fprintf(line->stream, "\t%.*s", (int)candidates_sentence(help), help);
+	fputc('\n', line->stream);
+}
+
+static void
+offer_all(const struct line *line, const char *const *words)
+{
+	for (; words && *words; words++)
+		offer(line, *words, NULL);
+}
+
+static void
+offer_files(const struct line *line)
+{
+	fputs("\tfiles\n", line->stream);
+}
+
+static void
+offer_commands(const struct line *line)
+{
+	for (size_t i = 0; command_table[i]; i++)
+		offer(line, command_table[i]->name, command_table[i]->summary);
+}
+
+static void
+offer_runs(const struct line *line)
+{
+	struct store_run_info *runs;
+	struct store *store;
+	size_t count;
+
+	if (store_open(line->store, &store, NULL) < 0)
+		return;
+	if (store_runs(store, &runs, &count, NULL) >= 0) {
+		for (size_t i = 0; i < count; i++)
+			if (!strpbrk(runs[i].name, "\t\n"))
+				offer(line, runs[i].name, NULL);
+		free(runs);
+	}
+	store_close(store);
+}
+
+static void
+offer_measures(const struct line *line)
+{
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		offer(line, measure_infos[i].name, NULL);
+}
+
+/* Those with a name, and every measure both ways. */
+static void
+offer_rules(const struct line *line)
+{
+	static const char *const ways[] = {"asc", "desc"};
+	char rule[64];
+
+	offer_all(line, selection_names);
+	for (size_t i = 0; i < MEASURE_COUNT; i++) {
+		for (size_t way = 0; way < 2; way++) {
+			snprintf(rule, sizeof(rule), "%s:%s", measure_infos[i].name, ways[way]);
+			offer(line, rule, NULL);
+		}
+	}
+}
+
+static void
+offer_arguments(const struct line *line, const struct option_spec *option)
+{
+	switch (option->kind) {
+	case OPTION_CHOICE:
+		offer_all(line, option->choices);
+		break;
+	case OPTION_RULE:
+		offer_rules(line);
+		break;
+	case OPTION_MEASURE:
+		offer_measures(line);
+		break;
+	case OPTION_RUN:
+		offer_runs(line);
+		break;
+	case OPTION_INPUT:
+	case OPTION_OUTPUT:
+	case OPTION_FOLDER:
+		offer_files(line);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+offer_options(const struct line *line)
+{
+	const struct option_spec *option;
+	char name[64];
+
+	for (size_t i = 0; (option = option_at(line->command, i)) != NULL; i++) {
+		if (line->action && option->actions && !option_is_named(option->actions, line->action))
+			continue;
+		snprintf(name, sizeof(name), "--%s", option->name);
+		offer(line, name, option->help);
+	}
+}
+
+static void
+offer_operands(const struct line *line)
+{
+	const struct command *command = line->command;
+
+	if (command->actions && !line->action)
+		offer_all(line, command->actions);
+	else if (!command->operand || (!command->hand_over && line->operands >= command->most))
+		return;
+	else if (strcmp(command->operand, "run") == 0)
+		offer_runs(line);
+	else
+		offer_files(line);
+}
+
+/* The option that `word` names; NULL: none. */
+static const struct option_spec *
+find_option(const struct command *command, const char *word)
+{
+	int index = word[1] == '-' ? options_find_name(command, word + 2, strcspn(word + 2, "="))
+	                           : options_find_letter(command, word[strlen(word) - 1]);
+
+	return index < 0 ? NULL : option_at(command, (size_t)index);
+}
+
+/* Takes words[at], which is not the last; how many words it is, with its argument. */
+static int
+take_word(struct line *line, char *const *words, int at, int count)
+{
+	const char *word = words[at];
+	const struct option_spec *option;
+
+	if (line->only_operands || word[0] != '-' || word[1] == '\0') {
+		if (line->command->actions && !line->action)
+			line->action = word;
+		else
+			line->operands++;
+		return 1;
+	}
+	if (strcmp(word, "--") == 0) {
+		line->only_operands = true;
+		return 1;
+	}
+	option = find_option(line->command, word);
+	if (!option || !option->argument)
+		return 1;
+	if (word[1] == '-' && strchr(word, '=')) {
+		line->store = strcmp(option->name, "store") == 0 ? strchr(word, '=') + 1 : line->store;
+		return 1;
+	}
+	if (at + 1 == count - 1)
+		line->option = option;
+	else if (strcmp(option->name, "store") == 0)
+		line->store = words[at + 1];
+	return 2;
+}
+
+/* The command, after options that stand before it; how many words that was. */
+static int
+take_command(struct line *line, char *const *words, int count)
+{
+	int at = 0;
+
+	if (at < count - 1 && strcmp(words[at], "help") == 0) {
+		line->is_help = true;
+		at++;
+	}
+	if (at < count - 1)
+		line->command = command_find(words[at++]);
+	return at;
+}
+
+/* The last word: "--by=conf" begins an argument. */
+static void
+offer_last(struct line *line, const char *word)
+{
+	char before[128];
+	const char *equals = strchr(word, '=');
+
+	line->typed = word;
+	if (line->option) {
+		offer_arguments(line, line->option);
+	} else if (line->only_operands || word[0] != '-') {
+		offer_operands(line);
+	} else if (!equals) {
+		offer_options(line);
+	} else if (word[1] == '-' && (line->option = find_option(line->command, word)) != NULL) {
+		snprintf(before, sizeof(before), "%.*s", (int)(equals + 1 - word), word);
+		line->before = before;
+		line->typed = equals + 1;
+		offer_arguments(line, line->option);
+	}
+}
+
+void
+candidates_print(FILE *stream, char *const *words, int count)
+{
+	const char *store = getenv("PORTOLAN_STORE");
+	struct line line = {.stream = stream, .before = "", .store = store && *store ? store : "./portolan-store"};
+	int at;
+
+	if (count == 0)
+		return;
+	line.typed = words[count - 1];
+	at = take_command(&line, words, count);
+	if (!line.command && (at == 0 || line.is_help)) {
+		offer_commands(&line);
+		if (!line.is_help)
+			offer(&line, "help", "show what a command does, and its options");
+	}
+	if (!line.command)
+		return;
+	if (line.is_help) {
+		if (at == count - 1)
+			offer_all(&line, line.command->actions);
+		return;
+	}
+	while (at < count - 1)
+		at += take_word(&line, words, at, count);
+	offer_last(&line, words[count - 1]);
+}
