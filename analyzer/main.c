@@ -33,16 +33,30 @@ finish_stdout(void)
 }
 
 static int
-help(const char *name)
+wrong_action(const struct command *command, const char *name)
+{
+	message_error(command->actions ? "%s has no action '%s' (see: portolan help %s)" : "%s has no actions: '%s' (see: portolan help %s)",
+	              command->name, name, command->name);
+	return STATUS_USAGE;
+}
+
+/* Of a command, and of an action of it; either may be NULL. */
+static int
+help(const char *name, const char *action)
 {
 	const struct command *command;
 
-	if (!name) {
-		help_overview(stdout);
-		return finish_stdout();
-	}
+	if (!name)
+		return help_commands();
 	command = command_find(name);
-	return command ? help_command(command) : wrong_command(name);
+	if (!command)
+		return wrong_command(name);
+	if (!action)
+		return help_command(command, NULL);
+	for (size_t i = 0; command->actions && command->actions[i]; i++)
+		if (strcmp(command->actions[i], action) == 0)
+			return help_command(command, action);
+	return wrong_action(command, action);
 }
 
 int
@@ -57,7 +71,7 @@ main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return help(argc > 2 ? argv[2] : NULL);
+		return help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
 	if (strcmp(name, "--version") == 0) {
 		puts("portolan " PORTOLAN_VERSION);
 		return finish_stdout();

@@ -185,7 +185,7 @@ iterate(struct balance_work *work, struct portolan_error *error)
 	return fits || request->patience
 	               ? 0
 	               : error_set(error, PORTOLAN_E_INVALID,
-	                           "it would take more than 2,147,483,647 repeats: take fewer tokens (--top), or "
+	                           "it would take more than 2,147,483,647 repeats: take fewer tokens (--count), or "
 	                           "--max-multiplicity, or some --patience");
 }
 

@@ -151,7 +151,7 @@ find_fields(struct corpus *corpus, struct portolan_error *error)
 		options[count] = "--text";
 	}
 	names[count] = request->label;
-	options[count++] = "--label";
+	options[count++] = "--label-field";
 	if (request->id) {
 		names[count] = request->id;
 		options[count++] = "--id-field";

@@ -229,7 +229,7 @@ const struct command aflite_command = {
         .operands = "--features X.npy --labels FILE",
         .summary = "remove the examples that any linear classifier predicts",
         .examples =
-                "the rows that are left of a dataset, by features of a model that was trained on another part of it\n"
+                "the rows that are left of a dataset, by another model's features\n"
                 "portolan aflite --features X.npy --labels y.npy -o kept.txt\n"
                 "with the paper's sizes for SNLI, a log, a chart and a random subset as large\n"
                 "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"

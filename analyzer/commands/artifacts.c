@@ -122,7 +122,7 @@ check(void *context, struct portolan_error *error)
 	if (status == 0)
 		status = format_of_table(&options->common, "-o", options->common.output, ROWS_TSV, &artifacts->format);
 	if (status == 0)
-		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_TSV,
+		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_CSV,
 		                         &artifacts->by_epoch_format);
 	if (status != 0)
 		return status;
@@ -133,7 +133,7 @@ check(void *context, struct portolan_error *error)
 	    picture_init(&artifacts->epochs_picture, PICTURE_CHART, "--plot-epochs", epochs, script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (artifacts->run && options->top > HOLDERS_TOKENS_MAX)
-		return options_wrong(&options->common, "--top %llu: with --run at most %d",
+		return options_wrong(&options->common, "--count %llu: with --run at most %d",
 		                     (unsigned long long)options->top, HOLDERS_TOKENS_MAX);
 	return 0;
 }
@@ -174,18 +174,18 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct artifacts, member)
 static const struct option_spec options[] = {
-        {"top", "K", OPTION_WHOLE, TO(corpus_options.top), .least = 1, .most = TOP_MAX,
-         .help = "Print the first K tokens only. Default: all; with --run 10."},
+        {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = TOP_MAX,
+         .group = OPTION_GROUP_OUTPUT, .help = "Print the first K tokens only. Default: all; with --run 10."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
          .help = "Draw p* and z* of all tokens against their frequency, the first 20 with their names; .png, .svg or .pdf."},
         {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field",
          .help = "Add how a recorded run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
         {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
-         .help = "With --run: the field of DATA that has the examples' ids."},
+         .help = "The field of DATA that has the examples' ids, for --run."},
         {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run",
-         .help = "With --run: write both sides' accuracy at each epoch to FILE: TSV, or what FILE ends with."},
+         .help = "Write both sides' accuracy at each epoch to FILE, with --run: CSV, or what FILE ends with."},
         {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run",
-         .help = "With --run: draw both sides' accuracy over the epochs, as the mean of the tokens; .png, .svg or .pdf."},
+         .help = "Draw both sides' accuracy over the epochs, with --run: the mean of the tokens; .png, .svg or .pdf."},
         {0},
 };
 
@@ -197,11 +197,11 @@ const struct command artifacts_command = {
         .summary = "which words give the label away, and how much",
         .examples =
                 "which words of a premise or a hypothesis give the label away?\n"
-                "portolan artifacts train.jsonl --text premise,hypothesis --label gold_label -o stats.tsv\n"
-                "the same for a smaller file, words and pairs of words, told apart by field, and drawn\n"
-                "portolan artifacts train.csv --text premise,hypothesis --label gold_label --min-count 50 --ngrams 2 --per-field --top 100 --plot stats.svg -o stats.tsv\n"
+                "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label -o stats.tsv\n"
+                "a smaller file: words and pairs of words, told apart by field, and drawn\n"
+                "portolan artifacts train.csv --text premise,hypothesis --label-field gold_label --min-count 50 --ngrams 2 --per-field --count 100 --plot stats.svg -o stats.tsv\n"
                 "does a model lean on them?\n"
-                "portolan artifacts train.jsonl --text premise,hypothesis --label gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n",
+                "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n",
         .help = "If a task were free of spurious hints, no single word would say anything about the label (Gardner et al. 2021). "
                 "DATA is your file: JSON lines, CSV or TSV; \"-\" is standard input. "
                 "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the largest share that a label has of them), z_star (z*: by how many standard deviations the share lies above the prior; the largest over the labels) and a column of counts for each label; the strongest first: as TSV, or what FILE ends with (csv, jsonl, json, npy). "

@@ -186,7 +186,7 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct dynamics_options, member)
 static const struct option_spec options[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
-         .help = "csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {"ids", "FILE", OPTION_INPUT, TO(ids),
          .help = "Only the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input. "
                  "Ids that were not observed are warned of, and the exit status is then 3."},
@@ -195,11 +195,11 @@ static const struct option_spec options[] = {
                  "and where the observation came from: session_started (ns since 1970), rank, session (32 hexadecimal digits), or, shorter, session_number (see --sessions). "
                  "A column of yours that is named as one of these is called user_NAME."},
         {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes),
-         .help = "With npy: ids that are text are UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
+         .group = OPTION_GROUP_OUTPUT, .help = "Write ids that are text to npy as UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
         {"sessions", "FILE", OPTION_OUTPUT, TO(sessions),
          .help = "Also write the run's sessions to FILE (.csv, .tsv, .jsonl, .npy), before the observations: session_number, session, session_started, rank."},
         {"contents", NULL, OPTION_FLAG, TO(contents), .excludes = "format ids columns id-bytes sessions",
-         .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
+         .group = OPTION_GROUP_OUTPUT, .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
                  "and a state: a text that changes when observations of the epoch come, or its examples' labels change."},
         {0},
 };

@@ -48,7 +48,7 @@ check(void *context, struct portolan_error *error)
 	struct common_options *common = &groups->common;
 
 	if (!groups->forgetting && !groups->columns.path)
-		return options_wrong(common, "which attributes? --attributes FILE --id-field NAME, or --forgetting");
+		return options_wrong(common, "which file has the attributes? --data FILE --id-field NAME, or --forgetting");
 	if (groups->plot &&
 	    picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -90,8 +90,8 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct groups, member)
 #define OF_SELECTION .excludes = "forgetting"
 static const struct option_spec options[] = {
-        {"attributes", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION,
-         .help = "Your attributes: JSON lines, CSV or TSV, a record for each example, with its id."},
+        {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
+         .help = "Your file: JSON lines, CSV or TSV, a record for each example, with its id and its attributes."},
         {"id-field", "NAME", OPTION_TEXT, TO(columns.id_field), OF_SELECTION,
          .help = "The field of FILE that has the ids."},
         {"columns", "A,B", OPTION_TEXT, .take = take_columns, OF_SELECTION,
@@ -104,17 +104,17 @@ static const struct option_spec options[] = {
         {"text-pair", "A,B", OPTION_TEXT, .take = take_text_pair, OF_SELECTION,
          .help = "Summarise word_overlap as well: the words that the texts in fields A and B share, over all of theirs (Jaccard)."},
         {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_SELECTION,
-         .help = "With --text-pair: the share of texts that have any of these words, as in no,not,never; columns words_in_A and words_in_B."},
+         .help = "Summarise the share of texts that have any of these words, as no,not,never, with --text-pair; columns words_in_A and words_in_B."},
         {"replicates", "N", OPTION_WHOLE, TO(replicates), .most = REPLICATES_MAX, OF_SELECTION,
-         .help = "Samples drawn for the intervals. Default: 1000; 0: no intervals."},
+         .group = OPTION_GROUP_HOW, .help = "Samples drawn for the intervals. Default: 1000; 0: no intervals."},
         {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION,
-         .help = "The intervals' level. Default: 0.95."},
+         .group = OPTION_GROUP_HOW, .help = "The intervals' level. Default: 0.95."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION,
-         .help = "For the samples, and the rule random. Default: 0."},
+         .group = OPTION_GROUP_HOW, .help = "For the samples, and the rule random. Default: 0."},
         {"forgetting", NULL, OPTION_FLAG, TO(forgetting),
-         .help = "Instead: how many examples were forgotten how often, and how many are forgettable."},
+         .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting",
-         .help = "With --forgetting: draw that as well; .png, .svg or .pdf."},
+         .help = "Draw that as well, with --forgetting; .png, .svg or .pdf."},
         {0},
 };
 
@@ -126,9 +126,9 @@ const struct command groups_command = {
         .summary = "how a selection differs from the whole",
         .examples =
                 "are the forgettable examples longer, or from another source?\n"
-                "portolan groups snli/seed1 --attributes train.csv --id-field id --columns length,source\n"
+                "portolan groups snli/seed1 --data train.csv --id-field id --columns length,source\n"
                 "do the hard ones share fewer words, and have more negations?\n"
-                "portolan groups snli/seed1 --by hard-to-learn --fraction 0.1 --attributes train.jsonl --id-field id --text-pair premise,hypothesis --words no,not,never,nobody\n"
+                "portolan groups snli/seed1 --by hard-to-learn --fraction 0.1 --data train.jsonl --id-field id --text-pair premise,hypothesis --words no,not,never,nobody\n"
                 "how often were examples forgotten?\n"
                 "portolan groups snli/seed1 --forgetting --plot forgotten.svg\n",
         .help = "Summarises your attributes for all examples and for a selection, overall (gold: all) and, where there are several, per gold label. "

@@ -1,4 +1,4 @@
-/* groups_summary.c: portolan groups --attributes: the selection beside the whole. */
+/* groups_summary.c: portolan groups --data: the selection beside the whole. */
 #include "groups.h"
 
 #include "dynamics/arrays.h"

@@ -4,8 +4,8 @@
 
 static const struct option_spec options[] = {
         {"run", "NAME", OPTION_TEXT,
-         .help = "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
-        {"overwrite", NULL, OPTION_FLAG, .help = "Replace the run of that name, when all is imported."},
+         .group = OPTION_GROUP_HOW, .help = "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
+        {"overwrite", NULL, OPTION_FLAG, .group = OPTION_GROUP_HOW, .help = "Replace the run of that name, when all is imported."},
         {0},
 };
 

@@ -4,7 +4,7 @@
 
 static const struct option_spec options[] = {
         {"client", "NAME", OPTION_TEXT,
-         .help = "Make keys for one more client of the collector whose keys are in DIR."},
+         .group = OPTION_GROUP_HOW, .help = "Make keys for one more client of the collector whose keys are in DIR."},
         {0},
 };
 

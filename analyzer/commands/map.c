@@ -85,6 +85,19 @@ check_picture(struct map_line *line, struct portolan_error *error)
 	return 0;
 }
 
+/* Of a picture the file gives the colour alone. */
+static int
+check_data(struct map_line *line)
+{
+	const struct map_source_request *source = &line->request.source;
+
+	if (line->html.text_count > 0)
+		return options_wrong(&line->common, "--text is of a page: -o FILE.html");
+	if (line->html.data && !source->colour)
+		return options_wrong(&line->common, "--data of a picture gives its colour: --colour COLUMN");
+	return 0;
+}
+
 static int
 check(void *context, struct portolan_error *error)
 {
@@ -108,13 +121,11 @@ check(void *context, struct portolan_error *error)
 		                             "FILE.html for a page");
 	if (map_html_is_meant(common->output))
 		return map_html_check(common);
-	if (line->html.data && !request->source.colour)
-		return options_wrong(common, "--data: --colour names what to take from it; or draw a page: -o FILE.html");
-	if (line->html.text_count > 0)
-		return options_wrong(common, "--text is of a page: -o FILE.html");
 	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
 		return options_wrong(common, "--highlight -: standard input can be read only once, and --beside reads it twice");
-	status = check_picture(line, error);
+	status = check_data(line);
+	if (status == 0)
+		status = check_picture(line, error);
 	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 	if (status != 0)
 		return status;
@@ -226,38 +237,35 @@ static const struct option_spec options[] = {
         {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x),
          .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
         {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y), .help = "What goes up. Default: confidence."},
-        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .excludes = "shift path",
+        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .excludes = "shift path", .old_names = "color",
          .help = "Colour the points by this measure instead of correctness, or by the run's labels (gold); with --density, each cell by its mean."},
-        {"color", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .excludes = "shift path", .help = "The same."},
-        {"colour-file", "FILE", OPTION_INPUT, TO(request.source.colour_file), .needs = "colour color", .excludes = "data",
-         .help = "The same as --data."},
-        {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour color", .excludes = "density beside path frames",
+        {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames",
          .help = "Draw a map for each category that --colour names, over all others in grey, with the same axes."},
-        {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour color shift path density",
+        {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour shift path density",
          .help = "Draw the examples whose ids FILE has over all others, which are grey: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
-        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "colour-file from data highlight",
-         .help = "The field of the examples' ids in the files of --data, --highlight and --from. Default: guid, else id; of --data there is none."},
-        {"data", "FILE", OPTION_INPUT, TO(html.data), .needs = "id-field",
-         .help = "The file that the model was trained on (JSON lines, CSV or TSV). --colour may name one of its columns, of numbers or of text."},
+        {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file",
+         .help = "Your own file, of which --colour names a column, of numbers or of text (JSON lines, CSV or TSV). Of FILE.html it is the file that the model was trained on, and --text may name fields of it."},
+        {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight",
+         .help = "The field of the examples' ids in the files of --data, --highlight and --from. Default: guid, else id; for FILE.html there is none."},
         {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
         {"density", NULL, OPTION_FLAG, TO(request.density),
-         .help = "Show how many examples lie where, as a heat map of all of them, instead of points."},
+         .group = OPTION_GROUP_HOW, .help = "Show how many examples lie where, as a heat map of all of them, instead of points."},
         {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames",
-         .help = "Draw the map of another run beside it, with the same axes."},
+         .group = OPTION_GROUP_HOW, .help = "Draw the map of another run beside it, with the same axes."},
         {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames",
-         .help = "Draw the difference of two densities: another run's less this one's."},
+         .group = OPTION_GROUP_HOW, .help = "Draw the difference of two densities: another run's less this one's."},
         {"path", "ID[,ID...]", OPTION_TEXT, .take = take_paths, .excludes = "frames from density",
-         .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
+         .group = OPTION_GROUP_HOW, .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
         {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from",
-         .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
+         .group = OPTION_GROUP_OUTPUT, .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
         {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
          .help = "Draw a file of coordinates, or of cells (JSONL, CSV, TSV), instead of a run; - is standard input."},
-        {"compact", NULL, OPTION_FLAG, TO(request.compact), .help = "The map alone, without the density panels."},
+        {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .help = "The map alone, without the density panels."},
         {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
-         .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
-        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .help = "Seed of that sample. Default: 0."},
-        {"title", "T", OPTION_TEXT, TO(request.title), .help = "The title. Default: the run's name."},
+         .group = OPTION_GROUP_HOW, .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
+        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW, .help = "Seed of that sample. Default: 0."},
+        {"title", "T", OPTION_TEXT, TO(request.title), .group = OPTION_GROUP_OUTPUT, .help = "The title. Default: the run's name."},
         {0},
 };
 
@@ -279,7 +287,7 @@ const struct command map_command = {
                 "other measures: which are forgotten, and when were they learned?\n"
                 "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
                 "where annotators agree: the mean of a column of your own, by place\n"
-                "portolan map snli/seed1 --density --colour-file snli.jsonl --id-field pairID --colour agreement -o agreement.png\n"
+                "portolan map snli/seed1 --density --data snli.jsonl --id-field pairID --colour agreement -o agreement.png\n"
                 "which class is hard? a map for each label\n"
                 "portolan map snli/seed1 --colour gold --facet -o classes.png\n"
                 "coloured by a column of text of your own\n"
@@ -294,7 +302,7 @@ const struct command map_command = {
                 "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
                 "the map after each epoch, moving, and as single pictures\n"
                 "portolan map snli/seed1 -o training.gif --frames frames\n"
-                "a page to look into: lasso, table, export; one file, which opens without a server\n"
+                "a page to look into: lasso, table, export; it opens without a server\n"
                 "portolan map snli/seed1 -o map.html --data d.jsonl --id-field id --text premise\n"
                 "coordinates that other tools wrote\n"
                 "portolan map --from td_metrics.jsonl -o published.png\n"

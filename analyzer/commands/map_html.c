@@ -20,12 +20,14 @@ int
 map_html_check(const struct common_options *common)
 {
 	static const char *const of_pictures[] = {"density", "beside",  "shift",       "path",  "frames",
-	                                          "from",    "compact", "colour-file", "script", "highlight", "facet"};
+	                                          "from",    "compact", "script",      "highlight", "facet"};
 
 	for (size_t i = 0; i < sizeof(of_pictures) / sizeof(of_pictures[0]); i++)
 		if (option_given(common, of_pictures[i]))
 			return options_wrong(common, "--%s is of pictures: -o FILE.png, FILE.svg or FILE.pdf",
 			                     of_pictures[i]);
+	if (option_given(common, "data") && !option_given(common, "id-field"))
+		return options_wrong(common, "--data of a page needs --id-field NAME");
 	return 0;
 }
 

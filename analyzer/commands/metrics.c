@@ -92,11 +92,11 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct metrics_request, member)
 static const struct option_spec options[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names,
-         .help = "csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
         {"include-ci", NULL, OPTION_FLAG, TO(with_ci),
-         .help = "With cartography: variability is that with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
+         .group = OPTION_GROUP_OUTPUT, .help = "Give cartography the variability with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = convention_names,
-         .help = "What stands as the number of forgetting events of an example that was right in no epoch, since tools differ: "
+         .group = OPTION_GROUP_OUTPUT, .help = "What stands for the forgetting events of an example that was right in no epoch, as tools differ: "
                  "flag (its forgetting events, 0; the column never_learned tells; the default), 1000 (cartography's default), epochs (the number of epochs read), infinity (inf; in JSON 1e999, which readers take for it), or 0."},
         {0},
 };

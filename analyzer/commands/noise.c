@@ -68,28 +68,28 @@ run(void *context, struct portolan_error *error)
 static const struct option_spec noise_options[] = {
         {"fraction", "F", OPTION_REAL, TO(size.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .actions = "plan apply mixture",
-         .help = "plan: flip this fraction of the examples. apply, mixture: print this fraction of the suspects."},
+         .help = "Flip (plan), or print (apply, mixture), this fraction: of the examples, or of the suspects."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .actions = "plan fit",
-         .help = "plan, fit: seed of what is drawn at random. Default: 0."},
+         .group = OPTION_GROUP_HOW, .help = "Seed of what is drawn at random. Default: 0."},
         {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .actions = "plan",
-         .help = "plan: easy-to-learn is variability below V and confidence C or more. Default: below the top third, and 0.5."},
+         .group = OPTION_GROUP_HOW, .help = "Where regions are cut: easy-to-learn is variability below V and confidence C or more. Default: below the top third, and 0.5."},
         {"flips", "FILE", OPTION_INPUT, TO(flips), .actions = "fit",
          .missing = "fit: which labels were flipped? --flips FLIPS.tsv, as noise plan wrote it",
-         .help = "fit: what noise plan wrote."},
+         .help = "What noise plan wrote."},
         {"before", "RUN", OPTION_RUN, TO(before), .needs = "plot", .actions = "fit",
-         .help = "fit: draw the run before flipping beside the retrained one."},
+         .help = "Draw the run before flipping beside the retrained one."},
         {"model", "FILE", OPTION_INPUT, TO(model), .actions = "apply",
-         .missing = "apply: which model? --model MODEL, as noise fit wrote it", .help = "apply: what noise fit wrote."},
+         .missing = "apply: which model? --model MODEL, as noise fit wrote it", .help = "What noise fit wrote."},
         {"by", "MEASURE", OPTION_CHOICE, TO(by_aum), .choices = measure_names, .actions = "mixture",
-         .help = "mixture: confidence or aum. Default: confidence."},
+         .help = "Which measure: confidence or aum. Default: confidence."},
         {"count", "N", OPTION_WHOLE, TO(size.count), .least = 1, .excludes = "fraction threshold",
-         .actions = "apply mixture", .help = "apply, mixture: print the first N suspects. Default: all."},
+         .actions = "apply mixture", .help = "Print the first N suspects. Default: all."},
         {"threshold", "S", OPTION_REAL, TO(size.threshold), .range = RANGE_FROM_TO, .to = 1, .excludes = "fraction",
-         .actions = "apply mixture", .help = "apply, mixture: print those with a score of S or more."},
+         .actions = "apply mixture", .help = "Print those with a score of S or more."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names, .actions = "apply mixture",
-         .help = "apply, mixture: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .actions = "fit mixture",
-         .help = "fit, mixture: draw the densities: FILE.png, FILE.svg or FILE.pdf."},
+         .help = "Draw the densities: FILE.png, FILE.svg or FILE.pdf."},
         {0},
 };
 
@@ -108,13 +108,14 @@ const struct command noise_command = {
                 "portolan noise apply snli/seed1 --model model.json --count 100\n"
                 "without training again\n"
                 "portolan noise mixture snli/seed1 --threshold 0.9 --plot mixture.svg\n",
-        .help = "plan, fit and apply are the procedure of Swayamdipta et al. 2020, section 5. plan draws examples at random from the easy-to-learn region and prints id, old and new label (class numbers), separated by tabs; every other class is as likely. "
+        .help = "The procedure of Swayamdipta et al. 2020, section 5, takes plan, fit and apply, all with the same --epochs; mixture needs no flips.\n\n"
+                "plan draws examples at random from the easy-to-learn region and prints id, old and new label (class numbers), separated by tabs; every other class is as likely. "
                 "Beside FLIPS.tsv stands FLIPS.tsv.manifest.json: how it was made. "
                 "Train again with the new labels, and record that as a run of its own.\n\n"
                 "fit trains a classifier with one feature, confidence (logistic regression, as scikit-learn's with its defaults), on flipped against as many clean examples, half of them, and reports precision, recall and F1 on the other half, and how many flips are among the first 1% and 2% of the suspects; with --json as JSON. "
-                "The model is a small JSON file. apply prints id,score, the most suspect first: the probability of being mislabelled; of equal scores the lower confidence comes first (for mixture: the lower value), then the lower id. "
-                "Give all three the same --epochs.\n\n"
-                "mixture needs no flips: it fits two overlapping groups to confidence (beta distributions, after Arazo et al. 2019) or to aum (normal distributions) and prints id,score: the probability of belonging to the low group. "
+                "The model is a small JSON file.\n\n"
+                "apply prints id,score, the most suspect first: the probability of being mislabelled; of equal scores the lower confidence comes first, then the lower id.\n\n"
+                "mixture fits two overlapping groups to confidence (beta distributions, after Arazo et al. 2019) or to aum (normal distributions) and prints id,score: the probability of belonging to the low group; of equal scores the lower value comes first, then the lower id. "
                 "That group holds what is hard as well as what is mislabelled.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,

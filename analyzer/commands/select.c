@@ -160,7 +160,7 @@ const struct command select_command = {
         .examples = "the ids of the third that the model finds ambiguous\n"
                     "portolan select snli/seed1 --by ambiguous --fraction 0.33\n"
                     "your own lines of the hundred hardest, likely mislabelled\n"
-                    "portolan select snli/seed1 --by hard-to-learn --count 100 --join train.tsv --id-field guid\n"
+                    "portolan select snli/seed1 --by hard-to-learn --count 100 --data train.tsv --id-field guid\n"
                     "everything that was forgotten at least once, or never learned\n"
                     "portolan select snli/seed1 --by forgettable -o forgettable.txt\n"
                     "the third that is ambiguous over three seeds\n"
@@ -172,7 +172,7 @@ const struct command select_command = {
                     "a random quarter of what is not in there\n"
                     "portolan select snli/seed1 --by random --fraction 0.25 --exclude ambiguous-0.5.txt\n"
                     "what was lassoed in the live page, your own lines of it\n"
-                    "portolan select snli/seed1 --within selection.json --join train.tsv --id-field guid\n"
+                    "portolan select snli/seed1 --within selection.json --data train.tsv --id-field guid\n"
                     "70% from the hard end, 30% from the easy end, classes as in the whole\n"
                     "portolan select snli/seed1 --by hard-to-learn --both-ends 0.7 --fraction 0.1 --stratified\n",
         .help = "Prints what the rule ranks first, in rank order; ties go by ascending id. "
@@ -182,11 +182,11 @@ const struct command select_command = {
                 "A selection has parts: --mix takes its fractions of the size, --both-ends shares the rest out, and with --per-class or --stratified all this is done within each class. "
                 "What one part has the next passes over, so nobody is there twice, and a mix replaces what the rule ranks last. "
                 "--stratified shares the size out by largest remainders.\n\n"
-                "With --join, FILE's lines are printed unchanged, in rank order too, the header of CSV and TSV first; with --with-measures each gets the measures as further columns (fields). "
+                "With --data, FILE's lines are printed unchanged, in rank order too, the header of CSV and TSV first; with --with-measures each gets the measures as further columns (fields). "
                 "A FILE that has one of these already is refused, as its own would be ambiguous then: rename or remove it there. "
                 "If ids are missing from FILE, the exit status is 3. "
                 "Integer ids may be written as other programs do: 4.0 and \" 4\" are 4.\n\n"
-                "npy is an array of the ids (uint64), or with --join of the lines' numbers (int64, from 0, the header not counted), or with --with-measures the table of portolan metrics, in rank order.\n\n"
+                "npy is an array of the ids (uint64), or with --data of the lines' numbers (int64, from 0, the header not counted), or with --with-measures the table of portolan metrics, in rank order.\n\n"
                 "The fractions of the paper (--fractions paper): 0.01, 0.05, 0.1, 0.1667, 0.25, 0.3319, 0.5 and 0.75, as the code published with Swayamdipta et al. 2020 has it, in files named by two decimals at most. "
                 "Beside each output file stands FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date ($SOURCE_DATE_EPOCH, if it is set).",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,

@@ -140,7 +140,7 @@ take_run(void *context, char *text)
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
         {"by", "RULE", OPTION_RULE, .take = take_rule,
-         .help = "ambiguous (variability:desc), hard-to-learn (confidence:asc), easy-to-learn (confidence:desc), forgettable, random, MEASURE:asc or MEASURE:desc for any measure, region:ambiguous, region:easy-to-learn, region:hard-to-learn, or a baseline, see above."},
+         .help = "The rule to choose by: ambiguous (variability:desc), hard-to-learn (confidence:asc), easy-to-learn (confidence:desc), forgettable, random, MEASURE:asc or MEASURE:desc for any measure, region:ambiguous, region:easy-to-learn, region:hard-to-learn, or a baseline (portolan help select lists them)."},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .excludes = "threshold " SIZES,
          .help = "Take this fraction of the examples there are to choose from, rounded half up."},
@@ -149,14 +149,14 @@ const struct option_spec select_option_table[] = {
         {"threshold", "X", OPTION_REAL, TO(threshold), .excludes = "threshold " SIZES,
          .help = "Take all whose value is X or more; with MEASURE:asc, X or less."},
         {"fractions", "LIST", OPTION_TEXT, .take = take_fractions, .excludes = "threshold " SIZES,
-         .help = "As 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
+         .group = OPTION_GROUP_OUTPUT, .help = "Several sizes, as 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
         {"both-ends", "SHARE", OPTION_REAL, TO(plan.top_share), .range = RANGE_FROM_BELOW, .to = 1, .needs = SIZES,
          .help = "Take this share of the selection from the rule's top and the rest from its other end, as 0.7 of hard-to-learn."},
         {"per-class", NULL, OPTION_FLAG, TO(per_class), .needs = SIZES, .excludes = "stratified",
          .help = "Take the fraction, or the count, of each gold class; examples without label are a class."},
         {"stratified", NULL, OPTION_FLAG, TO(stratified), .needs = SIZES,
          .help = "Keep the shares that the gold classes have of those to choose from."},
-        {"mix", "RULE=FRACTION", OPTION_RULE, .take = take_mix, .needs = SIZES,
+        {"mix", "RULE=FRACTION", OPTION_TEXT, .take = take_mix, .needs = SIZES,
          .help = "Replace this fraction of the selection by what another rule ranks first. May be repeated."},
         {"within", "FILE.json", OPTION_INPUT, TO(within_file),
          .help = "Choose among the examples in a selection of the live page (portolan serve): polygons over two measures, and filters. Without --by: all of them, by ascending id."},
@@ -167,23 +167,23 @@ const struct option_spec select_option_table[] = {
          .help = "Select from this run and RUN as one (other seeds of the same data): the examples that all have, means of their measures, forgetting events summed. "
                  "May be repeated."},
         {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
-         .help = "Where region: rules cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
+         .group = OPTION_GROUP_HOW, .help = "Where the rules of regions cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
                  "Default: the run's top third; 0.5."},
         {"features", "X.npy", OPTION_INPUT, TO(features),
-         .help = "For k-center: a matrix of float32 or float64, one row for each example."},
+         .help = "The features for k-center: a matrix of float32 or float64, one row for each example."},
         {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features",
          .help = "The ids of its rows, one a line or a NumPy array. Without it row 0 is that of id 0."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .help = "Seed of random. Default: 0."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random. Default: 0."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
-         .help = "ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
         {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
-         .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --join."},
-        {"join", "FILE", OPTION_INPUT, TO(join), .needs = "id-field",
-         .help = "Print the lines of FILE (JSON lines, CSV or TSV) that belong to the ids; - is standard input."},
-        {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "join",
+         .group = OPTION_GROUP_OUTPUT, .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --data."},
+        {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join",
+         .help = "Print the lines of FILE, your own (JSON lines, CSV or TSV), that belong to the ids; - is standard input."},
+        {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data",
          .help = "The column, or JSON field, of FILE that holds the id."},
         {"no-manifest", NULL, OPTION_FLAG, TO(without_manifest),
-         .help = "Do not write FILE.manifest.json beside the output."},
+         .group = OPTION_GROUP_OUTPUT, .help = "Do not write FILE.manifest.json beside the output."},
         {0},
 };
 
@@ -245,7 +245,7 @@ check_features(const struct select_request *request)
 	return 0;
 }
 
-/* With --join the lines are as FILE has them, in whichever format that is; select_output() compares the two. */
+/* With --data the lines are as FILE has them, in whichever format that is; select_output() compares the two. */
 static int
 choose_format(struct select_request *request)
 {
@@ -255,11 +255,11 @@ choose_format(struct select_request *request)
 	int format = request->format, status;
 
 	if (request->with_measures && format == SELECT_IDS)
-		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --join");
+		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
 	if (request->join) {
 		if (format >= 0 && format != SELECT_NPY)
 			return options_wrong(common,
-			                     "--join prints FILE's lines; --format can only be npy, for their numbers");
+			                     "--data prints FILE's lines; --format can only be npy, for their numbers");
 		format = format < 0 ? -1 : 5;
 		status = format_choose(common, joined, &format);
 		request->format = format == 5 ? SELECT_NPY : SELECT_LINES;
@@ -343,7 +343,7 @@ select_check_rules(const struct select_request *request, const struct dynamics *
 	    dynamics->info->id_kind == STORE_ID_STR)
 		return options_wrong(
 		        &request->common,
-		        "npy holds numbers, and the ids of run '%s' are strings: use --join, --with-measures, or another format",
+		        "npy holds numbers, and the ids of run '%s' are strings: use --data, --with-measures, or another format",
 		        dynamics->info->name);
 	return 0;
 }

@@ -147,7 +147,7 @@ warn_of_growth(const struct upsample *upsample)
 	for (size_t i = 0; i < upsample->holders.count; i++)
 		most = balance->repeats[i] > most ? balance->repeats[i] : most;
 	message_warning(
-	        "%s more than doubled, by %s repeats; a record stands up to %s times: a model may learn such records by heart; take fewer tokens (--top), or cap it (--max-multiplicity)",
+	        "%s more than doubled, by %s repeats; a record stands up to %s times: a model may learn such records by heart; take fewer tokens (--count), or cap it (--max-multiplicity)",
 	        upsample->corpus.file.path, NUMBER_GROUPED(balance->added), NUMBER_GROUPED(most + 1));
 }
 
@@ -163,9 +163,9 @@ finish(const struct upsample *upsample)
 	if (balance->imbalance[balance->iterations] == 0)
 		return status;
 	if (balance->tried > balance->iterations)
-		what = "from there on the tokens pulled against each other, which was taken back: take fewer (--top), or see --pick and --patience";
+		what = "from there on the tokens pulled against each other, which was taken back: take fewer (--count), or see --pick and --patience";
 	else if (balance->imbalance[balance->iterations] > balance->imbalance[0])
-		what = "less so than before, as the tokens pull against each other: take fewer (--top), or see --pick, --patience and --max-multiplicity";
+		what = "less so than before, as the tokens pull against each other: take fewer (--count), or see --pick, --patience and --max-multiplicity";
 	message_warning("%s is not balanced: %s", upsample->corpus.file.path, what);
 	return upsample->corpus_options.common.strict ? STATUS_INCOMPLETE : status;
 }
@@ -195,22 +195,22 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct upsample, member)
 static const struct option_spec options[] = {
-        {"top", "K", OPTION_WHOLE, TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
-         .help = "Balance the K tokens that give the label away most, by z*. Default: 10."},
+        {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
+         .group = OPTION_GROUP_HOW, .help = "Balance the K tokens that give the label away most, by z*. Default: 10."},
         {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1,
-         .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
+         .group = OPTION_GROUP_HOW, .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
         {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
-         .help = "Iterations at most. Default: 50."},
+         .group = OPTION_GROUP_HOW, .help = "Iterations at most. Default: 50."},
         {"patience", "N", OPTION_WHOLE, TO(patience), .most = ITERATIONS_MAX,
-         .help = "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the result of the lowest. 0: go on to the last iteration, and take its result. "
+         .group = OPTION_GROUP_HOW, .help = "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the result of the lowest. 0: go on to the last iteration, and take its result. "
                  "Default: 10; with --pick uniform 0, as in the paper."},
         {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names,
-         .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
+         .group = OPTION_GROUP_HOW, .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
-         .help = "A record stands in the result at most M times, itself included. Default: no limit."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .help = "For the draws. Default: 0."},
+         .group = OPTION_GROUP_HOW, .help = "A record stands in the result at most M times, itself included. Default: no limit."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "For the draws. Default: 0."},
         {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
-         .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
+         .group = OPTION_GROUP_OUTPUT, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
          .help = "Draw the imbalance by iteration, and p* of the tokens before and after; .png, .svg or .pdf."},
         {0},
@@ -229,12 +229,12 @@ const struct command upsample_command = {
         .operands = "DATA",
         .summary = "repeat the records that contradict such words",
         .examples =
-                "repeat records until the ten worst words say nothing about the label any more\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label gold_label -o balanced.jsonl\n"
+                "repeat records until the ten worst words say nothing about the label\n"
+                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label -o balanced.jsonl\n"
                 "no record more than 20 times; how far does that lead?\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --max-multiplicity 20 --plot balanced.svg -o balanced.jsonl\n"
+                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --max-multiplicity 20 --plot balanced.svg -o balanced.jsonl\n"
                 "leave the file alone, and write how often to draw each of its records\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label gold_label --weights count -o weights.txt\n",
+                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --weights count -o weights.txt\n",
         .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them stands in equally many records of every label (Chen, No More Distractions, Algorithm 1). "
                 "In each iteration, for each token and each label of which it has fewer records than of its most frequent one, a share (--step) of what it lacks is drawn, with replacement, from the records of DATA that hold the token and have the label. "
                 "A record may hold several of the tokens, and repeating it for one can set back another; unless told otherwise, those that set back the fewest are drawn. "

@@ -262,8 +262,8 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct watch, member)
 static const struct option_spec options[] = {
         {"interval", "SECONDS", OPTION_REAL, TO(interval), 'n', .range = RANGE_FROM_TO, .from = INTERVAL_MIN_S,
-         .to = INTERVAL_MAX_S, .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
-        {"once", NULL, OPTION_FLAG, TO(once), .help = "Look once, and end; there must be such a run."},
+         .to = INTERVAL_MAX_S, .group = OPTION_GROUP_HOW, .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
+        {"once", NULL, OPTION_FLAG, TO(once), .group = OPTION_GROUP_HOW, .help = "Look once, and end; there must be such a run."},
         {0},
 };
 

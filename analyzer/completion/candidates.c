@@ -7,7 +7,7 @@
 #include "candidates.h"
 
 #include "dynamics/measures.h"
-#include "options/checks.h"
+#include "options/help.h"
 #include "options/options.h"
 #include "program/command.h"
 #include "selection/selection.h"
@@ -145,7 +145,7 @@ offer_options(const struct line *line)
 	char name[64];
 
 	for (size_t i = 0; (option = option_at(line->command, i)) != NULL; i++) {
-		if (line->action && option->actions && !option_is_named(option->actions, line->action))
+		if (!help_has_option(line->command, line->action, option))
 			continue;
 		snprintf(name, sizeof(name), "--%s", option->name);
 		offer(line, name, option->help);

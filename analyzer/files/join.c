@@ -25,7 +25,7 @@ add_match(struct join *join, size_t *room, const struct join_match *match, struc
 	if (join->count == *room) {
 		size_t larger = *room ? *room * 2 : 4096;
 		struct join_match *grown =
-		        array_grow(join->matches, join->count, larger, sizeof(*grown), "lines of --join", error);
+		        array_grow(join->matches, join->count, larger, sizeof(*grown), "lines of --data", error);
 
 		if (!grown)
 			return PORTOLAN_E_MEMORY;
@@ -113,7 +113,7 @@ static int
 order_matches(struct join *join, size_t n, struct portolan_error *error)
 {
 	struct sort_item *items = array_new(2 * join->count, sizeof(*items), "lines to sort", error);
-	struct join_match *ordered = items ? array_new(join->count, sizeof(*ordered), "lines of --join", error) : NULL;
+	struct join_match *ordered = items ? array_new(join->count, sizeof(*ordered), "lines of --data", error) : NULL;
 	size_t found = 0;
 
 	if (!ordered) {
@@ -148,7 +148,7 @@ join_open(struct join *join, const char *path, const char *id_field, const struc
 	int code;
 
 	*join = (struct join){0};
-	code = user_file_open(&join->file, "--join", path, error);
+	code = user_file_open(&join->file, "--data", path, error);
 	if (code < 0)
 		return code;
 	join->format = join->file.format;

@@ -262,7 +262,7 @@ columns_read(struct columns *columns, const struct columns_request *request, con
 	int code;
 
 	*columns = (struct columns){0};
-	code = user_file_open(&columns->file, "--attributes", request->path, error);
+	code = user_file_open(&columns->file, "--data", request->path, error);
 	if (code >= 0)
 		code = read_attributes(columns, request, dynamics, &plain, error);
 	if (code >= 0) {

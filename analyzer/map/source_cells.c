@@ -269,7 +269,7 @@ map_source_read_cells(struct map_source *source, const struct user_file *file, c
 		code = error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has cells, and no examples to highlight",
 		                 file->path);
 	if (code >= 0 && request->colour_file)
-		code = error_set(error, PORTOLAN_E_INVALID, "--colour-file: %s has cells, and no examples to colour",
+		code = error_set(error, PORTOLAN_E_INVALID, "--data: %s has cells, and no examples to colour",
 		                 file->path);
 	if (code >= 0)
 		code = read_cells(&cells, error);

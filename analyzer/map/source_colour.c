@@ -104,7 +104,7 @@ map_source_read_colour(struct map_source *source, const struct map_source_reques
 
 	if (!request->colour_file)
 		return 0;
-	code = user_file_open(&file, "--colour-file", request->colour_file, error);
+	code = user_file_open(&file, "--data", request->colour_file, error);
 	if (code < 0)
 		return code;
 	code = read_colour_column(source, &file, request, error);

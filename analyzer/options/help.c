@@ -1,14 +1,23 @@
 /*
  * help.c: prints help for people: examples first, because that is what most come for.
  *
+ * `portolan COMMAND --help` is the short help: two examples, and what each option does in a few words, in groups; `portolan
+ * help COMMAND` is all there is to say, and the man page the same. With an action both print what belongs to that alone.
+ * What is longer than the terminal goes through $PAGER: no help of thirty options fits 24 lines, and one that only
+ * named them would not help.
+ *
  * Paragraphs are broken at 80 columns here, so the tables hold plain text that the man pages can use too.
  */
 #include "help.h"
 
+#include "checks.h"
+#include "completion/candidates.h"
 #include "options.h"
+#include "pager.h"
 #include "program/message.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 80
@@ -56,34 +65,221 @@ print_wrapped(FILE *stream, const char *text, int indent, int column)
 	fputc('\n', stream);
 }
 
-static void
-print_option(FILE *stream, const struct option_spec *option)
-{
-	char left[64];
-	int used = snprintf(left, sizeof(left), option->letter ? "  -%c, " : "      ", option->letter);
+/* What help is asked of. */
+struct topic {
+	const struct command *command;
+	const char *action; /* NULL: of all, or there are none */
+	bool is_short;
+};
 
-	snprintf(left + used, sizeof(left) - (size_t)used, "--%s%s%s", option->name, option->argument ? " " : "",
-	         option->argument ? option->argument : "");
-	if (strlen(left) > 28)
-		fprintf(stream, "%s\n%*s", left, 30, "");
-	else
-		fprintf(stream, "%-30s", left);
-	print_wrapped(stream, option->help, 30, 30);
+/* Is `word` the name of an action that is not the topic's? Without what stands behind it: "plan," is plan. */
+static bool
+is_other_action(const struct topic *topic, const char *word)
+{
+	size_t length = strcspn(word, " ,:");
+
+	for (size_t i = 0; topic->action && topic->command->actions[i]; i++) {
+		const char *name = topic->command->actions[i];
+
+		if (strlen(name) == length && strncmp(name, word, length) == 0)
+			return strcmp(name, topic->action) != 0;
+	}
+	return false;
+}
+
+bool
+help_has_option(const struct command *command, const char *action, const struct option_spec *option)
+{
+	const struct option_spec *other;
+
+	if (!action)
+		return true;
+	if (option->actions && !option_is_named(option->actions, action))
+		return false;
+	if (!option->needs)
+		return true;
+	for (size_t i = 0; (other = option_at(command, i)) != NULL; i++)
+		if (option_is_named(option->needs, other->name) &&
+		    (!other->actions || option_is_named(other->actions, action)))
+			return true;
+	return false;
+}
+
+void
+help_print_actions(FILE *stream, const char *words)
+{
+	fputc('(', stream);
+	for (; words && *words; words++)
+		*words == ' ' ? fputs(", ", stream) : fputc(*words, stream);
+	fputs(") ", stream);
+}
+
+/* Bytes of what a help text says first: up to a full stop, a colon, a semicolon, or what stands in brackets. */
+static size_t
+clause(const char *help)
+{
+	static const char *const ends[] = {". ", ": ", "; ", " ("};
+	size_t length = candidates_sentence(help);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const char *end = strstr(help, ends[i]);
+
+		if (end && (size_t)(end - help) < length)
+			length = (size_t)(end - help);
+	}
+	return length;
+}
+
+/* Who takes it, what it does, and what it was called once. */
+static void
+print_option_help(FILE *stream, const struct topic *topic, const struct option_spec *option)
+{
+	size_t length = topic->is_short ? clause(option->help) : strlen(option->help);
+
+	if (option->actions && !topic->action)
+		help_print_actions(stream, option->actions);
+	fwrite(option->help, 1, length, stream);
+	if (topic->is_short && option->kind == OPTION_CHOICE && !strchr(option->argument, '|'))
+		for (size_t i = 0; option->choices[i]; i++)
+			fprintf(stream, "%s%s", i ? ", " : ": ", option->choices[i]);
+	if (topic->is_short && option->kind == OPTION_RULE)
+		fputs(": ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, MEASURE:desc, …", stream);
+	if (!topic->is_short && option->old_names)
+		fprintf(stream, " (Also --%s.)", option->old_names);
 }
 
 static void
-print_examples(FILE *stream, const char *examples)
+print_option(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
-	bool comment = true;
+	const int column = topic->is_short ? 26 : 30;
+	char left[64], *help = NULL;
+	int used = snprintf(left, sizeof(left), option->letter ? "  -%c, " : "      ", option->letter);
+	size_t size;
+	FILE *text = open_memstream(&help, &size);
+
+	snprintf(left + used, sizeof(left) - (size_t)used, "--%s%s%s", option->name, option->argument ? " " : "",
+	         option->argument ? option->argument : "");
+	if ((int)strlen(left) > column - 2)
+		fprintf(stream, "%s\n%*s", left, column, "");
+	else
+		fprintf(stream, "%-*s", column, left);
+	if (text) {
+		print_option_help(text, topic, option);
+		fclose(text);
+	}
+	print_wrapped(stream, text ? help : option->help, column, column);
+	free(help);
+}
+
+/* All commands have much the same of these, so that the short help names them in a line. */
+static void
+print_name(FILE *stream, const struct option_spec *option)
+{
+	fputc(' ', stream);
+	if (option->letter)
+		fprintf(stream, "-%c", option->letter);
+	else
+		fprintf(stream, "--%s%s%s", option->name, option->argument ? " " : "", option->argument ? option->argument : "");
+}
+
+static void
+print_options(FILE *stream, const struct topic *topic)
+{
+	const struct option_spec *option;
+
+	for (int group = 1; group < OPTION_GROUPS; group++) {
+		bool any = false;
+
+		for (size_t i = 0; (option = option_at(topic->command, i)) != NULL; i++) {
+			if (option_group(option) != (enum option_group)group ||
+			    !help_has_option(topic->command, topic->action, option))
+				continue;
+			if (!any)
+				fprintf(stream, "\n%s:%s", option_group_names[group],
+				        topic->is_short && group == OPTION_GROUP_RESOURCES ? "" : "\n");
+			any = true;
+			if (topic->is_short && group == OPTION_GROUP_RESOURCES)
+				print_name(stream, option);
+			else
+				print_option(stream, topic, option);
+		}
+	}
+}
+
+/* Is the example's command line one of the topic's action? */
+static bool
+is_example_of(const struct topic *topic, const char *line)
+{
+	const char *word = line + strcspn(line, " "); /* "portolan" */
+
+	word += strspn(word, " ");
+	word += strcspn(word, " "); /* the command's name */
+	return !is_other_action(topic, word + strspn(word, " "));
+}
+
+/* The short help has two. */
+static void
+print_examples(FILE *stream, const struct topic *topic)
+{
+	const char *at = topic->command->examples;
+	unsigned count = 0;
 
 	fputs("Examples:\n", stream);
-	while (*examples) {
-		size_t bytes = strcspn(examples, "\n");
+	while (*at && !(topic->is_short && count == 2)) {
+		const char *line = at + strcspn(at, "\n") + 1;
+		size_t bytes = strcspn(line, "\n");
 
-		fprintf(stream, comment ? "  # %.*s\n" : "  %.*s\n", (int)bytes, examples);
-		comment = !comment;
-		examples += bytes + (examples[bytes] == '\n');
+		if (is_example_of(topic, line)) {
+			fprintf(stream, "  # %.*s\n  %.*s\n", (int)(line - at - 1), at, (int)bytes, line);
+			count++;
+		}
+		at = line + bytes + (line[bytes] == '\n');
 	}
+}
+
+/* Paragraphs that begin with the name of an action are of that one. */
+static void
+print_paragraphs(FILE *stream, const struct topic *topic)
+{
+	const char *at = topic->command->help, *end;
+	bool any = false;
+
+	for (; *at; at = end + 2 * (*end == '\n')) {
+		char *paragraph;
+
+		end = strstr(at, "\n\n");
+		end = end ? end : at + strlen(at);
+		if (is_other_action(topic, at) || !(paragraph = strndup(at, (size_t)(end - at))))
+			continue;
+		if (any)
+			fputc('\n', stream);
+		any = true;
+		print_wrapped(stream, paragraph, 0, 0);
+		free(paragraph);
+	}
+}
+
+static void
+print_command(FILE *stream, const struct topic *topic)
+{
+	const struct command *command = topic->command;
+	const char *operands = command->operands;
+
+	print_examples(stream, topic);
+	if (topic->action) {
+		operands += strcspn(operands, " ");
+		operands += *operands == ' ';
+	}
+	fprintf(stream, "\nUsage: portolan %s %s%s%s%s[OPTION]...\n", command->name, topic->action ? topic->action : "",
+	        topic->action ? " " : "", operands, *operands ? " " : "");
+	if (!topic->is_short) {
+		fputc('\n', stream);
+		print_paragraphs(stream, topic);
+	}
+	print_options(stream, topic);
+	if (topic->is_short)
+		fprintf(stream, "\n\nportolan help %s%s%s says more.\n", command->name, topic->action ? " " : "",
+		        topic->action ? topic->action : "");
 }
 
 void
@@ -106,26 +302,52 @@ help_overview(FILE *stream)
 	for (size_t i = 0; command_table[i]; i++)
 		fprintf(stream, "  %-11s %s\n", command_table[i]->name, command_table[i]->summary);
 	fputs("\n"
-	      "portolan help COMMAND shows a command's options; portolan --version the version.\n"
+	      "portolan COMMAND --help shows a command's options, portolan help COMMAND all of\n"
+	      "what it does; portolan --version the version.\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n",
 	      stream);
 }
 
-int
-help_command(const struct command *command)
+/* Of the overview where topic->command is NULL. */
+static int
+show(const struct topic *topic)
 {
-	const struct option_spec *option;
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+	int code;
 
-	print_examples(stdout, command->examples);
-	printf("\nUsage: portolan %s %s%s[OPTION]...\n\n", command->name, command->operands,
-	       *command->operands ? " " : "");
-	print_wrapped(stdout, command->help, 0, 0);
-	fputs("\nOptions:\n", stdout);
-	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
-		print_option(stdout, option);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		message_error("cannot write standard output: %s", strerror(errno));
+	if (!stream) {
+		message_error("out of memory");
 		return STATUS_FAILED;
 	}
-	return STATUS_DONE;
+	if (topic->command)
+		print_command(stream, topic);
+	else
+		help_overview(stream);
+	fclose(stream);
+	code = pager_show(text, length);
+	free(text);
+	if (code == 0)
+		return STATUS_DONE;
+	message_error("cannot write standard output: %s", strerror(errno));
+	return STATUS_FAILED;
+}
+
+int
+help_command(const struct command *command, const char *action)
+{
+	return show(&(struct topic){command, action, false});
+}
+
+int
+help_short(const struct command *command, const char *action)
+{
+	return show(&(struct topic){command, action, true});
+}
+
+int
+help_commands(void)
+{
+	return show(&(struct topic){NULL, NULL, false});
 }

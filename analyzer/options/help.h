@@ -1,12 +1,23 @@
-/* help.h: help texts, made from the table of commands. Return an exit status. */
+/* help.h: help texts, made from the table of commands. Those that return an exit status print to standard output, on a
+ * terminal through $PAGER where they are longer than it. */
 #ifndef HELP_H
 #define HELP_H
 
-#include "program/command.h"
+#include "options.h"
 
 #include <stdio.h>
 
 void help_overview(FILE *stream);
-int help_command(const struct command *command); /* to standard output */
+int help_commands(void); /* the overview */
+
+/* `action`: of this action of the command alone; NULL: of all. */
+int help_command(const struct command *command, const char *action); /* all there is to say */
+int help_short(const struct command *command, const char *action);   /* `portolan COMMAND --help` */
+
+/* Does the action take the option? Not where what the option needs is another action's. NULL: some action does. */
+bool help_has_option(const struct command *command, const char *action, const struct option_spec *option);
+
+/* "(plan, fit) " of "plan fit". */
+void help_print_actions(FILE *stream, const char *words);
 
 #endif

@@ -38,26 +38,26 @@ static const struct {
           .help = "Write to FILE instead of standard output. It appears when it is complete."}},
         {COMMON_JSON,
          {"json", NULL, OPTION_FLAG, TO(json),
-          .help = "Print the report as JSON: all that was found, in one document. A table alone comes as JSON lines."}},
+          .group = OPTION_GROUP_OUTPUT, .help = "Print the report as JSON: all that was found, in one document. A table alone comes as JSON lines."}},
         {COMMON_STRICT,
          {"strict", NULL, OPTION_FLAG, TO(strict),
-          .help = "Exit with status 3 where the result is incomplete, instead of only warning."}},
+          .group = OPTION_GROUP_RESOURCES, .help = "Exit with status 3 where the result is incomplete, instead of only warning."}},
         {COMMON_THREADS,
          {"threads", "N", OPTION_WHOLE, TO(threads), .least = 1, .most = THREADS_MOST,
-          .help = "Work in N threads. Default: one for each core. The result does not depend on it."}},
+          .group = OPTION_GROUP_RESOURCES, .help = "Work in N threads. Default: one for each core. The result does not depend on it."}},
         {COMMON_MEMORY,
          {"max-memory", "SIZE", OPTION_SIZE, TO(max_memory), .least = MEMORY_LEAST,
-          .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
+          .group = OPTION_GROUP_RESOURCES, .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
                   "What is held beyond that goes to temporary files in $TMPDIR, or else /var/tmp, which takes longer. "
                   "The store's mapped pages are the system's cache, and do not count."}},
         {COMMON_SCRIPT,
          {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs",
-          .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
+          .group = OPTION_GROUP_OUTPUT, .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
         {COMMON_STORE,
          {"store", "DIR", OPTION_FOLDER, TO(store),
           .help = "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
-        {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .help = "Print no warnings. Errors are still printed."}},
-        {ANY, {"help", NULL, OPTION_HELP, .letter = 'h', .help = "Show this help."}},
+        {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES, .help = "Print no warnings. Errors are still printed."}},
+        {ANY, {"help", NULL, OPTION_HELP, .letter = 'h', .group = OPTION_GROUP_RESOURCES, .help = "Show a short help; portolan help COMMAND shows all of it."}},
 };
 #undef TO
 
@@ -77,6 +77,22 @@ option_at(const struct command *command, size_t index)
 			return &shared[i].option;
 	}
 	return NULL;
+}
+
+const char *const option_group_names[OPTION_GROUPS] = {
+        [OPTION_GROUP_TAKE] = "What to take",
+        [OPTION_GROUP_HOW] = "How",
+        [OPTION_GROUP_OUTPUT] = "Output",
+        [OPTION_GROUP_ACCESS] = "Access",
+        [OPTION_GROUP_RESOURCES] = "Resources and messages",
+};
+
+enum option_group
+option_group(const struct option_spec *option)
+{
+	if (option->group != OPTION_GROUP_BY_KIND)
+		return option->group;
+	return option->kind == OPTION_OUTPUT ? OPTION_GROUP_OUTPUT : OPTION_GROUP_TAKE;
 }
 
 int
@@ -120,6 +136,18 @@ struct reading {
 	int count, at;
 };
 
+/* The action, as far as it was read; NULL: none. */
+static const char *
+given_action(const struct common_options *request)
+{
+	const char *const *action = request->command->actions;
+
+	for (; action && *action && request->operand_count > 0; action++)
+		if (strcmp(*action, request->operands[0]) == 0)
+			return *action;
+	return NULL;
+}
+
 /* Takes option `index` with its argument. OPTIONS_READ to go on. */
 static int
 take_option(const struct reading *reading, size_t index, char *text)
@@ -131,7 +159,7 @@ take_option(const struct reading *reading, size_t index, char *text)
 	int status;
 
 	if (option->kind == OPTION_HELP)
-		return help_command(reading->command);
+		return help_short(reading->command, given_action(request));
 	if (request->given & UINT64_C(1) << index && option_is_named(option->excludes, option->name))
 		return options_wrong(request, "--%s is given twice: say it once", option->name);
 	request->given |= UINT64_C(1) << index;
@@ -141,21 +169,47 @@ take_option(const struct reading *reading, size_t index, char *text)
 	return status ? status : OPTIONS_READ;
 }
 
+/* Looks among the options' names, or among those they had once. *matches: how many begin so. */
+static int
+find_among(const struct command *command, const char *name, size_t length, bool old, int *matches)
+{
+	const struct option_spec *option;
+	int found = -1;
+
+	*matches = 0;
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++) {
+		const char *words = old ? option->old_names : option->name;
+		bool begins = false;
+
+		for (; words && *words; words += strcspn(words, " "), words += *words == ' ') {
+			if (strncmp(words, name, length) != 0)
+				continue;
+			if (words[length] == '\0' || words[length] == ' ') {
+				*matches = 1;
+				return (int)i;
+			}
+			begins = true;
+		}
+		if (begins) {
+			found = (int)i;
+			++*matches;
+		}
+	}
+	return found;
+}
+
 int
 options_find_name(const struct command *command, const char *name, size_t length)
 {
-	const struct option_spec *option;
-	int found = -1, matches = 0;
+	int matches, found = find_among(command, name, length, false, &matches);
+	int old_matches, old = find_among(command, name, length, true, &old_matches);
+	const struct option_spec *was = old >= 0 ? option_at(command, (size_t)old) : NULL;
 
-	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++) {
-		if (strncmp(option->name, name, length) != 0)
-			continue;
-		if (option->name[length] == '\0')
-			return (int)i;
-		found = (int)i;
-		matches++;
-	}
-	return matches == 1 ? found : -1;
+	if (matches == 1 && strlen(option_at(command, (size_t)found)->name) == length)
+		return found;
+	if (was && option_is_named(was->old_names, strndupa(name, length)))
+		return old;
+	return matches == 1 ? found : matches == 0 && old_matches == 1 ? old : -1;
 }
 
 int

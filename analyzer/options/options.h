@@ -46,6 +46,17 @@ enum option_range {
 	RANGE_BETWEEN, /* without both ends */
 };
 
+/* Under which heading the help has an option. */
+enum option_group {
+	OPTION_GROUP_BY_KIND,
+	OPTION_GROUP_TAKE,
+	OPTION_GROUP_HOW,
+	OPTION_GROUP_OUTPUT,
+	OPTION_GROUP_ACCESS,
+	OPTION_GROUP_RESOURCES,
+	OPTION_GROUPS,
+};
+
 struct option_spec {
 	const char *name;     /* long, without dashes */
 	const char *argument; /* its name in the help; NULL: takes none */
@@ -68,7 +79,10 @@ struct option_spec {
 
 	const char *actions; /* those that take it; NULL: all */
 	const char *missing; /* it must be given: what is asked when it is not */
-	const char *help;    /* one paragraph */
+	const char *help;    /* one paragraph, whose first sentence says what it does */
+
+	enum option_group group; /* OPTION_GROUP_BY_KIND: see option_group() */
+	const char *old_names;   /* what it was called once, with spaces between them: still read, and in the long help */
 };
 
 /* What every request begins with. */
@@ -101,11 +115,15 @@ bool option_given(const struct common_options *request, const char *name);
 /* The options of a command, its own first, then those it shares; NULL after the last. */
 const struct option_spec *option_at(const struct command *command, size_t index);
 
+/* Its group: what is written is output, whatever else says nothing is what to take. */
+enum option_group option_group(const struct option_spec *option);
+extern const char *const option_group_names[OPTION_GROUPS]; /* headings */
+
 /* The number of the option that `length` bytes name, or begin to name; of that with this letter. -1: none, or several. */
 int options_find_name(const struct command *command, const char *name, size_t length);
 int options_find_letter(const struct command *command, char letter);
 
-/* As it is called in messages: "--join"; "-o". */
+/* As it is called in messages: "--data"; "-o". */
 #define OPTION_LABEL_ROOM 64
 const char *option_label(const struct option_spec *option, char label[OPTION_LABEL_ROOM]);
 

@@ -1,5 +1,6 @@
 /* pages_main.c: a build-time program that prints what is installed beside portolan: `pages` the man page portolan(1),
  * `pages NAME` that of a command, both for scdoc. */
+#include "help.h"
 #include "options.h"
 #include "program/message.h"
 
@@ -39,8 +40,31 @@ print_option(const struct option_spec *option)
 		putchar('_');
 	}
 	fputs("\n\t", stdout);
+	if (option->actions)
+		help_print_actions(stdout, option->actions);
 	print_text(option->help);
+	if (option->old_names)
+		printf(" (Also *--%s*.)", option->old_names);
 	putchar('\n');
+}
+
+static void
+print_options(const struct command *command)
+{
+	const struct option_spec *option;
+
+	for (int group = 1; group < OPTION_GROUPS; group++) {
+		bool any = false;
+
+		for (size_t i = 0; (option = option_at(command, i)) != NULL; i++) {
+			if (option_group(option) != (enum option_group)group)
+				continue;
+			if (!any)
+				printf("\n## %s\n", option_group_names[group]);
+			any = true;
+			print_option(option);
+		}
+	}
 }
 
 static void
@@ -63,8 +87,6 @@ print_examples(const char *examples)
 static void
 print_command(const struct command *command)
 {
-	const struct option_spec *option;
-
 	printf("portolan-%s(1) \"Portolan " PORTOLAN_VERSION "\"\n\n# NAME\n\nportolan-%s - ", command->name,
 	       command->name);
 	print_text(command->summary);
@@ -73,8 +95,7 @@ print_command(const struct command *command)
 	fputs("\n# DESCRIPTION\n\n", stdout);
 	print_text(command->help);
 	fputs("\n\n# OPTIONS\n", stdout);
-	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
-		print_option(option);
+	print_options(command);
 	fputs("\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n\n# SEE "
 	      "ALSO\n\n*portolan*(1)\n",
 	      stdout);
@@ -93,6 +114,7 @@ print_overview(void)
 		putchar('\n');
 	}
 	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
+	      "\n*PAGER*\n\tThe program through which help goes that is longer than the terminal. Default: less.\n"
 	      "\n*PORTOLAND*\n\tThe collector program that import, rm, backup and keygen hand over to.\n"
 	      "\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n"
 	      "\n# SEE ALSO\n\n*portoland*(1)\n",

@@ -72,6 +72,6 @@ handover_to_collector(const struct command *command, char **argv)
 {
 	for (int i = 2; argv[i] && strcmp(argv[i], "--") != 0; i++)
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return help_command(command);
+			return help_short(command, NULL);
 	return handover_become(argv);
 }

@@ -7,13 +7,16 @@ link. The rows below are compared with the options that `portolan COMMAND --help
 """
 
 import csv
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 import numpy as np
 
@@ -24,20 +27,20 @@ PORTOLAN = os.path.abspath(sys.argv[1])
 
 # A command line; its inputs, each with what it needs beside it; its outputs, each with the ending it must have.
 STORE = ["store/data.mdb", "store/lock.mdb"]
-CORPUS = "--text t --label l"
+CORPUS = "--text t --label-field l"
 ROWS = [
     ("runs", [], ["-o"]),
     ("check", [], ["-o"]),
     ("metrics r", [], ["-o"]),
     ("dynamics r", ["--ids"], ["-o", "--sessions .csv"]),
     ("show r 1", ["--ids", "--data --id-field id"], ["-o"]),
-    ("map r", ["--colour-file --colour c"], ["-o .png"]),
+    ("map r", ["--data --colour c", "--colour-file --colour c"], ["-o .png"]),
     ("map", ["--from"], ["-o .png"]),
     ("map r", ["--data --id-field id"], ["-o .html"]),
     ("map r", ["--data --id-field id --colour c", "--highlight"], ["-o .png"]),
-    ("map r --frames frames", ["--colour-file --colour c"], ["-o .gif"]),
-    ("select r --by ambiguous", ["--only", "--exclude", "--join --id-field id", "--within"], ["-o"]),
-    ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--join --id-field id", "--within"], ["-o"]),
+    ("map r --frames frames", ["--data --colour c"], ["-o .gif"]),
+    ("select r --by ambiguous", ["--only", "--exclude", "--data --id-field id", "--within"], ["-o"]),
+    ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--data --id-field id", "--within"], ["-o"]),
     ("select r --by k-center --count 1", ["--features"], ["-o"]),
     ("select r --by k-center --count 1 --features X.npy", ["--feature-ids"], ["-o"]),
     ("noise plan r --fraction 0.1", [], ["-o"]),
@@ -46,7 +49,7 @@ ROWS = [
     ("noise apply r", ["--model"], ["-o"]),
     ("noise mixture r", [], ["-o", "--plot .svg"]),
     ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
-    ("groups r --id-field id", ["--attributes"], ["-o"]),
+    ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
@@ -61,9 +64,9 @@ ROWS = [
 
 # Options with an argument that is no file: of any command.
 NO_FILES = set("""
-    port listen epochs threads max-memory store format never-learned x y colour color id-field beside shift path sample seed title by
+    port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold both-ends mix with regions before show columns text-pair words replicates level label-field run
-    target-size partitions train-size slice heuristic ties group-field text label min-count max-count top prior min-length
+    target-size partitions train-size slice heuristic ties group-field text min-count max-count prior min-length
     ngrams step iterations patience pick max-multiplicity weights interval client
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
@@ -177,7 +180,7 @@ def check_derived():
     refused([*ids, "picked-0.1", "--fractions", "0.1,0.2", "-o", "picked"], "--only picked-0.1 and the file", ["picked-0.1"])
     refused([*ids, "picked-0.1.manifest.json", "--fractions", "0.1", "-o", "picked"], "the manifest", ["picked-0.1.manifest.json"])
     refused(["map", "--from", "shown.map-data", "--script", "-o", "shown.png"], "--from shown.map-data", ["shown.map-data"], 1)
-    refused(["map", "r", "--colour-file", "shown.gp", "--colour", "c", "--script", "-o", "shown.png"], "--colour-file shown.gp", ["shown.gp"], 1)
+    refused(["map", "r", "--data", "shown.gp", "--colour", "c", "--script", "-o", "shown.png"], "--data shown.gp", ["shown.gp"], 1)
     refused(["noise", "fit", "r", "--flips", "drawn.gp", "-o", "model", "--plot", "drawn.svg", "--script"], "--flips drawn.gp",
             ["drawn.gp"], 1)
     refused(["groups", "r", "--forgetting", "--script", "-o", "drawn.gp", "--plot", "drawn.svg"], "-o drawn.gp and the script",
@@ -299,10 +302,12 @@ def check_small():
     assert "--max-memory 10K: say a size of at least 16M" in run("metrics", "r", "--max-memory", "10K", status=2).stderr
 
 
-def on_terminal(answer, *words):
-    """Its status and what it said, with a terminal as its standard streams."""
+def on_terminal(answer, *words, size=None):
+    """Its status and what it said, with a terminal as its standard streams, of a size in lines and columns."""
     child, terminal = pty.fork()
     if child == 0:
+        if size:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
         os.execv(PORTOLAN, [PORTOLAN, *words])
     os.write(terminal, answer)
     text = b""
@@ -340,6 +345,63 @@ def check_terminal():
     assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
 
 
+def check_help():
+    """On a terminal a help of more lines than that goes through $PAGER; without one it comes as it is."""
+    write("pager", "#!/bin/sh\ncat > paged\necho a page of it\n")
+    os.chmod("pager", 0o755)
+    os.environ.update(TERM="xterm", PAGER="./pager")
+    short, paged = 0, 0
+    listed = re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M)
+    lines = [["help"], ["--help"]] + [[name, "--help"] for name in listed] + [["help", name] for name in listed]
+    for words in lines + [["noise", "plan", "-h"], ["help", "noise", "fit"]]:
+        plain = run(*words, status=0).stdout
+        assert all(len(line) <= 80 or line.startswith("  portolan ") or " " not in line for line in plain.splitlines()), words
+        status, text = on_terminal(b"", *words, size=(24, 80))
+        if sum(max(1, -(-len(line) // 80)) for line in plain.splitlines()) < 24:
+            assert status == 0 and text.replace("\r\n", "\n") == plain and not os.path.exists("paged"), (words, text)
+            short += 1
+            continue
+        assert status == 0 and text == "a page of it\r\n" and read("paged").decode() == plain, (words, text)
+        os.unlink("paged")
+        paged += 1
+    assert short >= 10 and paged >= 20, (short, paged)
+    plain = run("help", "select").stdout
+    assert on_terminal(b"", "help", "select", size=(500, 80))[1].replace("\r\n", "\n") == plain and not os.path.exists("paged")
+    for pager in ("./nowhere", "true"):
+        os.environ["PAGER"] = pager
+        status, text = on_terminal(b"", "help", "select", size=(24, 80))
+        assert status == 0 and text.endswith(plain.replace("\n", "\r\n") if pager == "./nowhere" else ""), (pager, text)
+    del os.environ["PAGER"]
+    fit, whole = run("help", "noise", "fit").stdout, run("help", "noise").stdout
+    assert "--flips" in fit and "--model" not in fit and "beta distributions" not in fit and "noise mixture" not in fit, fit
+    assert "--model" in whole and "beta distributions" in whole and "--flips FLIPS" not in whole, whole
+
+
+def check_old_names():
+    """What was called otherwise once is still read, and does the same."""
+    write("own.tsv", "id\tt\tl\n0\ta b\tx\n1\tb\ty\n2\ta\tx\n3\tc a\ty\n")
+    for new, old, command in (("--data", "--join", "select r --by ambiguous --count 2 {} own.tsv --id-field id"),
+                              ("--data", "--attributes", "groups r {} own.tsv --id-field id --replicates 0"),
+                              ("--label-field", "--label", "artifacts own.tsv --text t {} l --min-count 1"),
+                              ("--count", "--top", "artifacts own.tsv --text t --label-field l --min-count 1 {} 1"),
+                              ("--count", "--top", "upsample own.tsv --text t --label-field l --min-count 1 {} 1 -o -")):
+        done = [run(*command.format(name).split()) for name in (new, old)]
+        assert done[0].returncode in (0, 3) and done[0].stdout and (done[0].returncode, done[0].stdout) == (done[1].returncode, done[1].stdout), (command, done)
+        name = command.split()[0]
+        assert f"(Also {old}.)" in " ".join(run("help", name).stdout.split()) and f" {old} " not in run(name, "--help").stdout, name
+        assert f"{old}\n" not in run("completion", "candidates", "--", name, old).stdout
+    wanted = None
+    write("colours.csv", "id,c\n0,0.5\n1,1\n2,0\n3,1\n")
+    for name in ("--data", "--colour-file"):
+        for colour in ("--colour", "--color"):
+            run("map", "r", name, "colours.csv", colour, "c", "-o", "coloured.svg", "--script", status=0)
+            wanted = read("coloured.gp") if wanted is None else wanted
+            assert read("coloured.gp") == wanted, (name, colour)
+    for words, what in (("map r --data colours.csv -o x.png", "--colour COLUMN"), ("map r --data colours.csv -o x.html", "--id-field NAME"),
+                        ("map r --data colours.csv --colour c --text c -o x.png", "--text is of a page")):
+        assert what in run(*words.split(), status=2).stderr, words
+
+
 def main():
     maker = os.path.abspath(sys.argv[2])
     r = [stores.batch(e, [0, 1, 2, 3], [0.25, 0.5, 0.75 - e / 4, 1], [0, 1, 1, 1], [0, 1, 0, 1]) for e in range(3)]
@@ -357,9 +419,11 @@ def main():
         check_formats()
         check_small()
         check_terminal()
+        check_help()
+        check_old_names()
         check_removal()
         os.chdir("/")
-    print("endings, --quiet, rm on a terminal: as they should be")
+    print("endings, --quiet, help and rm on a terminal, old names: as they should be")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ static const struct option_spec table[] = {
         {"real", "X", OPTION_REAL, TO(real), .range = RANGE_ABOVE_TO, .to = 1, .actions = "go", .help = ""},
         {"size", "SIZE", OPTION_SIZE, TO(size), .least = 1 << 20, .help = ""},
         {"choice", "NAME", OPTION_CHOICE, TO(choice), .choices = choices, .help = ""},
-        {"parts", "A,B", OPTION_TEXT, .take = take_parts, .help = ""},
+        {"parts", "A,B", OPTION_TEXT, .take = take_parts, .old_names = "pieces flags", .help = ""},
         {"input", "FILE", OPTION_INPUT, TO(input), .help = ""},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .help = ""},
         {"must", "T", OPTION_TEXT, TO(text), .actions = "stay", .missing = "where to?", .help = ""},
@@ -114,6 +114,27 @@ values_go_where_the_table_says(void **state)
 	assert_int_equal(request.common.operand_count, 1);
 	assert_int_equal(read_line(&command, "-qt x", &request), OPTIONS_READ);
 	assert_string_equal(request.text, "x");
+}
+
+static void
+old_names_are_read(void **state)
+{
+	struct command command = make_command(0);
+	struct request request;
+
+	(void)state;
+	assert_int_equal(read_line(&command, "--pieces a,b", &request), OPTIONS_READ);
+	assert_int_equal(request.part_count, 2);
+	assert_true(option_given(&request.common, "parts"));
+	assert_int_equal(read_line(&command, "--pie=a,b,c", &request), OPTIONS_READ); /* an abbreviation */
+	assert_int_equal(request.part_count, 3);
+	assert_int_equal(read_line(&command, "--flags a,b", &request), OPTIONS_READ); /* in full, though --flag begins so */
+	assert_int_equal(request.part_count, 2);
+	assert_int_equal(read_line(&command, "--flag", &request), OPTIONS_READ); /* which is no abbreviation of --flags */
+	assert_true(request.flag);
+	assert_int_equal(read_line(&command, "--fla", &request), OPTIONS_READ); /* names of now before those of once */
+	assert_true(request.flag);
+	assert_int_equal(read_line(&command, "--p a,b", &request), STATUS_USAGE); /* --parts, --plot */
 }
 
 static void
@@ -382,7 +403,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(values_go_where_the_table_says), cmocka_unit_test(wrong_lines_are_refused),
+	        cmocka_unit_test(values_go_where_the_table_says), cmocka_unit_test(old_names_are_read),
+	        cmocka_unit_test(wrong_lines_are_refused),
 	        cmocka_unit_test(actions_take_their_options),     cmocka_unit_test(tables_are_sound),
 	        cmocka_unit_test(endings_choose_formats),         cmocka_unit_test(outputs_are_not_inputs),
 	};

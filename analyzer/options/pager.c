@@ -1,0 +1,66 @@
+/* pager.c: see pager.h. Whoever leaves the pager before the end closes the pipe, which is no failure. */
+#include "pager.h"
+
+#include "watch/terminal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NOT_FOUND (127 << 8) /* what the shell that starts the pager ends with */
+
+/* Lines of the terminal that the text takes: what is wider is broken. */
+static size_t
+count_lines(const char *text, size_t length, size_t columns)
+{
+	size_t lines = 0, used = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '\n') {
+			lines += used ? (used + columns - 1) / columns : 1;
+			used = 0;
+		} else {
+			used += (text[i] & 0xc0) != 0x80;
+		}
+	}
+	return lines;
+}
+
+static int
+write_plainly(const char *text, size_t length)
+{
+	fwrite(text, 1, length, stdout);
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
+}
+
+/* False: there is no such pager. */
+static bool
+page(const char *pager, const char *text, size_t length)
+{
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+	FILE *pipe;
+	int status;
+
+	setenv("LESS", "FRX", 0); /* ends at once where all fits, and leaves the text on the screen */
+	pipe = popen(pager, "w");
+	if (!pipe)
+		return false;
+	fwrite(text, 1, length, pipe);
+	status = pclose(pipe);
+	signal(SIGPIPE, before);
+	return status != NOT_FOUND;
+}
+
+int
+pager_show(const char *text, size_t length)
+{
+	const char *pager = getenv("PAGER");
+	struct frame_size size = terminal_size();
+
+	if (!terminal_is_there() || count_lines(text, length, size.columns) < size.lines)
+		return write_plainly(text, length);
+	if (page(pager && *pager ? pager : "less 2>/dev/null", text, length))
+		return 0;
+	return write_plainly(text, length);
+}

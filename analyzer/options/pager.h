@@ -1,0 +1,11 @@
+/* pager.h: a text that may be longer than the terminal. */
+#ifndef PAGER_H
+#define PAGER_H
+
+#include <stddef.h>
+
+/* Writes the text to standard output; where that is a terminal with fewer lines, through $PAGER, or else less, or else as
+ * it is. -1 and errno: standard output cannot be written. */
+int pager_show(const char *text, size_t length);
+
+#endif
