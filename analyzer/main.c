@@ -2,6 +2,7 @@
 #include "program/command.h"
 #include "files/mapping.h"
 #include "options/help.h"
+#include "options/options.h"
 #include "program/message.h"
 
 #include <portolan/portolan.h>
@@ -59,6 +60,19 @@ help(const char *name, const char *action)
 	return wrong_action(command, action);
 }
 
+/* The command's name, which changes places with the options before it: they are read as those behind it are. */
+static const char *
+take_command(int argc, char **argv)
+{
+	int at = options_lead(argc, argv);
+	char *name = argv[at > 0 ? at : 1];
+
+	for (; at > 1; at--)
+		argv[at] = argv[at - 1];
+	argv[1] = name;
+	return name;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -72,10 +86,11 @@ main(int argc, char **argv)
 	}
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
-	if (strcmp(name, "--version") == 0) {
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("portolan " PORTOLAN_VERSION);
 		return finish_stdout();
 	}
+	name = take_command(argc, argv);
 	command = command_find(name);
 	return command ? command_run(command, argc, argv) : wrong_command(name);
 }

@@ -6,6 +6,8 @@
 
 #include <portolan/error.h>
 
+#include <unistd.h>
+
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 static const char *const convention_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};
 
@@ -13,6 +15,7 @@ struct metrics_request {
 	struct common_options common;
 	int format, convention; /* −1: not given */
 	bool with_ci;
+	bool for_people; /* on a terminal, where no format was asked for */
 };
 
 static int
@@ -22,6 +25,8 @@ check(void *context, struct portolan_error *error)
 	const struct common_options *common = &request->common;
 
 	(void)error;
+	request->for_people = !common->output && request->format < 0 && request->convention <= NEVER_LEARNED_FLAG &&
+	                      isatty(STDOUT_FILENO);
 	if (format_choose(common, format_names, &request->format) != 0)
 		return STATUS_USAGE;
 	if (request->with_ci && request->format != TABLE_CARTOGRAPHY)
@@ -57,6 +62,27 @@ write_metrics(struct dynamics *dynamics, const struct export_request *request, c
 	return output_finish(&output, error);
 }
 
+/* Of a run that was opened. */
+static int
+show_metrics(struct dynamics *dynamics, struct portolan_error *error)
+{
+	const struct text_extent extent = {0};
+	struct output output;
+	struct table table;
+	int code = dynamics_hold(dynamics, error);
+
+	if (code < 0)
+		return code;
+	code = output_open(&output, NULL, error);
+	if (code >= 0)
+		code = table_init(&table, TABLE_CSV, dynamics, &extent, error);
+	if (code < 0)
+		return code;
+	table_show_rows(&table, &output, dynamics, dynamics->order, dynamics->count);
+	table_free(&table);
+	return output_finish(&output, error);
+}
+
 static int
 run(void *context, struct portolan_error *error)
 {
@@ -81,6 +107,8 @@ run(void *context, struct portolan_error *error)
 	if (export.format == TABLE_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' was recorded without the signal that aum needs: log logits", name);
+	else if (request->for_people)
+		code = show_metrics(&dynamics, error);
 	else
 		code = write_metrics(&dynamics, &export, common->output, error);
 	if (code >= 0)

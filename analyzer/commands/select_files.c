@@ -181,6 +181,7 @@ write_file(const struct select_request *request, const struct selection_plan *pl
 	        .join = request->join,
 	        .id_field = request->id_field,
 	        .with_measures = request->with_measures,
+	        .for_people = request->for_people,
 	};
 	uint32_t *chosen;
 	size_t count, asked;

@@ -11,6 +11,7 @@
 #include "select_files.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static int
 take_rule(void *context, char *text)
@@ -264,6 +265,7 @@ choose_format(struct select_request *request)
 		status = format_choose(common, joined, &format);
 		request->format = format == 5 ? SELECT_NPY : SELECT_LINES;
 	} else if (request->with_measures) {
+		request->for_people = format < 0 && !common->output && isatty(STDOUT_FILENO);
 		format = format < 0 ? -1 : format - SELECT_CSV;
 		status = format_choose(common, measured, &format);
 		request->format = SELECT_CSV + format;

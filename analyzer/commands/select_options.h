@@ -17,6 +17,7 @@ struct select_request {
 	uint64_t seed;
 	const char *rule; /* as it was given; NULL: not yet */
 	const char *mix_rules[SELECTION_MIXES_MAX];
+	bool for_people; /* see select_output_options */
 	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
 	double threshold;
 	struct region_cuts cuts;

@@ -52,8 +52,12 @@ write_measures(struct output *output, const struct select_output_options *option
 
 	if (code < 0)
 		return code;
-	table_write_head(&table, output, count);
-	table_write_rows(&table, output, dynamics, chosen, count);
+	if (options->for_people) {
+		table_show_rows(&table, output, dynamics, chosen, count);
+	} else {
+		table_write_head(&table, output, count);
+		table_write_rows(&table, output, dynamics, chosen, count);
+	}
 	table_free(&table);
 	return 0;
 }

@@ -15,6 +15,7 @@ struct select_output_options {
 	const char *path;            /* NULL: standard output */
 	const char *join, *id_field; /* NULL: no join */
 	bool with_measures;
+	bool for_people; /* with measures, in aligned columns */
 };
 
 /* Prints the chosen examples (dense indices, in rank order). STATUS_DONE; STATUS_INCOMPLETE when ids are missing from

@@ -215,6 +215,15 @@ take_command(struct line *line, char *const *words, int count)
 {
 	int at = 0;
 
+	while (at < count - 1 && words[at][0] == '-') {
+		bool is_store = strcmp(words[at], "--store") == 0;
+
+		if (strncmp(words[at], "--store=", 8) == 0)
+			line->store = words[at] + 8;
+		if (is_store && at + 1 < count - 1)
+			line->store = words[at + 1];
+		at += is_store || strcmp(words[at], "--styled") == 0 ? 2 : 1;
+	}
 	if (at < count - 1 && strcmp(words[at], "help") == 0) {
 		line->is_help = true;
 		at++;
@@ -257,7 +266,7 @@ candidates_print(FILE *stream, char *const *words, int count)
 		return;
 	line.typed = words[count - 1];
 	at = take_command(&line, words, count);
-	if (!line.command && (at == 0 || line.is_help)) {
+	if (!line.command && at == count - 1) {
 		offer_commands(&line);
 		if (!line.is_help)
 			offer(&line, "help", "show what a command does, and its options");

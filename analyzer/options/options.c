@@ -11,6 +11,7 @@
 #include "help.h"
 #include "output/claims.h"
 #include "program/message.h"
+#include "program/style.h"
 #include "program/suggest.h"
 #include "values.h"
 
@@ -57,6 +58,9 @@ static const struct {
          {"store", "DIR", OPTION_FOLDER, TO(store),
           .help = "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
         {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES, .help = "Print no warnings. Errors are still printed."}},
+        {ANY, {"verbose", NULL, OPTION_FLAG, TO(verbose), 'v', .group = OPTION_GROUP_RESOURCES, .help = "Say how long it took, and how much memory."}},
+        {ANY, {"styled", "WHEN", OPTION_CHOICE, TO(styled), .choices = style_when_names,
+          .group = OPTION_GROUP_RESOURCES, .help = "Colour messages, and tables for people: auto (on a terminal, unless $NO_COLOR is set), always, or never. Default: auto."}},
         {ANY, {"help", NULL, OPTION_HELP, .letter = 'h', .group = OPTION_GROUP_RESOURCES, .help = "Show a short help; portolan help COMMAND shows all of it."}},
 };
 #undef TO
@@ -71,7 +75,7 @@ option_at(const struct command *command, size_t index)
 			if (index-- == 0)
 				return option;
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		bool handed_over = command->hand_over && strcmp(shared[i].option.name, "quiet") == 0;
+		bool handed_over = command->hand_over && option_is_named("quiet verbose styled", shared[i].option.name);
 
 		if ((shared[i].commands == ANY || shared[i].commands & command->common) && !handed_over && index-- == 0)
 			return &shared[i].option;
@@ -84,7 +88,7 @@ const char *const option_group_names[OPTION_GROUPS] = {
         [OPTION_GROUP_HOW] = "How",
         [OPTION_GROUP_OUTPUT] = "Output",
         [OPTION_GROUP_ACCESS] = "Access",
-        [OPTION_GROUP_RESOURCES] = "Resources and messages",
+        [OPTION_GROUP_RESOURCES] = "Resources",
 };
 
 enum option_group
@@ -323,6 +327,33 @@ set_defaults(struct common_options *request, const struct command *command)
 }
 
 int
+options_lead(int argc, char **argv)
+{
+	int at = 1;
+
+	while (at < argc && argv[at][0] == '-' && argv[at][1]) {
+		const char *word = argv[at];
+		const char *equals = strchr(word, '=');
+		const struct option_spec *option = NULL;
+
+		for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]) && !option; i++) {
+			const struct option_spec *one = &shared[i].option;
+			size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+
+			if (shared[i].commands != ANY && shared[i].commands != COMMON_STORE)
+				continue;
+			if (word[1] == '-' ? strlen(one->name) == length && strncmp(one->name, word + 2, length) == 0
+			                   : one->letter == word[1] && !word[2])
+				option = one;
+		}
+		if (!option || option->kind == OPTION_HELP)
+			return 0;
+		at += option->argument && !equals ? 2 : 1;
+	}
+	return at < argc ? at : 0;
+}
+
+int
 options_read(const struct command *command, int argc, char **argv, void *request)
 {
 	struct reading reading = {request, command, argv + 2, argc - 2, 0};
@@ -336,5 +367,6 @@ options_read(const struct command *command, int argc, char **argv, void *request
 		return status;
 	status = options_check(common);
 	message_set_quiet(common->quiet);
+	style_choose((enum style_when)common->styled);
 	return status == 0 ? OPTIONS_READ : status;
 }

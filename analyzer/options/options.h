@@ -91,7 +91,8 @@ struct common_options {
 	const char *store;             /* --store, $PORTOLAN_STORE, or ./portolan-store */
 	const char *output;            /* NULL: standard output */
 	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
-	bool epochs_given, json, strict, quiet, script;
+	bool epochs_given, json, strict, quiet, verbose, script;
+	int styled; /* enum style_when */
 	bool epochs_auto;    /* from the epoch that dynamics_open() finds; epochs_given is set as well */
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
@@ -104,6 +105,10 @@ struct common_options {
 #define OPTIONS_MAX 64 /* that a command has, with the shared ones: the bits of `given` */
 
 enum { OPTIONS_READ = -1 };
+
+/* Which of the arguments is the command, behind options that every command has: portolan --store DIR runs. 0: none is, or
+ * something else stands before it. */
+int options_lead(int argc, char **argv);
 
 /* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.
  * OPTIONS_READ, or the status to end with: the command line is wrong, which is said, or help was asked for. */

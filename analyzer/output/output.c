@@ -10,6 +10,8 @@
  */
 #include "output.h"
 
+#include "written.h"
+
 #include "claims.h"
 
 #include <portolan/error.h>
@@ -426,6 +428,7 @@ output_finish(struct output *output, struct portolan_error *error)
 			free(output->temporary);
 			output->temporary = NULL;
 			sync_folder(output->target);
+			written_add(output->path);
 		}
 	}
 	if (failure != 0)
@@ -438,6 +441,19 @@ void
 output_discard(struct output *output)
 {
 	output_release(output);
+}
+
+/* Past the buffer, of which a terminal is shown no control characters. */
+void
+output_style(struct output *output, enum style style_wanted)
+{
+	const char *sequence = output->path || output->memory ? "" : style(output->fd, style_wanted);
+
+	if (!*sequence)
+		return;
+	flush_buffer(output);
+	if (output->failure == 0 && write(output->fd, sequence, strlen(sequence)) < 0)
+		output->failure = errno;
 }
 
 bool

@@ -7,6 +7,8 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
+#include "program/style.h"
+
 #include <portolan/portolan.h>
 
 #include <stdbool.h>
@@ -57,6 +59,9 @@ int output_check(const struct output *output, struct portolan_error *error);
 void output_bytes(struct output *output, const void *data, size_t size);
 void output_text(struct output *output, const char *text);
 __attribute__((format(printf, 2, 3))) void output_printf(struct output *output, const char *format, ...);
+
+/* What follows on standard output is of this style; nothing in a file, which is for programs too. */
+void output_style(struct output *output, enum style style);
 
 /* At least `size` (≤ OUTPUT_RESERVE_MAX) bytes to write at; tell how far with output_commit(). */
 #define OUTPUT_RESERVE_MAX 65536u

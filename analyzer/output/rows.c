@@ -129,8 +129,10 @@ rows_whole(struct rows *rows, uint64_t value)
 
 	if (rows->format == ROWS_REPORT)
 		report_whole(rows->report, name, value);
-	else if (rows->format == ROWS_ALIGNED)
+	else if (rows->format == ROWS_ALIGNED && rows->columns[rows->at].kind != ROWS_TEXT)
 		rows_kept_add_text(rows->kept, digits, number_print_grouped(value, digits));
+	else if (rows->format == ROWS_ALIGNED)
+		rows_kept_add_text(rows->kept, digits, number_print_u64(value, digits));
 	else if (rows->format != ROWS_NPY)
 		text_integer(rows->output, value);
 	else if (rows->columns[rows->at].kind == ROWS_TEXT)
@@ -164,6 +166,8 @@ rows_real(struct rows *rows, double value)
 		text_number(rows->output, value);
 	else if (rows->format == ROWS_REPORT)
 		report_real(rows->report, name, value);
+	else if (rows->format == ROWS_ALIGNED && rows->columns[rows->at].kind == ROWS_WHOLE && value >= 0)
+		rows_kept_add_text(rows->kept, digits, number_print_grouped((uint64_t)value, digits));
 	else if (rows->format == ROWS_ALIGNED)
 		rows_kept_add_text(rows->kept, digits, text_print_short(value, digits));
 	else
@@ -308,15 +312,9 @@ rows_close(struct rows *rows, struct portolan_error *error)
 }
 
 void
-rows_begin(struct rows *rows, struct report *report, const char *key, const struct rows_column *columns,
-           size_t column_count)
+rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns, size_t column_count)
 {
-	*rows = rows_for(&report->output, report->as_text ? ROWS_ALIGNED : ROWS_REPORT, columns, column_count, false);
-	rows->report = report;
-	if (!report->as_text) {
-		report_begin_list(report, key);
-		return;
-	}
+	*rows = rows_for(output, ROWS_ALIGNED, columns, column_count, false);
 	rows->kept = rows_kept_new(rows);
 	if (!rows->kept) { /* the values go nowhere: the output has failed */
 		output_fail(rows->output);
@@ -325,15 +323,33 @@ rows_begin(struct rows *rows, struct report *report, const char *key, const stru
 }
 
 void
-rows_end(struct rows *rows)
+rows_end_aligned(struct rows *rows)
 {
-	if (!rows->report->as_text) {
-		report_end(rows->report);
-		return;
-	}
 	if (rows->kept && rows_kept_error(rows->kept, NULL) >= 0)
 		rows_kept_write_aligned(rows->kept, rows);
 	else
 		output_fail(rows->output);
 	rows_kept_free(rows->kept);
+}
+
+void
+rows_begin(struct rows *rows, struct report *report, const char *key, const struct rows_column *columns,
+           size_t column_count)
+{
+	if (report->as_text) {
+		rows_begin_aligned(rows, &report->output, columns, column_count);
+	} else {
+		*rows = rows_for(&report->output, ROWS_REPORT, columns, column_count, false);
+		report_begin_list(report, key);
+	}
+	rows->report = report;
+}
+
+void
+rows_end(struct rows *rows)
+{
+	if (rows->report->as_text)
+		rows_end_aligned(rows);
+	else
+		report_end(rows->report);
 }

@@ -51,6 +51,12 @@ int rows_close(struct rows *rows, struct portolan_error *error);
 /* PORTOLAN_E_INVALID: a terminal, which npy is not for. */
 int rows_check_npy(const struct output *output, struct portolan_error *error);
 
+/* Aligned columns, for people, on an output of the caller's. Where that is a terminal, columns that it is too narrow for
+ * are left out, which a last line says. */
+void rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns,
+                        size_t column_count);
+void rows_end_aligned(struct rows *rows);
+
 /* As a list of objects in JSON, as aligned columns in text. */
 void rows_begin(struct rows *rows, struct report *report, const char *key, const struct rows_column *columns,
                 size_t column_count);

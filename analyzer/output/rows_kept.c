@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <uniwidth.h>
 
 struct kept_column {
@@ -191,10 +192,10 @@ rows_kept_write_npy(const struct rows_kept *kept, const struct rows *rows)
 
 /* Texts begin, and numbers end, below one another; nothing stands behind the last. */
 static void
-write_aligned(const struct rows *rows, size_t column, size_t width, const char *text, size_t length)
+write_aligned(const struct rows *rows, size_t column, bool is_last, size_t width, const char *text, size_t length)
 {
 	size_t own = (size_t)u8_width((const uint8_t *)text, length, "UTF-8"), blanks = width > own ? width - own : 0;
-	bool is_text = rows->columns[column].kind == ROWS_TEXT, is_last = column + 1 == rows->column_count;
+	bool is_text = rows->columns[column].kind == ROWS_TEXT;
 
 	output_text(rows->output, "  ");
 	if (!is_text)
@@ -214,18 +215,51 @@ aligned_width(const struct rows_kept *kept, const struct rows *rows, size_t colu
 	return name > width ? name : width;
 }
 
+/* How many of the columns there is room for: all where the output is no terminal, and where the lines of a report hold
+ * what stands nowhere else. */
+static size_t
+columns_shown(const struct rows_kept *kept, const struct rows *rows)
+{
+	struct winsize size;
+	size_t used = 0;
+
+	if (rows->report || rows->output->fd < 0 || ioctl(rows->output->fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return rows->column_count;
+	for (size_t c = 0; c < rows->column_count; c++) {
+		used += 2 + aligned_width(kept, rows, c);
+		if (used > size.ws_col && c > 0)
+			return c;
+	}
+	return rows->column_count;
+}
+
+static void
+write_aligned_head(const struct rows_kept *kept, const struct rows *rows, size_t shown)
+{
+	output_style(rows->output, STYLE_BOLD);
+	for (size_t c = 0; c < shown; c++) {
+		const char *name = rows->columns[c].name;
+
+		write_aligned(rows, c, c + 1 == shown, aligned_width(kept, rows, c), name, strlen(name));
+	}
+	output_style(rows->output, STYLE_PLAIN);
+}
+
 void
 rows_kept_write_aligned(const struct rows_kept *kept, const struct rows *rows)
 {
-	for (size_t c = 0; c < rows->column_count && rows->count > 0; c++) {
-		const char *name = rows->columns[c].name;
+	size_t shown = columns_shown(kept, rows), left_out = rows->column_count - shown;
 
-		write_aligned(rows, c, aligned_width(kept, rows, c), name, strlen(name));
-	}
+	if (rows->count > 0)
+		write_aligned_head(kept, rows, shown);
 	for (size_t i = 0; i < kept->cell_count; i++) {
 		size_t c = i % rows->column_count, length;
 		const char *text = text_of(kept, i, &length);
 
-		write_aligned(rows, c, aligned_width(kept, rows, c), text, length);
+		if (c < shown)
+			write_aligned(rows, c, c + 1 == shown, aligned_width(kept, rows, c), text, length);
 	}
+	if (left_out > 0 && rows->count > 0)
+		output_printf(rows->output, "  %zu more column%s: a wider terminal shows them, -o FILE.csv has them\n", left_out,
+		              left_out == 1 ? "" : "s");
 }

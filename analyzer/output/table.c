@@ -1,6 +1,9 @@
 /* table.c: which columns a table has, and the rows of an example; see table.h. */
 #include "table.h"
 
+#include "program/message.h"
+#include "program/number.h"
+
 #include "table_npy.h"
 #include "text.h"
 
@@ -9,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SHOWN 10 /* rows of each end, to people */
 
 void
 table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index)
@@ -48,7 +53,8 @@ size_t
 table_columns(const struct dynamics *dynamics, struct rows_column *columns)
 {
 	for (size_t c = 0; c < dynamics->column_count; c++)
-		columns[c] = (struct rows_column){dynamics->columns[c].name, ROWS_REAL};
+		columns[c] = (struct rows_column){dynamics->columns[c].name,
+		                                  dynamics->columns[c].integer ? ROWS_WHOLE : ROWS_REAL};
 	return dynamics->column_count;
 }
 
@@ -194,6 +200,38 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 	else
 		for (size_t i = 0; i < count; i++)
 			add_measures(&lines, part, rows[i]);
+}
+
+/* A row of nothing that says that rows are missing. */
+static void
+add_gap(struct rows *rows)
+{
+	for (size_t c = 0; c < rows->column_count; c++)
+		rows_bytes(rows, c == 0 ? "…" : "", c == 0 ? strlen("…") : 0);
+}
+
+void
+table_show_rows(const struct table *table, struct output *output, const struct dynamics *dynamics, const uint32_t *rows,
+                size_t count)
+{
+	size_t left_out = count > 2 * SHOWN + 1 ? count - 2 * SHOWN : 0;
+	struct rows_column columns[DYNAMICS_COLUMNS_MAX + 3];
+	struct rows lines;
+
+	memcpy(columns, table->columns, sizeof(columns));
+	columns[0].kind = ROWS_TEXT; /* an id is a name, of which no digits are parted */
+	rows_begin_aligned(&lines, output, columns, table->column_count);
+	for (size_t i = 0; i < count; i++) {
+		if (left_out > 0 && i == SHOWN) {
+			add_gap(&lines);
+			i += left_out;
+		}
+		add_measures(&lines, dynamics, rows[i]);
+	}
+	rows_end_aligned(&lines);
+	if (left_out > 0 && output_flush(output, NULL) >= 0)
+		message_note("%s examples, of which the first and the last %d are shown: -o FILE.csv has all",
+		             NUMBER_GROUPED(count), SHOWN);
 }
 
 static int

@@ -46,6 +46,10 @@ void table_write_head(const struct table *table, struct output *output, uint64_t
 void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part,
                       const uint32_t *rows, size_t count);
 
+/* The first and the last of the rows, in aligned columns, for people; what is between them is counted on stderr. */
+void table_show_rows(const struct table *table, struct output *output, const struct dynamics *dynamics,
+                     const uint32_t *rows, size_t count);
+
 /* The measures that the format has. */
 uint32_t table_measures(enum table_format format, bool with_ci);
 

@@ -3,10 +3,15 @@
 
 #include "message.h"
 #include "options/options.h"
+#include "number.h"
+#include "output/written.h"
 #include "suggest.h"
+
+#include <portolan/clock.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 const struct command *const command_table[] = {
         &runs_command,
@@ -74,9 +79,20 @@ run(const struct command *command, void *request)
 	return STATUS_FAILED;
 }
 
+static void
+say_resources(const struct common_options *request, double began)
+{
+	struct rusage usage;
+
+	if (request->verbose && getrusage(RUSAGE_SELF, &usage) == 0)
+		message_note("%.2f s; %s MB of memory at most, with what is mapped of files", clock_s() - began,
+		             NUMBER_GROUPED((uint64_t)usage.ru_maxrss * 1024 / 1000000));
+}
+
 int
 command_run(const struct command *command, int argc, char **argv)
 {
+	const double began = clock_s();
 	void *request;
 	int status;
 
@@ -90,8 +106,11 @@ command_run(const struct command *command, int argc, char **argv)
 	status = options_read(command, argc, argv, request);
 	if (status == OPTIONS_READ) {
 		status = check(command, request);
-		if (status == 0)
+		if (status == 0) {
 			status = run(command, request);
+			written_say();
+			say_resources(request, began);
+		}
 	}
 	free(request);
 	return status;

@@ -8,6 +8,8 @@
  */
 #include "message.h"
 
+#include "style.h"
+
 #include <visible.h>
 
 #include <stdarg.h>
@@ -25,11 +27,20 @@ message_set_quiet(bool quiet)
 	is_quiet = quiet;
 }
 
-__attribute__((format(printf, 2, 0))) static void
-message_line(const char *prefix, const char *format, va_list arguments)
+bool
+message_is_quiet(void)
 {
+	return is_quiet;
+}
+
+/* "portolan: warning: "; what is not plain is styled: all of it, where no kind of message is named. */
+__attribute__((format(printf, 3, 0))) static void
+message_line(const char *kind, enum style manner, const char *format, va_list arguments)
+{
+	const char *begin = style(STDERR_FILENO, manner), *end = *begin ? style(STDERR_FILENO, STYLE_PLAIN) : "";
 	char line[MESSAGE_MAX];
-	size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+	size_t used = (size_t)(*kind ? snprintf(line, sizeof(line), "portolan: %s%s:%s ", begin, kind, end)
+	                             : snprintf(line, sizeof(line), "%sportolan:%s ", begin, end));
 
 	vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
 	for (char *c = line + used; *c; c++)
@@ -48,7 +59,7 @@ message_error(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	message_line("portolan: ", format, arguments);
+	message_line("", STYLE_ERROR, format, arguments);
 	va_end(arguments);
 }
 
@@ -58,7 +69,7 @@ message_note(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	message_line("portolan: ", format, arguments);
+	message_line("", STYLE_BOLD, format, arguments);
 	va_end(arguments);
 }
 
@@ -70,6 +81,6 @@ message_warning(const char *format, ...)
 	if (is_quiet)
 		return;
 	va_start(arguments, format);
-	message_line("portolan: warning: ", format, arguments);
+	message_line("warning", STYLE_WARNING, format, arguments);
 	va_end(arguments);
 }

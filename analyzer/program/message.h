@@ -12,6 +12,7 @@ __attribute__((format(printf, 1, 2))) void message_note(const char *format, ...)
 
 /* "portolan: warning: …" and a newline; nothing after message_set_quiet(true). */
 void message_set_quiet(bool quiet);
+bool message_is_quiet(void);
 __attribute__((format(printf, 1, 2))) void message_warning(const char *format, ...);
 
 #endif

@@ -67,7 +67,7 @@ NO_FILES = set("""
     port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold both-ends mix with regions before show columns text-pair words replicates level label-field run
     target-size partitions train-size slice heuristic ties group-field text min-count max-count prior min-length
-    ngrams step iterations patience pick max-multiplicity weights interval client
+    ngrams step iterations patience pick max-multiplicity weights interval client styled
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
 FOLDERS = {"frames", "checkpoint", "fractions"}
@@ -337,12 +337,77 @@ def check_terminal():
     done, text = on_terminal(b"", "runs")
     lines = text.splitlines()
     assert done == 0 and lines[0].split() == "name examples epochs observations state mode created".split(), text
-    assert [line.split()[:5] for line in lines[1:]] == [["r", "4", "3", "12", "closed"], ["s", "4", "3", "12", "closed"], ["two", "20", "2", "40", "closed"]], text
-    assert len({line.index("closed") for line in lines[1:]}) == 1 and lines[0].index("examples") + 8 == lines[1].index("4") + 1, text
+    assert [line.split()[:5] for line in lines[1:]] == [["many", "3,000", "2", "6,000", "closed"], ["r", "4", "3", "12", "closed"], ["s", "4", "3", "12", "closed"], ["two", "20", "2", "40", "closed"]], text
+    assert len({line.index("closed") for line in lines[1:]}) == 1 and lines[0].index("examples") + 8 == lines[2].index("4") + 1, text
     done, text = on_terminal(b"", "groups", "r", "--forgetting")
     assert done == 0 and "," not in text.splitlines()[0] and "1.000" in text, text
+    done, text = on_terminal(b"", "metrics", "two")
+    lines = text.splitlines()
+    assert done == 0 and lines[0].split()[:4] == ["id", "gold", "epochs", "confidence"] and len(lines) >= 21, text  # 20 rows, and warnings
+    assert lines[1].split()[:5] == ["0", "-", "2", "0.110", "0.010"], text
+    done, text = on_terminal(b"", "metrics", "many")
+    lines = text.splitlines()
+    assert [line.split()[0] for line in lines[1:22]] == [*map(str, range(10)), "…", *map(str, range(2990, 3000))], text
+    assert "3,000 examples, of which the first and the last 10 are shown" in text, text
+    done, text = on_terminal(b"", "select", "two", "--by", "ambiguous", "--count", "3", "--with-measures")
+    assert done == 0 and len(text.splitlines()) == 4 and "," not in text.splitlines()[0], text
+    for words in (["metrics", "two", "--format", "csv"], ["select", "two", "--by", "ambiguous", "--with-measures", "-o", "-"]):
+        assert on_terminal(b"", *words)[1].splitlines()[0].startswith("id,gold,epochs"), words
+    done, text = on_terminal(b"", "metrics", "two", size=(24, 40))  # columns that do not fit are counted
+    lines = text.splitlines()
+    left_out = int(lines[21].split()[0])
+    assert max(map(len, lines[:21])) <= 40 and "more columns" in lines[21] and len(lines[0].split()) + left_out == len(run("metrics", "two").stdout.splitlines()[0].split(",")), text
     done, text = on_terminal(b"", "runs", "-o", "-")
     assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+
+
+def check_styles():
+    """Colour on a terminal alone, unless $NO_COLOR, --styled or the terminal's kind say otherwise; never in a file."""
+    os.environ["TERM"] = "xterm"
+    del os.environ["NO_COLOR"]
+    escape = "\x1b["
+    for words, variables, is_styled in ((["runs"], {}, True), (["runs"], {"NO_COLOR": "1"}, False), (["runs"], {"NO_COLOR": ""}, True),
+                                        (["runs"], {"TERM": "dumb"}, False), (["runs", "--styled", "never"], {}, False),
+                                        (["runs", "--styled=always"], {"NO_COLOR": "1"}, True), (["--styled", "never", "metrics", "nobody"], {}, False),
+                                        (["metrics", "nobody"], {}, True), (["metrics", "r", "-o", "written.csv"], {}, True)):
+        before = dict(os.environ)
+        os.environ.update(variables)
+        text = on_terminal(b"", *words)[1]
+        os.environ.clear()
+        os.environ.update(before)
+        assert (escape in text) == is_styled, (words, variables, text)
+    assert escape not in read("written.csv").decode() and escape not in run("runs").stdout
+    done = run("--styled", "always", "metrics", "nobody", status=1)
+    assert done.stderr.startswith(escape), done
+    assert escape not in run("runs", "--styled", "always", "-o", "written.csv", status=0).stdout + read("written.csv").decode()
+    make_hostile = on_terminal(b"", "runs", "--store", "a" + chr(27) + "[31mb")[1]
+    assert escape + "31mb" not in make_hostile, make_hostile
+    os.environ["NO_COLOR"] = "1"
+
+
+def check_closing_line():
+    """What was written, where: to people, once, and not if they asked for quiet."""
+    for words, line in ((["metrics", "r", "-o", "one.csv"], "wrote one.csv ("), (["metrics", "r", "-o", "one.csv", "-q"], ""),
+                        (["select", "r", "--by", "ambiguous", "-o", "ids"], "wrote ids (8 bytes) and ids.manifest.json ("),
+                        (["select", "r", "--by", "ambiguous", "--fractions", "0.3,0.5,1", "-o", "some"], " and 2 more"), (["runs"], "")):
+        text = on_terminal(b"", *words)[1]
+        assert line in text and text.count("wrote") == bool(line), (words, text)
+    assert "wrote" not in run("metrics", "r", "-o", "one.csv").stderr
+    assert "MB of memory" in run("metrics", "r", "-v", "-o", "one.csv").stderr
+
+
+def check_leading_options():
+    """Options that every command has may stand before it."""
+    plain = run("metrics", "r", "-q").stdout
+    del os.environ["PORTOLAN_STORE"]
+    for words in ("--store store -q metrics r", "--store=store metrics r", "-q metrics --store store r", "--store nowhere metrics r --store store"):
+        assert run(*words.split()).stdout == plain, words
+    assert run("-q", "--store", "store", "metrics", "r").stderr == ""
+    assert run("--store", "store", "rm", "r", "--yes", stdin=subprocess.DEVNULL, env={**os.environ, "PORTOLAND": "/bin/echo"}).stdout.startswith("rm ")
+    os.environ["PORTOLAN_STORE"] = "store"
+    assert run("-V", status=0).stdout == run("--version", status=0).stdout
+    for words in ("--store", "--store store", "--nonsense runs", "--epochs 1: runs", "-q"):
+        assert "no command" in run(*words.split(), status=2).stderr, words
 
 
 def check_help():
@@ -364,7 +429,7 @@ def check_help():
         assert status == 0 and text == "a page of it\r\n" and read("paged").decode() == plain, (words, text)
         os.unlink("paged")
         paged += 1
-    assert short >= 10 and paged >= 20, (short, paged)
+    assert short >= 9 and paged >= 20, (short, paged)
     plain = run("help", "select").stdout
     assert on_terminal(b"", "help", "select", size=(500, 80))[1].replace("\r\n", "\n") == plain and not os.path.exists("paged")
     for pager in ("./nowhere", "true"):
@@ -406,10 +471,11 @@ def main():
     maker = os.path.abspath(sys.argv[2])
     r = [stores.batch(e, [0, 1, 2, 3], [0.25, 0.5, 0.75 - e / 4, 1], [0, 1, 1, 1], [0, 1, 0, 1]) for e in range(3)]
     two = [stores.batch(e, range(20), [0.1 + 0.01 * i + e / 50 for i in range(10)] + [0.8 + 0.01 * i for i in range(10)], [0, 1] * 10) for e in range(2)]
+    many = [stores.batch(e, range(3000), [0.5] * 3000, [0] * 3000) for e in range(2)]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        os.environ.update(PORTOLAN_STORE="store", LC_ALL="C.UTF-8")
-        stores.make_store(maker, "store", [stores.run("r", r, declared=9), stores.run("s", r), stores.run("two", two)])
+        os.environ.update(PORTOLAN_STORE="store", LC_ALL="C.UTF-8", NO_COLOR="1")
+        stores.make_store(maker, "store", [stores.run("r", r, declared=9), stores.run("s", r), stores.run("two", two), stores.run("many", many)])
         np.save("X.npy", np.eye(4, dtype="f4"))
         write("y", "0\n1\n0\n1\n")
         run("runs", status=0)  # which makes the lock file
@@ -419,6 +485,9 @@ def main():
         check_formats()
         check_small()
         check_terminal()
+        check_styles()
+        check_closing_line()
+        check_leading_options()
         check_help()
         check_old_names()
         check_removal()

@@ -1,0 +1,17 @@
+/* style.h: colours and weights for people. */
+#ifndef STYLE_H
+#define STYLE_H
+
+enum style_when { STYLE_AUTO, STYLE_ALWAYS, STYLE_NEVER };
+extern const char *const style_when_names[]; /* as users say them; ends with NULL */
+
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_ERROR, STYLE_WARNING, STYLE_GOOD, STYLE_MIDDLE, STYLE_BAD, STYLES };
+
+/* --styled. */
+void style_choose(enum style_when when);
+
+/* What a stream is told so that text goes on in a style: nothing where it is not to be styled. Of STYLE_AUTO it is where
+ * the stream is a terminal that can, and $NO_COLOR is not set, or empty (no-color.org). */
+const char *style(int fd, enum style style);
+
+#endif
