@@ -6,6 +6,7 @@
  */
 #include "output/report.h"
 #include "program/message.h"
+#include "program/style.h"
 #include "options/options.h"
 #include "watch/terminal.h"
 
@@ -17,12 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define INTERVAL_S 2.0
 #define INTERVAL_MIN_S 0.05
 #define INTERVAL_MAX_S 86400.0
 #define SHARE 9.0    /* of a look's own time, waited after it */
 #define TROUBLES 3   /* failed looks, one after another, that end the program */
+#define LEFT_FREE 3  /* lines below the last screen, beside the one that is always free */
 #define IDLE_STEP 60 /* seconds after which waiting is news again */
 
 enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
@@ -42,6 +45,7 @@ struct watch {
 	uint32_t number;        /* of the run; 0: none */
 	char *line;             /* the last one, as far as a change in it is news */
 	unsigned troubles;
+	bool ended; /* by Ctrl-C: the screen is the last one */
 	int status;
 };
 
@@ -144,6 +148,7 @@ static bool
 show_screen(struct watch *watch)
 {
 	struct frame_size size = terminal_size();
+	bool is_last = watch->once || watch->ended || watch->view.state == LIVE_CLOSED;
 	char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
@@ -152,6 +157,9 @@ show_screen(struct watch *watch)
 
 	if (!stream)
 		return false;
+	size.styled = *style(STDOUT_FILENO, STYLE_PLAIN) != '\0';
+	if (is_last && size.lines > LEFT_FREE) /* so that its head stays in sight above the shell's next prompt */
+		size.lines -= LEFT_FREE;
 	lines = frame_screen(stream, &watch->view, &watch->moment, &size);
 	fclose(stream);
 	shown = terminal_draw(&watch->terminal, text, lines);
@@ -209,6 +217,9 @@ take_signal(struct watch *watch, int number)
 
 	if (number == SIGWINCH)
 		return watch->manner != MANNER_SCREEN || (terminal_clear(&watch->terminal) && show_screen(watch));
+	watch->ended = true;
+	if (number == SIGINT && watch->manner == MANNER_SCREEN)
+		show_screen(watch);
 	if (number != SIGINT) {
 		sigemptyset(&signals);
 		sigaddset(&signals, number);
@@ -279,7 +290,7 @@ const struct command watch_command = {
                     "portolan watch snli/seed1 --json --interval 10 >> progress.jsonl\n"
                     "how far it is now\n"
                     "portolan watch snli/seed1 --once\n",
-        .help = "Shows how far the epoch is (examples observed, of those declared or seen in the fullest epoch before), observations per second, accuracy and mean confidence per epoch, examples forgotten and learned, a small data map (a sample, where there are many), and warnings: observations dropped, refused or replaced, sessions lost, no collector, nothing new. "
+        .help = "Shows how far the epoch is (examples observed, of those declared or seen in the fullest epoch before), observations per second, accuracy and mean confidence per epoch, examples forgotten and learned, a small data map (a sample, where there are many; coloured by correctness), and warnings: observations dropped, refused or replaced, sessions lost, no collector, nothing new. "
                 "A store or run that does not exist yet is waited for. "
                 "It ends when the run is closed, or with Ctrl-C; both with exit status 0.\n\n"
                 "An example is forgotten where it was correct when last observed and is not now, learned where it is correct for the first time. "

@@ -22,6 +22,7 @@ struct frame_moment {
 struct frame_size {
 	unsigned columns, lines; /* of the terminal; a line of it stays free */
 	bool unicode;
+	bool styled;         /* the map in colours, by correctness */
 };
 
 /* Lines that each end with a newline, none longer than `columns` characters; answers how many. */

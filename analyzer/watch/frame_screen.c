@@ -1,8 +1,8 @@
 /*
  * frame_screen.c: a look as a screen of text.
  *
- * From above: what is going on, warnings, the latest epochs, the map. The map takes what is left of the height, and is
- * left out where that is too little. Every line is cut at the terminal's width, visibly.
+ * From above: what is going on, warnings, the latest epochs, the map. A third of what the first two leave is for the epochs,
+ * the rest for the map, which is left out where that is too little. Every line is cut at the terminal's width, visibly.
  */
 #include "frame.h"
 
@@ -12,9 +12,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistr.h>
+#include <uniwidth.h>
 
 #define LINE_ROOM 1024
-#define TABLE_LINES 9 /* the table, at most, while there is a map */
 #define SPACE_FOR_BOTH 11
 #define MAP_COLUMNS_MIN 30
 #define MAP_MARGIN 6 /* columns left of the map */
@@ -33,28 +34,45 @@ lines_left(const struct screen *screen)
 	return usable > screen->used ? usable - screen->used : 0;
 }
 
+/* Columns of the terminal that the next character takes, and its bytes. */
 static unsigned
-count_characters(const char *text)
+next_width(const char *at, size_t *bytes)
+{
+	ucs4_t character;
+	int used = u8_mbtouc(&character, (const uint8_t *)at, strlen(at)), width = uc_width(character, "UTF-8");
+
+	*bytes = used > 0 ? (size_t)used : 1;
+	return width < 0 ? 1 : (unsigned)width;
+}
+
+static unsigned
+count_columns(const char *text)
 {
 	unsigned count = 0;
+	size_t bytes;
 
-	for (; *text; text++)
-		count += (*text & 0xc0) != 0x80;
+	for (; *text; text += bytes)
+		count += next_width(text, &bytes);
 	return count;
 }
 
-/* No more than so many characters, and a mark where there would be more: the beginning of a number is another number.
+/* No more than so many columns, and a mark where there would be more: the beginning of a number is another number.
  * Without those that could move the cursor. */
 static void
 put_cut(FILE *stream, const char *text, const struct frame_size *size)
 {
 	unsigned used = 0, most = size->columns;
-	bool cut = count_characters(text) > most;
+	bool cut = count_columns(text) > most;
+	size_t bytes;
 
-	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		if ((*at & 0xc0) != 0x80 && ++used + cut > most)
+	for (; *text; text += bytes) {
+		used += next_width(text, &bytes);
+		if (used + cut > most)
 			break;
-		fputc(*at < ' ' || *at == 0x7f ? '?' : *at, stream);
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			fputc('?', stream);
+		else
+			fwrite(text, 1, bytes, stream);
 	}
 	if (cut && most > 0)
 		fputs(size->unicode ? "…" : "~", stream);
@@ -177,32 +195,42 @@ put_table(struct screen *screen, const struct live_view *view, unsigned lines)
 	}
 }
 
+/* A line of the map, which is no wider than the terminal; where it is styled, blue is mostly right, red mostly wrong. */
+static void
+put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
+{
+	static const char *const shades[] = {" ", "░", "▒", "▓", "█"}, *const plain[] = {" ", ".", ":", "+", "#"};
+	static const char *const colours[] = {"\033[31m", "\033[33m", "\033[34m"};
+	const char *const *marks = screen->size->unicode ? shades : plain, *colour = NULL;
+
+	fprintf(screen->stream, "%4s %s", line == 0 ? "1" : line == map->lines - 1 ? "0" : "",
+	        screen->size->unicode ? "│" : "|");
+	for (unsigned c = 0; c < map->columns; c++) {
+		const char *its = colours[map->thirds[line][c]];
+
+		if (screen->size->styled && map->shades[line][c] && its != colour)
+			fputs(colour = its, screen->stream);
+		fputs(marks[map->shades[line][c]], screen->stream);
+	}
+	fputs(colour ? "\033[0m\n" : "\n", screen->stream);
+	screen->used++;
+}
+
 static void
 put_map(struct screen *screen, const struct tally_sample *sample)
 {
-	static const char *const shades[] = {" ", "░", "▒", "▓", "█"}, *const plain[] = {" ", ".", ":", "+", "#"};
-	const char *const *marks = screen->size->unicode ? shades : plain;
 	unsigned lines = lines_left(screen) - 2, columns = screen->size->columns;
 	struct small_map map;
 
 	columns = columns > MAP_MARGIN + 1 ? columns - MAP_MARGIN - 1 : 0;
-	if (columns > 3 * lines + 10)
-		columns = 3 * lines + 10;
 	if (!small_map_make(sample, columns, lines, &map))
 		return;
-	put_line(screen, "confidence");
-	for (unsigned l = 0; l < map.lines; l++) {
-		char line[MAP_MARGIN + 8 + 4 * SMALL_MAP_COLUMNS];
-		size_t used = (size_t)snprintf(line, sizeof(line), "%4s %s",
-		                               l == 0               ? "1"
-		                               : l == map.lines - 1 ? "0"
-		                                                    : "",
-		                               screen->size->unicode ? "│" : "|");
-
-		for (unsigned c = 0; c < map.columns; c++)
-			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s", marks[map.shades[l][c]]);
-		put_line(screen, "%s", line);
-	}
+	if (screen->size->styled)
+		put_line(screen, "confidence; colours are correctness: blue high, yellow half, red low");
+	else
+		put_line(screen, "confidence");
+	for (unsigned l = 0; l < map.lines; l++)
+		put_map_line(screen, &map, l);
 	put_line(screen, "%*s%-*s%.2g", MAP_MARGIN, "", (int)map.columns - 4, "0  variability", map.variability_max);
 }
 
@@ -228,7 +256,7 @@ frame_screen(FILE *stream, const struct live_view *view, const struct frame_mome
 	put_warnings(&screen, view, moment);
 	left = lines_left(&screen);
 	with_map = left >= SPACE_FOR_BOTH && size->columns >= MAP_COLUMNS_MIN;
-	put_table(&screen, view, with_map ? (left / 3 < TABLE_LINES ? left / 3 : TABLE_LINES) : left);
+	put_table(&screen, view, with_map ? (left / 3) : left);
 	if (with_map)
 		put_map(&screen, &view->sample);
 	return screen.used;

@@ -125,19 +125,21 @@ read_block(const struct reading *reading, const struct store_block *block)
 
 	for (size_t e = 0; e < reading->fresh; e++) {
 		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
+		const struct store_values *correct = store_block_values(block, e, STORE_CORRECT);
 
-		tally_add(settled, gold_prob, store_block_values(block, e, STORE_CORRECT), block->rows,
+		tally_add(settled, gold_prob, correct, block->rows,
 		          &live->epochs[reading->first + e]);
-		tally_sample_add(&live->sample, gold_prob, block->first, block->rows);
-		tally_sample_add(&live->shown, gold_prob, block->first, block->rows);
+		tally_sample_add(&live->sample, gold_prob, correct, block->first, block->rows);
+		tally_sample_add(&live->shown, gold_prob, correct, block->first, block->rows);
 	}
 	now = *settled;
 	for (size_t e = reading->fresh; e < reading->count; e++) {
 		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
+		const struct store_values *correct = store_block_values(block, e, STORE_CORRECT);
 
-		tally_add(&now, gold_prob, store_block_values(block, e, STORE_CORRECT), block->rows,
+		tally_add(&now, gold_prob, correct, block->rows,
 		          &live->epochs[reading->first + e]);
-		tally_sample_add(&live->shown, gold_prob, block->first, block->rows);
+		tally_sample_add(&live->shown, gold_prob, correct, block->first, block->rows);
 	}
 	tally_count(&now, &reading->view->counts);
 }

@@ -31,6 +31,7 @@ bool
 small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lines, struct small_map *map)
 {
 	uint32_t counts[SMALL_MAP_LINES][SMALL_MAP_COLUMNS] = {{0}}, most = 0;
+	double right[SMALL_MAP_LINES][SMALL_MAP_COLUMNS] = {{0}}; /* sums of correctness */
 	bool any;
 
 	*map = (struct small_map){.columns = columns < SMALL_MAP_COLUMNS ? columns : SMALL_MAP_COLUMNS,
@@ -47,13 +48,16 @@ small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lin
 		line = map->lines - 1 - cell_of(point->mean, 1, map->lines);
 		column = cell_of(tally_variability(point), map->variability_max, map->columns);
 		map->points++;
+		right[line][column] += (double)point->right / point->count;
 		if (++counts[line][column] > most)
 			most = counts[line][column];
 	}
 	for (unsigned l = 0; l < map->lines; l++)
 		for (unsigned c = 0; c < map->columns; c++)
-			if (counts[l][c])
+			if (counts[l][c]) {
 				map->shades[l][c] = (uint8_t)(1 + cell_of(log(counts[l][c]), log(most) + 1e-9,
 				                                          SMALL_MAP_SHADES - 1));
+				map->thirds[l][c] = (uint8_t)cell_of(right[l][c] / counts[l][c], 1, 3);
+			}
 	return any;
 }

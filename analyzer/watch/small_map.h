@@ -4,8 +4,8 @@
 
 #include "tally.h"
 
-#define SMALL_MAP_COLUMNS 100 /* at most */
-#define SMALL_MAP_LINES 30
+#define SMALL_MAP_COLUMNS 300 /* at most */
+#define SMALL_MAP_LINES 100
 #define SMALL_MAP_SHADES 5 /* 0: nothing, … */
 
 struct small_map {
@@ -13,6 +13,8 @@ struct small_map {
 	double variability_max; /* at the right edge; the left one is 0; confidence goes from 0, below, to 1 */
 	uint64_t points;
 	uint8_t shades[SMALL_MAP_LINES][SMALL_MAP_COLUMNS]; /* the first line is the highest */
+	/* Which third of correctness the mean of a cell's points is in: 0, 1 or 2. */
+	uint8_t thirds[SMALL_MAP_LINES][SMALL_MAP_COLUMNS];
 };
 
 /* Shades are steps of the logarithm of a cell's points, the fullest cell the darkest. False: no example has two

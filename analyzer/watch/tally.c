@@ -77,9 +77,11 @@ tally_sample_points(const struct tally_sample *sample)
 }
 
 void
-tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob, uint32_t first, uint32_t rows)
+tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob, const struct store_values *correct,
+                 uint32_t first, uint32_t rows)
 {
 	const float *values = gold_prob->values;
+	const uint64_t *right = correct->values;
 	uint64_t index = (first + sample->stride - 1) / sample->stride;
 
 	if (!gold_prob->present)
@@ -93,6 +95,7 @@ tally_sample_add(struct tally_sample *sample, const struct store_values *gold_pr
 			continue;
 		deviation = (double)values[row] - point->mean;
 		point->count++;
+		point->right += right && right[row / 64] >> row % 64 & 1;
 		point->mean += deviation / point->count;
 		point->squares += deviation * ((double)values[row] - point->mean);
 	}

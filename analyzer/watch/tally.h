@@ -37,7 +37,7 @@ void tally_count(const struct tally_block *block, struct tally_counts *counts);
 /* Mean and sum of squared deviations of one example's gold probabilities: Welford 1962. */
 struct tally_point {
 	double mean, squares;
-	uint32_t count;
+	uint32_t count, right; /* observations; of them correct ones */
 };
 
 #define TALLY_POINTS 32768u
@@ -54,7 +54,8 @@ void tally_sample_grow(struct tally_sample *sample, uint64_t rows);
 size_t tally_sample_points(const struct tally_sample *sample);
 
 /* Adds one epoch of the block that begins at example `first`. */
-void tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob, uint32_t first, uint32_t rows);
+void tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob,
+                      const struct store_values *correct, uint32_t first, uint32_t rows);
 
 /* The population standard deviation. */
 double tally_variability(const struct tally_point *point);

@@ -17,7 +17,7 @@ add(struct tally_block *block, struct tally_sample *sample, const float *p, uint
 	struct store_values right = {.values = WORD(correct), .present = WORD(present)};
 
 	tally_add(block, &gold_prob, &right, 4, epoch);
-	tally_sample_add(sample, &gold_prob, 0, 4);
+	tally_sample_add(sample, &gold_prob, &right, 0, 4);
 }
 
 /* Example 0: right, wrong, right; 1: wrong always; 2: right, absent, wrong; 3: absent, right, right. */
@@ -54,6 +54,9 @@ test_tally(void **state)
 	assert_int_equal(counts.forgotten, 2);
 	assert_int_equal(counts.never_learned, 1);
 	assert_int_equal(points[2].count, 2);
+	assert_int_equal(points[0].right, 2);
+	assert_int_equal(points[1].right, 0);
+	assert_int_equal(points[3].right, 2);
 	assert_close(points[2].mean, 0.3125, 1e-15);
 	assert_close(tally_variability(&points[2]), 0.1875, 1e-15);
 	assert_close(tally_variability(&points[0]), sqrt(7.0 / 72), 1e-15); /* of 3/4, 1/4, 1: mean 2/3 */
@@ -76,14 +79,14 @@ test_sample(void **state)
 	for (uint32_t i = 0; i < STORE_CHUNK; i++)
 		values[i] = (float)i;
 	tally_sample_grow(&sample, STORE_CHUNK);
-	tally_sample_add(&sample, &gold_prob, 0, STORE_CHUNK);
+	tally_sample_add(&sample, &gold_prob, &gold_prob, 0, STORE_CHUNK);
 	assert_true(points[5].mean == 5);
 	tally_sample_grow(&sample, 4 * STORE_CHUNK);
 	assert_int_equal(sample.stride, 2);
 	assert_int_equal(tally_sample_points(&sample), 2 * STORE_CHUNK);
 	assert_true(points[5].mean == 10);
 	assert_int_equal(points[STORE_CHUNK / 2].count, 0); /* that of example STORE_CHUNK, which has not come */
-	tally_sample_add(&sample, &gold_prob, STORE_CHUNK, STORE_CHUNK);
+	tally_sample_add(&sample, &gold_prob, &gold_prob, STORE_CHUNK, STORE_CHUNK);
 	assert_true(points[STORE_CHUNK / 2 + 3].mean == 6);
 	tally_sample_grow(&sample, 1000 * (uint64_t)STORE_CHUNK);
 	assert_int_equal(sample.stride, 512);
@@ -100,7 +103,7 @@ test_small_map(void **state)
 	(void)state;
 	memset(points, 0, sizeof(points));
 	for (int i = 0; i < 4; i++)
-		points[i] = (struct tally_point){.mean = 1, .count = 2};
+		points[i] = (struct tally_point){.mean = 1, .count = 2, .right = i % 2 ? 2 : 1};
 	points[4] = (struct tally_point){.mean = 0, .squares = 0, .count = 2};
 	points[5] = (struct tally_point){.mean = 0.5, .squares = 0.5, .count = 2}; /* 0 and 1: the most there can be */
 	assert_true(small_map_make(&sample, 4, 2, &map));
@@ -110,6 +113,11 @@ test_small_map(void **state)
 	assert_int_equal(map.shades[1][0], 1);
 	assert_int_equal(map.shades[0][3], 1); /* confidence 0.5 belongs to the upper half */
 	assert_int_equal(map.shades[1][3], 0);
+	assert_int_equal(map.thirds[0][0], 2); /* the mean of 1/2, 1, 1/2, 1 */
+	assert_int_equal(map.thirds[0][3], 0);
+	points[5].right = 1;
+	assert_true(small_map_make(&sample, 4, 2, &map));
+	assert_int_equal(map.thirds[0][3], 1);
 	assert_false(small_map_make(&sample, 0, 2, &map));
 	for (int i = 0; i < 7; i++)
 		points[i].count = points[i].count ? 1 : 0;
@@ -190,6 +198,71 @@ test_screen_marks_what_is_cut(void **state)
 		frame_screen(stream, &view, &moment, &size);
 		fclose(stream);
 		assert_non_null(strstr(text, unicode ? "\nforgetting events 7…\n" : "\nforgetting events 7~\n"));
+		free(text);
+	}
+}
+
+/* Colour takes no room, and is ended at the end of each line; the map is as wide as the terminal. */
+static void
+test_screen_is_filled_and_styled(void **state)
+{
+	static struct tally_point points[TALLY_POINTS];
+	struct tally_epoch epochs[30] = {{.observed = 3, .correct = 2, .gold_prob = 2}};
+	struct live_view view = view_of(epochs, 30);
+	struct frame_moment moment = {.run = "run", .directory = "s", .clock = "12:00:00", .rate = NAN};
+	struct frame_size size = {.columns = 200, .lines = 60, .unicode = true};
+	unsigned marks = 0;
+	char *texts[2];
+	size_t length;
+
+	(void)state;
+	points[0] = (struct tally_point){.mean = 0.1, .squares = 0.49, .count = 2};
+	points[1] = (struct tally_point){.mean = 0.9, .squares = 0.01, .count = 2, .right = 2};
+	points[2] = (struct tally_point){.mean = 0.5, .squares = 0.2, .count = 2, .right = 1};
+	view.sample = (struct tally_sample){.points = points, .stride = 1, .rows = 3};
+	for (unsigned i = 0; i < 2; i++) {
+		FILE *stream = open_memstream(&texts[i], &length);
+
+		size.styled = i;
+		assert_int_equal(frame_screen(stream, &view, &moment, &size), 59);
+		fclose(stream);
+	}
+	assert_null(strchr(texts[0], '\033'));
+	for (const char *line = strstr(texts[1], "\033[3"); line; line = strstr(strchr(line, '\n'), "\033[3")) {
+		const char *end = strstr(line, "\033[0m\n");
+
+		assert_true(end && end < strchr(line, '\n'));
+		marks += strncmp(line + 5, "░", strlen("░")) == 0;
+	}
+	assert_int_equal(marks, 3);
+	assert_non_null(strstr(texts[1], "\033[31m░"));
+	assert_non_null(strstr(texts[1], "\033[34m░"));
+	assert_non_null(strstr(texts[1], "\033[33m░"));
+	assert_non_null(strstr(texts[0], "0  variability"));
+	free(texts[0]);
+	free(texts[1]);
+}
+
+/* A character of double width takes two columns; one that would be cut in half is left out. */
+static void
+test_screen_counts_columns(void **state)
+{
+	struct live_view view = {.state = LIVE_NO_RUN, .why = ""};
+	struct frame_moment moment = {.run = "日本語日本語", .directory = "s", .clock = "1"};
+	struct frame_size size = {.lines = 5, .unicode = true};
+	const char *const expected[] = {"1  waiting  日本語日本語\n", "1  waiting  日本語日本…\n", "1  waiting  日本語日…\n",
+	                                "1  waiting  日本語日…\n"};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		char *text;
+		size_t length;
+		FILE *stream = open_memstream(&text, &length);
+
+		size.columns = 24 - i;
+		frame_screen(stream, &view, &moment, &size);
+		fclose(stream);
+		assert_true(strncmp(text, expected[i], strlen(expected[i])) == 0);
 		free(text);
 	}
 }
@@ -369,6 +442,8 @@ main(void)
 	        cmocka_unit_test(test_tally),
 	        cmocka_unit_test(test_sample),
 	        cmocka_unit_test(test_small_map),
+	        cmocka_unit_test(test_screen_is_filled_and_styled),
+	        cmocka_unit_test(test_screen_counts_columns),
 	        cmocka_unit_test(test_screen_fits),
 	        cmocka_unit_test(test_screen_marks_what_is_cut),
 	        cmocka_unit_test(test_line),
