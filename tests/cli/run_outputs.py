@@ -385,6 +385,15 @@ def check_styles():
     os.environ["NO_COLOR"] = "1"
 
 
+def check_last_screen():
+    """watch leaves lines free below its last screen, so that its head stays above the prompt; and fills the rest."""
+    for lines, columns in ((24, 80), (60, 200)):
+        status, text = on_terminal(b"", "watch", "many", "--once", size=(lines, columns))
+        shown = re.sub(r"\x1b\[[?0-9]*[a-zA-Z]", "", text).replace("\r", "").split("\n")
+        assert status == 0 and len(shown) == lines - 3 and "closed  many" in shown[0] and "0  variability" in shown[-2], text
+        assert max(map(len, shown)) <= columns and len(shown[-2]) > columns - 5 and not any("…" in line for line in shown), text
+
+
 def check_closing_line():
     """What was written, where: to people, once, and not if they asked for quiet."""
     for words, line in ((["metrics", "r", "-o", "one.csv"], "wrote one.csv ("), (["metrics", "r", "-o", "one.csv", "-q"], ""),
@@ -486,6 +495,7 @@ def main():
         check_small()
         check_terminal()
         check_styles()
+        check_last_screen()
         check_closing_line()
         check_leading_options()
         check_help()
