@@ -3,7 +3,7 @@
 
     demo_report.py OUT --all-epochs FILE
 
-reads OUT/words.tsv, the selections OUT/{ambiguous,hard-to-learn,forgettable}.tsv as `portolan select --join
+reads OUT/words.tsv, the selections OUT/{ambiguous,hard-to-learn,forgettable}.tsv as `portolan select --data
 --with-measures` wrote them, and FILE, the ids of the most variable tenth when no epoch is left out.
 """
 

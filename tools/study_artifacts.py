@@ -51,7 +51,7 @@ def read_table(path):
 def study_planted(out):
     data = out / "planted.jsonl"
     planted.write_planted(data, RECORDS, seed=0)
-    words = (data, "--text", "premise,hypothesis", "--label", "label")
+    words = (data, "--text", "premise,hypothesis", "--label-field", "label")
     portolan("artifacts", *words, "-o", out / "planted.tsv", "--plot", out / "planted.png")
     top = [row["token"] for row in read_table(out / "planted.tsv")[:planted.TOKENS]]
     found = set(top) == {f"plant{i}" for i in range(planted.TOKENS)}
@@ -141,7 +141,7 @@ def study_artifacts(out):
     print(f"{len(records):,} one-line descriptions of Debian packages, {PER_SECTION:,} of each of {len(labels)} sections: {', '.join(labels)}\n")
     data = out / "packages.jsonl"
     write_records(data, records)
-    words = ("--text", "description", "--label", "section", "--min-count", MIN_COUNT)
+    words = ("--text", "description", "--label-field", "section", "--min-count", MIN_COUNT)
     portolan("artifacts", data, *words, "-o", out / "packages.tsv", "--plot", out / "packages.png")
     print_table([["token", "n", "section", "p*", "z*"]] +
                 [[row["token"], row["n"], row["label"], f"{float(row['p_star']):.3f}", f"{float(row['z_star']):.1f}"]
@@ -162,11 +162,11 @@ def compare_classifiers(out, words, records):
         write_records(train_file, [records[i] for i in order[len(held_out):]])
         for name, more in VARIANTS.items():
             if more is not None:
-                report = json.loads(portolan("upsample", train_file, *words, "--top", TOP, "--seed", seed, *more, "--json", "-o", up_file,
+                report = json.loads(portolan("upsample", train_file, *words, "--count", TOP, "--seed", seed, *more, "--json", "-o", up_file,
                                              "--plot", out / f"packages-up{'-capped' if more else ''}.png"))
                 reports[name].append(report)
             else:
-                report = json.loads(portolan("upsample", train_file, *words, "--top", TOP, "--iterations", 1, "--json", "-o", up_file))
+                report = json.loads(portolan("upsample", train_file, *words, "--count", TOP, "--iterations", 1, "--json", "-o", up_file))
             tokens = [(token["token"], token["label"]) for token in report["tokens"]]
             accuracy, sides = side_hits(train(read_records(train_file if more is None else up_file), seed), tokens, held_out)
             overall[name].append(accuracy)
