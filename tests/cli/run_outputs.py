@@ -10,8 +10,8 @@ import csv
 import fcntl
 import json
 import os
-import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -302,21 +302,31 @@ def check_small():
     assert "--max-memory 10K: say a size of at least 16M" in run("metrics", "r", "--max-memory", "10K", status=2).stderr
 
 
+END = b"\0"
+
+
 def on_terminal(answer, *words, size=None):
     """Its status and what it said, with a terminal as its standard streams, of a size in lines and columns."""
-    child, terminal = pty.fork()
+    terminal, its_end = os.openpty()
+    if size:
+        fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
+    child = os.fork()
     if child == 0:
-        if size:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
+        os.close(terminal)
+        os.login_tty(its_end)
         os.execv(PORTOLAN, [PORTOLAN, *words])
     os.write(terminal, answer)
-    text = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            text += chunk
-    except OSError:
-        pass
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text.decode()
+    text, ended = b"", None
+    # Held open here, the terminal loses nothing when the program ends; what is written here then comes after all it wrote.
+    while not text.endswith(END):
+        if select.select([terminal], [], [], 0.05)[0]:
+            text += os.read(terminal, 4096)
+        elif ended is None and (done := os.waitpid(child, os.WNOHANG))[0]:
+            ended = os.waitstatus_to_exitcode(done[1])
+            os.write(its_end, END)
+    os.close(its_end)
+    os.close(terminal)
+    return ended, text.removesuffix(END).decode()
 
 
 def check_removal():
