@@ -9,15 +9,31 @@ import pytest
 import torch
 
 import portolan
-from portolan._recording import _device, _hooks
+from portolan._portolan import Handle
+from portolan._recording import _device, _hooks, _run
 from support import counts, trajectories
 
 SIGNALS = ("confidence", "aum", "el2n", "entropy", "max_prob", "correctness")
 
 
+class Far:
+    """A handle that cannot read tensors where they lie, as it cannot those on an accelerator."""
+
+    def __init__(self):
+        self._handle = Handle()
+
+    def __getattr__(self, name):
+        return getattr(self._handle, name)
+
+    def log(self, *arguments):
+        is_converted = arguments[7]
+        return self._handle.log(*arguments) if is_converted else NotImplemented
+
+
 @pytest.fixture
 def device(monkeypatch):
     """Every tensor counts as remote; copying is what it is in this machine's memory."""
+    monkeypatch.setattr(_run, "Handle", Far)
     monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor))
     monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), None))
 
