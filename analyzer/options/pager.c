@@ -6,9 +6,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_FOUND (127 << 8) /* what the shell that starts the pager ends with */
+/* What the shell that starts the pager ends with. */
+#define NOT_RUNNABLE 126
+#define NOT_FOUND 127
 
 /* Lines of the terminal that the text takes: what is wider is broken. */
 static size_t
@@ -34,22 +37,22 @@ write_plainly(const char *text, size_t length)
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
 }
 
-/* False: there is no such pager. */
+/* False: the pager could not be run, and has shown nothing. */
 static bool
 page(const char *pager, const char *text, size_t length)
 {
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	FILE *pipe;
-	int status;
+	int status = -1;
 
 	setenv("LESS", "FRX", 0); /* ends at once where all fits, and leaves the text on the screen */
 	pipe = popen(pager, "w");
-	if (!pipe)
-		return false;
-	fwrite(text, 1, length, pipe);
-	status = pclose(pipe);
+	if (pipe) {
+		fwrite(text, 1, length, pipe);
+		status = pclose(pipe);
+	}
 	signal(SIGPIPE, before);
-	return status != NOT_FOUND;
+	return status != -1 && !(WIFEXITED(status) && (WEXITSTATUS(status) == NOT_RUNNABLE || WEXITSTATUS(status) == NOT_FOUND));
 }
 
 int

@@ -451,10 +451,11 @@ def check_help():
     assert short >= 9 and paged >= 20, (short, paged)
     plain = run("help", "select").stdout
     assert on_terminal(b"", "help", "select", size=(500, 80))[1].replace("\r\n", "\n") == plain and not os.path.exists("paged")
-    for pager in ("./nowhere", "true"):
+    write("no-program", "")
+    for pager in ("./nowhere", "./no-program", "true"):
         os.environ["PAGER"] = pager
         status, text = on_terminal(b"", "help", "select", size=(24, 80))
-        assert status == 0 and text.endswith(plain.replace("\n", "\r\n") if pager == "./nowhere" else ""), (pager, text)
+        assert status == 0 and text.endswith(plain.replace("\n", "\r\n") if pager != "true" else ""), (pager, text)
     del os.environ["PAGER"]
     fit, whole = run("help", "noise", "fit").stdout, run("help", "noise").stdout
     assert "--flips" in fit and "--model" not in fit and "beta distributions" not in fit and "noise mixture" not in fit, fit
