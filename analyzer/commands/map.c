@@ -215,7 +215,7 @@ complete(struct map_line *line)
 	request->shift = line->shift != NULL;
 	request->paths = line->paths;
 	source->plain = request->path_count > 0;
-	if (line->html.data && !map_html_is_meant(line->common.output) && !map_source_has_measure(source->colour))
+	if (line->html.data && !map_html_is_meant(line->common.output) && strcmp(source->colour, "gold") != 0)
 		source->colour_file = line->html.data;
 	source->colour_name = source->colour;
 	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)

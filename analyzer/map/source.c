@@ -22,12 +22,6 @@ measure_of(const char *name)
 }
 
 bool
-map_source_has_measure(const char *name)
-{
-	return measure_of(name) >= 0 || strcmp(name, "gold") == 0;
-}
-
-bool
 map_source_is_correctness(const char *name)
 {
 	return strcmp(name, measure_infos[MEASURE_CORRECTNESS].name) == 0;

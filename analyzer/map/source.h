@@ -66,9 +66,6 @@ int map_source_rank(struct map_source *sources, size_t count, struct portolan_er
 int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
                     struct portolan_error *error);
 
-/* Is it a measure's name, or gold? */
-bool map_source_has_measure(const char *name);
-
 /* The error for a measure that a run has not: names the nearest. `option` gave it. */
 int map_source_unknown(const struct dynamics *dynamics, const char *option, const char *name,
                        struct portolan_error *error);

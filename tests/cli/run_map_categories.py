@@ -105,7 +105,7 @@ def check_columns(portolan, p, names):
     """The same from a column of text, of a file beside the run or of the coordinates themselves."""
     with open("own.jsonl", "w", encoding="utf-8") as file:
         for i in np.random.default_rng(1).permutation(N):
-            row = {"id": int(i), "lang": names[i], "variability": p.std(0)[i], "confidence": p.mean(0)[i], "size": len(names[i] or "")}
+            row = {"id": int(i), "lang": names[i], "variability": p.std(0)[i], "confidence": p.mean(0)[i], "size": len(names[i] or ""), "aum": 1000 + int(i)}
             file.write(json.dumps(row, default=float) + "\n")
     for words in (["a", "--data", "own.jsonl"], ["a", "--colour-file", "own.jsonl"], ["--from", "own.jsonl"]):
         report = draw(portolan, *words, "--id-field", "id", "--colour", "lang", "-o", "lang.svg")
@@ -114,6 +114,8 @@ def check_columns(portolan, p, names):
         check(report["colour"]["categories"][-1] == {"name": "no lang", "examples": names.count(None)}, f"{words}: {report['colour']}")
     report = draw(portolan, "a", "--data", "own.jsonl", "--id-field", "id", "--colour", "size", "-o", "size.svg")
     check("categories" not in report["colour"] and report["colour"]["to"] >= 60, "numbers are a scale")
+    report = draw(portolan, "a", "--colour-file", "own.jsonl", "--id-field", "id", "--colour", "aum", "-o", "size.svg")
+    check(report["colour"]["to"] >= 1000, "a column that is called as a measure is the file's")
     draw(portolan, "a", "--data", "own.jsonl", "--id-field", "id", "--colour", "gold", "-o", "lang.svg")
     with open("gold.map-data", "rb") as gold, open("lang.map-data", "rb") as lang:
         check(gold.read() == lang.read(), "--data: the run's own labels and measures come before the file's columns")
