@@ -14,6 +14,7 @@
 
 #include <portolan/error.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -141,7 +142,7 @@ frames_own_column(struct frames *frames, const char *name)
 			return FRAME_COLUMNS + i;
 	if (i == PORTOLAN_OWN_COLUMNS)
 		return FRAME_MOST_COLUMNS;
-	strcpy(frames->own_names[i], name);
+	snprintf(frames->own_names[i], sizeof(frames->own_names[i]), "%s", name); /* valid: it fits */
 	frames->own_count++;
 	return FRAME_COLUMNS + i;
 }

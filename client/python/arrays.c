@@ -328,8 +328,13 @@ open_own_columns(struct pinned_batch *pinned, PyObject *columns, const char *sco
 		return -1;
 	}
 	for (; PyDict_Next(columns, &at, &name, &values); i++) {
-		const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+		Py_ssize_t length;
+		const char *text = PyUnicode_AsUTF8AndSize(name, &length);
 
+		if (text && strlen(text) != (size_t)length) {
+			PyErr_Format(PyExc_ValueError, "columns: the name %R has a null character", name);
+			return -1;
+		}
 		if (!text || open_column(pinned, &pinned->own->views[i], values, text, ARRAY_FLOATS, scores_name) < 0)
 			return -1;
 		pinned->own->columns[i] = (struct portolan_column){text, pinned->own->views[i].array};

@@ -410,6 +410,7 @@ def test_columns_of_ones_own(store):
     ({"length": [None] * 4}, TypeError, r"length\[0\] must be a number, not NoneType"),
     ({"Length": [0.0] * 4}, ValueError, "column 'Length': no name"),
     ({"margin": [0.0] * 4}, ValueError, "column 'margin': a signal has this name"),
+    ({"length\0": [0.0] * 4}, ValueError, "has a null character"),
     ({f"c{i}": [0.0] * 4 for i in range(17)}, ValueError, "columns: there are 17; the limit is 16"),
 ])
 def test_columns_that_are_refused(store, columns, error, message):
