@@ -8,7 +8,7 @@ those libraries is imported. Lists are copied into arrays of the standard librar
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from portolan._portolan import is_ready
@@ -19,21 +19,15 @@ _TEXT_FORMATS = ("O", "w", "s")
 
 def scores(values: Any, name: str) -> Any:
     """A buffer of float16, float32 or float64, of shape (n, classes) or (n,)."""
-    if not is_ready(values):
-        tensor = _near_tensor(values)
-        if tensor is not None:
-            return tensor
-        _refuse_masked(values, name)
-        values = _plain(values, name)
-        if not is_ready(values) and _is_sequence(values):
-            return _floats(values, name)
-    else:
-        _refuse_masked(values, name)
-    return values
+    return _buffer(values, name, _floats)
 
 
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
+    return _buffer(values, name, _integers)
+
+
+def _buffer(values: Any, name: str, of_sequence: Callable[[Any, str], Any]) -> Any:
     if not is_ready(values):
         tensor = _near_tensor(values)
         if tensor is not None:
@@ -41,7 +35,7 @@ def integers(values: Any, name: str) -> Any:
         _refuse_masked(values, name)
         values = _plain(values, name)
         if not is_ready(values) and _is_sequence(values):
-            return _integers(values, name)
+            return of_sequence(values, name)
     else:
         _refuse_masked(values, name)
     return values
