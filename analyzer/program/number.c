@@ -3,10 +3,10 @@
  *
  * Every double is identified by 17 significant digits, and every decimal of 15 survives the way through a double; so
  * the shortest text has at most 15 digits (then trailing zeros go), or 16, or 17, and three trials find it. In the
- * range where measures lie a trial is exact integer arithmetic in 128 bits: with x = m / 2^s and n digits wanted, the
- * candidate is d = round(m·10^k / 2^s), and it reads back as x if and only if d / 10^k is nearer to m / 2^s than half a
- * unit of m. That is some 10 times faster than snprintf() and strtod(), which do the same for the values outside that
- * range.
+ * range where measures lie they are exact integer arithmetic in 128 bits: with x = m / 2^s and k decimals for 17
+ * digits, e = m·10^k / 2^s is computed once. A candidate d is e rounded to a multiple of 100, of 10, or of 1. It reads
+ * back as x if and only if d / 10^k is nearer to m / 2^s than half a unit of m. That is some 10 times faster than
+ * snprintf() and strtod(), which do the same for the values outside that range.
  */
 #include "number.h"
 
@@ -18,6 +18,9 @@
 
 #define EXACT_MIN 1e-4 /* below, %g writes exponents, and m·10^k would need more than 128 bits */
 #define EXACT_MAX 1e4
+#define WHOLE_MAX 1e15 /* whole numbers below have at most 15 digits, and %g writes no exponent */
+#define MOST_DIGITS 17
+#define IMPLICIT_BIT (UINT64_C(1) << 52)
 
 static const uint64_t powers_of_ten[20] = {
         UINT64_C(1),
@@ -42,20 +45,38 @@ static const uint64_t powers_of_ten[20] = {
         UINT64_C(10000000000000000000),
 };
 
+/* Writes exactly `count` digits, from the last one on, two at a time. */
+static void
+write_digits(uint64_t value, unsigned count, char *text)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	                            "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+	                            "8081828384858687888990919293949596979899";
+
+	for (; count >= 2; value /= 100)
+		memcpy(text + (count -= 2), pairs + 2 * (value % 100), 2);
+	if (count > 0)
+		text[0] = (char)('0' + value % 10);
+}
+
+static unsigned
+count_digits(uint64_t value)
+{
+	unsigned count = 1;
+
+	while (count < 20 && value >= powers_of_ten[count])
+		count++;
+	return count;
+}
+
 size_t
 number_print_u64(uint64_t value, char *text)
 {
-	char digits[NUMBER_ROOM];
-	size_t at = sizeof(digits), length;
+	unsigned count = count_digits(value);
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value > 0);
-	length = sizeof(digits) - at;
-	memcpy(text, digits + at, length);
-	text[length] = '\0';
-	return length;
+	write_digits(value, count, text);
+	text[count] = '\0';
+	return count;
 }
 
 size_t
@@ -84,76 +105,70 @@ number_grouped(uint64_t value, char *text)
 static size_t
 print_decimal(uint64_t digits, unsigned decimals, char *text)
 {
-	char whole[NUMBER_ROOM];
-	size_t length, used;
+	uint64_t whole;
+	size_t used;
 
 	while (decimals > 0 && digits % 10 == 0) {
 		digits /= 10;
 		decimals--;
 	}
-	length = number_print_u64(digits, whole);
-	if (decimals == 0) {
-		memcpy(text, whole, length + 1);
-		return length;
-	}
-	if (length > decimals) {
-		used = length - decimals;
-		memcpy(text, whole, used);
-		text[used++] = '.';
-		memcpy(text + used, whole + length - decimals, decimals + 1);
-		return used + decimals;
-	}
-	text[0] = '0';
-	text[1] = '.';
-	memset(text + 2, '0', decimals - length);
-	memcpy(text + 2 + decimals - length, whole, length + 1);
-	return 2 + decimals;
+	whole = decimals < 20 ? digits / powers_of_ten[decimals] : 0;
+	used = number_print_u64(whole, text);
+	if (decimals == 0)
+		return used;
+	text[used++] = '.';
+	write_digits(digits - (whole > 0 ? whole * powers_of_ten[decimals] : 0), decimals, text + used);
+	text[used + decimals] = '\0';
+	return used + decimals;
 }
 
 /* The number of digits of `value` before its decimal point; 0 and below for values under 0.1. */
 static int
 leading_position(double value)
 {
-	static const double bounds[] = {1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
-	int position = -3;
-
-	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]) && value >= bounds[i]; i++)
-		position++;
-	return position;
+	return -3 + (value >= 1e-3) + (value >= 1e-2) + (value >= 1e-1) + (value >= 1) + (value >= 10) +
+	       (value >= 100) + (value >= 1000);
 }
 
 /* value in [EXACT_MIN, EXACT_MAX). */
 static size_t
 print_exact(double value, char *text)
 {
-	int exponent;
-	double fraction = frexp(value, &exponent); /* value = fraction · 2^exponent, fraction in [0.5, 1) */
-	uint64_t mantissa = (uint64_t)ldexp(fraction, 53);
-	unsigned shift = (unsigned)(53 - exponent); /* value = mantissa / 2^shift; 39 … 66 */
-	bool power_of_two = fraction == 0.5;        /* its lower neighbour is only half a unit away */
-	int position = leading_position(value);
+	unsigned decimals = (unsigned)(MOST_DIGITS - leading_position(value)), shift;
+	/* 10^20 does not fit 64 bits; 53 + 66.5 bits fit 128. */
+	unsigned __int128 scale = decimals < 20
+	                                  ? powers_of_ten[decimals]
+	                                  : (unsigned __int128)powers_of_ten[19] * powers_of_ten[decimals - 19];
+	unsigned __int128 exact;
+	static const uint64_t steps[3] = {100, 10, 1};
+	uint64_t bits, mantissa, floor, candidates[3];
 
-	for (int wanted = 15;; wanted++) {
-		unsigned decimals = (unsigned)(wanted - position);
-		/* 10^20 does not fit 64 bits; 53 + 66.5 bits fit 128. */
-		unsigned __int128 scale = decimals < 20
-		                                  ? powers_of_ten[decimals]
-		                                  : (unsigned __int128)powers_of_ten[19] * powers_of_ten[decimals - 19];
-		unsigned __int128 exact = scale * mantissa;
-		unsigned __int128 digits = (exact + ((unsigned __int128)1 << (shift - 1))) >> shift;
-		unsigned __int128 back = digits << shift;
+	memcpy(&bits, &value, sizeof(bits));
+	mantissa = (bits & (IMPLICIT_BIT - 1)) | IMPLICIT_BIT;
+	shift = (unsigned)(1075 - (bits >> 52)); /* value = mantissa / 2^shift; 39 … 66 */
+	exact = scale * mantissa;
+	floor = (uint64_t)(exact >> shift);
+	/* 15, 16 and 17 digits */
+	candidates[0] = (floor + 50) / 100;
+	candidates[1] = (floor + 5) / 10;
+	candidates[2] = floor + (exact >> (shift - 1) & 1);
+	for (unsigned i = 0;; i++) {
+		unsigned __int128 back = (unsigned __int128)(candidates[i] * steps[i]) << shift;
 		bool below = back < exact;
 		unsigned __int128 apart = below ? exact - back : back - exact;
-		unsigned __int128 half = scale / 2 / (below && power_of_two ? 2 : 1);
+		/* The lower neighbour of a power of two is only half a unit away. */
+		unsigned __int128 half = scale >> (below && mantissa == IMPLICIT_BIT ? 2 : 1);
 
-		if (apart < half || wanted == 17)
-			return print_decimal((uint64_t)digits, decimals, text);
+		if (apart < half || i == 2)
+			return print_decimal(candidates[i], decimals - 2 + i, text);
 	}
 }
 
 static size_t
 print_positive(double value, char *text)
 {
+	if (value < WHOLE_MAX && value == (double)(uint64_t)value)
+		return number_print_u64((uint64_t)value, text);
 	if (value >= EXACT_MIN && value < EXACT_MAX)
 		return print_exact(value, text);
 	for (int digits = 15;; digits++) {

@@ -34,6 +34,9 @@ test_print(void **state)
 	assert_prints(9999.75, "9999.75");
 	assert_prints(10000, "10000");
 	assert_prints(123456789, "123456789");
+	assert_prints(999999999999999, "999999999999999");
+	assert_prints(100000000000000, "100000000000000");
+	assert_prints(1e15, "1e+15");
 	assert_prints(1e300, "1e+300");
 	assert_prints(0.9999999999999999, "0.9999999999999999");
 	assert_prints(1.0000000000000002, "1.0000000000000002");
