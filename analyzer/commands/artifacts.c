@@ -175,13 +175,13 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct artifacts, member)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = TOP_MAX,
-         .group = OPTION_GROUP_OUTPUT, .help = "Print the first K tokens only. Default: all; with --run 10."},
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the first K tokens only. Default: all; with --run 10."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .help = "Draw p* and z* of all tokens against their frequency, the first 20 with their names; .png, .svg or .pdf."},
+         .often = true, .help = "Draw p* and z* of all tokens: against their frequency, the first 20 with their names; .png, .svg or .pdf."},
         {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field",
-         .help = "Add how a recorded run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
+         .often = true, .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
         {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
-         .help = "The field of DATA that has the examples' ids, for --run."},
+         .often = true, .help = "The field of DATA that has the ids of --run."},
         {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run",
          .help = "Write both sides' accuracy at each epoch to FILE, with --run: CSV, or what FILE ends with."},
         {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run",

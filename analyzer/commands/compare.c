@@ -272,10 +272,10 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct compare, member)
 static const struct option_spec compare_options[] = {
         {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "Which table: correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Which table: correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
                  "Default: correlations."},
         {"by", "RULE", OPTION_RULE, .take = take_rule,
-         .help = "The rule of the selection, as for portolan select. Default: ambiguous."},
+         .often = true, .help = "The selection, as in portolan select. Default: ambiguous."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .help = "How much it selects. Default: a third; of forgettable and region: rules all."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW, .help = "Seed of the rule random. Default: 0."},
@@ -283,10 +283,10 @@ static const struct option_spec compare_options[] = {
          .group = OPTION_GROUP_HOW, .help = "Where regions are cut: ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "
                  "Default: each run's own top third, and 0.5."},
         {"early-stopping", NULL, OPTION_FLAG, TO(early),
-         .help = "Print after each epoch of the first run how alike confidence and variability are to those of all epochs."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .help = "Draw that curve too: FILE.png, FILE.svg or FILE.pdf."},
+         .often = true, .help = "Print after each epoch of the first run how alike confidence and variability are to those of all epochs."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true, .help = "Draw the curve of --early-stopping: FILE.png, FILE.svg or FILE.pdf."},
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
-         .group = OPTION_GROUP_OUTPUT, .help = "Print the runs as one table of measures, one line per example that all have."},
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the runs as one table of measures, one line per example that all have."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
          .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {0},

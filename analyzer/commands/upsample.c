@@ -196,7 +196,7 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct upsample, member)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
-         .group = OPTION_GROUP_HOW, .help = "Balance the K tokens that give the label away most, by z*. Default: 10."},
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Balance the K tokens of the highest z*: those that give the label away most. Default: 10."},
         {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1,
          .group = OPTION_GROUP_HOW, .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
         {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
@@ -207,12 +207,12 @@ static const struct option_spec options[] = {
         {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names,
          .group = OPTION_GROUP_HOW, .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
-         .group = OPTION_GROUP_HOW, .help = "A record stands in the result at most M times, itself included. Default: no limit."},
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Write no record more than M times (itself included). Default: no limit."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "For the draws. Default: 0."},
         {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .help = "Draw the imbalance by iteration, and p* of the tokens before and after; .png, .svg or .pdf."},
+         .often = true, .help = "Draw the imbalance, and p* before and after: by iteration, and of each token; .png, .svg or .pdf."},
         {0},
 };
 

@@ -1,10 +1,10 @@
 /*
  * help.c: prints help for people: examples first, because that is what most come for.
  *
- * `portolan COMMAND --help` is the short help: two examples, and what each option does in a few words, in groups; `portolan
- * help COMMAND` is all there is to say, and the man page the same. With an action both print what belongs to that alone.
- * What is longer than the terminal goes through $PAGER: no help of thirty options fits 24 lines, and one that only
- * named them would not help.
+ * `portolan COMMAND --help` is the short help, a screen of 24 lines by 80: examples, and what each option does in a few
+ * words, in groups. Of a command with more options than that has room for it describes those that are marked as used often,
+ * and names the others. `portolan help COMMAND` is all there is to say, and the man page the same. With an action both print
+ * what belongs to that alone. What is longer than the terminal goes through $PAGER.
  *
  * Paragraphs are broken at 80 columns here, so the tables hold plain text that the man pages can use too.
  */
@@ -21,6 +21,7 @@
 #include <string.h>
 
 #define WIDTH 80
+#define LINES 23 /* of the short help: the last one of a screen is the prompt's */
 
 /* Columns a UTF-8 text takes: its characters. */
 static int
@@ -70,6 +71,8 @@ struct topic {
 	const struct command *command;
 	const char *action; /* NULL: of all, or there are none */
 	bool is_short;
+	unsigned examples; /* at most so many in the short help, */
+	bool is_often;     /* which describes only options used often */
 };
 
 /* Is `word` the name of an action that is not the topic's? Without what stands behind it: "plan," is plan. */
@@ -142,8 +145,6 @@ print_option_help(FILE *stream, const struct topic *topic, const struct option_s
 	if (topic->is_short && option->kind == OPTION_CHOICE && !strchr(option->argument, '|'))
 		for (size_t i = 0; option->choices[i]; i++)
 			fprintf(stream, "%s%s", i ? ", " : ": ", option->choices[i]);
-	if (topic->is_short && option->kind == OPTION_RULE)
-		fputs(": ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, MEASURE:desc, …", stream);
 	if (!topic->is_short && option->old_names)
 		fprintf(stream, " (Also --%s.)", option->old_names);
 }
@@ -151,7 +152,7 @@ print_option_help(FILE *stream, const struct topic *topic, const struct option_s
 static void
 print_option(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
-	const int column = topic->is_short ? 26 : 30;
+	const int column = topic->is_short ? 28 : 30;
 	char left[64], *help = NULL;
 	int used = snprintf(left, sizeof(left), option->letter ? "  -%c, " : "      ", option->letter);
 	size_t size;
@@ -159,7 +160,7 @@ print_option(FILE *stream, const struct topic *topic, const struct option_spec *
 
 	snprintf(left + used, sizeof(left) - (size_t)used, "--%s%s%s", option->name, option->argument ? " " : "",
 	         option->argument ? option->argument : "");
-	if ((int)strlen(left) > column - 2)
+	if ((int)strlen(left) > column - 1)
 		fprintf(stream, "%s\n%*s", left, column, "");
 	else
 		fprintf(stream, "%-*s", column, left);
@@ -171,39 +172,59 @@ print_option(FILE *stream, const struct topic *topic, const struct option_spec *
 	free(help);
 }
 
-/* All commands have much the same of these, so that the short help names them in a line. */
-static void
-print_name(FILE *stream, const struct option_spec *option)
+/* Is the option only named? All commands have much the same of those that are about resources. */
+static bool
+is_only_named(const struct topic *topic, const struct option_spec *option)
 {
-	fputc(' ', stream);
-	if (option->letter)
-		fprintf(stream, "-%c", option->letter);
-	else
-		fprintf(stream, "--%s%s%s", option->name, option->argument ? " " : "", option->argument ? option->argument : "");
+	return topic->is_short &&
+	       (option_group(option) == OPTION_GROUP_RESOURCES || (topic->is_often && !option->often));
+}
+
+/* The options of a group that are described, under its heading. */
+static void
+print_group(FILE *stream, const struct topic *topic, enum option_group group)
+{
+	const struct option_spec *option;
+	bool any = false;
+
+	for (size_t i = 0; (option = option_at(topic->command, i)) != NULL; i++) {
+		if (option_group(option) != group || is_only_named(topic, option) ||
+		    !help_has_option(topic->command, topic->action, option))
+			continue;
+		if (!any)
+			fprintf(stream, "%s%s:\n", topic->is_often ? "" : "\n", option_group_names[group]);
+		any = true;
+		print_option(stream, topic, option);
+	}
 }
 
 static void
-print_options(FILE *stream, const struct topic *topic)
+print_name(FILE *stream, const struct option_spec *option)
+{
+	if (option->letter && !option->argument)
+		fprintf(stream, " -%c", option->letter);
+	else
+		fprintf(stream, " --%s", option->name);
+}
+
+static void
+print_names(FILE *stream, const struct topic *topic)
 {
 	const struct option_spec *option;
+	char *names = NULL;
+	size_t size;
+	FILE *text = open_memstream(&names, &size);
 
-	for (int group = 1; group < OPTION_GROUPS; group++) {
-		bool any = false;
-
-		for (size_t i = 0; (option = option_at(topic->command, i)) != NULL; i++) {
-			if (option_group(option) != (enum option_group)group ||
-			    !help_has_option(topic->command, topic->action, option))
-				continue;
-			if (!any)
-				fprintf(stream, "\n%s:%s", option_group_names[group],
-				        topic->is_short && group == OPTION_GROUP_RESOURCES ? "" : "\n");
-			any = true;
-			if (topic->is_short && group == OPTION_GROUP_RESOURCES)
-				print_name(stream, option);
-			else
-				print_option(stream, topic, option);
-		}
-	}
+	if (!text)
+		return;
+	fputs("Also:", text);
+	for (size_t i = 0; (option = option_at(topic->command, i)) != NULL; i++)
+		if (is_only_named(topic, option) && help_has_option(topic->command, topic->action, option))
+			print_name(text, option);
+	fclose(text);
+	fputc('\n', stream);
+	print_wrapped(stream, names, 2, 0);
+	free(names);
 }
 
 /* Is the example's command line one of the topic's action? */
@@ -217,7 +238,6 @@ is_example_of(const struct topic *topic, const char *line)
 	return !is_other_action(topic, word + strspn(word, " "));
 }
 
-/* The short help has two. */
 static void
 print_examples(FILE *stream, const struct topic *topic)
 {
@@ -225,7 +245,7 @@ print_examples(FILE *stream, const struct topic *topic)
 	unsigned count = 0;
 
 	fputs("Examples:\n", stream);
-	while (*at && !(topic->is_short && count == 2)) {
+	while (*at && !(topic->is_short && count == topic->examples)) {
 		const char *line = at + strcspn(at, "\n") + 1;
 		size_t bytes = strcspn(line, "\n");
 
@@ -276,10 +296,15 @@ print_command(FILE *stream, const struct topic *topic)
 		fputc('\n', stream);
 		print_paragraphs(stream, topic);
 	}
-	print_options(stream, topic);
-	if (topic->is_short)
-		fprintf(stream, "\n\nportolan help %s%s%s says more.\n", command->name, topic->action ? " " : "",
+	if (topic->is_often)
+		fputc('\n', stream);
+	for (int group = 1; group < OPTION_GROUPS; group++)
+		print_group(stream, topic, (enum option_group)group);
+	if (topic->is_short) {
+		print_names(stream, topic);
+		fprintf(stream, "portolan help %s%s%s says more.\n", command->name, topic->action ? " " : "",
 		        topic->action ? topic->action : "");
+	}
 }
 
 void
@@ -308,24 +333,32 @@ help_overview(FILE *stream)
 	      stream);
 }
 
-/* Of the overview where topic->command is NULL. */
-static int
-show(const struct topic *topic)
+/* The caller's to free(); NULL: out of memory. Of the overview where topic->command is NULL. */
+static char *
+compose(const struct topic *topic, size_t *length)
 {
 	char *text = NULL;
-	size_t length;
-	FILE *stream = open_memstream(&text, &length);
-	int code;
+	FILE *stream = open_memstream(&text, length);
 
-	if (!stream) {
-		message_error("out of memory");
-		return STATUS_FAILED;
-	}
+	if (!stream)
+		return NULL;
 	if (topic->command)
 		print_command(stream, topic);
 	else
 		help_overview(stream);
 	fclose(stream);
+	return text;
+}
+
+static int
+show(char *text, size_t length)
+{
+	int code;
+
+	if (!text) {
+		message_error("out of memory");
+		return STATUS_FAILED;
+	}
 	code = pager_show(text, length);
 	free(text);
 	if (code == 0)
@@ -337,17 +370,36 @@ show(const struct topic *topic)
 int
 help_command(const struct command *command, const char *action)
 {
-	return show(&(struct topic){command, action, false});
+	size_t length = 0;
+	char *text = compose(&(struct topic){command, action}, &length);
+
+	return show(text, length);
 }
 
+/* The fullest that fits. */
 int
 help_short(const struct command *command, const char *action)
 {
-	return show(&(struct topic){command, action, true});
+	static const struct {
+		unsigned examples;
+		bool is_often;
+	} forms[] = {{2, false}, {1, false}, {2, true}, {1, true}};
+	size_t length = 0, lines = LINES + 1;
+	char *text = NULL;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && lines > LINES; i++) {
+		free(text);
+		text = compose(&(struct topic){command, action, true, forms[i].examples, forms[i].is_often}, &length);
+		lines = text ? pager_lines(text, length, WIDTH) : 0;
+	}
+	return show(text, length);
 }
 
 int
 help_commands(void)
 {
-	return show(&(struct topic){NULL, NULL, false});
+	size_t length = 0;
+	char *text = compose(&(struct topic){0}, &length);
+
+	return show(text, length);
 }

@@ -36,7 +36,7 @@ static const struct {
                   "most of the variance is the difference between the first and the later ones. Default: all."}},
         {COMMON_OUTPUT,
          {"output", "FILE", OPTION_OUTPUT, TO(output), 'o',
-          .help = "Write to FILE instead of standard output. It appears when it is complete."}},
+          .often = true, .help = "Write to FILE instead of standard output. It appears when it is complete."}},
         {COMMON_JSON,
          {"json", NULL, OPTION_FLAG, TO(json),
           .group = OPTION_GROUP_OUTPUT, .help = "Print the report as JSON: all that was found, in one document. A table alone comes as JSON lines."}},

@@ -82,6 +82,7 @@ struct option_spec {
 	const char *help;    /* one paragraph, whose first sentence says what it does */
 
 	enum option_group group; /* OPTION_GROUP_BY_KIND: see option_group() */
+	bool often; /* the short help describes it; the others it only names where it has no room */
 	const char *old_names;   /* what it was called once, with spaces between them: still read, and in the long help */
 };
 

@@ -13,9 +13,8 @@
 #define NOT_RUNNABLE 126
 #define NOT_FOUND 127
 
-/* Lines of the terminal that the text takes: what is wider is broken. */
-static size_t
-count_lines(const char *text, size_t length, size_t columns)
+size_t
+pager_lines(const char *text, size_t length, size_t columns)
 {
 	size_t lines = 0, used = 0;
 
@@ -61,7 +60,7 @@ pager_show(const char *text, size_t length)
 	const char *pager = getenv("PAGER");
 	struct frame_size size = terminal_size();
 
-	if (!terminal_is_there() || count_lines(text, length, size.columns) < size.lines)
+	if (!terminal_is_there() || pager_lines(text, length, size.columns) < size.lines)
 		return write_plainly(text, length);
 	if (page(pager && *pager ? pager : "less 2>/dev/null", text, length))
 		return 0;

@@ -8,4 +8,7 @@
  * it is. -1 and errno: standard output cannot be written. */
 int pager_show(const char *text, size_t length);
 
+/* Lines that the text takes of a terminal with so many columns, at least 1: what is wider is broken. */
+size_t pager_lines(const char *text, size_t length, size_t columns);
+
 #endif

@@ -430,25 +430,33 @@ def check_leading_options():
 
 
 def check_help():
-    """On a terminal a help of more lines than that goes through $PAGER; without one it comes as it is."""
+    """The short help fits a screen and names every option. On a terminal a help of more lines than that goes through $PAGER; without
+    one it comes as it is."""
     write("pager", "#!/bin/sh\ncat > paged\necho a page of it\n")
     os.chmod("pager", 0o755)
     os.environ.update(TERM="xterm", PAGER="./pager")
     short, paged = 0, 0
     listed = re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M)
     lines = [["help"], ["--help"]] + [[name, "--help"] for name in listed] + [["help", name] for name in listed]
-    for words in lines + [["noise", "plan", "-h"], ["help", "noise", "fit"]]:
+    for words in lines + [["noise", action, "-h"] for action in ("plan", "fit", "apply", "mixture")] + [["help", "noise", "fit"]]:
         plain = run(*words, status=0).stdout
+        rows = sum(max(1, -(-len(line) // 80)) for line in plain.splitlines())
+        if words[-1] in ("--help", "-h") and len(words) > 1:
+            long = run("help", *words[:-1], status=0).stdout
+            named = set(re.findall(r"(?<![\w-])-[a-z]\b|--[a-z][a-z-]*", plain[plain.index("Usage:"):]))
+            for letter, name in re.findall(r"^  (?:   |(-[a-z]),) (--[a-z-]+)", long, re.M):
+                assert {letter, name} & named, (words, name)
+            assert rows < 24 and len(re.findall(r"^  (?:   |-[a-z],) --", plain, re.M)) >= (words[0] != "completion"), (words, rows, plain)
         assert all(len(line) <= 80 or line.startswith("  portolan ") or " " not in line for line in plain.splitlines()), words
         status, text = on_terminal(b"", *words, size=(24, 80))
-        if sum(max(1, -(-len(line) // 80)) for line in plain.splitlines()) < 24:
+        if rows < 24:
             assert status == 0 and text.replace("\r\n", "\n") == plain and not os.path.exists("paged"), (words, text)
             short += 1
             continue
         assert status == 0 and text == "a page of it\r\n" and read("paged").decode() == plain, (words, text)
         os.unlink("paged")
         paged += 1
-    assert short >= 9 and paged >= 20, (short, paged)
+    assert short >= len(listed) + 4 and paged >= 12, (short, paged)
     plain = run("help", "select").stdout
     assert on_terminal(b"", "help", "select", size=(500, 80))[1].replace("\r\n", "\n") == plain and not os.path.exists("paged")
     write("no-program", "")
