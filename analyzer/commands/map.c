@@ -233,11 +233,12 @@ run(void *context, struct portolan_error *error)
 }
 
 #define TO(member) .offset = offsetof(struct map_line, member)
+static const char *const colour_words[] = {"gold", NULL};
 static const struct option_spec options[] = {
         {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x),
          .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
         {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y), .help = "What goes up. Default: confidence."},
-        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .excludes = "shift path", .old_names = "color",
+        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .choices = colour_words, .excludes = "shift path", .old_names = "color",
          .often = true, .help = "Colour the points by this measure, or by label (gold), instead of by correctness; with --density, each cell by its mean."},
         {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames",
          .help = "Draw a map for each category that --colour names, over all others in grey, with the same axes."},

@@ -2,11 +2,12 @@
  * candidates.c: see candidates.h.
  *
  * A shell asks at every press of the key, so the answer is put together from the tables of the program that is asked: it
- * cannot be another version's, and the three shells' scripts hold no list of their own. Only the names of runs are read.
+ * cannot be another version's, and the three shells' scripts hold no list of their own. Only the names of runs, and those
+ * of their columns, are read.
  */
 #include "candidates.h"
 
-#include "dynamics/measures.h"
+#include "dynamics/dynamics.h"
 #include "options/help.h"
 #include "options/options.h"
 #include "program/command.h"
@@ -26,6 +27,7 @@ struct line {
 	const struct command *command; /* NULL: not given yet */
 	const char *action;            /* NULL: not given yet, or the command has none */
 	int operands;                  /* without the action */
+	const char *run;               /* the first of them, where it is a run's name; NULL: not given yet */
 	const struct option_spec *option; /* whose argument the last word is; NULL: none's */
 	bool is_help;                     /* of `portolan help` */
 	bool only_operands;               /* after "--" */
@@ -89,27 +91,40 @@ offer_runs(const struct line *line)
 	store_close(store);
 }
 
+/* A measure, or both rules by it. */
+static void
+offer_measure(const struct line *line, const char *name)
+{
+	static const char *const ways[] = {"asc", "desc"};
+	char rule[sizeof(((struct dynamics_column *)NULL)->name) + 8];
+
+	if (strpbrk(name, "\t\n"))
+		return;
+	if (line->option->kind != OPTION_RULE)
+		offer(line, name, NULL);
+	for (size_t way = 0; line->option->kind == OPTION_RULE && way < 2; way++) {
+		snprintf(rule, sizeof(rule), "%s:%s", name, ways[way]);
+		offer(line, rule, NULL);
+	}
+}
+
+/* Those that the line's run has, the user's own columns among them; where that is not known, all measures there are. */
 static void
 offer_measures(const struct line *line)
 {
-	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		offer(line, measure_infos[i].name, NULL);
-}
+	const struct common_options common = {.store = line->store, .epoch_to = UINT32_MAX};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .user = true};
+	struct portolan_error error;
+	struct dynamics dynamics;
 
-/* Those with a name, and every measure both ways. */
-static void
-offer_rules(const struct line *line)
-{
-	static const char *const ways[] = {"asc", "desc"};
-	char rule[64];
-
-	offer_all(line, selection_names);
-	for (size_t i = 0; i < MEASURE_COUNT; i++) {
-		for (size_t way = 0; way < 2; way++) {
-			snprintf(rule, sizeof(rule), "%s:%s", measure_infos[i].name, ways[way]);
-			offer(line, rule, NULL);
-		}
+	if (line->run && dynamics_open(&dynamics, &common, line->run, &request, &error) >= 0) {
+		for (size_t c = 0; c < dynamics.column_count; c++)
+			offer_measure(line, dynamics.columns[c].name);
+		dynamics_free(&dynamics);
+		return;
 	}
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		offer_measure(line, measure_infos[i].name);
 }
 
 static void
@@ -120,9 +135,11 @@ offer_arguments(const struct line *line, const struct option_spec *option)
 		offer_all(line, option->choices);
 		break;
 	case OPTION_RULE:
-		offer_rules(line);
+		offer_all(line, selection_names);
+		offer_measures(line);
 		break;
 	case OPTION_MEASURE:
+		offer_all(line, option->choices);
 		offer_measures(line);
 		break;
 	case OPTION_RUN:
@@ -187,8 +204,8 @@ take_word(struct line *line, char *const *words, int at, int count)
 	if (line->only_operands || word[0] != '-' || word[1] == '\0') {
 		if (line->command->actions && !line->action)
 			line->action = word;
-		else
-			line->operands++;
+		else if (line->operands++ == 0 && line->command->operand && strcmp(line->command->operand, "run") == 0)
+			line->run = word;
 		return 1;
 	}
 	if (strcmp(word, "--") == 0) {

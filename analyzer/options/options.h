@@ -67,7 +67,7 @@ struct option_spec {
 	uint64_t least, most; /* most 0: no limit */
 	enum option_range range;
 	double from, to;
-	const char *const *choices; /* ends with NULL */
+	const char *const *choices; /* ends with NULL; of a measure: words that may stand in its place */
 
 	/* Stores the argument, which it may cut up, in place of what the kind says. 0, or the status of
 	 * options_wrong(). An option that has one may be repeated. */

@@ -40,13 +40,20 @@ OFFERED = [
     ("metrics nlp/one --format ", "cartography npy", "ids"),
     ("metrics nlp/one --format=car", "--format=cartography", "--format=csv"),
     ("select nlp/one -f ", "ids npy", "aum"),
-    ("select nlp/one --by ", "ambiguous region:hard-to-learn aum:desc", "csv --by nlp/one"),
+    ("select nlp/one --by ", "ambiguous region:hard-to-learn aum:desc surprise:asc", "csv --by nlp/one max_prob:asc"),
     ("select nlp/one --by confidence:", "confidence:asc confidence:desc", "variability:asc"),
     ("select nlp/one --by=region:am", "--by=region:ambiguous", "--by=ambiguous"),
     ("select nlp/one --with ", "nlp/one nlp/two other", "csv"),
     ("compare nlp/one nlp/", "nlp/one nlp/two", "other"),
     ("groups nlp/one --by amb", "ambiguous", "nlp/one"),
     ("map nlp/one --x var", "variability variability_ci", "confidence"),
+    ("map nlp/one --x ", "variability aum surprise", "max_prob gold"),
+    ("map nlp/one --colour ", "confidence surprise gold", "max_prob surprise:asc"),
+    ("map --colour=", "--colour=confidence --colour=max_prob --colour=gold", "--colour=surprise"),
+    ("select nlp/one --by s", "surprise:asc surprise:desc", "surprise"),
+    ("select nlp/two --by ", "confidence:asc", "surprise:asc aum:asc"),
+    ("select nlp/one --by e", "epochs:desc easy-to-learn", "el2n:asc entropy:asc"),
+    ("select nobody --by max_", "max_prob:asc max_prob:desc", "surprise:asc"),
     ("map nlp/one --beside ", "nlp/two", "variability"),
     ("noise ", "plan fit apply mixture", "nlp/one"),
     ("noise plan ", "nlp/one other", "fit"),
@@ -166,7 +173,8 @@ def main():
         os.chmod("bin/portolan", 0o755)
         with open("chosen.txt", "w", encoding="utf-8") as file:
             file.write("0\n")
-        stores.make_store(maker, "store", [stores.run(name, [batch]) for name in ("nlp/one", "nlp/two", "other")])
+        own = stores.batch(0, [0, 1], [0.25, 0.5], [0, 1], [0, 1], margin=[-1, 1], surprise=[3, 2])
+        stores.make_store(maker, "store", [stores.run("nlp/one", [own])] + [stores.run(name, [batch]) for name in ("nlp/two", "other")])
         stores.make_store(maker, "elsewhere", [stores.run("alone", [batch])])
         for name in ("bash.sh", "zsh.zsh", "fish.fish"):
             with open(name, "w", encoding="utf-8") as file:
