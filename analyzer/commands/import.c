@@ -17,7 +17,7 @@ const struct command import_command = {
                     "portolan import training_dynamics --run snli/published\n"
                     "what a run recorded while no collector could be reached\n"
                     "portolan import portolan-spool/5f0c7a41d2b96e83.spool\n",
-        .help = "Reads dynamics_epoch_N.jsonl files (guid, logits_epoch_N, gold) from DIR, in numeric order of N, or a spool FILE that a client left. "
+        .help = "Reads dynamics_epoch_N.jsonl files (guid, logits_epoch_N, gold) from DIR, or from the training_dynamics in it (what the published tools take as --model_dir), in numeric order of N; or a spool FILE that a client left. "
                 "Handed over to portoland, which writes stores; exit status 3: lines were refused.",
         .common = COMMON_STORE,
         .options = options,

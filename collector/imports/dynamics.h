@@ -18,8 +18,8 @@ struct dynamics_file {
 	uint64_t bytes;
 };
 
-/* The files at `path` (a directory, or one file), ascending by epoch; *files is the caller's, for
- * dynamics_files_free(). PORTOLAN_E_INVALID: none there, or a name without an epoch. */
+/* The files at `path` (a directory, where it has none its training_dynamics, or one file), ascending by epoch; *files is
+ * the caller's, for dynamics_files_free(). PORTOLAN_E_INVALID: none there, or a name without an epoch. */
 int dynamics_files(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error);
 void dynamics_files_free(struct dynamics_file *files, size_t count);
 

@@ -14,6 +14,7 @@
 
 #define PREFIX "dynamics_epoch_"
 #define SUFFIX ".jsonl"
+#define FOLDER "training_dynamics"
 
 static bool
 parse_name(const char *name, uint32_t *epoch)
@@ -64,7 +65,7 @@ add_file(struct dynamics_file **files, size_t *count, const char *directory, con
 }
 
 static int
-list_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
+read_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -77,12 +78,38 @@ list_directory(const char *path, struct dynamics_file **files, size_t *count, st
 		if (parse_name(entry->d_name, &epoch))
 			result = add_file(files, count, path, entry->d_name, epoch, error);
 	closedir(directory);
+	return result;
+}
+
+/* What the published tools take as --model_dir is the directory above the files'. */
+static int
+read_below(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
+{
+	struct stat status;
+	char *below;
+	int result = 0;
+
+	if (asprintf(&below, "%s/" FOLDER, path) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (stat(below, &status) == 0 && S_ISDIR(status.st_mode))
+		result = read_directory(below, files, count, error);
+	free(below);
+	return result;
+}
+
+static int
+list_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
+{
+	int result = read_directory(path, files, count, error);
+
+	if (result == 0 && *count == 0)
+		result = read_below(path, files, count, error);
 	if (result < 0)
 		return result;
 	if (*count == 0)
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "no " PREFIX "N" SUFFIX
-		                 " in %s; give the directory that holds them (often training_dynamics)",
+		                 "no " PREFIX "N" SUFFIX " in %s, nor in a " FOLDER
+		                 " there; give the directory that holds them",
 		                 path);
 	qsort(*files, *count, sizeof(**files), by_epoch);
 	/* dynamics_epoch_1.jsonl beside dynamics_epoch_01.jsonl: which of them is epoch 1? */

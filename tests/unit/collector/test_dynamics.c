@@ -233,6 +233,37 @@ drop(const struct directory *directory, const char *name)
 }
 
 static void
+files_of_a_model(void **state)
+{
+	struct directory model = {"/tmp/portolan-test-XXXXXX"}, below = {""};
+	struct dynamics_file *files;
+	size_t count;
+
+	(void)state;
+	assert_non_null(mkdtemp(model.path));
+	snprintf(below.path, sizeof(below.path), "%.40s/training_dynamics", model.path);
+	assert_int_equal(mkdir(below.path, 0700), 0);
+	assert_int_equal(dynamics_files(model.path, &files, &count, &error), PORTOLAN_E_INVALID);
+	assert_non_null(strstr(error.message, model.path));
+	touch(&below, "dynamics_epoch_1.jsonl");
+	touch(&below, "dynamics_epoch_0.jsonl");
+	assert_int_equal(dynamics_files(model.path, &files, &count, &error), 0);
+	assert_int_equal(count, 2);
+	assert_non_null(strstr(files[0].path, "/training_dynamics/dynamics_epoch_0.jsonl"));
+	dynamics_files_free(files, count);
+	touch(&model, "dynamics_epoch_7.jsonl"); /* what lies in the directory itself comes first */
+	assert_int_equal(dynamics_files(model.path, &files, &count, &error), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(files[0].epoch, 7);
+	dynamics_files_free(files, count);
+	drop(&model, "dynamics_epoch_7.jsonl");
+	drop(&below, "dynamics_epoch_1.jsonl");
+	drop(&below, "dynamics_epoch_0.jsonl");
+	rmdir(below.path);
+	rmdir(model.path);
+}
+
+static void
 files_in_numeric_order(void **state)
 {
 	static const char *const names[] = {"dynamics_epoch_10.jsonl", "dynamics_epoch_2.jsonl",
@@ -288,6 +319,7 @@ main(void)
 	        cmocka_unit_test(lines_that_are_no_json),
 	        cmocka_unit_test(bad_lines),
 	        cmocka_unit_test(files_in_numeric_order),
+	        cmocka_unit_test(files_of_a_model),
 	};
 
 	return cmocka_run_group_tests_name("dynamics", tests, NULL, NULL);
