@@ -143,19 +143,11 @@ def test_what_is_refused(store):
         lightgbm.train(parameters(3), rows(X, gold), 2, callbacks=[callback(ids=[1, 2])])
 
 
-def test_the_record(store, monkeypatch, capfd):
-    given = {}
-    opened = portolan._recording._hooks.Recorder.open
-
-    def spy(self, name, record, **more):
-        given.update(record, name=name, **more)
-        return opened(self, name, record, **more)
-
-    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
+def test_the_record(store, opened_with, capfd):
     X, gold = data(2)
     with portolan.Run("mine", store=store) as run:
         lightgbm.train(parameters(2), rows(X, gold), 2, callbacks=[portolan.lightgbm.PortolanCallback(run)])
         assert run.is_open and run.stats()["acknowledged"] == 480
-    assert (given["name"], given["model"], given["seed"], given["examples"]) == ("lightgbm", "gbdt", 3, 240)
-    assert given["versions"]["lightgbm"] == lightgbm.__version__ and given["parameters"]["learning_rate"] == 0.3
+    assert (opened_with["name"], opened_with["model"], opened_with["seed"], opened_with["examples"]) == ("lightgbm", "gbdt", 3, 240)
+    assert opened_with["versions"]["lightgbm"] == lightgbm.__version__ and opened_with["parameters"]["learning_rate"] == 0.3
     assert capfd.readouterr().err.count("run mine: 480 observations on disk") == 1

@@ -214,21 +214,13 @@ def test_a_pass_in_another_order_is_refused(store):
         net(portolan.skorch.PortolanCallback("run", store=store), iterator_valid__shuffle=True).fit(x, gold)
 
 
-def test_an_open_run_stays_open_and_the_record_is_the_nets(store, capfd, monkeypatch):
+def test_an_open_run_stays_open_and_the_record_is_the_nets(store, opened_with, capfd):
     x, gold = data()
-    given = {}
-    opened = portolan._recording._hooks.Recorder.open
-
-    def spy(self, name, record, **more):
-        given.update(record, name=name)
-        return opened(self, name, record, **more)
-
-    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
     with portolan.Run("mine", store=store) as run:
         net(portolan.skorch.PortolanCallback(run)).fit(x, gold)
         assert run.is_open and run.stats()["acknowledged"] == 120 * EPOCHS
-    assert given["model"] == given["name"] == "Module" and given["versions"]["skorch"] == skorch.__version__
-    assert given["parameters"] == {"lr": 0.3, "batch_size": 32, "max_epochs": 3, "optimizer": "SGD", "criterion": "CrossEntropyLoss"}
+    assert opened_with["model"] == opened_with["name"] == "Module" and opened_with["versions"]["skorch"] == skorch.__version__
+    assert opened_with["parameters"] == {"lr": 0.3, "batch_size": 32, "max_epochs": 3, "optimizer": "SGD", "criterion": "CrossEntropyLoss"}
     assert "run mine: 360 observations on disk" in capfd.readouterr().err
 
 

@@ -149,21 +149,13 @@ def test_what_is_refused(store):
             xgboost.train(parameters(3), train_set, 2, callbacks=[wrong])
 
 
-def test_the_record(store, monkeypatch, capfd):
-    given = {}
-    opened = portolan._recording._hooks.Recorder.open
-
-    def spy(self, name, record, **more):
-        given.update(record, name=name, **more)
-        return opened(self, name, record, **more)
-
-    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
+def test_the_record(store, opened_with, capfd):
     X, gold = data(2)
     train_set = matrix(X, gold)
     with portolan.Run("mine", store=store) as run:
         xgboost.train(parameters(2), train_set, 2, callbacks=[portolan.xgboost.PortolanCallback(train_set, run=run)])
         assert run.is_open and run.stats()["acknowledged"] == 480
-    assert (given["name"], given["model"], given["seed"], given["examples"]) == ("xgboost", "gbtree", 3, 240)
-    assert given["versions"]["xgboost"] == xgboost.__version__ and given["parameters"]["objective"] == "binary:logistic"
-    assert float(given["parameters"]["eta"]) == 0.5
+    assert (opened_with["name"], opened_with["model"], opened_with["seed"], opened_with["examples"]) == ("xgboost", "gbtree", 3, 240)
+    assert opened_with["versions"]["xgboost"] == xgboost.__version__ and opened_with["parameters"]["objective"] == "binary:logistic"
+    assert float(opened_with["parameters"]["eta"]) == 0.5
     assert capfd.readouterr().err.count("run mine: 480 observations on disk") == 1

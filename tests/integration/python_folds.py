@@ -247,20 +247,12 @@ def test_a_single_class_is_certain(store):
     assert last.shape == (EXAMPLES, 1) and (portolan.measures("run", store=store).confidence == 1).all()
 
 
-def test_the_record_says_that_it_is_cross_validation(store, monkeypatch, capfd):
+def test_the_record_says_that_it_is_cross_validation(store, opened_with, capfd):
     X, gold = data(3)
-    given = {}
-    opened = portolan._recording._hooks.Recorder.open
-
-    def spy(self, name, record, **more):
-        given.update(record, name=name, **more)
-        return opened(self, name, record, **more)
-
-    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
     cross_val_track(LogisticRegression(random_state=9), X, gold, store=store)
-    assert (given["name"], given["model"], given["seed"]) == ("LogisticRegression", "LogisticRegression", 9)
-    assert given["cross_validation"] == {"folds": 5, "cv": "5"} and given["examples"] == EXAMPLES and given["labels"] == ["0", "1", "2"]
-    assert json.dumps(given["parameters"])
+    assert (opened_with["name"], opened_with["model"], opened_with["seed"]) == ("LogisticRegression", "LogisticRegression", 9)
+    assert opened_with["cross_validation"] == {"folds": 5, "cv": "5"} and opened_with["examples"] == EXAMPLES and opened_with["labels"] == ["0", "1", "2"]
+    assert json.dumps(opened_with["parameters"])
     assert "run LogisticRegression: 240 observations on disk" in capfd.readouterr().err
 
 

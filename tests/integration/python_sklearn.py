@@ -209,18 +209,10 @@ def test_an_error_in_training_leaves_the_run_usable(store):
     assert portolan.report("own", store=store, map=False)["state"] == "closed"
 
 
-def test_the_record_says_what_was_trained(store, monkeypatch, capfd):
+def test_the_record_says_what_was_trained(store, opened_with, capfd):
     X, gold = data(3)
-    given = {}
-    opened = portolan._recording._hooks.Recorder.open
-
-    def spy(self, name, record, **more):
-        given.update(record, name=name, **more)
-        return opened(self, name, record, **more)
-
-    monkeypatch.setattr(portolan._recording._hooks.Recorder, "open", spy)
     portolan.sklearn.track(SGDClassifier(loss="log_loss", alpha=0.5, random_state=9), X, gold, epochs=1, store=store)
-    assert (given["name"], given["model"], given["seed"]) == ("SGDClassifier", "SGDClassifier", 9)
-    assert given["parameters"]["alpha"] == 0.5 and given["versions"]["sklearn"] == sklearn.__version__
-    assert given["examples"] == EXAMPLES and given["labels"] == ["0", "1", "2"] and not given["resumed"]
+    assert (opened_with["name"], opened_with["model"], opened_with["seed"]) == ("SGDClassifier", "SGDClassifier", 9)
+    assert opened_with["parameters"]["alpha"] == 0.5 and opened_with["versions"]["sklearn"] == sklearn.__version__
+    assert opened_with["examples"] == EXAMPLES and opened_with["labels"] == ["0", "1", "2"] and not opened_with["resumed"]
     assert "run SGDClassifier: 240 observations on disk" in capfd.readouterr().err

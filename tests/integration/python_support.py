@@ -56,6 +56,21 @@ def collectors(path):
     return found
 
 
+@pytest.fixture
+def opened_with(monkeypatch):
+    """What a hook has opened its run with: the name, the entries of the record, and the options that the hook has added."""
+    from portolan._recording._hooks import Recorder
+
+    seen, opens = {}, Recorder.open
+
+    def spy(self, name, record, **more):
+        seen.update(record, name=name, **more)
+        return opens(self, name, record, **more)
+
+    monkeypatch.setattr(Recorder, "open", spy)
+    return seen
+
+
 class Script:
     """A Python program in a process of its own, whose lines on stdout are its signs of life."""
 
