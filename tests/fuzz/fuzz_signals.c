@@ -1,12 +1,14 @@
 /*
- * fuzz_signals: scores of any bits, of either type, with any strides, at any alignment. What is not refused must be
- * what the definitions allow; a row's signals must not depend on the rows around it.
+ * fuzz_signals: scores of any bits, of every type, with any strides, at any alignment. What is not refused must be
+ * what the definitions allow; a row's signals must not depend on the rows around it; those of half precision are the
+ * signals of the same numbers as float32.
  *
- * Byte 0: type, kind, order of rows and of columns, alignment; bytes 1, 2: rows and classes; then gold labels; then
- * scores.
+ * Byte 0: type (bits 0 and 5), kind, order of rows and of columns, gaps, alignment (bits 6 and 7); bytes 1, 2: rows and
+ * classes; then gold labels; then scores.
  */
 #include "fuzz.h"
 
+#include <half_reference.h>
 #include <signals.h>
 
 #include <float.h>
@@ -36,10 +38,15 @@ score(const struct scores *scores, size_t row, size_t class)
 	                 (ptrdiff_t) class * scores->array.column_stride;
 	double wide;
 	float narrow;
+	uint16_t half;
 
 	if (scores->array.type == PORTOLAN_F64) {
 		memcpy(&wide, at, sizeof(wide));
 		return wide;
+	}
+	if (scores->array.type != PORTOLAN_F32) {
+		memcpy(&half, at, sizeof(half));
+		return half_reference(half, scores->array.type);
 	}
 	memcpy(&narrow, at, sizeof(narrow));
 	return (double)narrow;
@@ -68,7 +75,7 @@ plain_argmax(const struct scores *scores, size_t row)
 	int32_t best = 0;
 
 	if (scores->classes == 1) {
-		if (scores->array.type == PORTOLAN_F32 && scores->probs)
+		if (scores->array.type != PORTOLAN_F64 && scores->probs)
 			return one > (double)(1 - (float)one);
 		return scores->probs ? one > 1 - one : one > 0;
 	}
@@ -127,25 +134,52 @@ check_row(const struct scores *scores, const int32_t *gold, const struct signals
 }
 
 static void
+require_same(const struct signals *found, size_t at, const struct signals *expected, size_t row)
+{
+	require(found->refused[at] == expected->refused[row]);
+	if (found->refused[at])
+		return;
+	require(memcmp(&found->gold_prob[at], &expected->gold_prob[row], sizeof(float)) == 0);
+	require(memcmp(&found->other_sq[at], &expected->other_sq[row], sizeof(float)) == 0);
+	require(memcmp(&found->entropy[at], &expected->entropy[row], sizeof(float)) == 0);
+	require(found->predicted[at] == expected->predicted[row]);
+}
+
+static void
 check_alone(const struct scores *scores, const int32_t *gold, const struct signals *together, size_t row)
 {
 	static struct signals alone;
 
 	derive(scores, row, 1, gold, &alone);
-	require(alone.refused[0] == together->refused[row]);
-	if (alone.refused[0])
-		return;
-	require(memcmp(&alone.gold_prob[0], &together->gold_prob[row], sizeof(float)) == 0);
-	require(memcmp(&alone.other_sq[0], &together->other_sq[row], sizeof(float)) == 0);
-	require(memcmp(&alone.entropy[0], &together->entropy[row], sizeof(float)) == 0);
-	require(alone.predicted[0] == together->predicted[row]);
+	require_same(&alone, 0, together, row);
+}
+
+/* Of half precision: the same numbers as float32, with gaps between them as half precision is not read in place. */
+static void
+check_widened(const struct scores *scores, const int32_t *gold, const struct signals *signals)
+{
+	static float memory[2 * MOST_SCORES];
+	static struct signals wide;
+	struct scores widened = *scores;
+
+	for (size_t row = 0; row < scores->rows; row++)
+		for (size_t class = 0; class < scores->classes; class ++)
+			memory[2 * (row * scores->classes + class)] = (float)score(scores, row, class);
+	widened.array = (struct portolan_array){memory, PORTOLAN_F32, (ptrdiff_t)(2 * scores->classes * sizeof(float)),
+	                                        2 * sizeof(float)};
+	derive(&widened, 0, scores->rows, gold, &wide);
+	for (size_t row = 0; row < scores->rows; row++)
+		require_same(&wide, row, signals, row);
 }
 
 /* Lays the scores out, one behind the other in the order asked for; what the input does not give is repeated. */
 static struct scores
 lay_out(struct input *input, uint8_t layout, size_t rows, size_t classes)
 {
-	size_t size = layout & 1 ? 8 : 4, shift = layout >> 5, count = rows * classes, given = count * size;
+	static const enum portolan_type types[] = {PORTOLAN_F32, PORTOLAN_F64, PORTOLAN_F16, PORTOLAN_BF16};
+	static const size_t sizes[] = {4, 8, 2, 2}, shifts[] = {0, 1, 2, 4};
+	unsigned type = (layout & 1) | (layout >> 4 & 2);
+	size_t size = sizes[type], shift = shifts[layout >> 6], count = rows * classes, given = count * size;
 	struct scores scores = {.rows = rows, .classes = classes, .probs = layout & 2};
 	ptrdiff_t step = (ptrdiff_t)size * (layout & 16 ? 2 : 1), row_stride, column_stride;
 	const uint8_t *bytes = input_bytes(input, &given);
@@ -162,8 +196,7 @@ lay_out(struct input *input, uint8_t layout, size_t rows, size_t classes)
 	require(scores.memory);
 	for (size_t i = 0; i < count && given >= size; i++)
 		memcpy(scores.memory + shift + i * (size_t)step, bytes + i % (given / size) * size, size);
-	scores.array = (struct portolan_array){scores.memory + shift + first, layout & 1 ? PORTOLAN_F64 : PORTOLAN_F32,
-	                                       row_stride, column_stride};
+	scores.array = (struct portolan_array){scores.memory + shift + first, types[type], row_stride, column_stride};
 	return scores;
 }
 
@@ -190,6 +223,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	require(bad == 0);
 	check_alone(&scores, gold, &signals, labels % rows);
+	if (scores.array.type == PORTOLAN_F16 || scores.array.type == PORTOLAN_BF16)
+		check_widened(&scores, gold, &signals);
 	free(scores.memory);
 	return 0;
 }
