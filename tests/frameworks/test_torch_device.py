@@ -86,6 +86,22 @@ def test_the_numbers_are_the_librarys(store, classes, dtype, monkeypatch, reques
         np.testing.assert_allclose(there[signal], here[signal], rtol=1e-6, atol=1e-6, err_msg=signal)
 
 
+@pytest.mark.parametrize("classes", [3, 20])
+def test_columns_of_ones_own(store, device, classes):
+    """On the device, beside the scores, or in this machine's memory; also of the names that the block has for its own parts."""
+    ids, logits, gold = batches(classes)
+    columns = {"ids": torch.rand(300, dtype=torch.float64), "scores": torch.rand(300, 1), "list": torch.rand(300).tolist(), "array": np.arange(300.0)}
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, logits, gold, columns=columns)
+        with pytest.raises(ValueError, match="short has 2 entries, logits 300 rows"):
+            run.log_logits(0, ids, logits, gold, columns={"short": torch.rand(2)})
+    m = portolan.measures("run", store=store)
+    assert m["id"].tolist() == ids.tolist() and m["gold"].tolist() == gold.tolist()
+    np.testing.assert_allclose(m["confidence"], torch.softmax(logits, 1)[ids, gold], atol=1e-6)
+    for name, values in columns.items():
+        np.testing.assert_allclose(m[name], np.asarray(values).reshape(-1), rtol=1e-6, err_msg=name)
+
+
 def test_they_are_computed_without_asking_the_device(monkeypatch):
     """A tensor on `meta` has no values: what would wait for one fails."""
     monkeypatch.setattr(_device, "_CHUNK", 4096)

@@ -391,39 +391,52 @@ def test_a_collector_that_is_not_there():
         portolan.Run("run", endpoint="tcp://127.0.0.1:1", open_timeout=0.3)
 
 
-def test_columns_of_ones_own(store):
+CALLS = {
+    "logits": lambda run, epoch, columns: run.log_logits(epoch, IDS, LOGITS, GOLD, columns=columns),
+    "probs": lambda run, epoch, columns: run.log_probs(epoch, IDS, softmax(LOGITS), GOLD, columns=columns),
+    "gold_probs": lambda run, epoch, columns: run.log_gold(epoch, IDS, P_GOLD, CORRECT, columns=columns),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_columns_of_ones_own(store, call):
     """They are in the dynamics, and their means are measures, over everything that has been recorded; also where only some rows have them."""
     with portolan.Run("run", store=store) as run:
         for epoch, lengths in enumerate(([4, 9, 2, 7], [6, 9, 0, 8])):
-            run.log_gold(epoch, IDS, P_GOLD, CORRECT, columns={"length": np.array(lengths, "f4"), "share_2": [0.5, 0.25, 1e-3, epoch]})
+            CALLS[call](run, epoch, {"length": np.array(lengths, "f4"), "share_2": [0.5, 0.25, 1e-3, epoch]})
             run.end_epoch(epoch)
     m = portolan.measures("run", store=store)
     at = [m["id"].tolist().index(one) for one in IDS]
     np.testing.assert_array_equal(m["length"][at], [5, 9, 1, 7.5])
     np.testing.assert_allclose(m["share_2"][at], [0.5, 0.25, 1e-3, 0.5], rtol=1e-7)
+    np.testing.assert_allclose(m["confidence"][at], P_GOLD, atol=1e-6)
+    assert m["correctness"][at].tolist() == CORRECT.tolist() and ("aum" in m.to_numpy().dtype.names) == (call == "logits")
     d = portolan.dynamics("run", store=store)
     assert sorted(zip(d["epoch"].tolist(), d["length"].tolist())) == [(0, 2), (0, 4), (0, 7), (0, 9), (1, 0), (1, 6), (1, 8), (1, 9)]
 
 
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("columns, error, message", [
-    ({"length": [1.0, 2.0]}, ValueError, "length has 2 entries, gold_probs 4 rows"),
+    ({"length": [1.0, 2.0]}, ValueError, "length has 2 entries, {call} 4 rows"),
     ({"length": [None] * 4}, TypeError, r"length\[0\] must be a number, not NoneType"),
     ({"Length": [0.0] * 4}, ValueError, "column 'Length': no name"),
     ({"margin": [0.0] * 4}, ValueError, "column 'margin': a signal has this name"),
     ({"length\0": [0.0] * 4}, ValueError, "has a null character"),
     ({f"c{i}": [0.0] * 4 for i in range(17)}, ValueError, "columns: there are 17; the limit is 16"),
 ])
-def test_columns_that_are_refused(store, columns, error, message):
+def test_columns_that_are_refused(store, call, columns, error, message):
     with portolan.Run("run", store=store) as run:
-        with pytest.raises(error, match=message):
-            run.log_gold(0, IDS, P_GOLD, CORRECT, columns=columns)
+        with pytest.raises(error, match=message.replace("{call}", call)):
+            CALLS[call](run, 0, columns)
         assert run.stats()["logged"] == 0
 
 
-def test_a_row_with_a_column_that_is_not_finite(store, capfd):
+@pytest.mark.parametrize("call", CALLS)
+def test_a_row_with_a_column_that_is_not_finite(store, capfd, call):
     with portolan.Run("run", store=store) as run:
-        run.log_gold(0, IDS, P_GOLD, CORRECT, columns={"length": [1.0, math.inf, 3.0, math.nan]})
+        CALLS[call](run, 0, {"length": [1.0, math.inf, 3.0, math.nan]})
     assert "2 of 4 rows refused; the first, row 1, has a column that is not finite" in capfd.readouterr().err
+    assert portolan.measures("run", store=store)["id"].tolist() == [7, 10]
 
 
 def test_types_are_let_go_of_however_they_are_met(store):

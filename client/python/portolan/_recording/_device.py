@@ -1,7 +1,7 @@
 """Logits on an accelerator: what is logged is derived there, and comes over in one small copy that nothing waits for.
 
 Rows of many classes become their six signals on the device (the formulas of client/signals/signals.c, float32, the maximum
-subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels and ids that are on the
+subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels, ids and columns of one's own that are on the
 device travel in the same block. The copy goes to pinned memory, behind the work that is queued already; it is logged by a later
 call, when it has arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from portolan._recording import _arrays, _shapes
@@ -72,9 +72,11 @@ class Copies:
 
 class Block:
     """One batch of logits: what is on the device as columns of one table of 32-bit words, the rest as it is. Rows with the label `ignored` are
-    left out."""
+    left out, of a batch without columns of the caller's own."""
 
-    def __init__(self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None) -> None:
+    def __init__(
+        self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None, columns: Mapping[str, Any] | None = None
+    ) -> None:
         torch = sys.modules["torch"]
         self.epoch, self.ignored = epoch, ignored
         with torch.no_grad():
@@ -89,15 +91,18 @@ class Block:
                 logits = logits.float()
             self.kind = LOGITS if self.classes <= NARROW else SIGNALS
             scores = logits if self.kind == LOGITS else signals(logits, _labels(gold, logits.device))
-            self._here, self._layout, columns = {}, [], []
-            for name, values in (("scores", scores), ("gold", _unshared(gold)), ("ids", _unshared(ids))):
-                if name != "scores" and not is_remote(values):
-                    self._here[name] = values
-                    continue
-                words = values.reshape(self.rows, -1).contiguous().view(torch.int32)
-                self._layout.append((name, values.dtype, words.shape[1]))
-                columns.append(words)
-            self._block, self._event = _start_copy(torch.cat(columns, 1))
+            for name, values in (columns or {}).items():
+                _check_rows(name, values, self.rows)
+            self._batch = {"scores": scores, "gold": _unshared(gold), "ids": _unshared(ids)}
+            self._own = {name: _unshared(values) for name, values in (columns or {}).items()}
+            self._layout, table = [], []
+            for holder in (self._batch, self._own):
+                for name, values in holder.items():
+                    if values is scores or is_remote(values):
+                        words = values.reshape(self.rows, -1).contiguous().view(torch.int32)
+                        self._layout.append((holder, name, values.dtype, words.shape[1]))
+                        table.append(words)
+            self._block, self._event = _start_copy(torch.cat(table, 1))
 
     def has_arrived(self) -> bool:
         return self._event is None or self._event.query()
@@ -105,18 +110,18 @@ class Block:
     def deliver(self, deliver: Deliver) -> None:
         if self._event is not None:
             self._event.synchronize()
-        values, begin = dict(self._here), 0
-        for name, dtype, width in self._layout:
-            columns = self._block[:, begin : begin + width].contiguous().view(dtype)
-            values[name] = columns if name == "scores" else columns.reshape(-1)
+        begin = 0
+        for holder, name, dtype, width in self._layout:
+            values = self._block[:, begin : begin + width].contiguous().view(dtype)
+            holder[name] = values if holder is self._batch and name == "scores" else values.reshape(-1)
             begin += width
-        ids, scores, gold = values["ids"], values["scores"], values["gold"]
+        ids, scores, gold = (self._batch[name] for name in ("ids", "scores", "gold"))
         if self.ignored is not None:
             ids, scores, gold = _shapes.without_ignored(ids, scores, gold)
         gold = _arrays.integers(gold, "gold")
         if self.kind == SIGNALS:  # of logits the library knows the classes
             _check_labels(_arrays.listed(gold), self.classes)
-        deliver(self.epoch, self.kind, ids, scores, gold)
+        deliver(self.epoch, self.kind, ids, scores, gold, None, self._own)
 
 
 def signals(logits: Any, gold: Any) -> Any:

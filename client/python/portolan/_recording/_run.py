@@ -168,7 +168,7 @@ class Run:
         """Opened with a group: other processes log into it too."""
         return self._shared
 
-    def log_logits(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any) -> None:
+    def log_logits(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, columns: Mapping[str, Any] | None = None) -> None:
         """Log n observations of `epoch` from raw scores.
 
         Args:
@@ -177,21 +177,24 @@ class Run:
             logits: (n, classes); or (n,) or (n, 1): the logit of class 1 against class 0 (sigmoid). -inf is allowed off the
                 gold label (masked choices).
             gold: (n,) class numbers, 0 ... classes-1.
+            columns: further numbers of each observation, by the names that you give them (a-z, 0-9 and _): (n,) each, at most 16 names
+                a run. Their means over the epochs are measures of these names.
 
-        Example: ``run.log_logits(epoch, batch["id"], model(batch["x"]), batch["y"])``
+        Example: ``run.log_logits(epoch, batch["id"], model(batch["x"]), batch["y"], columns={"grad_norm": norms})``
         """
-        left = self._handle.log(epoch, _LOGITS, "logits", ids, logits, gold, None, False)
+        left = NotImplemented if columns else self._handle.log(epoch, _LOGITS, "logits", ids, logits, gold, None, False)
         if left is not None:
-            self._finish_log(left, epoch, _LOGITS, "logits", ids, logits, gold)
+            self._finish_log(left, epoch, _LOGITS, "logits", ids, logits, gold, columns=columns)
 
-    def log_probs(self, epoch: SupportsIndex, ids: Any, probs: Any, gold: Any) -> None:
-        """Log n observations of `epoch` from probabilities: (n, classes), rows that sum to 1; or (n,), (n, 1): p(class 1).
+    def log_probs(self, epoch: SupportsIndex, ids: Any, probs: Any, gold: Any, columns: Mapping[str, Any] | None = None) -> None:
+        """Log n observations of `epoch` from probabilities: (n, classes), rows that sum to 1; or (n,), (n, 1): p(class 1). The rest as for
+        log_logits().
 
         Example: ``run.log_probs(epoch, ids, classifier.predict_proba(X), y)``
         """
-        left = self._handle.log(epoch, _PROBS, "probs", ids, probs, gold, None, False)
+        left = NotImplemented if columns else self._handle.log(epoch, _PROBS, "probs", ids, probs, gold, None, False)
         if left is not None:
-            self._finish_log(left, epoch, _PROBS, "probs", ids, probs, gold)
+            self._finish_log(left, epoch, _PROBS, "probs", ids, probs, gold, columns=columns)
 
     def log_gold(
         self,
@@ -208,8 +211,7 @@ class Run:
             gold_probs: (n,) p(gold), in [0, 1].
             correct: (n,) booleans, or 0 and 1: was the gold label predicted?
             gold: (n,) class numbers, if known.
-            columns: further numbers of each observation, by the names that you give them (a-z, 0-9 and _): (n,) each, at most 16 names
-                a run. Their means over the epochs are measures of these names.
+            columns: as for log_logits().
 
         Example: ``run.log_gold(epoch, ids, p[range(n), y], p.argmax(1) == y, gold=y, columns={"length": lengths})``
         """
@@ -234,7 +236,7 @@ class Run:
         """What a log call leaves to be done: converting what the extension does not read as it is; warning of ids."""
         if left is NotImplemented:
             if kind == _LOGITS and _device.is_remote(scores):
-                self._log_remote(epoch, ids, scores, gold)
+                self._log_remote(epoch, ids, scores, gold, columns=columns)
                 return
             scores = _arrays.scores(scores, name)
             gold = None if gold is None and kind == _GOLD_PROBS else _arrays.integers(gold, "gold")
@@ -245,9 +247,11 @@ class Run:
         if left is not None:
             _warn_of_ids(self._name, epoch, ids, gold, *left)
 
-    def _log_remote(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None) -> None:
+    def _log_remote(
+        self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None, columns: Mapping[str, Any] | None = None
+    ) -> None:
         """Logits on an accelerator: see _device.py."""
-        self._log_later(_device.Block(_epoch(epoch), ids, logits, gold, ignored))
+        self._log_later(_device.Block(_epoch(epoch), ids, logits, gold, ignored, columns))
 
     def _log_later(self, block: _device.Waiting) -> None:
         """What is on its way from an accelerator."""
@@ -348,7 +352,8 @@ def _warn(name: str, error: BaseException | str) -> None:
 def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any, correct: Any = None, columns: Any = None) -> None:
     """Logs what has come from an accelerator."""
     ids = _arrays.identifiers(ids)
-    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, columns or {})
+    own = {name: _arrays.scores(values, name) for name, values in (columns or {}).items()}
+    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, own)
     if found is not None:
         _warn_of_ids(name, epoch, ids, gold, *found)
 
