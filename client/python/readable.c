@@ -27,6 +27,7 @@ struct dlpack_functions {
 
 #define DLPACK_MAJOR 1
 #define DLPACK_CPU 1
+#define DLPACK_FLOAT 2
 
 /* By code (0 integers, 1 unsigned, 2 floats, 4 bfloat, 6 booleans) and bytes. */
 static const enum portolan_type dlpack_types[][9] = {
@@ -94,8 +95,8 @@ readable_find(struct module_state *state, PyObject *object)
 	return readable->type == type && (readable->tensor || readable->is_buffer) ? readable : NULL;
 }
 
-/* Of a tensor whose memory holds the negatives of its numbers (torch's views of conjugates) DLPack does not tell. Those
- * are row-major only with a single number, or where as_strided() made them so. */
+/* DLPack does not tell that a tensor's memory holds the negatives of its numbers, as torch's views of conjugates: of
+ * floats, with any strides. */
 static bool
 is_negated(PyObject *object)
 {
@@ -129,7 +130,7 @@ readable_tensor(PyObject *object, const struct readable *readable, struct array_
 	row = tensor.strides ? (ptrdiff_t)tensor.strides[0] : (ptrdiff_t)view->columns;
 	if (tensor.strides && tensor.dimensions == 2)
 		column = (ptrdiff_t)tensor.strides[1];
-	if ((row != (ptrdiff_t)view->columns || column != 1 || view->rows * view->columns == 1) && is_negated(object))
+	if (tensor.code == DLPACK_FLOAT && is_negated(object))
 		return false;
 	view->array.row_stride = row * size;
 	view->array.column_stride = column * size;

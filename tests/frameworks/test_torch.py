@@ -123,15 +123,16 @@ def test_every_layout(store, layout, dtype):
     np.testing.assert_allclose(found[:, 1:], np.stack((expected, expected), 1), rtol=0, atol=rounded)
 
 
-@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[:, :1], lambda x: x[7, 2].reshape(1), lambda x: x[7, 2].reshape(1, 1)])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[:, :1], lambda x: x[7, 2].reshape(1), lambda x: x[7, 2].reshape(1, 1),
+                                  lambda x: x.as_strided((50, 4), (4, 1), x.storage_offset())])
 def test_a_view_of_negated_memory(store, view):
-    memory = torch.randn(50, 4)
-    logits = view(torch.complex(torch.zeros(50, 4), -memory).conj().imag)  # the memory holds the negatives of its numbers
+    """The memory holds the negatives of its numbers; also where as_strided() has made them row-major."""
+    logits = view(torch.complex(torch.zeros(50, 4), torch.randn(50, 4)).conj().imag)
     assert logits.is_neg()
     gold = np.ones(len(logits), int)
     with portolan.Run("run", store=store) as run:
         run.log_logits(0, torch.arange(len(logits)), logits, torch.from_numpy(gold))
-    numbers = view(memory).numpy().reshape(len(logits), -1)
+    numbers = logits.resolve_neg().numpy().reshape(len(logits), -1)
     expected = gold_probs(numbers if numbers.shape[1] > 1 else np.hstack((0 * numbers, numbers)), gold)
     assert_trajectories(store, 1, dict(enumerate(expected[:, None].tolist())))
 
@@ -148,13 +149,14 @@ def test_every_type_of_integer(store, dtype):
 
 
 def test_tensors_are_read_where_they_lie(store, monkeypatch):
-    """Not one Python method of them is called, if they are contiguous."""
+    """Not one Python method of them is called, if they are contiguous; but scores are asked whether their memory holds the negatives."""
     if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         pytest.skip("this torch has no table of DLPack functions")
     logits, gold = torch.randn(50, 4, requires_grad=True) * 1, torch.randint(0, 4, (50,))
     ids, texts = torch.arange(50), [f"{i:02d}" for i in range(50)]
-    for name in ("detach", "cpu", "numpy", "tolist", "float", "is_neg", "__array__", "__dlpack__"):
+    for name in ("detach", "cpu", "numpy", "tolist", "float", "__array__", "__dlpack__"):
         monkeypatch.setattr(torch.Tensor, name, lambda *_, **__: pytest.fail("a tensor was converted"))
+    monkeypatch.setattr(torch.Tensor, "is_neg", lambda self: False if self.is_floating_point() else pytest.fail("integers were asked"))
     with portolan.Run("run", store=store) as run, portolan.Run("texts", store=store) as other:
         run.log_logits(0, ids, logits, gold)
         other.log_logits(0, texts, logits, gold)

@@ -102,6 +102,14 @@ def test_columns_of_ones_own(store, device, classes):
         np.testing.assert_allclose(m[name], np.asarray(values).reshape(-1), rtol=1e-6, err_msg=name)
 
 
+@pytest.mark.parametrize("classes", [3, 20])
+def test_a_view_of_negated_memory(store, device, classes):
+    logits = torch.complex(torch.zeros(50, classes), torch.randn(50, classes)).conj().imag.as_strided((50, classes), (classes, 1), 1)
+    assert logits.is_neg()
+    found = log(store, "run", torch.arange(50), logits, torch.ones(50, dtype=torch.int64))
+    np.testing.assert_allclose(found["confidence"], torch.softmax(logits.resolve_neg(), 1)[:, 1], atol=1e-6)
+
+
 def test_they_are_computed_without_asking_the_device(monkeypatch):
     """A tensor on `meta` has no values: what would wait for one fails."""
     monkeypatch.setattr(_device, "_CHUNK", 4096)

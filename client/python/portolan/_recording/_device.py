@@ -99,7 +99,7 @@ class Block:
             for holder in (self._batch, self._own):
                 for name, values in holder.items():
                     if values is scores or is_remote(values):
-                        words = values.reshape(self.rows, -1).contiguous().view(torch.int32)
+                        words = values.reshape(self.rows, -1).contiguous().resolve_neg().view(torch.int32)
                         self._layout.append((holder, name, values.dtype, words.shape[1]))
                         table.append(words)
             self._block, self._event = _start_copy(torch.cat(table, 1))
