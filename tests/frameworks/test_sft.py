@@ -11,7 +11,7 @@ from trl import SFTConfig, SFTTrainer
 import portolan
 import portolan.transformers
 from hf import arguments
-from language_data import WORDS, assert_recorded, by_hand, gpt, of_model, prompts, recorded, tokenizer
+from language_data import WORDS, assert_recorded, by_hand, gpt, of_model, prompts, tokenizer
 from portolan.transformers import PortolanCallback
 from support import trajectories
 
@@ -150,9 +150,24 @@ def test_lora(store, tmp_path):
     assert_epochs(store, expected(tmp_path, completion_of, load))
 
 
+@pytest.mark.parametrize("strategy", ["bfd", "bfd_split", "wrapped"])
+def test_a_trainer_that_packs(store, tmp_path, strategy):
+    """Its rows have no ids: the callback has the examples as they were before they were packed, and sees each by itself. max_length cuts some."""
+    first = SFTTrainer(gpt(), sft(tmp_path, max_length=9), train_dataset=data(completions), processing_class=tokenizer())
+    prepared = first.train_dataset
+    made = SFTTrainer(gpt(), sft(tmp_path, max_length=20, packing=True, packing_strategy=strategy), train_dataset=prepared, processing_class=tokenizer(),
+                      callbacks=[PortolanCallback(prepared, "id", "run", store=store)])
+    assert len(made.train_dataset) <= ROWS // 2
+    made.train()
+    want = expected(tmp_path, lambda row: (completion_of(row)[0][:9], [at for at in completion_of(row)[1] if at < 9]))
+    assert any(len(completion_of(row)[0]) > 9 for row in prompts(ROWS))
+    assert_epochs(store, want)
+
+
 def test_where_ids_are_lost_it_is_said_before_training(store, tmp_path):
-    with pytest.raises(ValueError, match="packs several into a row, and no longer knows which: packing=False"):
-        run_sft(store, tmp_path, data(completions), args=sft(tmp_path, packing=True))
+    for way in ("raw", "mixin"):
+        with pytest.raises(ValueError, match="packing=True puts examples into rows, in an order of its own, and drops their ids. Give both"):
+            run_sft(store, tmp_path, data(completions), way, args=sft(tmp_path, packing=True))
     many = data(completions)
     prepared = SFTTrainer(gpt(), sft(tmp_path), train_dataset=many.select(range(10)), processing_class=tokenizer()).train_dataset
     made = Trainer(gpt(), arguments(tmp_path), train_dataset=prepared.flatten_indices().remove_columns(["id", "prompt", "completion"]), data_collator=collate,

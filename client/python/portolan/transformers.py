@@ -146,6 +146,7 @@ class PortolanMixin:
 
     def get_train_dataloader(self) -> Any:
         trainer: Any = self
+        _trainer.check_packing("PortolanMixin", trainer.args)
         dataset, column = trainer.train_dataset, self._portolan_id_column
         columns = getattr(dataset, "column_names", None)
         if column is not None and columns is not None and column not in columns:

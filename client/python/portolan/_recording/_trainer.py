@@ -43,12 +43,21 @@ def _columns_of(dataset: Any) -> set[str]:
     return set(first) if isinstance(first, Mapping) else set()
 
 
+def check_packing(hook: str, args: Any) -> None:
+    """ValueError where TRL packs: of the examples its rows keep tokens, labels and lengths alone, in an order of their own."""
+    if getattr(args, "packing", False):
+        raise ValueError(
+            f"{hook}: packing=True puts examples into rows, in an order of its own, and drops their ids. Give both the trainer that packs and "
+            "PortolanCallback what a trainer with packing=False has made of them, prepared = trainer.train_dataset, which has the ids; or "
+            "padding_free=True, which packs what is in a batch, and keeps them"
+        )
+
+
 def _places(dataset: Any, args: Any, prepared: Any, has: set[str]) -> Sequence[int]:
     """Where in `dataset` each example of `prepared` stands. A data set that was filtered or shuffled has a table of these places."""
     count = len(dataset)
-    if getattr(args, "packing", False):
-        why = "packs several into a row, and no longer knows which: packing=False; padding_free=True packs what is in a batch, and keeps the ids"
-    elif not hasattr(prepared, "__len__"):
+    check_packing("PortolanCallback", args)
+    if not hasattr(prepared, "__len__"):
         why = "takes them from a stream: use PortolanMixin"
     elif getattr(prepared, "_indices", None) is not None and len(prepared._data) == count:
         return prepared._indices.column(0).to_pylist()  # type: ignore[no-any-return]
