@@ -41,6 +41,19 @@ def prompts(n):
     return out
 
 
+def texts(n=20):
+    """Rows of tokens, of several lengths."""
+    generator = torch.Generator().manual_seed(2)
+    return [{"id": f"t{i}", "input_ids": torch.randint(2, 40, (3 + i % 6,), generator=generator).tolist()} for i in range(n)]
+
+
+def pad(examples):
+    """A collator."""
+    width = max(len(e["input_ids"]) for e in examples)
+    return {name: torch.tensor([e["input_ids"] + [fill] * (width - len(e["input_ids"])) for e in examples])
+            for name, fill in (("input_ids", 0), ("labels", -100))}
+
+
 def by_hand(logits, gold, share=1.0):
     """The measures of one example from the scores (tokens, classes) of its targets."""
     p = softmax(logits)

@@ -10,7 +10,7 @@ from transformers import DataCollatorWithFlattening
 import portolan
 import portolan.language
 import portolan.torch
-from language_data import assert_recorded, by_hand, of_model, gpt, recorded
+from language_data import assert_recorded, by_hand, gpt, of_model, pad, recorded, texts
 from portolan._recording import _device, _tokens
 
 CLASSES = 50
@@ -238,17 +238,6 @@ def test_the_device_is_not_asked(monkeypatch):
     for starts in (None, _tokens._starts(labels, labels, None)):
         _tokens.Examples(None, 0, range(4), _tokens._Scores(logits), _tokens._find(labels, starts, True, 4), 1.0)
         assert block.pop().shape == (5, 4)
-
-
-def texts(n=20):
-    generator = torch.Generator().manual_seed(2)
-    return [{"id": f"t{i}", "input_ids": torch.randint(2, 40, (3 + i % 6,), generator=generator).tolist()} for i in range(n)]
-
-
-def pad(examples):
-    width = max(len(e["input_ids"]) for e in examples)
-    return {name: torch.tensor([e["input_ids"] + [fill] * (width - len(e["input_ids"])) for e in examples])
-            for name, fill in (("input_ids", 0), ("labels", -100))}
 
 
 def train(store, tmp_path, observed, collator=pad):
