@@ -117,7 +117,6 @@ def test_a_model_with_adapters(run_program):
 
 
 def test_fastai(run_program):
-    """Where it is there: it asks for a torchvision that asks for a torch other than the one the rest is run with."""
     pytest.importorskip("fastai")
     names = run_program("learner")
     check("learner", 4, after(names["model"], names["x"], names["y"]))

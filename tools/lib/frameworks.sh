@@ -13,9 +13,12 @@ groups=(
 	"torch==2.13.0 numpy pytest pillow"
 	"transformers accelerate datasets trl lightning peft torch_geometric"
 	"keras jax flax optax scikit-learn skorch cleanlab"
+	"tensorflow-cpu"
 	"xgboost-cpu lightgbm catboost scipy"
 	"tensorboard mlflow-skinny wandb" # what the report's page writes to
 	"pandas>=3 polars duckdb pyarrow matplotlib nbconvert ipykernel" # what reads the tables, draws maps, and runs the notebook
+	"fastcore fastdownload fastprogress fasttransform plum-dispatch<2.10"
+	"--no-deps fastai" # it asks for a torchvision, which would ask for a torch of its own, and for spacy
 )
 
 wanted=$(printf '%s\n' "${groups[@]}")
@@ -34,7 +37,7 @@ if [ "$(cat "$folder/installed" 2>/dev/null)" != "$wanted" ]; then
 	echo "$wanted" >"$folder/installed"
 fi
 "$python" -m pip list --format=freeze --disable-pip-version-check |
-	grep -E '^(torch|transformers|accelerate|datasets|trl|lightning|keras|jax|flax|scikit-learn|skorch|cleanlab|xgboost-cpu|lightgbm|catboost|peft|torch-geometric|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
+	grep -E '^(torch|transformers|accelerate|datasets|trl|lightning|keras|jax|flax|scikit-learn|tensorflow_cpu|skorch|cleanlab|fastai|xgboost-cpu|lightgbm|catboost|peft|torch-geometric|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
 
 tests=()
 for name in "$@"; do
