@@ -255,7 +255,7 @@ check_spec(const struct command *command, const struct option_spec *option)
 
 	if (is_flag != !option->argument || !option->help || !*option->help)
 		fail_msg("%s --%s: argument or help", command->name, option->name);
-	if ((option->kind == OPTION_CHOICE) != (option->choices != NULL))
+	if (option->kind != OPTION_MEASURE && (option->kind == OPTION_CHOICE) != (option->choices != NULL))
 		fail_msg("%s --%s: choices", command->name, option->name);
 	if (!command->hand_over && !option->take && option->kind != OPTION_HELP && option->kind != OPTION_EPOCHS &&
 	    (option->offset == 0 || option->offset >= command->request_size))
