@@ -82,6 +82,8 @@ add_size(struct report *report, const struct select_request *request, const stru
 		report_whole(report, "count", plan->count);
 	else if (plan->has_size)
 		report_real(report, "fraction", plan->fraction);
+	if (plan->published)
+		report_text(report, "sizes", "published");
 	if (request->has_threshold)
 		report_real(report, "threshold", request->threshold);
 	if (plan->top_share < 1)

@@ -137,6 +137,8 @@ take_run(void *context, char *text)
 	return 0;
 }
 
+static const char *const sizes_names[] = {"rounded", "published", NULL};
+
 #define TO(member) .offset = offsetof(struct select_request, member)
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
@@ -151,6 +153,8 @@ const struct option_spec select_option_table[] = {
          .help = "Take all whose value is X or more; with MEASURE:asc, X or less."},
         {"fractions", "LIST", OPTION_TEXT, .take = take_fractions, .excludes = "threshold " SIZES,
          .group = OPTION_GROUP_OUTPUT, .help = "Take several sizes, as 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
+        {"sizes", "WHICH", OPTION_CHOICE, TO(sizes), .choices = sizes_names, .needs = "fraction fractions", .excludes = "per-class stratified",
+         .group = OPTION_GROUP_HOW, .help = "How a fraction F of N examples is cut: rounded (half up; the default), or published: int(F N) + 1, and int(F N) of random and --both-ends, as the code published with Swayamdipta et al. 2020 does."},
         {"both-ends", "SHARE", OPTION_REAL, TO(plan.top_share), .range = RANGE_FROM_BELOW, .to = 1, .needs = SIZES,
          .help = "Take this share of the selection from the rule's top and the rest from its other end, as 0.7 of hard-to-learn."},
         {"per-class", NULL, OPTION_FLAG, TO(per_class), .needs = SIZES, .excludes = "stratified",
@@ -214,6 +218,7 @@ check_plan(struct select_request *request)
 	plan->classes = request->per_class    ? SELECTION_CLASSES_EACH
 	                : request->stratified ? SELECTION_CLASSES_STRATIFIED
 	                                      : SELECTION_CLASSES_ANY;
+	plan->published = request->sizes == SIZES_PUBLISHED;
 	request->has_threshold = option_given(common, "threshold");
 	for (size_t i = 0; i < plan->mix_count; i++)
 		mixed += plan->mixes[i].fraction;

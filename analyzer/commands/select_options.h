@@ -11,6 +11,8 @@
 
 #define SELECT_FRACTIONS_MAX 32
 
+enum select_sizes { SIZES_ROUNDED, SIZES_PUBLISHED };
+
 struct select_request {
 	struct common_options common;
 	struct selection_plan plan;
@@ -32,6 +34,7 @@ struct select_request {
 	struct within *within; /* what it holds */
 	const char *features, *feature_ids;
 	int format; /* enum select_format; -1: not given */
+	int sizes;  /* enum select_sizes */
 	const char *join, *id_field;
 	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
 	size_t run_count;

@@ -49,6 +49,20 @@ selection_plan_parts(const struct selection_plan *plan, struct selection_rule ru
 	return count;
 }
 
+/* allenai/cartography writes int(f · n) + 1 examples of a ranking, and int(f · n) of two ends (selection/
+ * train_dy_filtering.py) and at random (selection/random_filtering.py). */
+static size_t
+size_of_fraction(const struct selection_plan *plan, double fraction, size_t n)
+{
+	bool one_more = plan->top_share == 1 && plan->rule.kind != SELECT_RANDOM;
+	size_t size;
+
+	if (!plan->published)
+		return selection_size(fraction, n);
+	size = (size_t)(fraction * (double)n) + one_more;
+	return size < n ? size : n;
+}
+
 static size_t
 size_of(const struct selection_plan *plan, size_t n)
 {
@@ -56,7 +70,7 @@ size_of(const struct selection_plan *plan, size_t n)
 		return n;
 	if (plan->count > 0)
 		return plan->count < n ? (size_t)plan->count : n;
-	return selection_size(plan->fraction, n);
+	return size_of_fraction(plan, plan->fraction, n);
 }
 
 /* What no part can need more than: each passes over those that the others have. */
@@ -68,7 +82,7 @@ limit_of(const struct selection_plan *plan, size_t n, const double *fractions, s
 	if (plan->classes != SELECTION_CLASSES_ANY)
 		return n;
 	for (size_t i = 0; i < fraction_count; i++) {
-		size_t size = selection_size(fractions[i], n);
+		size_t size = size_of_fraction(plan, fractions[i], n);
 
 		most = size > most ? size : most;
 	}
@@ -156,7 +170,7 @@ divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t st
 		quotas[(first_mix + i) * step] = quota;
 		own -= quota;
 	}
-	quotas[0] = selection_size(plan->top_share, own);
+	quotas[0] = plan->published ? (size_t)(plan->top_share * (double)own) : selection_size(plan->top_share, own);
 	if (first_mix > 1)
 		quotas[step] = own - quotas[0];
 }

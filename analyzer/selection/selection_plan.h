@@ -22,6 +22,7 @@ struct selection_plan {
 	struct selection_rule rule;
 	bool has_size;   /* otherwise: all that the rule ranks */
 	double fraction; /* of the source's examples, when count is 0 */
+	bool published;  /* fractions are cut as the code published with Swayamdipta et al. 2020 cuts them */
 	uint64_t count;
 	double top_share; /* of what is the rule's own: from its top; the rest from its other end. 1: all */
 	enum selection_classes classes;                  /* not ANY: needs a size. Examples without label are a class */

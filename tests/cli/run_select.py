@@ -23,6 +23,7 @@ RULES = {  # the measure and its direction
     "low-correctness": ("correctness", 1), "uncertainty": ("entropy", -1), "least-confidence": ("max_prob", 1), "aum:asc": ("aum", 1),
     "first_learned:desc": ("first_learned", -1), "el2n:desc": ("el2n", -1),
 }
+PAPER = {"0.01": .01, "0.05": .05, "0.1": .1, "0.17": .1667, "0.25": .25, "0.33": .3319, "0.5": .5, "0.75": .75}
 MASK = (1 << 64) - 1
 
 
@@ -187,6 +188,23 @@ class Checker:
         for rule in sets[1:]:
             self.same(f"--by {rule} --regions 0.28,0.45", r.ranked(rule, cuts=(0.28, 0.45)))
 
+    def published_sizes(self):
+        """As allenai/cartography cuts a ranking, two ends of one, and a random sample: products of doubles, cut to integers."""
+        r = self.reference
+        for f in (0.01, 0.05, 0.1, 0.1667, 0.25, 0.29, 0.3319, 0.5, 0.57, 0.75, 1.0):
+            number = int(f * r.n)
+            for rule in ("ambiguous", "hard-to-learn", "forgetting", "forgettable"):
+                self.same(f"--by {rule} --fraction {f} --sizes published", r.ranked(rule)[:number + 1])
+            self.same(f"--by random --fraction {f} --sizes published", r.ranked("random")[:number])
+            top = int(number * 0.7)
+            self.same(f"--by hard-to-learn --fraction {f} --both-ends 0.7 --sizes published",
+                      np.concatenate([r.ranked("hard-to-learn")[:top], r.ranked("hard-to-learn", reverse=True)[:number - top]]))
+        self.call("select", self.run, "--by", "ambiguous", "--fractions", "paper", "--sizes", "published", "-o", "p.txt")
+        for name, fraction in PAPER.items():
+            with open(f"p-{name}.txt") as ids, open(f"p-{name}.txt.manifest.json") as manifest:
+                assert ids.read().split() == list(self.ids[r.ranked("ambiguous")[:int(fraction * r.n) + 1]]), name
+                assert json.load(manifest)["parameters"]["sizes"] == "published"
+
     def thresholds(self):
         r = self.reference
         for rule, (name, sign) in RULES.items():
@@ -247,11 +265,10 @@ class Checker:
     def files(self):
         """One file for each fraction, what stands beside it, and that none of it changes the selection."""
         r = self.reference
-        paper = {"0.01": .01, "0.05": .05, "0.1": .1, "0.17": .1667, "0.25": .25, "0.33": .3319, "0.5": .5, "0.75": .75}
         words = ["select", self.run, "--by", "ambiguous", "--mix", "easy-to-learn=0.1", "--fractions", "paper", "-o", "s.txt"]
         subprocess.run([self.portolan, *words], check=True, stderr=subprocess.DEVNULL,
                        env=dict(os.environ, SOURCE_DATE_EPOCH="86399"))
-        for name, fraction in paper.items():
+        for name, fraction in PAPER.items():
             chosen = r.take("ambiguous", lambda n: rounded(fraction * n), mixes=(("easy-to-learn", 0.1),))
             with open(f"s-{name}.txt", "rb") as file:
                 content = file.read()
@@ -320,7 +337,7 @@ def main():
         stores.make_store(maker, "store", [run[0] for run in runs + more])
         for run in runs:
             checker = Checker(portolan, run[0]["name"])
-            for part in (checker.rules, checker.thresholds, checker.lists, checker.cover, checker.arrays, checker.files):
+            for part in (checker.rules, checker.published_sizes, checker.thresholds, checker.lists, checker.cover, checker.arrays, checker.files):
                 part()
             checks += checker.checks
         checks += together(portolan, ["complete", "again"]) + together(portolan, ["again", "few", "complete"])

@@ -74,6 +74,7 @@ def select(
     store: str | os.PathLike[str] | None = None,
     epochs: Epochs | None = None,
     threshold: float | None = None,
+    sizes: str | None = None,
     both_ends: float | None = None,
     per_class: bool = False,
     stratified: bool = False,
@@ -96,6 +97,7 @@ def select(
         fraction: how many, as a share of the examples there are to choose from, above 0, up to 1; or
         count: how many; or
         threshold: all whose value is this or more (with asc: or less). Without any of them: all that the rule ranks.
+        sizes: how a fraction is cut: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as the code published with Swayamdipta et al. 2020.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
         both_ends: this share from the rule's top, the rest from its other end.
@@ -124,7 +126,7 @@ def select(
     name, folder = _measures.locate(run, store)
     words = _words.Words()
     words += ["select", "--with-measures", "--format", "npy", "--store", folder, *_measures.epoch_words(epochs)]
-    for option, value in (("by", by), ("fraction", fraction), ("count", count), ("threshold", threshold), ("both-ends", both_ends), ("seed", seed)):
+    for option, value in (("by", by), ("fraction", fraction), ("count", count), ("threshold", threshold), ("sizes", sizes), ("both-ends", both_ends), ("seed", seed)):
         words.add(option, value)
     words.add("per-class", _options.flag("per_class", per_class))
     words.add("stratified", _options.flag("stratified", stratified))
