@@ -277,7 +277,7 @@ static const struct option_spec compare_options[] = {
         {"by", "RULE", OPTION_RULE, .take = take_rule,
          .often = true, .help = "The selection, as in portolan select. Default: ambiguous."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
-         .help = "How much it selects. Default: a third; of forgettable and region: rules all."},
+         .help = "How much it selects. Default: a third; of forgettable, region: and group: rules all."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW, .help = "Seed of the rule random. Default: 0."},
         {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
          .group = OPTION_GROUP_HOW, .help = "Where regions are cut: ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "

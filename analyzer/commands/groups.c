@@ -99,7 +99,7 @@ static const struct option_spec options[] = {
         {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION,
          .often = true, .help = "The selection, as in portolan select. Default: forgettable."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1, .excludes = "count forgetting",
-         .often = true, .help = "Select this share of the examples. Default: a third; of forgettable and region: rules all."},
+         .often = true, .help = "Select this share of the examples. Default: a third; of forgettable, region: and group: rules all."},
         {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION, .help = "Select this many examples."},
         {"text-pair", "A,B", OPTION_TEXT, .take = take_text_pair, OF_SELECTION,
          .help = "Summarise word_overlap as well: the words that the texts in fields A and B share, over all of theirs (Jaccard)."},

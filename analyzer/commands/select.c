@@ -177,7 +177,7 @@ const struct command select_command = {
                     "portolan select snli/seed1 --by hard-to-learn --both-ends 0.7 --fraction 0.1 --stratified\n",
         .help = "Prints what the rule ranks first, in rank order; ties go by ascending id. "
                 "Examples that a measure is not defined for come last. forgettable is the set with at least one forgetting event, or never learned: the never learned first, then by forgetting events; all of it unless a size is given. "
-                "So are the regions, each ranked as the rule of its name.\n\n"
+                "So are the regions, each ranked as the rule of its name, and the groups of Data-IQ (Seedat et al. 2022, section 3): easy, confidence 0.75 or more and aleatoric no more than its median; hard, confidence 0.25 or less and aleatoric no more than that; ambiguous, all others. They are ranked by confidence, and ambiguous by aleatoric:desc.\n\n"
                 "Baselines: high-confidence, low-variability, high-correctness and low-correctness (the measure so); forgetting (everybody, the never learned first, then forgetting_events:desc); uncertainty (entropy:desc); least-confidence (max_prob:asc, that is by 1 − max p); k-center (the lowest id, then each time the example whose features are farthest from all chosen; Sener and Savarese 2018).\n\n"
                 "A selection has parts: --mix takes its fractions of the size, --both-ends shares the rest out, and with --per-class or --stratified all this is done within each class. "
                 "What one part has the next passes over, so nobody is there twice, and a mix replaces what the rule ranks last. "

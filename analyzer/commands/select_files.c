@@ -80,8 +80,14 @@ add_size(struct report *report, const struct select_request *request, const stru
 {
 	if (plan->count > 0)
 		report_whole(report, "count", plan->count);
+	else if (plan->smallest)
+		report_text(report, "count", "smallest");
 	else if (plan->has_size)
 		report_real(report, "fraction", plan->fraction);
+	if (plan->offset_count > 0)
+		report_whole(report, "offset", plan->offset_count);
+	else if (plan->offset > 0)
+		report_real(report, "offset", plan->offset);
 	if (plan->published)
 		report_text(report, "sizes", "published");
 	if (request->has_threshold)

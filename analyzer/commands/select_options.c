@@ -22,6 +22,38 @@ take_rule(void *context, char *text)
 	return rule_parse(&request->common, text, &request->plan.rule);
 }
 
+/* N, or the word smallest. */
+static int
+take_count(void *context, char *text)
+{
+	struct select_request *request = context;
+	struct selection_plan *plan = &request->plan;
+
+	plan->smallest = strcmp(text, "smallest") == 0;
+	if (plan->smallest ||
+	    (number_parse_u64(text, strlen(text), &plan->count) && plan->count > 0 && plan->count <= INT64_MAX))
+		return 0;
+	return options_wrong(&request->common, "--count %s: a whole number from 1 to %lld, or smallest, with --per-class",
+	                     text, (long long)INT64_MAX);
+}
+
+/* A share, below 1, or a number of examples. */
+static int
+take_offset(void *context, char *text)
+{
+	struct select_request *request = context;
+	struct selection_plan *plan = &request->plan;
+
+	plan->offset = 0;
+	if (number_parse_u64(text, strlen(text), &plan->offset_count) && plan->offset_count <= INT64_MAX)
+		return 0;
+	plan->offset_count = 0;
+	if (number_parse(text, &plan->offset) && plan->offset >= 0 && plan->offset < 1)
+		return 0;
+	return options_wrong(&request->common,
+	                     "--offset %s: a share of the examples, below 1, or a whole number of them", text);
+}
+
 /* RULE=FRACTION. */
 static int
 take_mix(void *context, char *text)
@@ -143,18 +175,20 @@ static const char *const sizes_names[] = {"rounded", "published", NULL};
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
         {"by", "RULE", OPTION_RULE, .take = take_rule,
-         .often = true, .help = "Choose by ambiguous, hard-to-learn, easy-to-learn, forgettable, random, or MEASURE:asc or MEASURE:desc of any measure. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
+         .often = true, .help = "Choose by ambiguous, hard-to-learn, easy-to-learn, forgettable, random, or MEASURE:asc or MEASURE:desc of any measure. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, group:easy, group:ambiguous, group:hard, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .excludes = "threshold " SIZES,
          .often = true, .help = "Take this fraction of the examples to choose from (rounded half up)."},
-        {"count", "N", OPTION_WHOLE, TO(plan.count), .least = 1, .most = INT64_MAX, .excludes = "threshold " SIZES,
-         .often = true, .help = "Take this many. Without any size: all that the rule ranks."},
+        {"count", "N", OPTION_TEXT, .take = take_count, .excludes = "threshold " SIZES,
+         .often = true, .help = "Take this many. With --per-class also smallest: of each class as many as the smallest has. Without any size: all that the rule ranks."},
         {"threshold", "X", OPTION_REAL, TO(threshold), .excludes = "threshold " SIZES,
          .help = "Take all whose value is X or more; with MEASURE:asc, X or less."},
         {"fractions", "LIST", OPTION_TEXT, .take = take_fractions, .excludes = "threshold " SIZES,
          .group = OPTION_GROUP_OUTPUT, .help = "Take several sizes, as 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
         {"sizes", "WHICH", OPTION_CHOICE, TO(sizes), .choices = sizes_names, .needs = "fraction fractions", .excludes = "per-class stratified",
          .group = OPTION_GROUP_HOW, .help = "How a fraction F of N examples is cut: rounded (half up; the default), or published: int(F N) + 1, and int(F N) of random and --both-ends, as the code published with Swayamdipta et al. 2020 does."},
+        {"offset", "K", OPTION_TEXT, .take = take_offset, .excludes = "both-ends offset",
+         .help = "Pass over what the rule ranks first: this share of the examples there are to choose from (0.1), or so many (100). The size is taken from there on: a window of the ranking (Paul et al. 2021, section 4). With --per-class of each class, with --stratified as the classes are."},
         {"both-ends", "SHARE", OPTION_REAL, TO(plan.top_share), .range = RANGE_FROM_BELOW, .to = 1, .needs = SIZES,
          .help = "Take this share of the selection from the rule's top and the rest from its other end, as 0.7 of hard-to-learn."},
         {"per-class", NULL, OPTION_FLAG, TO(per_class), .needs = SIZES, .excludes = "stratified",
@@ -226,6 +260,8 @@ check_plan(struct select_request *request)
 		return options_wrong(common, "the fractions of --mix are more than 1 together");
 	if (plan->top_share < 1 && !has_ends)
 		return options_wrong(common, "--both-ends: %s has no other end", request->rule);
+	if (plan->smallest && !request->per_class)
+		return options_wrong(common, "--count smallest is for --per-class");
 	if (request->has_threshold && !has_ends)
 		return options_wrong(common, "--threshold: %s has no values", request->rule);
 	return 0;
@@ -301,7 +337,7 @@ static int
 check_rule(struct select_request *request)
 {
 	const struct common_options *common = &request->common;
-	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "regions", "features"};
+	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "offset", "regions", "features"};
 
 	if (request->rule)
 		return 0;

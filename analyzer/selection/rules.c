@@ -1,4 +1,5 @@
 /* rules.c: rules as text, and what they stand for. */
+#include "data_iq.h"
 #include "selection.h"
 
 #include <stdio.h>
@@ -24,6 +25,9 @@ static const struct {
         {"region:ambiguous", {SELECT_REGION, "variability", true, REGION_AMBIGUOUS}},
         {"region:easy-to-learn", {SELECT_REGION, "confidence", true, REGION_EASY}},
         {"region:hard-to-learn", {SELECT_REGION, "confidence", false, REGION_HARD}},
+        {"group:easy", {SELECT_GROUP, "confidence", true, REGION_EASY}},
+        {"group:ambiguous", {SELECT_GROUP, "aleatoric", true, REGION_AMBIGUOUS}},
+        {"group:hard", {SELECT_GROUP, "confidence", false, REGION_HARD}},
 };
 
 const char *const selection_names[] = {
@@ -43,6 +47,9 @@ const char *const selection_names[] = {
         "region:ambiguous",
         "region:easy-to-learn",
         "region:hard-to-learn",
+        "group:easy",
+        "group:ambiguous",
+        "group:hard",
         NULL,
 };
 
@@ -88,6 +95,10 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 	case SELECT_REGION:
 		snprintf(text, room, "the region %s, %s:%s", region_names[rule->region], rule->measure, direction);
 		break;
+	case SELECT_GROUP:
+		snprintf(text, room, "the group %s of Data-IQ, %s:%s", data_iq_names[rule->region], rule->measure,
+		         direction);
+		break;
 	case SELECT_RANDOM:
 		snprintf(text, room, "random, xoshiro256**");
 		break;
@@ -103,7 +114,7 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 bool
 selection_rule_is_set(const struct selection_rule *rule)
 {
-	return rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_REGION;
+	return rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_REGION || rule->kind == SELECT_GROUP;
 }
 
 bool
@@ -129,6 +140,8 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 		request->measures |= MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	if (rule->kind == SELECT_REGION)
 		request->measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY);
+	if (rule->kind == SELECT_GROUP)
+		request->measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_ALEATORIC);
 	if (rule->kind != SELECT_MEASURE)
 		return;
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)

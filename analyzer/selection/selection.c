@@ -7,6 +7,7 @@
  */
 #include "selection.h"
 
+#include "data_iq.h"
 #include "dynamics/arrays.h"
 #include "region_list.h"
 #include "statistics/k_center.h"
@@ -127,17 +128,18 @@ find_values(const struct selection_source *source, const struct selection_rule *
 }
 
 static int
-keep_region(const struct selection_source *source, enum region region, struct ranking *ranking,
+keep_region(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
             struct portolan_error *error)
 {
 	uint8_t *regions;
 	size_t count = 0;
-	int code = region_list(source->dynamics, source->cuts, &regions, error);
+	int code = rule->kind == SELECT_GROUP ? data_iq_list(source->dynamics, &regions, error)
+	                                      : region_list(source->dynamics, source->cuts, &regions, error);
 
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < source->count; i++)
-		if (regions[source->order[i]] == region)
+		if (regions[source->order[i]] == rule->region)
 			ranking->own_list[count++] = source->order[i];
 	ranking->count = count;
 	array_free(regions);
@@ -150,28 +152,26 @@ keep_set(const struct selection_source *source, const struct selection_rule *rul
          struct portolan_error *error)
 {
 	double from = -INFINITY, to = INFINITY;
-	int code = 0;
 
 	ranking->list = source->order;
 	ranking->count = source->count;
-	if (!source->threshold && rule->kind != SELECT_FORGETTABLE && rule->kind != SELECT_REGION)
+	if (!source->threshold && !selection_rule_is_set(rule))
 		return 0;
 	ranking->own_list = array_new(source->count, sizeof(*ranking->own_list), "examples to rank", error);
 	if (!ranking->own_list)
 		return PORTOLAN_E_MEMORY;
 	ranking->list = ranking->own_list;
-	if (rule->kind == SELECT_REGION)
-		code = keep_region(source, rule->region, ranking, error);
-	else if (rule->kind == SELECT_FORGETTABLE)
+	if (rule->kind == SELECT_REGION || rule->kind == SELECT_GROUP)
+		return keep_region(source, rule, ranking, error);
+	if (rule->kind == SELECT_FORGETTABLE)
 		from = 1;
 	else if (rule->descending)
 		from = *source->threshold;
 	else
 		to = *source->threshold;
-	if (rule->kind != SELECT_REGION)
-		ranking->count = selection_keep_within(ranking->values, from, to, source->order, source->count,
-		                                       ranking->own_list);
-	return code;
+	ranking->count =
+	        selection_keep_within(ranking->values, from, to, source->order, source->count, ranking->own_list);
+	return 0;
 }
 
 static int

@@ -17,6 +17,7 @@ enum selection_kind {
 	SELECT_FORGETTABLE, /* the set; ranked as SELECT_FORGETTING */
 	SELECT_FORGETTING,  /* never learned first, then by forgetting events (Toneva et al. 2019) */
 	SELECT_REGION,      /* the set; ranked as the rule of the same name */
+	SELECT_GROUP,       /* the set, of Data-IQ's; ranked by what makes an example one of it */
 	SELECT_RANDOM,
 	SELECT_K_CENTER, /* needs features */
 	SELECT_BY_ID,    /* all there is, by ascending id; has no name */
@@ -24,14 +25,14 @@ enum selection_kind {
 
 struct selection_rule {
 	enum selection_kind kind;
-	char measure[256]; /* SELECT_MEASURE, SELECT_REGION: a measure's name, or a user column's */
+	char measure[256]; /* SELECT_MEASURE, SELECT_REGION, SELECT_GROUP: a measure's name, or a user column's */
 	bool descending;
-	enum region region; /* SELECT_REGION */
+	enum region region; /* SELECT_REGION; SELECT_GROUP: see data_iq.h */
 };
 
 /* Names that stand for a rule: ambiguous, hard-to-learn, …, region:ambiguous, …. */
 extern const char *const selection_names[];
-#define SELECTION_NAMES 16
+#define SELECTION_NAMES 19
 
 /* "ambiguous", "confidence:asc", …; false: neither a name nor MEASURE:asc or MEASURE:desc. */
 bool selection_rule_parse(const char *text, struct selection_rule *rule);

@@ -22,6 +22,7 @@ struct taking {
 	struct classes classes; /* unless ANY */
 	uint32_t *sizes;        /* of the groups */
 	size_t *quotas;         /* the parts', one after the other */
+	size_t *passed;         /* by group: how many that the rule ranks first are still to be passed over */
 	uint8_t *taken;         /* by dense index */
 };
 
@@ -73,6 +74,14 @@ size_of(const struct selection_plan *plan, size_t n)
 	return size_of_fraction(plan, plan->fraction, n);
 }
 
+static size_t
+offset_of(const struct selection_plan *plan, size_t n)
+{
+	if (plan->offset_count > 0)
+		return plan->offset_count < n ? (size_t)plan->offset_count : n;
+	return selection_size(plan->offset, n);
+}
+
 /* What no part can need more than: each passes over those that the others have. */
 static size_t
 limit_of(const struct selection_plan *plan, size_t n, const double *fractions, size_t fraction_count)
@@ -86,7 +95,8 @@ limit_of(const struct selection_plan *plan, size_t n, const double *fractions, s
 
 		most = size > most ? size : most;
 	}
-	return most;
+	most += offset_of(plan, n);
+	return most < n ? most : n;
 }
 
 int
@@ -147,7 +157,8 @@ make_groups(struct taking *taking, struct portolan_error *error)
 	taking->groups = groups;
 	taking->sizes = calloc(groups, sizeof(*taking->sizes));
 	taking->quotas = calloc(groups * taking->part_count, sizeof(*taking->quotas));
-	if (!taking->sizes || !taking->quotas)
+	taking->passed = calloc(groups, sizeof(*taking->passed));
+	if (!taking->sizes || !taking->quotas || !taking->passed)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", groups);
 	taking->taken = array_new(dynamics->ids.rows, 1, "marks", error);
 	if (!taking->taken)
@@ -175,25 +186,40 @@ divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t st
 		quotas[step] = own - quotas[0];
 }
 
-/* How many each part is to take in each of the groups (classes, or all as one), whose sizes are given: quotas[part ×
- * groups + group]; and in all. */
-static int
-share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t groups, size_t *quotas, size_t *asked,
-          struct portolan_error *error)
+static size_t
+smallest_of(const uint32_t *sizes, size_t groups)
 {
-	size_t *shares = calloc(groups, sizeof(*shares)), all = 0;
+	size_t least = SIZE_MAX;
+
+	for (size_t g = 0; g < groups; g++)
+		least = sizes[g] < least ? sizes[g] : least;
+	return least;
+}
+
+/* How many each part is to take in each of the groups (classes, or all as one), and how many the rule passes over there;
+ * and how many are asked for in all. */
+static int
+share_out(struct taking *taking, size_t *asked, struct portolan_error *error)
+{
+	const struct selection_plan *plan = taking->plan;
+	const uint32_t *sizes = taking->sizes;
+	size_t groups = taking->groups, smallest = smallest_of(sizes, groups), all = 0;
+	size_t *shares = calloc(groups, sizeof(*shares));
 
 	if (!shares)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", groups);
 	for (size_t g = 0; g < groups; g++) {
-		shares[g] = size_of(plan, sizes[g]);
+		shares[g] = plan->smallest ? smallest : size_of(plan, sizes[g]);
+		taking->passed[g] = offset_of(plan, sizes[g]);
 		all += sizes[g];
 	}
-	if (plan->classes == SELECTION_CLASSES_STRATIFIED)
+	if (plan->classes == SELECTION_CLASSES_STRATIFIED) {
 		selection_share_out(sizes, groups, size_of(plan, all), shares);
+		selection_share_out(sizes, groups, offset_of(plan, all), taking->passed);
+	}
 	*asked = 0;
 	for (size_t g = 0; g < groups; g++) {
-		divide(plan, shares[g], quotas + g, groups);
+		divide(plan, shares[g], taking->quotas + g, groups);
 		*asked += shares[g];
 	}
 	free(shares);
@@ -201,16 +227,22 @@ share_out(const struct selection_plan *plan, const uint32_t *sizes, size_t group
 }
 
 static size_t
-take_part(struct taking *taking, size_t *quotas, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
+take_part(struct taking *taking, size_t part, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
 {
-	for (size_t r = 0; r < n; r++) {
-		size_t *quota = &quotas[group_of(taking, ranked[r])];
+	size_t *quotas = taking->quotas + part * taking->groups;
 
-		if (*quota == 0 || taking->taken[ranked[r]])
+	for (size_t r = 0; r < n; r++) {
+		size_t group = group_of(taking, ranked[r]);
+
+		if (part == 0 && taking->passed[group] > 0) {
+			taking->passed[group]--;
+			continue;
+		}
+		if (quotas[group] == 0 || taking->taken[ranked[r]])
 			continue;
 		taking->taken[ranked[r]] = 1;
 		chosen[used++] = ranked[r];
-		--*quota;
+		quotas[group]--;
 	}
 	return used;
 }
@@ -229,16 +261,16 @@ selection_plan_take(const struct selection_plan *plan, const struct selection_so
 	taking.part_count = selection_plan_parts(plan, rules);
 	code = make_groups(&taking, error);
 	if (code >= 0)
-		code = share_out(plan, taking.sizes, taking.groups, taking.quotas, asked, error);
+		code = share_out(&taking, asked, error);
 	if (code >= 0) {
 		list = array_new(*asked, sizeof(*list), "chosen examples", error);
 		code = list ? 0 : PORTOLAN_E_MEMORY;
 	}
 	for (size_t p = 0; p < taking.part_count && code >= 0; p++)
-		used = take_part(&taking, taking.quotas + p * taking.groups, ranking->lists[p], ranking->counts[p],
-		                 list, used);
+		used = take_part(&taking, p, ranking->lists[p], ranking->counts[p], list, used);
 	free(taking.sizes);
 	free(taking.quotas);
+	free(taking.passed);
 	array_free(taking.taken);
 	classes_free(&taking.classes);
 	if (code < 0)

@@ -24,6 +24,9 @@ struct selection_plan {
 	double fraction; /* of the source's examples, when count is 0 */
 	bool published;  /* fractions are cut as the code published with Swayamdipta et al. 2020 cuts them */
 	uint64_t count;
+	bool smallest;         /* in place of a count, of EACH: that of the smallest class */
+	double offset;         /* passed over: what the rule ranks first, as a share of the source's examples, */
+	uint64_t offset_count; /* or, unless it is 0, so many; of EACH in each class, STRATIFIED as the classes are */
 	double top_share; /* of what is the rule's own: from its top; the rest from its other end. 1: all */
 	enum selection_classes classes;                  /* not ANY: needs a size. Examples without label are a class */
 	struct selection_mix mixes[SELECTION_MIXES_MAX]; /* need a size */

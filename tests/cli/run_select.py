@@ -101,26 +101,38 @@ class Reference:
             pool = pool[member[pool]]
             name, sign = RULES[rule[7:]]
             key = sign * t[name][pool]
+        elif rule.startswith("group:"):
+            a, c = t["aleatoric"], t["confidence"]
+            certain = a <= np.percentile(a, 50)
+            easy, hard = certain & (c >= 0.75), certain & (c <= 0.25)
+            member, key = {"easy": (easy, -c), "hard": (hard, c), "ambiguous": (~easy & ~hard, -a)}[rule[6:]]
+            pool = pool[member[pool]]
+            key = key[pool]
         else:
             name, sign = RULES[rule]
             key = sign * self.values(name)[pool]
         key = -key if reverse else key
         return pool[np.argsort(key, kind="stable")]  # NaN sorts last
 
-    def take(self, rule, size, ends=None, mixes=(), classes=None, **options):
-        """`size` gives the size for a number of examples; classes: None, "each", "stratified"."""
+    def shared(self, size, groups, classes):
+        """The size of each group."""
+        if classes != "stratified":
+            return [size(len(group)) for group in groups]
+        exact = [size(len(self.pool)) * len(group) / len(self.pool) for group in groups]
+        sizes = [int(np.floor(x + 1e-9)) for x in exact]
+        rest = np.argsort([-round(x - s, 9) for x, s in zip(exact, sizes)], kind="stable")
+        for g in rest[: size(len(self.pool)) - sum(sizes)]:
+            sizes[g] += 1
+        return sizes
+
+    def take(self, rule, size, ends=None, mixes=(), classes=None, offset=lambda n: 0, **options):
+        """`size` gives the size for a number of examples, `offset` how many are passed over; classes: None, "each", "stratified"."""
         groups = [self.pool]
         gold = self.table["gold"][self.pool]
         labels = np.unique(gold)
         if classes:
             groups = [self.pool[gold == label] for label in labels]
-        sizes = [size(len(group)) for group in groups]
-        if classes == "stratified":
-            exact = [size(len(self.pool)) * len(group) / len(self.pool) for group in groups]
-            sizes = [int(np.floor(x + 1e-9)) for x in exact]
-            rest = np.argsort([-round(x - s, 9) for x, s in zip(exact, sizes)], kind="stable")
-            for g in rest[: size(len(self.pool)) - sum(sizes)]:
-                sizes[g] += 1
+        sizes, passed = self.shared(size, groups, classes), self.shared(offset, groups, classes)
         parts = [(self.ranked(rule, **options), []), (self.ranked(rule, reverse=True, **options) if ends else [], [])]
         for other, fraction in mixes:
             parts.append((self.ranked(other, **options), [min(rounded(fraction * s), s) for s in sizes]))
@@ -128,10 +140,13 @@ class Reference:
         parts[0][1].extend(rounded((ends or 1) * s) for s in own)
         parts[1][1].extend(s - q for s, q in zip(own, parts[0][1]))
         chosen, taken = [], set()
-        for ranked, quotas in parts:
+        for part, (ranked, quotas) in enumerate(parts):
             quotas = list(quotas)
             for i in ranked:
                 g = int(np.searchsorted(labels, self.table["gold"][i])) if classes else 0
+                if part == 0 and passed[g] > 0:
+                    passed[g] -= 1
+                    continue
                 if quotas[g] > 0 and i not in taken:
                     quotas[g] -= 1
                     taken.add(i)
@@ -167,7 +182,7 @@ class Checker:
 
     def rules(self):
         r = self.reference
-        sets = ["forgettable", "region:ambiguous", "region:easy-to-learn", "region:hard-to-learn"]
+        sets = ["forgettable", "region:ambiguous", "region:easy-to-learn", "region:hard-to-learn", "group:easy", "group:ambiguous", "group:hard"]
         for rule in list(RULES) + ["forgetting", "random"] + sets:
             self.same(f"--by {rule}", r.ranked(rule))
             for fraction in (0.01, 0.33, 0.5):
@@ -185,8 +200,32 @@ class Checker:
                           r.take(rule, lambda n: rounded(0.33 * n), ends=share or 1e-12))
             self.same(f"--by {rule} --fraction 0.9 --both-ends 0.7 --stratified --mix random=0.2",
                       r.take(rule, lambda n: rounded(0.9 * n), ends=0.7, classes="stratified", mixes=(("random", 0.2),)))
-        for rule in sets[1:]:
+        for rule in sets[1:4]:
             self.same(f"--by {rule} --regions 0.28,0.45", r.ranked(rule, cuts=(0.28, 0.45)))
+
+    def windows(self):
+        """What the rule ranks first is passed over, of everybody, of each class, or of the classes as they are."""
+        r = self.reference
+        for rule in ("el2n:desc", "ambiguous", "forgetting", "random", "region:easy-to-learn", "group:ambiguous"):
+            self.same(f"--by {rule} --offset 0", r.ranked(rule))
+            for text, offset in (("0.1", lambda n: rounded(0.1 * n)), ("0.98", lambda n: rounded(0.98 * n)), ("33", lambda n: min(33, n))):
+                self.same(f"--by {rule} --offset {text}", r.ranked(rule)[offset(r.n):])
+                for classes, option in ((None, ""), ("each", "--per-class"), ("stratified", "--stratified")):
+                    self.same(f"--by {rule} --fraction 0.3 --offset {text} {option} --mix low-variability=0.2",
+                              r.take(rule, lambda n: rounded(0.3 * n), classes=classes, offset=offset, mixes=(("low-variability", 0.2),)))
+
+    def smallest(self):
+        """As many of each class as the smallest class has, of those to choose from."""
+        r, everybody, random = self.reference, self.reference.pool, np.random.default_rng(3)
+        gold = r.table["gold"]
+        with open("unequal.txt", "w") as file:
+            r.pool = np.flatnonzero(random.random(r.n) < (1 + gold) / 6)
+            file.write("\n".join(self.ids[r.pool]))
+        counts = np.bincount(gold[r.pool])
+        assert len(set(counts)) > 1
+        for rule in ("ambiguous", "random", "group:ambiguous"):
+            self.same(f"--by {rule} --only unequal.txt --per-class --count smallest", r.take(rule, lambda n: counts.min(), classes="each"))
+        r.pool = everybody
 
     def published_sizes(self):
         """As allenai/cartography cuts a ranking, two ends of one, and a random sample: products of doubles, cut to integers."""
@@ -337,7 +376,7 @@ def main():
         stores.make_store(maker, "store", [run[0] for run in runs + more])
         for run in runs:
             checker = Checker(portolan, run[0]["name"])
-            for part in (checker.rules, checker.published_sizes, checker.thresholds, checker.lists, checker.cover, checker.arrays, checker.files):
+            for part in (checker.rules, checker.windows, checker.smallest, checker.published_sizes, checker.thresholds, checker.lists, checker.cover, checker.arrays, checker.files):
                 part()
             checks += checker.checks
         checks += together(portolan, ["complete", "again"]) + together(portolan, ["again", "few", "complete"])

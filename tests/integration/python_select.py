@@ -40,6 +40,10 @@ def printed(store, *words):
     ({"by": "easy-to-learn", "count": 10, "both_ends": 0.7, "epochs": (1, None)},
      ["--by", "easy-to-learn", "--count", 10, "--both-ends", 0.7, "--epochs", "1:"]),
     ({"by": "region:ambiguous", "regions": (0.2, 0.5)}, ["--by", "region:ambiguous", "--regions", "0.2,0.5"]),
+    ({"by": "ambiguous", "fraction": 0.33, "sizes": "published"}, ["--by", "ambiguous", "--fraction", 0.33, "--sizes", "published"]),
+    ({"by": "ambiguous", "fraction": 0.2, "offset": 0.1}, ["--by", "ambiguous", "--fraction", 0.2, "--offset", 0.1]),
+    ({"by": "group:ambiguous", "count": 5, "offset": 3}, ["--by", "group:ambiguous", "--count", 5, "--offset", 3]),
+    ({"by": "ambiguous", "count": "smallest", "per_class": True}, ["--by", "ambiguous", "--count", "smallest", "--per-class"]),
     ({"by": "ambiguous", "with_": "again"}, ["--by", "ambiguous", "--with", "again"]),
 ])
 def test_it_is_what_the_command_prints(store, ids, given, words):

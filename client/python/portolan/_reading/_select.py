@@ -69,12 +69,13 @@ def select(
     run: str | Run,
     by: str | None = None,
     fraction: float | None = None,
-    count: int | None = None,
+    count: int | str | None = None,
     *,
     store: str | os.PathLike[str] | None = None,
     epochs: Epochs | None = None,
     threshold: float | None = None,
     sizes: str | None = None,
+    offset: float | None = None,
     both_ends: float | None = None,
     per_class: bool = False,
     stratified: bool = False,
@@ -93,11 +94,12 @@ def select(
     Args:
         run: the run; or an open Run, whose observations are waited for first.
         by: the rule: ``"ambiguous"``, ``"hard-to-learn"``, ``"easy-to-learn"``, ``"forgettable"``, ``"random"``, ``"variability:desc"``, ... any
-            measure with asc or desc, ``"region:ambiguous"``, ... or a baseline.
+            measure with asc or desc, ``"region:ambiguous"``, ... ``"group:easy"``, ... or a baseline.
         fraction: how many, as a share of the examples there are to choose from, above 0, up to 1; or
-        count: how many; or
+        count: how many, or with per_class ``"smallest"``: as many as the smallest class has; or
         threshold: all whose value is this or more (with asc: or less). Without any of them: all that the rule ranks.
         sizes: how a fraction is cut: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as the code published with Swayamdipta et al. 2020.
+        offset: pass over what the rule ranks first: a share below 1 of the examples, or so many.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
         both_ends: this share from the rule's top, the rest from its other end.
@@ -126,7 +128,8 @@ def select(
     name, folder = _measures.locate(run, store)
     words = _words.Words()
     words += ["select", "--with-measures", "--format", "npy", "--store", folder, *_measures.epoch_words(epochs)]
-    for option, value in (("by", by), ("fraction", fraction), ("count", count), ("threshold", threshold), ("sizes", sizes), ("both-ends", both_ends), ("seed", seed)):
+    asked = {"by": by, "fraction": fraction, "count": count, "threshold": threshold, "sizes": sizes, "offset": offset, "both-ends": both_ends, "seed": seed}
+    for option, value in asked.items():
         words.add(option, value)
     words.add("per-class", _options.flag("per_class", per_class))
     words.add("stratified", _options.flag("stratified", stratified))

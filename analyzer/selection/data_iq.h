@@ -1,0 +1,20 @@
+/*
+ * data_iq.h: the groups of Data-IQ (Seedat et al. 2022, section 3), where a rule selects by them.
+ *
+ * With c the confidence, a the aleatoric uncertainty and m the median of a over the run's examples, as numpy.percentile() has
+ * it: easy c ≥ 0.75 and a ≤ m, hard c ≤ 0.25 and a ≤ m, all others ambiguous. So the code published with the paper has them
+ * (seedatnabeel/Data-IQ, src/utils/exp3_helpers.py).
+ */
+#ifndef DATA_IQ_H
+#define DATA_IQ_H
+
+#include "dynamics/dynamics.h"
+#include "regions.h"
+
+extern const char *const data_iq_names[REGION_COUNT];
+
+/* Of every observed example, by dense index: enum region, for easy, ambiguous and hard; the caller's to array_free(). Needs
+ * confidence and aleatoric. PORTOLAN_E_MEMORY. */
+int data_iq_list(const struct dynamics *dynamics, uint8_t **groups, struct portolan_error *error);
+
+#endif
