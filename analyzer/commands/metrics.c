@@ -143,8 +143,10 @@ const struct command metrics_command = {
                     "portolan metrics snli/seed1 --format cartography -o td_metrics.jsonl\n"
                     "ten million examples with shuffled ids, in little memory\n"
                     "portolan metrics big --max-memory 256M -o measures.npy\n",
-        .help = "Prints one line per example observed in the epochs, by ascending id: id, gold (class index), epochs (observed), confidence, variability, correctness (a fraction), forgetting_events, never_learned, first_learned, threshold_closeness, variability_ci, always_right_after, always_wrong_after, then, as far as the run has the signals, aum, el2n, aleatoric, entropy, max_prob and the means of your own columns, and label where the run names its classes. "
+        .help = "Prints one line per example observed in the epochs, by ascending id: id, gold (class index), epochs (observed), confidence, variability, correctness (a fraction), forgetting_events, never_learned, first_learned, threshold_closeness, variability_ci, always_right_after, always_wrong_after, then, as far as the run has the signals, aum, el2n, aleatoric, entropy, max_prob, loss and the means of your own columns, and label where the run names its classes. "
                 "Empty means: not defined for this example.\n\n"
+                "loss is the mean of -ln p of the gold label, the cross-entropy; a probability of 0 counts as 2^-150, the least that it may have been. "
+                "el2n is the L2 norm of the error (Paul et al. 2021, section 2); its L1 form is 2 (1 - p), so 2 (1 - confidence), and its order that of confidence:asc.\n\n"
                 "Numbers are as short as can be while reading back exactly. jsonl has null for what is empty. npy is one structured array with the same fields; whole numbers that may be empty are -1 there, others NaN.\n\n"
                 "cartography writes guid, index (order of first appearance), threshold_closeness, confidence, variability, correctness (a count) and forgetfulness (forgetting events; 1000: never learned), as td_metrics.jsonl has them. aum writes sample_id and aum, as aum_values.csv has them, by ascending id; examples without are left out.\n\n"
                 "In npy, ids and labels that are text are as wide as the longest, 4 bytes a character. "

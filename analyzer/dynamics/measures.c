@@ -11,6 +11,7 @@
  */
 #include "measures.h"
 
+#include "log_product.h"
 #include "measures_complete.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_ALEATORIC] = {"aleatoric", false, false, 0},
         [MEASURE_ENTROPY] = {"entropy", false, true, COLUMN(STORE_ENTROPY)},
         [MEASURE_MAX_PROB] = {"max_prob", false, true, COLUMN(STORE_MAX_PROB)},
+        [MEASURE_LOSS] = {"loss", false, false, 0},
 };
 
 /* 64 rows of a block; `valid` has a bit for each that exists. */
@@ -199,6 +201,23 @@ tile_aleatoric(const struct tile *tile, const double *counts, double *mean)
 }
 
 static void
+tile_loss(const struct tile *tile, const double *counts, double *mean)
+{
+	double one[TILE], p[TILE], mantissas[TILE];
+	int64_t exponents[TILE] = {0};
+
+	tile_fill(one, 1);
+	tile_fill(mantissas, 1);
+	for (size_t e = 0; e < tile->block->epoch_count; e++) {
+		tile_load(tile, e, STORE_GOLD_PROB, tile_present(tile, e, STORE_GOLD_PROB), one, p);
+		for (unsigned r = 0; r < TILE; r++)
+			log_product_multiply(&mantissas[r], &exponents[r], p[r]);
+	}
+	for (unsigned r = 0; r < TILE; r++)
+		mean[r] = log_product_loss(mantissas[r], exponents[r]) / counts[r];
+}
+
+static void
 tile_el2n(const struct tile *tile, double *mean)
 {
 	double zero[TILE] = {0}, one[TILE], p[TILE], others[TILE], counts[TILE];
@@ -249,6 +268,10 @@ tile_probabilities(const struct tile *tile, double *const out[MEASURE_COUNT])
 	if (out[MEASURE_ALEATORIC]) {
 		tile_aleatoric(tile, counts, values);
 		tile_store(tile, out[MEASURE_ALEATORIC], values);
+	}
+	if (out[MEASURE_LOSS]) {
+		tile_loss(tile, counts, values);
+		tile_store(tile, out[MEASURE_LOSS], values);
 	}
 }
 

@@ -21,6 +21,7 @@
  *   aleatoric           mean of p (1 − p)                               Seedat et al. 2022
  *   entropy             mean of −Σ p_k ln p_k
  *   max_prob            mean of the largest p_k; 1 − max_prob is the uncertainty of least-confidence sampling
+ *   loss                mean of −ln p, the cross-entropy; a p that is 0 counts as 2^-150, below which float32 has none
  */
 #ifndef MEASURES_H
 #define MEASURES_H
@@ -44,6 +45,7 @@ enum measure {
 	MEASURE_ALEATORIC,
 	MEASURE_ENTROPY,
 	MEASURE_MAX_PROB,
+	MEASURE_LOSS,
 	MEASURE_COUNT,
 };
 #define MEASURE_BIT(measure) (UINT32_C(1) << (measure))

@@ -12,6 +12,8 @@
  */
 #include "measures_complete.h"
 
+#include "log_product.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -197,6 +199,21 @@ learning(const struct complete *c, size_t at, unsigned words, unsigned planes, b
 }
 
 INLINE void
+losses(const struct complete *c, size_t at)
+{
+	double mantissas[ROWS], *to = c->out[MEASURE_LOSS] + at;
+	int64_t exponents[ROWS] = {0};
+
+	for (unsigned r = 0; r < ROWS; r++)
+		mantissas[r] = 1;
+	for (size_t e = 0; e < c->epochs; e++)
+		for (unsigned r = 0; r < ROWS; r++)
+			log_product_multiply(&mantissas[r], &exponents[r], (double)c->gold_prob[e][at + r]);
+	for (unsigned r = 0; r < ROWS; r++)
+		to[r] = log_product_loss(mantissas[r], exponents[r]) / c->count;
+}
+
+INLINE void
 probabilities(const struct complete *c, size_t at)
 {
 	double mean[ROWS] = {0}, variance[ROWS] = {0}, uncertain[ROWS] = {0};
@@ -244,6 +261,8 @@ probabilities(const struct complete *c, size_t at)
 		for (unsigned r = 0; r < ROWS; r++)
 			out[MEASURE_ALEATORIC][at + r] = uncertain[r] / count;
 	}
+	if (out[MEASURE_LOSS])
+		losses(c, at);
 }
 
 /* Of `words` words of rows. */

@@ -60,6 +60,7 @@ def numpy_measures(gold_prob, correct, dtype, path):
         "threshold_closeness": confidence * (1 - confidence),
         "variability_ci": np.sqrt(variance + variance * variance / (epochs - 1)),
         "aleatoric": (p * (1 - p)).mean(axis=0),
+        "loss": -np.log(np.maximum(p, 2.0**-150)).mean(axis=0),
     }
     wrong_from_end = (~correct)[::-1].argmax(axis=0)
     right_from_end = correct[::-1].argmax(axis=0)

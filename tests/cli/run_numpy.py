@@ -86,7 +86,7 @@ def expected(holds, epochs):
         "threshold_closeness": c * (1 - c), "variability_ci": ci, "always_right_after": steps[:, 2],
         "always_wrong_after": steps[:, 3], "aum": mean(holds["margin"]),
         "el2n": mean(np.sqrt((1 - p) ** 2 + holds["other_sq"])), "aleatoric": mean(p * (1 - p)),
-        "entropy": mean(holds["entropy"]), "max_prob": mean(holds["max_prob"]),
+        "entropy": mean(holds["entropy"]), "max_prob": mean(holds["max_prob"]), "loss": mean(-np.log(np.maximum(p, 2.0 ** -150))),
         "custom": mean(holds["custom"]),
     }
 
@@ -126,7 +126,7 @@ class Checker:
         assert (table["id"] == ids[order]).all() and (table["gold"] == gold[order]).all(), f"{what}: ids or labels"
         held = [name for name in want if name in table.dtype.names]
         signals = [k for k in ("margin", "other_sq", "entropy", "max_prob", "custom") if not np.isnan(part[k]).all()]
-        assert len(held) == 12 + len(signals), f"{what}: columns {table.dtype.names}"
+        assert len(held) == 13 + len(signals), f"{what}: columns {table.dtype.names}"
         for name in held:
             self.same(name, table[name], want[name][order], what)
         self.texts(words, table, held, what)

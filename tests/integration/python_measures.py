@@ -64,13 +64,14 @@ def expected(logits, gold, seen):
             "aum": (z[:, gold[i]] - others.max(axis=1)).mean(),
             "el2n": np.sqrt(((p - one_hot) ** 2).sum(axis=1)).mean(),
             "aleatoric": (gold_prob * (1 - gold_prob)).mean(),
+            "loss": -np.log(gold_prob).mean(),
             "entropy": -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1).mean(),
         }
 
 
 EXACT = ("epochs", "gold", "correctness", "forgetting_events", "never_learned")
 EPOCHS_OR_EMPTY = ("first_learned", "always_right_after", "always_wrong_after")
-CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "aum": 10}
+CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "loss": 10, "aum": 10}
 
 
 def check(m, ids, rows):

@@ -94,6 +94,8 @@ test_hand_table(void **state)
 	assert_close(table->out[MEASURE_VARIABILITY_CI][0], sqrt(0.05 + 0.05 * 0.05 / 3), 1e-7);
 	assert_close(table->out[MEASURE_THRESHOLD_CLOSENESS][0], 0.25, 1e-7);
 	assert_close(table->out[MEASURE_ALEATORIC][0], (0.16 + 0.16 + 0.24 + 0.24) / 4, 1e-7);
+	assert_close(table->out[MEASURE_LOSS][0], -log(0.2 * 0.8 * 0.4 * 0.6) / 4, 1e-7);
+	assert_true(table->out[MEASURE_LOSS][1] == -log(0.25));
 	assert_true(table->out[MEASURE_CORRECTNESS][0] == 0.5);
 	assert_true(table->out[MEASURE_FORGETTING_EVENTS][0] == 1);
 	assert_true(table->out[MEASURE_NEVER_LEARNED][0] == 0);
@@ -147,6 +149,32 @@ test_nearly_equal(void **state)
 	free(table);
 }
 
+/* Losses of more epochs than a product of doubles could hold; of probabilities that float32 has as 0; and next to 1, where the
+ * logarithm of the product must keep its digits. */
+static void
+test_loss(void **state)
+{
+	struct table *table = table_new(4, EPOCHS_MAX);
+	double near = 0;
+
+	(void)state;
+	for (size_t e = 0; e < EPOCHS_MAX; e++) {
+		float p = 1 - (float)(e + 1) * 0x1p-23f;
+
+		observe(table, e, 0, 1e-38f, false);
+		observe(table, e, 1, 0, false);
+		observe(table, e, 2, p, true);
+		observe(table, e, 3, 1, true);
+		near -= log((double)p);
+	}
+	compute(table, WITHOUT_SIGNALS);
+	assert_close(table->out[MEASURE_LOSS][0] / -log((double)1e-38f), 1, 1e-15);
+	assert_close(table->out[MEASURE_LOSS][1], 150 * log(2), 1e-12);
+	assert_close(table->out[MEASURE_LOSS][2] / (near / EPOCHS_MAX), 1, 1e-9);
+	assert_true(table->out[MEASURE_LOSS][3] == 0 && !signbit(table->out[MEASURE_LOSS][3]));
+	free(table);
+}
+
 /* Whole tiles take another way than partial ones; both must agree with arithmetic row by row. */
 static void
 test_tiles(void **state)
@@ -161,12 +189,13 @@ test_tiles(void **state)
 				observe(table, e, r, (float)((r * 7 + e * 13) % 101) / 100.0f, (r + e) % 2 == 0);
 	compute(table, WITHOUT_SIGNALS);
 	for (uint32_t r = 0; r < rows; r++) {
-		double sum = 0, squares = 0, mean;
+		double sum = 0, squares = 0, losses = 0, mean;
 		unsigned n = 0, right = 0;
 
 		for (size_t e = 0; e < 5; e++) {
 			if (table->present[e][r / 64] >> r % 64 & 1) {
 				sum += (double)table->p[e][r];
+				losses -= log(fmax((double)table->p[e][r], 0x1p-150));
 				right += (r + e) % 2 == 0;
 				n++;
 			}
@@ -177,6 +206,7 @@ test_tiles(void **state)
 				squares += ((double)table->p[e][r] - mean) * ((double)table->p[e][r] - mean);
 		assert_true(table->out[MEASURE_EPOCHS][r] == n);
 		assert_close(table->out[MEASURE_CONFIDENCE][r], mean, 1e-15);
+		assert_close(table->out[MEASURE_LOSS][r], losses / n, 1e-14);
 		assert_close(table->out[MEASURE_VARIABILITY][r], sqrt(squares / n), 1e-15);
 		assert_true(table->out[MEASURE_CORRECTNESS][r] == (double)right / n);
 	}
@@ -276,7 +306,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_hand_table),   cmocka_unit_test(test_one_epoch_and_none),
-	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_tiles),
+	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
+	        cmocka_unit_test(test_tiles),
 	        cmocka_unit_test(test_complete),     cmocka_unit_test(test_signals),
 	        cmocka_unit_test(test_first_epoch),
 	};

@@ -2,7 +2,8 @@
 
 The data are shuffled once, by example, and sorted within: what follows (which observation of an epoch stays, what came before it, sums) goes
 through the sorted rows and holds one example at a time. Sums are added up in the order of the epochs, the variance in a second pass, as the
-analyzer does: so the numbers are the same to the last bit, and ties in a selection are the same ties.
+analyzer does: so the numbers are the same to the last bit, and ties in a selection are the same ties. (But loss, for which there is a logarithm
+of each probability here, and one of their product there.)
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _OURS = ("run", *_NEEDED, *_SIGNALS, "gold", *_ADDED)
 _RESERVED = (
     "id", "gold", "label", "epochs", "confidence", "variability", "correctness", "forgetting_events", "never_learned", "first_learned",
     "threshold_closeness", "variability_ci", "always_right_after", "always_wrong_after", "aum", "el2n", "aleatoric", "entropy", "max_prob",
+    "loss",
 )  # fmt: skip
 
 
@@ -99,6 +101,7 @@ def _sums(rows: DataFrame) -> list[Column]:
         F.avg(p).alias("confidence"),
         F.avg((p - mean) * (p - mean)).alias("variance"),
         F.avg(p * (1 - p)).alias("aleatoric"),
+        F.avg(-F.log(F.greatest(p, F.lit(2.0**-150)))).alias("loss"),
         F.count_if(right).alias("right"),
         F.count_if(F.col("portolan_before") & ~right).alias("forgetting_events"),
         F.min(F.when(right, epoch)).alias("first_learned"),
@@ -149,7 +152,7 @@ def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
         F.when(epochs > 1, F.sqrt(variance + variance * variance / (epochs - 1))).alias("variability_ci"),
         F.when(is_right, right_since).cast("int").alias("always_right_after"),
         F.when(~is_right, wrong_since).cast("int").alias("always_wrong_after"),
-        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob") if name in sums.columns),
+        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "loss") if name in sums.columns),
     ]
     used = {"id", "run", "gold", "right", "variance", "right_since", "wrong_since", *_RESERVED}
     columns += [name_of(name) for name in sums.columns if name not in used]
