@@ -33,6 +33,7 @@ static const char *const average_formats[] = {"csv", "tsv", "jsonl", "npy", NULL
 struct compare {
 	struct common_options common;
 	int show, format; /* −1: not given */
+	int never_learned; /* enum never_learned */
 	struct selection_rule rule;
 	const char *rule_text;
 	double fraction;
@@ -250,7 +251,7 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 	struct aggregate_report report;
 	struct dynamics dynamics;
 	int status = dynamics_load_aggregate(&dynamics, common, common->operands, (size_t)common->operand_count,
-	                                     &request, &report, error);
+	                                     &request, (enum never_learned)compare->never_learned, &report, error);
 
 	if (status < 0)
 		return status;
@@ -287,12 +288,15 @@ static const struct option_spec compare_options[] = {
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true, .help = "Draw the curve of --early-stopping: FILE.png, FILE.svg or FILE.pdf."},
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
          .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the runs as one table of measures, one line per example that all have."},
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .needs = "average", .group = OPTION_GROUP_HOW,
+         .help = "What an example counts as forgetting events in each run that never learned it, as for portolan select. Default: epochs."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
          .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
         {0},
 };
 
-static const struct compare defaults = {.show = -1, .format = -1, .rule_text = "ambiguous"};
+static const struct compare defaults = {
+        .show = -1, .format = -1, .never_learned = NEVER_LEARNED_EPOCHS, .rule_text = "ambiguous"};
 
 const struct command compare_command = {
         .name = "compare",
@@ -316,7 +320,7 @@ const struct command compare_command = {
                 "The selection is made among the examples that both runs have.\n\n"
                 "With --early-stopping (Swayamdipta et al. 2020, Fig. 6): epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman; one run is enough. "
                 "--json has all of it, early stopping where asked for.\n\n"
-                "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums, never_learned is 1 where no run learned the example. "
+                "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums (the latter with the epochs of each run that never learned the example: Toneva et al. 2019; see --never-learned), never_learned is 1 where no run learned the example. "
                 "The gold label is the first run's.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,

@@ -56,6 +56,10 @@ check(void *context, struct portolan_error *error)
 		selection_rule_parse(groups->rule_text, &groups->rule);
 	if (!option_given(common, "fraction"))
 		groups->fraction = NAN;
+	if (groups->never_learned < 0)
+		groups->never_learned = groups->rule.kind == SELECT_FORGETTING && !groups->forgetting
+		                                ? NEVER_LEARNED_EPOCHS
+		                                : NEVER_LEARNED_FLAG;
 	return format_choose_rows(common, &groups->format);
 }
 
@@ -75,6 +79,8 @@ run(void *context, struct portolan_error *error)
 		code = dynamics_load(&groups->dynamics, &groups->common, groups->common.operands[0], &request, error);
 	if (code < 0)
 		return code;
+	if (!groups->forgetting)
+		never_learned_count(&groups->dynamics, (enum never_learned)groups->never_learned);
 	code = groups->forgetting ? groups_count_forgetting(groups, error) : groups_summarise(groups, error);
 	if (code >= 0) {
 		verdict_report_variability(&groups->dynamics, request.measures);
@@ -113,12 +119,14 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_HOW, .help = "For the samples, and the rule random. Default: 0."},
         {"forgetting", NULL, OPTION_FLAG, TO(forgetting),
          .often = true, .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .group = OPTION_GROUP_HOW,
+         .help = "What an example that was never learned counts as forgetting events: flag (none), 1000, epochs (the number of epochs read), infinity, or 0; with --forgetting it stands in that row. Default: epochs for the rule forgetting, else flag."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting",
          .help = "With --forgetting, draw that too; .png, .svg or .pdf."},
         {0},
 };
 
-static const struct groups defaults = {.level = LEVEL, .replicates = REPLICATES, .rule_text = "forgettable"};
+static const struct groups defaults = {.level = LEVEL, .replicates = REPLICATES, .never_learned = -1, .rule_text = "forgettable"};
 
 const struct command groups_command = {
         .name = "groups",

@@ -3,6 +3,8 @@
 
 #include "output/rows.h"
 
+#include <math.h>
+
 static const char *
 label_of(const struct dynamics *dynamics, const struct summary_row *row)
 {
@@ -102,25 +104,58 @@ groups_write(const struct groups *groups, const struct columns *attributes, cons
 	                           : write_table(groups, list, count, error);
 }
 
+/* How many forgetting events the never learned count as, by --never-learned. */
+static double
+never_learned_events(const struct groups *groups)
+{
+	double number = never_learned_number((enum never_learned)groups->never_learned, groups->dynamics.epoch_count);
+
+	return isnan(number) ? 0 : number;
+}
+
+/* The examples with k forgetting events, as they are counted. */
+static uint64_t
+bin_of(const struct forgetting *forgetting, size_t k, double never_learned)
+{
+	uint64_t examples = forgetting->histogram[k];
+
+	if (k == 0)
+		examples -= forgetting->never_learned;
+	return examples + ((double)k == never_learned ? forgetting->never_learned : 0);
+}
+
+static void
+add_bin(struct rows *rows, double events, uint64_t examples, uint64_t never_learned, const struct forgetting *forgetting)
+{
+	if (rows->columns[0].kind == ROWS_REAL)
+		rows_real_or_infinite(rows, events);
+	else
+		rows_whole(rows, (uint64_t)events);
+	rows_whole(rows, examples);
+	rows_real(rows, (double)examples / (double)forgetting->examples);
+	rows_whole(rows, never_learned);
+}
+
+/* What the never learned count as may lie beyond the last bin: a row of its own. */
 static int
 write_histogram(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {
-	static const struct rows_column bins[] = {{"forgetting_events", ROWS_WHOLE},
-	                                          {"examples", ROWS_WHOLE},
-	                                          {"share", ROWS_REAL},
-	                                          {"never_learned", ROWS_WHOLE}};
+	double never = never_learned_events(groups);
+	const struct rows_column bins[] = {{"forgetting_events", isinf(never) ? ROWS_REAL : ROWS_WHOLE},
+	                                   {"examples", ROWS_WHOLE},
+	                                   {"share", ROWS_REAL},
+	                                   {"never_learned", ROWS_WHOLE}};
 	struct rows rows;
 	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, bins, ROWS_COUNT(bins),
 	                     error);
 
 	if (code < 0)
 		return code;
-	for (size_t k = 0; k < forgetting->bins; k++) {
-		rows_whole(&rows, k);
-		rows_whole(&rows, forgetting->histogram[k]);
-		rows_real(&rows, (double)forgetting->histogram[k] / (double)forgetting->examples);
-		rows_whole(&rows, k == 0 ? forgetting->never_learned : 0);
-	}
+	for (size_t k = 0; k < forgetting->bins; k++)
+		add_bin(&rows, (double)k, bin_of(forgetting, k, never),
+		        (double)k == never ? forgetting->never_learned : 0, forgetting);
+	if (never >= (double)forgetting->bins && forgetting->never_learned > 0)
+		add_bin(&rows, never, forgetting->never_learned, forgetting->never_learned, forgetting);
 	return rows_close(&rows, error);
 }
 
@@ -128,6 +163,7 @@ static int
 write_forgetting(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {
 	uint64_t forgettable = forgetting->forgotten + forgetting->never_learned;
+	double never = never_learned_events(groups);
 	struct report report;
 	int code = report_open(&report, groups->common.output, 2, error);
 
@@ -140,9 +176,11 @@ write_forgetting(const struct groups *groups, const struct forgetting *forgettin
 	report_real(&report, "share_forgettable", (double)forgettable / (double)forgetting->examples);
 	REPORT_WHOLES(&report, {"forgotten", forgetting->forgotten}, {"never_learned", forgetting->never_learned},
 	              {"forgetting_events", forgetting->events});
+	if (groups->never_learned != NEVER_LEARNED_FLAG)
+		report_text(&report, "never_learned_as", never_learned_names[groups->never_learned]);
 	report_begin_list(&report, "histogram");
 	for (size_t k = 0; k < forgetting->bins; k++)
-		report_whole(&report, NULL, forgetting->histogram[k]);
+		report_whole(&report, NULL, bin_of(forgetting, k, never));
 	report_end(&report);
 	report_end(&report);
 	return report_close(&report, error);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
-static const char *const convention_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};
 
 struct metrics_request {
 	struct common_options common;
@@ -123,7 +122,7 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
         {"include-ci", NULL, OPTION_FLAG, TO(with_ci),
          .group = OPTION_GROUP_OUTPUT, .help = "Give cartography the variability with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
-        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = convention_names,
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = never_learned_names,
          .group = OPTION_GROUP_OUTPUT, .help = "What stands for the forgetting events of an example that was right in no epoch, as tools differ: "
                  "flag (its forgetting events, 0; the column never_learned tells; the default), 1000 (cartography's default), epochs (the number of epochs read), infinity (inf; in JSON 1e999, which readers take for it), or 0."},
         {0},

@@ -35,7 +35,7 @@ report_lists(const struct select_request *request, const struct dynamics *dynami
 
 /* An exit status, or a negative code with `error` filled. */
 static int
-write_selection(struct select_request *request, const struct dynamics *dynamics, struct portolan_error *error)
+write_selection(struct select_request *request, struct dynamics *dynamics, struct portolan_error *error)
 {
 	struct features features = {0};
 	struct pool pool;
@@ -44,6 +44,8 @@ write_selection(struct select_request *request, const struct dynamics *dynamics,
 	if (status < 0)
 		return status;
 	lists = report_lists(request, dynamics);
+	if (request->run_count == 1) /* behind the polygons, which were drawn over events alone */
+		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
 		status = features_open(&features, request->features, request->feature_ids, dynamics, false, error);
 	if (status >= 0) {
@@ -103,7 +105,7 @@ warn_changed(const struct select_request *request, const struct dynamics *dynami
 
 /* From a run, or several made into one. */
 static int
-select_from(struct select_request *request, const struct dynamics *dynamics, struct portolan_error *error)
+select_from(struct select_request *request, struct dynamics *dynamics, struct portolan_error *error)
 {
 	int status = select_check_rules(request, dynamics);
 
@@ -131,8 +133,8 @@ run(void *context, struct portolan_error *error)
 	if (status >= 0 && request->run_count == 1)
 		status = dynamics_load(&dynamics, common, request->runs[0], &wanted, error);
 	else if (status >= 0)
-		status = dynamics_load_aggregate(&dynamics, common, request->runs, request->run_count, &wanted, &report,
-		                                 error);
+		status = dynamics_load_aggregate(&dynamics, common, request->runs, request->run_count, &wanted,
+		                                 (enum never_learned)request->never_learned, &report, error);
 	if (status >= 0)
 		status = select_from(request, &dynamics, error);
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
@@ -150,6 +152,7 @@ run(void *context, struct portolan_error *error)
 static const struct select_request defaults = {
         .plan = {.fraction = 1, .top_share = 1},
         .format = -1,
+        .never_learned = -1,
         .run_count = 1,
 };
 
@@ -179,7 +182,7 @@ const struct command select_command = {
                 "Examples that a measure is not defined for come last. forgettable is the set with at least one forgetting event, or never learned: the never learned first, then by forgetting events; all of it unless a size is given. "
                 "So are the regions, each ranked as the rule of its name, and the groups of Data-IQ (Seedat et al. 2022, section 3): easy, confidence 0.75 or more and aleatoric no more than its median; hard, confidence 0.25 or less and aleatoric no more than that; ambiguous, all others. They are ranked by confidence, and ambiguous by aleatoric:desc.\n\n"
                 "Errors: el2n:desc of an early epoch (Paul et al. 2021, sections 2 and 4: --epochs 9:10, --with other seeds); its L1 form is 2 (1 - confidence), whose order is confidence:asc; loss:desc.\n\n"
-                "Baselines: high-confidence, low-variability, high-correctness and low-correctness (the measure so); forgetting (everybody, the never learned first, then forgetting_events:desc); uncertainty (entropy:desc); least-confidence (max_prob:asc, that is by 1 − max p); k-center (the lowest id, then each time the example whose features are farthest from all chosen; Sener and Savarese 2018).\n\n"
+                "Baselines: high-confidence, low-variability, high-correctness and low-correctness (the measure so); forgetting (everybody, by forgetting events, the never learned first; over several runs by their sum, to which each run that never learned an example adds its number of epochs, as the code of Toneva et al. 2019 does: see --never-learned); uncertainty (entropy:desc); least-confidence (max_prob:asc, that is by 1 − max p); k-center (the lowest id, then each time the example whose features are farthest from all chosen; Sener and Savarese 2018).\n\n"
                 "A selection has parts: --mix takes its fractions of the size, --both-ends shares the rest out, and with --per-class or --stratified all this is done within each class. "
                 "What one part has the next passes over, so nobody is there twice, and a mix replaces what the rule ranks last. "
                 "--stratified shares the size out by largest remainders.\n\n"

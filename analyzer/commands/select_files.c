@@ -133,6 +133,8 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	if (request->feature_ids)
 		report_text(report, "feature_ids", request->feature_ids);
 	manifest_add_range(report, dynamics);
+	if (request->never_learned != NEVER_LEARNED_FLAG)
+		report_text(report, "never_learned", never_learned_names[request->never_learned]);
 	report_whole(report, "seed", request->seed);
 	report_text(report, "format", request->format == SELECT_LINES ? "lines" : select_format_names[request->format]);
 	if (request->join) {

@@ -203,8 +203,10 @@ const struct option_spec select_option_table[] = {
          .help = "Choose among the ids in FILE: one a line, or a NumPy array. May be repeated: who is in all."},
         {"exclude", "FILE", OPTION_INPUT, .take = take_exclude, .help = "Leave the ids in FILE out. May be repeated."},
         {"with", "RUN", OPTION_RUN, .take = take_run,
-         .help = "Select from this run and RUN as one (other seeds of the same data): the examples that all have, means of their measures, forgetting events summed. "
+         .help = "Select from this run and RUN as one (other seeds of the same data): the examples that all have, means of their measures, forgetting events summed (see --never-learned). "
                  "May be repeated."},
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .group = OPTION_GROUP_HOW,
+         .help = "What an example counts as forgetting events in each run that never learned it: flag (none), 1000, epochs (that run's number of epochs), infinity, or 0. Default: epochs with --with and for the rule forgetting, as the code of Toneva et al. 2019 orders examples; else flag."},
         {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
          .group = OPTION_GROUP_HOW, .help = "Where the rules of regions cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
                  "Default: the run's top third; 0.5."},
@@ -253,6 +255,10 @@ check_plan(struct select_request *request)
 	                : request->stratified ? SELECTION_CLASSES_STRATIFIED
 	                                      : SELECTION_CLASSES_ANY;
 	plan->published = request->sizes == SIZES_PUBLISHED;
+	if (request->never_learned < 0)
+		request->never_learned = request->run_count > 1 || has_kind(request, SELECT_FORGETTING)
+		                                 ? NEVER_LEARNED_EPOCHS
+		                                 : NEVER_LEARNED_FLAG;
 	request->has_threshold = option_given(common, "threshold");
 	for (size_t i = 0; i < plan->mix_count; i++)
 		mixed += plan->mixes[i].fraction;

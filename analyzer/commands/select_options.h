@@ -35,6 +35,7 @@ struct select_request {
 	const char *features, *feature_ids;
 	int format; /* enum select_format; -1: not given */
 	int sizes;  /* enum select_sizes */
+	int never_learned; /* enum never_learned; -1: not given */
 	const char *join, *id_field;
 	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
 	size_t run_count;

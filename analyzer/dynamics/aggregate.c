@@ -171,23 +171,28 @@ check_runs(char *const *runs, size_t count, struct portolan_error *error)
 
 int
 dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *common, char *const *runs, size_t count,
-                        const struct dynamics_request *request, struct aggregate_report *report,
-                        struct portolan_error *error)
+                        const struct dynamics_request *request, enum never_learned never_learned,
+                        struct aggregate_report *report, struct portolan_error *error)
 {
+	struct dynamics_request wanted = *request;
 	int code = check_runs(runs, count, error);
 
+	if (wanted.measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS))
+		wanted.measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	*report = (struct aggregate_report){0};
 	if (code >= 0)
-		code = dynamics_load(dynamics, common, runs[0], request, error);
+		code = dynamics_load(dynamics, common, runs[0], &wanted, error);
 	if (code < 0)
 		return code;
+	never_learned_count(dynamics, never_learned);
 	aggregate_note_run(report, dynamics);
 	for (size_t r = 1; r < count && code >= 0; r++) {
 		struct dynamics other;
 
-		code = dynamics_load_beside(&other, dynamics, common, runs[r], request, error);
+		code = dynamics_load_beside(&other, dynamics, common, runs[r], &wanted, error);
 		if (code < 0)
 			break;
+		never_learned_count(&other, never_learned);
 		code = add_run(dynamics, &other, report, error);
 		dynamics_free(&other);
 	}

@@ -36,14 +36,15 @@ size_t dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32
 
 /*
  * Loads 1 … AGGREGATE_RUNS_MAX different runs, one after another (memory: that of two), over the examples that all of
- * them have. Ids, dense indices, labels and epochs are the first run's. Of the columns that all runs have, epochs,
- * forgetting_events   are summed; never_learned               is 1 where no run learned it; all others are means over
- * the runs, empty where they are empty in any. PORTOLAN_E_INVALID: a run without observations in the range, other ids,
+ * them have. Ids, dense indices, labels and epochs are the first run's. Of the columns that all runs have, epochs and
+ * forgetting_events are summed, the latter with what stands for "never learned" in each run where it was not (of EPOCHS: as
+ * the code of Toneva et al. 2019 does); never_learned is 1 where no run learned it; all others are means over the runs, empty
+ * where they are empty in any. PORTOLAN_E_INVALID: a run without observations in the range, other ids,
  * or no example that all have.
  */
 int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *common, char *const *runs,
-                            size_t count, const struct dynamics_request *request, struct aggregate_report *report,
-                            struct portolan_error *error);
+                            size_t count, const struct dynamics_request *request, enum never_learned never_learned,
+                            struct aggregate_report *report, struct portolan_error *error);
 
 /* Adds a run to a report that begins as {0}, for who matches runs himself (shared: UINT64_MAX for no word on that). */
 void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);

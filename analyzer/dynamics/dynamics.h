@@ -13,6 +13,7 @@
 #include "check/verdict.h"
 #include "ids.h"
 #include "measures.h"
+#include "never_learned.h"
 #include "options/options.h"
 
 struct dynamics_column {
@@ -48,6 +49,7 @@ struct dynamics {
 	int32_t *gold;  /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
 	size_t column_count;
+	enum never_learned never_learned;        /* how forgetting_events counts them; FLAG as loaded */
 	uint64_t gaps;                           /* examples that miss at least one of the epochs */
 	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
 	uint32_t epoch_from, epoch_to;           /* the range asked for */

@@ -65,34 +65,6 @@ struct export
 	struct buckets *buckets;
 };
 
-static double
-never_learned_number(const struct export_request *request, size_t epochs)
-{
-	switch (request->convention) {
-	case NEVER_LEARNED_1000:
-		return 1000;
-	case NEVER_LEARNED_EPOCHS:
-		return (double)epochs;
-	case NEVER_LEARNED_INFINITY:
-		return INFINITY;
-	default:
-		return NAN; /* an example that was never right was never forgotten either: 0 */
-	}
-}
-
-static void
-mark_never_learned(const struct export *export, struct dynamics *part)
-{
-	const struct dynamics_column *never = dynamics_measure_column(part, MEASURE_NEVER_LEARNED);
-	const struct dynamics_column *events = dynamics_measure_column(part, MEASURE_FORGETTING_EVENTS);
-
-	if (isnan(export->never))
-		return;
-	for (size_t i = 0; i < part->ids.rows; i++)
-		if (never->values[i] > 0)
-			events->values[i] = export->never;
-}
-
 static int
 format_rows(const struct export *export, struct output *slot, const struct dynamics *part, const uint32_t *rows,
             size_t count, struct portolan_error *error)
@@ -109,7 +81,7 @@ format_part(void *context, struct dynamics *part, unsigned number, struct portol
 	struct output *slot = &export->slots[number];
 	int code;
 
-	mark_never_learned(export, part);
+	never_learned_mark(part, export->never);
 	code = format_rows(export, slot, part, part->order, part->count, error);
 	if (code < 0 || !export->record)
 		return code;
@@ -168,7 +140,7 @@ write_held(struct export *export, struct portolan_error *error)
 	                            .work = format_piece,
 	                            .deliver = write_piece};
 
-	mark_never_learned(export, export->run);
+	never_learned_mark(export->run, export->never);
 	return parallel_run(&parallel, error);
 }
 
@@ -197,7 +169,7 @@ scatter_part(void *context, struct dynamics *part, unsigned number, struct porto
 	struct output *slot = &export->slots[number];
 	int code;
 
-	mark_never_learned(export, part);
+	never_learned_mark(part, export->never);
 	code = format_rows(export, slot, part, part->order, part->count, error);
 	for (size_t i = 0; i < part->count && code >= 0; i++) {
 		uint32_t place = export->places[part->first + part->order[i]], bucket = place >> buckets->shift;
@@ -436,7 +408,7 @@ export_run(struct dynamics *run, const struct export_request *request, struct ou
 	struct export export = {.run = run, .request = request, .output = output};
 	int code;
 
-	export.never = never_learned_number(request, run->epoch_count);
+	export.never = never_learned_number(request->convention, run->epoch_count);
 	if (isinf(export.never))
 		dynamics_measure_column(run, MEASURE_FORGETTING_EVENTS)->integer = false;
 	code = write_table(&export, error);

@@ -4,17 +4,6 @@
 
 #include "table.h"
 
-/* The number that stands for "never learned" where forgetting events are written: tools disagree. FLAG: none, the events
- * are 0 and the flag never_learned tells. */
-enum never_learned {
-	NEVER_LEARNED_FLAG,
-	NEVER_LEARNED_1000,     /* the tools of Dataset Cartography */
-	NEVER_LEARNED_EPOCHS,   /* the number of epochs read */
-	NEVER_LEARNED_INFINITY, /* Toneva et al.: unlearned examples are forgotten without end */
-	NEVER_LEARNED_0,
-	NEVER_LEARNED_CONVENTIONS
-};
-
 struct export_request {
 	enum table_format format;
 	enum never_learned convention;

@@ -147,6 +147,8 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		if (strcmp(rule->measure, measure_infos[m].name) == 0)
 			request->measures |= MEASURE_BIT(m);
+	if (request->measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS)) /* for never_learned_count() */
+		request->measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	request->user = request->user || !is_measure(rule->measure);
 }
 

@@ -103,6 +103,12 @@ refuse_missing_signal(const struct selection_rule *rule, const struct dynamics *
 	                 strcmp(rule->measure, "aum") == 0 ? "logits" : "logits or probabilities");
 }
 
+static bool
+ranks_by_forgetting(const struct selection_rule *rule)
+{
+	return rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_FORGETTING;
+}
+
 static int
 find_values(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
             struct portolan_error *error)
@@ -110,7 +116,11 @@ find_values(const struct selection_source *source, const struct selection_rule *
 	const struct dynamics *dynamics = source->dynamics;
 	const struct dynamics_column *column;
 
-	if (rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_FORGETTING) {
+	if (ranks_by_forgetting(rule) && dynamics->never_learned != NEVER_LEARNED_FLAG) {
+		ranking->values = dynamics_measure(dynamics, MEASURE_FORGETTING_EVENTS);
+		return 0;
+	}
+	if (ranks_by_forgetting(rule)) {
 		ranking->own_values = array_new(dynamics->ids.rows, sizeof(double), "values to rank by", error);
 		if (!ranking->own_values)
 			return PORTOLAN_E_MEMORY;
@@ -146,6 +156,19 @@ keep_region(const struct selection_source *source, const struct selection_rule *
 	return 0;
 }
 
+static void
+keep_forgettable(const struct selection_source *source, struct ranking *ranking)
+{
+	const double *events = dynamics_measure(source->dynamics, MEASURE_FORGETTING_EVENTS);
+	const double *never_learned = dynamics_measure(source->dynamics, MEASURE_NEVER_LEARNED);
+	size_t count = 0;
+
+	for (size_t i = 0; i < source->count; i++)
+		if (events[source->order[i]] > 0 || never_learned[source->order[i]] > 0)
+			ranking->own_list[count++] = source->order[i];
+	ranking->count = count;
+}
+
 /* Leaves those of the list that the rule's set and the threshold have in them. */
 static int
 keep_set(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
@@ -163,9 +186,11 @@ keep_set(const struct selection_source *source, const struct selection_rule *rul
 	ranking->list = ranking->own_list;
 	if (rule->kind == SELECT_REGION || rule->kind == SELECT_GROUP)
 		return keep_region(source, rule, ranking, error);
-	if (rule->kind == SELECT_FORGETTABLE)
-		from = 1;
-	else if (rule->descending)
+	if (rule->kind == SELECT_FORGETTABLE) {
+		keep_forgettable(source, ranking);
+		return 0;
+	}
+	if (rule->descending)
 		from = *source->threshold;
 	else
 		to = *source->threshold;

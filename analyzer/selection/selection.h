@@ -14,8 +14,9 @@
 
 enum selection_kind {
 	SELECT_MEASURE,
-	SELECT_FORGETTABLE, /* the set; ranked as SELECT_FORGETTING */
-	SELECT_FORGETTING,  /* never learned first, then by forgetting events (Toneva et al. 2019) */
+	SELECT_FORGETTABLE, /* the set: forgotten, or never learned; ranked as SELECT_FORGETTING */
+	SELECT_FORGETTING,  /* by forgetting events as dynamics->never_learned counts them (Toneva et al. 2019); of FLAG the
+	                     * never learned first */
 	SELECT_REGION,      /* the set; ranked as the rule of the same name */
 	SELECT_GROUP,       /* the set, of Data-IQ's; ranked by what makes an example one of it */
 	SELECT_RANDOM,

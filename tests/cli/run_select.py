@@ -336,7 +336,7 @@ class Hash128(ctypes.Structure):
 
 
 def together(portolan, runs):
-    """Several runs as one: means over the examples that all have, forgetting events summed, never learned by none."""
+    """Several runs as one: means over the examples that all have; forgetting events summed, and a run's epochs where it never learned one."""
     tables = []
     for run in runs:
         subprocess.run([portolan, "metrics", run, "-o", "table.npy"], check=True, stderr=subprocess.DEVNULL)
@@ -344,8 +344,7 @@ def together(portolan, runs):
     ids = sorted(set.intersection(*(set(t["id"].tolist()) for t in tables)))
     rows = [t[np.isin(t["id"], ids)] for t in tables]
     mean = {name: sum(t[name].astype("f8") for t in rows) / len(rows) for name in ("confidence", "variability", "aum")}
-    events = sum(t["forgetting_events"].astype("f8") for t in rows)
-    events[np.all([t["never_learned"] == 1 for t in rows], axis=0)] = np.inf
+    events = sum(np.where(t["never_learned"] == 1, t["epochs"].max(), t["forgetting_events"]).astype("f8") for t in rows)
     keys = {"ambiguous": -mean["variability"], "hard-to-learn": mean["confidence"], "aum:desc": -mean["aum"], "forgetting": -events}
     for rule, key in keys.items():
         words = [portolan, "select", runs[0], "--by", rule, "--fraction", "0.33"]

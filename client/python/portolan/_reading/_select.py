@@ -84,6 +84,7 @@ def select(
     only: _words.Ids | None = None,
     exclude: _words.Ids | None = None,
     with_: str | Run | Sequence[str | Run] | None = None,
+    never_learned: str | None = None,
     regions: tuple[float, float] | str | None = None,
     features: Any = None,
     feature_ids: _words.Ids | None = None,
@@ -108,6 +109,8 @@ def select(
         within: a selection made in the live page: a file, or what ``page.selection()`` returned. `by` may then be left out.
         only, exclude: choose among these ids, or leave them out: ids, a selection, another table with ids, or a file with one id a line.
         with_: further runs (seeds of the same data), taken together with this one.
+        never_learned: what an example counts as forgetting events in a run that never learned it: ``"flag"``, ``"1000"``, ``"epochs"``,
+            ``"infinity"`` or ``"0"``. Default: ``"epochs"`` with `with_` and by ``"forgetting"``, else ``"flag"``.
         regions: where ``region:`` rules cut: (variability, confidence).
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
         seed: of ``"random"``.
@@ -128,7 +131,17 @@ def select(
     name, folder = _measures.locate(run, store)
     words = _words.Words()
     words += ["select", "--with-measures", "--format", "npy", "--store", folder, *_measures.epoch_words(epochs)]
-    asked = {"by": by, "fraction": fraction, "count": count, "threshold": threshold, "sizes": sizes, "offset": offset, "both-ends": both_ends, "seed": seed}
+    asked = {
+        "by": by,
+        "fraction": fraction,
+        "count": count,
+        "threshold": threshold,
+        "sizes": sizes,
+        "offset": offset,
+        "both-ends": both_ends,
+        "never-learned": never_learned,
+        "seed": seed,
+    }
     for option, value in asked.items():
         words.add(option, value)
     words.add("per-class", _options.flag("per_class", per_class))
