@@ -19,6 +19,7 @@ const struct command *const command_table[] = {
         &metrics_command,
         &dynamics_command,
         &show_command,
+        &epochs_command,
         &map_command,
         &select_command,
         &noise_command,

@@ -3,25 +3,19 @@
 
 #include "check/counters.h"
 
-#include <math.h>
 
 static const char *const state_words[] = {
         [LIVE_NO_STORE] = "waiting",    [LIVE_NO_RUN] = "waiting", [LIVE_NOTHING] = "recording",
         [LIVE_RECORDING] = "recording", [LIVE_CLOSED] = "closed",
 };
 
-static double
-mean(double sum, uint64_t count)
-{
-	return count ? sum / (double)count : NAN;
-}
-
 static void
 report_epochs(struct report *report, const struct live_view *view)
 {
 	static const struct rows_column columns[] = {{"epoch", ROWS_WHOLE},     {"observed", ROWS_WHOLE},
 	                                             {"accuracy", ROWS_REAL},   {"confidence", ROWS_REAL},
-	                                             {"forgotten", ROWS_WHOLE}, {"learned", ROWS_WHOLE}};
+	                                             {"mean_loss", ROWS_REAL},  {"forgotten", ROWS_WHOLE},
+	                                             {"learned", ROWS_WHOLE}};
 	struct rows rows;
 
 	rows_begin(&rows, report, "epochs", columns, ROWS_COUNT(columns));
@@ -30,8 +24,9 @@ report_epochs(struct report *report, const struct live_view *view)
 
 		rows_whole(&rows, epoch->epoch);
 		rows_whole(&rows, epoch->observed);
-		rows_real(&rows, mean((double)epoch->correct, epoch->observed));
-		rows_real(&rows, mean(epoch->gold_prob, epoch->observed));
+		rows_real(&rows, tally_mean((double)epoch->correct, epoch));
+		rows_real(&rows, tally_mean(epoch->gold_prob, epoch));
+		rows_real(&rows, tally_mean(epoch->loss, epoch));
 		rows_whole(&rows, epoch->forgotten);
 		rows_whole(&rows, epoch->learned);
 	}

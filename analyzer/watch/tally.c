@@ -1,6 +1,8 @@
 /* tally.c: see tally.h. Correctness goes 64 examples at a time, as the store's bitmaps have it. */
 #include "tally.h"
 
+#include "dynamics/log_product.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,14 +12,26 @@ ones(uint64_t word)
 	return (unsigned)__builtin_popcountll(word);
 }
 
-static double
-sum_present(const float *values, uint64_t present)
+static void
+sum_present(const float *values, uint64_t present, struct tally_epoch *epoch)
 {
-	double sum = 0;
+	double sum = 0, mantissa = 1;
+	int64_t exponent = 0;
 
-	for (; present; present &= present - 1)
-		sum += (double)values[__builtin_ctzll(present)];
-	return sum;
+	for (; present; present &= present - 1) {
+		double p = (double)values[__builtin_ctzll(present)];
+
+		sum += p;
+		log_product_multiply(&mantissa, &exponent, p);
+	}
+	epoch->gold_prob += sum;
+	epoch->loss += log_product_loss(mantissa, exponent);
+}
+
+double
+tally_mean(double sum, const struct tally_epoch *epoch)
+{
+	return epoch->observed ? sum / (double)epoch->observed : NAN;
 }
 
 void
@@ -35,7 +49,7 @@ tally_add(struct tally_block *block, const struct store_values *gold_prob, const
 
 		epoch->observed += ones(present);
 		epoch->correct += ones(right);
-		epoch->gold_prob += sum_present(probabilities + (size_t)w * 64, present);
+		sum_present(probabilities + (size_t)w * 64, present, epoch);
 		epoch->forgotten += ones(forgotten);
 		epoch->learned += ones(right & ~block->ever_right[w]);
 		block->seen[w] |= present;

@@ -21,6 +21,7 @@ struct tally_epoch {
 	uint32_t epoch;
 	uint64_t observed, correct;
 	double gold_prob;   /* sum */
+	double loss;        /* sum of −ln p; of 0 as dynamics/log_product.h has it */
 	uint64_t forgotten; /* correct when last observed before, incorrect now: Toneva et al. 2019, §3 */
 	uint64_t learned;   /* correct for the first time */
 };
@@ -28,6 +29,9 @@ struct tally_epoch {
 /* Adds one epoch of a block of `rows` examples to both. */
 void tally_add(struct tally_block *block, const struct store_values *gold_prob, const struct store_values *correct,
                uint32_t rows, struct tally_epoch *epoch);
+
+/* One of an epoch's sums, over its observations; NaN where it has none. */
+double tally_mean(double sum, const struct tally_epoch *epoch);
 
 struct tally_counts {
 	uint64_t examples, forgotten, never_learned;

@@ -132,6 +132,32 @@ class Checker:
         self.texts(words, table, held, what)
         self.selections(words, table, what)
 
+    def epochs(self, run, holds):
+        """Each epoch: examples, accuracy, mean loss, forgotten since they were last seen, correct for the first time."""
+        self.call("epochs", run, "-o", "e.npy")
+        table = np.load("e.npy")
+        assert table.dtype.names == ("epoch", "examples", "accuracy", "mean_loss", "forgotten", "learned"), table.dtype
+        n = holds["p"].shape[1]
+        was_right, ever_right, want = np.zeros(n, bool), np.zeros(n, bool), []
+        for e, (p, correct) in enumerate(zip(holds["p"], holds["correct"])):
+            seen, right = ~np.isnan(p), correct == 1
+            if seen.any():
+                loss = -np.log(np.maximum(p[seen], 2.0 ** -150)).mean()
+                want.append((e, seen.sum(), right[seen].mean(), loss, (was_right & seen & ~right).sum(), (right & ~ever_right).sum()))
+            was_right = np.where(seen, right, was_right)
+            ever_right |= right
+        want = np.array(want, table.dtype)
+        for name in table.dtype.names:
+            if name == "mean_loss":
+                assert np.abs(table[name] - want[name]).max() < 1e-12, f"{run}: epochs: mean_loss"
+            else:
+                assert (table[name] == want[name]).all(), f"{run}: epochs: {name}"
+        report = json.loads(self.call("epochs", run, "--json"))
+        rows = [tuple(row[name] for name in table.dtype.names) for row in report["epochs"]]
+        assert report["run"] == run and report["examples"] == (~np.isnan(holds["p"])).any(0).sum() and rows == table.tolist(), run
+        assert json.loads(self.call("watch", run, "--once", "--json"))["epochs"][-1]["mean_loss"] == rows[-1][3], f"{run}: watch"
+        self.checks += len(rows)
+
     def texts(self, words, table, held, what):
         """CSV and JSON lines hold exactly the numbers of the npy file."""
         rows = list(csv.DictReader(self.call("metrics", *words).decode().splitlines()))
@@ -322,6 +348,7 @@ def main():
         checker = Checker(portolan)
         for run, ids, gold, holds in cases:
             checker.metrics(run["name"], ids, gold, holds)
+            checker.epochs(run["name"], holds)
             if len(holds["p"]) > 3:
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
         check_text(portolan)

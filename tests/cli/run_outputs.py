@@ -33,6 +33,7 @@ ROWS = [
     ("check", [], ["-o"]),
     ("metrics r", [], ["-o"]),
     ("dynamics r", ["--ids"], ["-o", "--sessions .csv"]),
+    ("epochs r", [], ["-o"]),
     ("show r 1", ["--ids", "--data --id-field id"], ["-o"]),
     ("map r", ["--data --colour c", "--colour-file --colour c"], ["-o .png"]),
     ("map", ["--from"], ["-o .png"]),

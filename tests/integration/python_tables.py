@@ -134,6 +134,25 @@ def test_runs(store):
         portolan.runs(store / "other")
 
 
+def test_epochs(store):
+    """Of two epochs: 3 examples are learned, 1 of them is forgotten."""
+    with portolan.Run("run", store=store) as run:
+        run.log_gold(0, [1, 2, 3, 4], [0.9, 0.6, 0.5, 0.25], [True, True, True, False])
+        run.end_epoch(0)
+        assert portolan.epochs(run)["epoch"].tolist() == [0]
+        run.log_gold(1, [1, 2, 3], [0.9, 0.5, 0.4], [True, True, False])
+        run.end_epoch(1)
+    table = portolan.epochs("run", store)
+    assert table.dtype.names == ("epoch", "examples", "accuracy", "mean_loss", "forgotten", "learned")
+    assert table.examples.tolist() == [4, 3] and table.accuracy.tolist() == [0.75, 2 / 3]
+    assert table.forgotten.tolist() == [0, 1] and table.learned.tolist() == [3, 0]
+    p = [np.array([0.9, 0.6, 0.5, 0.25], "f4"), np.array([0.9, 0.5, 0.4], "f4")]
+    assert np.allclose(table.mean_loss, [-np.log(one.astype("f8")).mean() for one in p], rtol=1e-14, atol=0)
+    assert repr(table).startswith("epochs of run: 2 epochs")
+    with pytest.raises(portolan.Error, match="no run 'nowhere'"):
+        portolan.epochs("nowhere", store)
+
+
 def test_runs_of_the_store_of_the_environment(store, monkeypatch):
     record(store)
     monkeypatch.setenv("PORTOLAN_STORE", str(store))
@@ -178,6 +197,7 @@ def test_columns_with_names_that_are_not_ascii(store):
 @pytest.mark.parametrize("package, call", [
     ("numpy", lambda store: portolan.measures("words", store=store)),
     ("numpy", portolan.runs),
+    ("numpy", lambda store: portolan.epochs("words", store)),
     ("pandas", lambda store: portolan.measures("words", store=store).to_pandas()),
     ("polars", lambda store: portolan.measures("words", store=store).to_polars()),
     ("pyarrow", lambda store: portolan.measures("words", store=store).to_arrow()),

@@ -1,6 +1,7 @@
 """portolan watch beside a collector at work: lines, JSON and a screen in a pseudo-terminal; runs that come and go."""
 
 import fcntl
+import math
 import json
 import os
 import pty
@@ -152,6 +153,9 @@ class Watch(CollectorTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         look = json.loads(done.stdout)
         self.assertEqual(done.stdout.count("\n"), 1)
+        losses = [epoch.pop("mean_loss") for epoch in look["epochs"]]
+        self.assertAlmostEqual(losses[0], -math.log(0.75), 12)
+        self.assertAlmostEqual(losses[1], -math.log(0.25), 12)
         self.assertEqual(look["epochs"], [
             {"epoch": 0, "observed": ROWS, "accuracy": 1, "confidence": 0.75, "forgotten": 0, "learned": ROWS},
             {"epoch": 1, "observed": 100, "accuracy": 0, "confidence": 0.25, "forgotten": 100, "learned": 0}])

@@ -34,6 +34,7 @@ from portolan._portolan import (
 )
 from portolan._portolan import version as __version__
 from portolan._reading._dynamics import dynamics
+from portolan._reading._epochs import epochs
 from portolan._reading._map import map
 from portolan._reading._measures import measures
 from portolan._reading._report import report
@@ -56,6 +57,7 @@ __all__ = [
     "TimedOut",
     "__version__",
     "dynamics",
+    "epochs",
     "export",
     "measures",
     "per_label",

@@ -41,6 +41,8 @@ test_tally(void **state)
 	assert_int_equal(epochs[0].learned, 2);
 	assert_int_equal(epochs[0].forgotten, 0);
 	assert_true(epochs[0].gold_prob == 1.5);
+	assert_close(epochs[0].loss, -log(0.75 * 0.25 * 0.5), 1e-15);
+	assert_close(epochs[2].loss, -log(0.25 * 0.125 * 0.5), 1e-15);
 	assert_int_equal(epochs[1].observed, 3);
 	assert_int_equal(epochs[1].correct, 1);
 	assert_int_equal(epochs[1].forgotten, 1); /* 0 */
