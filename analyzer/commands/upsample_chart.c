@@ -182,7 +182,7 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 	        .panels[0] = {.x_label = "iteration",
 	                      .x_whole = true,
 	                      .title = "imbalance",
-	                      .y_label = "sum of D",
+	                      .y_label = "records lacking",
 	                      .x_max = balance->tried ? balance->tried : 1,
 	                      .y_max = curves->imbalance_max ? 1.05 * curves->imbalance_max : 1},
 	        .panels[1] = {.x_label = "records that hold the token (n)",

@@ -144,7 +144,7 @@ densities_draw_mixture(const char *run, const char *measure, const double *value
 	        .y_label = "density",
 	        .x_min = from,
 	        .x_max = to,
-	        .series = {{"all examples", histogram.x, histogram.y, BINS, CHART_BARS, 0},
+	        .series = {{"all examples", histogram.x, histogram.y, BINS, CHART_BARS, 4},
 	                   {"the low group", x, low, POINTS, CHART_LINE, 1},
 	                   {"the high group", x, high, POINTS, CHART_LINE, 3}},
 	        .series_count = 3,

@@ -9,6 +9,7 @@
  */
 #include "chart.h"
 
+#include "frame.h"
 #include "picture.h"
 
 #include "program/number.h"
@@ -16,19 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 760.0
-#define HEIGHT 480.0
-#define PANEL_TOP 96.0 /* from above, without a key */
-#define KEY_ROW 19.0
-#define KEY_SHORT 17   /* characters: names no longer than that stand two in a row */
-#define PANEL_BOTTOM 62.0
-#define PANEL_LEFT 78.0
-#define PANEL_RIGHT 22.0
-
-/* In units, of the fonts of 16, 10 and 11 points. */
+/* Of the font of 16 points. */
 #define TITLE_EM 21.3
-#define CAPTION_EM 13.3
-#define LABEL_EM 14.7
 
 #define FEW 100  /* so many dots may be larger */
 #define DENSE 30 /* more points than that on a line would hide it, and others */
@@ -65,20 +55,10 @@ place(double value, double low, double high, bool logarithmic)
 	return logarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low);
 }
 
-static size_t
-characters_of(const char *text)
-{
-	size_t characters = 0;
-
-	for (; *text; text++)
-		characters += ((unsigned char)*text & 0xc0) != 0x80;
-	return characters;
-}
-
 static double
 width_of(const char *text)
 {
-	return fmin(CHARACTER * (double)characters_of(text), LONGEST * NOTE_EM);
+	return fmin(CHARACTER * (double)frame_characters(text), LONGEST * NOTE_EM);
 }
 
 /* The box where the note of the point (x, y), in units from the frame's lower left corner, fits; false: nowhere. */
@@ -98,52 +78,13 @@ find_room(const struct box *boxes, size_t count, double x, double y, double text
 	return false;
 }
 
-static double
-width_of_chart(const struct chart *chart)
-{
-	return chart->panel_count > 1 ? 0.75 * WIDTH * (double)chart->panel_count : WIDTH;
-}
-
-static double
-width_of_panel(const struct chart *chart)
-{
-	return width_of_chart(chart) / (double)chart->panel_count - PANEL_LEFT - PANEL_RIGHT;
-}
-
-static size_t
-key_columns(const struct chart *chart)
-{
-	for (size_t p = 0; p < chart->panel_count; p++)
-		for (size_t s = 0; chart->panels[p].series_count > 1 && s < chart->panels[p].series_count; s++)
-			if (characters_of(chart->panels[p].series[s].name) > KEY_SHORT)
-				return 1;
-	return 2;
-}
-
-/* Of the longest key. */
-static size_t
-key_rows(const struct chart *chart)
-{
-	size_t columns = key_columns(chart), most = 0;
-
-	for (size_t p = 0; p < chart->panel_count; p++)
-		if (chart->panels[p].series_count > 1 && chart->panels[p].series_count > most)
-			most = chart->panels[p].series_count;
-	return (most + columns - 1) / columns;
-}
-
-static double
-top_of(const struct chart *chart)
-{
-	return PANEL_TOP + KEY_ROW * (double)key_rows(chart);
-}
-
 /* Answers how many notes there are now, in this panel and in those before. */
 static size_t
 set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
 {
 	const struct chart_panel *panel = &chart->panels[p];
-	double width = width_of_panel(chart), height = HEIGHT - top_of(chart) - PANEL_BOTTOM;
+	const struct frame frame = frame_of(chart, p);
+	double width = frame.right - frame.left, height = frame.top - frame.bottom;
 	struct box boxes[CHART_NOTES_MAX];
 	size_t count = 0;
 
@@ -185,18 +126,37 @@ whole_step(const struct chart_panel *panel)
 	return step;
 }
 
+/* Answers how many names there are now, in this panel and in those before. */
+static size_t
+set_names(FILE *stream, const struct chart *chart, size_t p, size_t names)
+{
+	const struct chart_panel *panel = &chart->panels[p];
+
+	for (size_t i = 0; i < panel->y_name_count; i++) {
+		script_set_text_item(stream, "YName", ++names, panel->y_names[i], FRAME_NAME_LONGEST);
+		script_set_items(stream, "YNamePanel YNameAt", names, (double[]){(double)p + 1, -(double)i});
+	}
+	return names;
+}
+
 static void
 set_panel(FILE *stream, const struct chart *chart, size_t p)
 {
 	const struct chart_panel *panel = &chart->panels[p];
+	const struct frame frame = frame_of(chart, p);
+	bool named = panel->y_name_count > 0;
 
 	script_set_text_item(stream, "Title", p + 1, panel->title ? panel->title : "",
-	                     width_of_panel(chart) / LABEL_EM);
+	                     (frame.right - frame.left) / FRAME_LABEL_EM);
 	script_set_text_item(stream, "XLabel", p + 1, panel->x_label, 25);
 	script_set_text_item(stream, "YLabel", p + 1, panel->y_label, 20);
+	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
+	                 (double[]){frame.left, frame.right, frame.bottom, frame.top, (double)frame_key_rows(panel),
+	                            (double)frame_key_columns(panel)});
 	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep Series", p + 1,
-	                 (double[]){panel->x_min, panel->x_max, panel->y_min, panel->y_max, panel->x_log,
-	                            whole_step(panel), (double)panel->series_count});
+	                 (double[]){panel->x_min, panel->x_max, named ? 0.5 - (double)panel->y_name_count : panel->y_min,
+	                            named ? 0.5 : panel->y_max, panel->x_log, whole_step(panel),
+	                            (double)panel->series_count});
 }
 
 static void
@@ -207,7 +167,8 @@ set_series(FILE *stream, const struct chart_series *series, size_t item)
 	                                     [CHART_POINTS] = "points",
 	                                     [CHART_BARS] = "bars",
 	                                     [CHART_DOTS] = "dots",
-	                                     [CHART_PAIRS] = "pairs"};
+	                                     [CHART_PAIRS] = "pairs",
+	                                     [CHART_ACROSS] = "across"};
 	bool is_few = series->style == CHART_DOTS && series->n <= FEW;
 	bool is_dense = series->style == CHART_POINTS && series->n > DENSE;
 
@@ -233,28 +194,46 @@ write_data(FILE *stream, const struct chart_series *series)
 }
 
 static void
-write_script(FILE *stream, const struct chart *chart)
+write_header(FILE *stream, const struct chart *chart)
 {
-	double room = width_of_chart(chart) - PANEL_LEFT - PANEL_RIGHT;
-	size_t series = 0, notes = 0;
+	const double left = frame_left(chart), room = FRAME_WIDTH - left - FRAME_PANEL_RIGHT;
+	const char *lines[FRAME_CAPTION_LINES + 1];
+	size_t count = frame_caption(chart, lines);
 
 	script_set_text(stream, "chart_title", chart->title, room / TITLE_EM);
-	script_set_text(stream, "chart_caption", chart->caption, room / CAPTION_EM);
-	fprintf(stream, "left = %g; right = %g; top = %g; bottom = %g\n", PANEL_LEFT, PANEL_RIGHT, top_of(chart),
-	        PANEL_BOTTOM);
-	script_set(stream, "key_rows", (double)key_rows(chart));
-	script_set(stream, "key_columns", (double)key_columns(chart));
+	script_set(stream, "captions", (double)count);
+	script_declare(stream, "Caption", FRAME_CAPTION_LINES);
+	for (size_t i = 0; i < count; i++) {
+		char text[CHART_CAPTION_ROOM];
+
+		snprintf(text, sizeof(text), "%.*s", (int)(lines[i + 1] - lines[i]) - (i + 1 < count), lines[i]);
+		script_set_text_item(stream, "Caption", i + 1, text, room / FRAME_CAPTION_EM);
+		fputc('\n', stream);
+	}
+	script_set(stream, "margin", left);
+	script_set(stream, "key_row", FRAME_KEY_ROW);
 	script_set(stream, "panels", (double)chart->panel_count);
+}
+
+static void
+write_script(FILE *stream, const struct chart *chart)
+{
+	size_t series = 0, notes = 0, names = 0;
+
+	write_header(stream, chart);
 	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep Series", CHART_PANELS_MAX);
+	script_declare(stream, "Left Right Bottom Top KeyRows KeyColumns", CHART_PANELS_MAX);
 	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
 	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);
+	script_declare(stream, "YName YNamePanel YNameAt", CHART_NAMES_MAX);
 	for (size_t p = 0; p < chart->panel_count; p++) {
 		set_panel(stream, chart, p);
 		for (size_t s = 0; s < chart->panels[p].series_count; s++)
 			set_series(stream, &chart->panels[p].series[s], ++series);
 		notes = set_notes(stream, chart, p, notes);
+		names = set_names(stream, chart, p, names);
 	}
-	fprintf(stream, "notes = %zu\n$data << EOD\n", notes);
+	fprintf(stream, "notes = %zu; names = %zu\n$data << EOD\n", notes, names);
 	for (size_t p = 0; p < chart->panel_count; p++)
 		for (size_t s = 0; s < chart->panels[p].series_count; s++)
 			write_data(stream, &chart->panels[p].series[s]);
@@ -265,7 +244,7 @@ int
 chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error)
 {
 	struct picture_draft draft;
-	int code = picture_begin(&draft, picture, width_of_chart(chart), HEIGHT, error);
+	int code = picture_begin(&draft, picture, FRAME_WIDTH, frame_height(chart), error);
 
 	if (code < 0)
 		return code;

@@ -1,5 +1,5 @@
 /*
- * chart.h: curves, histograms and scatters in up to three panels.
+ * chart.h: curves, histograms, scatters and bars with names, in up to three panels, one below the other.
  */
 #ifndef CHART_H
 #define CHART_H
@@ -9,14 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum chart_style { CHART_LINE, CHART_POINTS, /* a line with its points */ CHART_BARS, CHART_DOTS, CHART_PAIRS /* each two points joined */ };
+enum chart_style {
+	CHART_LINE,
+	CHART_POINTS, /* a line with its points */
+	CHART_BARS,   /* x is their middle, and they touch */
+	CHART_DOTS,
+	CHART_PAIRS,  /* each two points joined */
+	CHART_ACROSS, /* bars from the left to x, around y: two fit beside a name */
+};
 
 #define CHART_SERIES_MAX 6
 #define CHART_PANELS_MAX 3
 
 struct chart_series {
 	const char *name;    /* in the key; any text */
-	const double *x, *y; /* bars: x is their middle, and they touch. Values that are not finite are left out */
+	const double *x, *y; /* values that are not finite are left out */
 	size_t n;
 	enum chart_style style;
 	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink: told apart by colour-blind readers as well; 4 pale */
@@ -38,10 +45,14 @@ struct chart_panel {
 	bool x_whole;                   /* numbers along it are whole */
 	const struct chart_note *notes; /* the ranges must be given then */
 	size_t note_count;
+	const char *const *y_names; /* any text, beside y = 0, −1, −2, … in place of numbers; NULL: none */
+	size_t y_name_count;
 };
+#define CHART_NAMES_MAX 32 /* in all panels */
 
+#define CHART_CAPTION_ROOM 240
 struct chart {
-	const char *title, *caption; /* any text */
+	const char *title, *caption; /* any text; of the caption CHART_CAPTION_ROOM bytes, in up to three lines */
 	struct chart_panel panels[CHART_PANELS_MAX];
 	size_t panel_count;
 };
