@@ -3,6 +3,7 @@
 #define RANKING_H
 
 #include "counts.h"
+#include "plot/chart.h"
 #include "plot/picture.h"
 #include "token_statistics.h"
 
@@ -29,8 +30,8 @@ void ranking_free(struct ranking *ranking); /* may be called twice */
 
 /* Tokens as points: p* and z* against n (Gardner et al. 2021, Figure 1). The names of the first `named` tokens that are
  * significant stand beside their points; the line of significance is that at 0.01 after Bonferroni, of all tokens
- * ranked and labels. `picture` was picture_check()ed. */
+ * ranked and labels. `below`, unless it is NULL, is one more panel. `picture` was picture_check()ed. */
 int ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
-                  const struct picture *picture, struct portolan_error *error);
+                  const struct chart_panel *below, const struct picture *picture, struct portolan_error *error);
 
 #endif

@@ -2,7 +2,6 @@
  * points show nothing more. */
 #include "ranking.h"
 
-#include "plot/chart.h"
 #include "program/number.h"
 #include "statistics/random.h"
 
@@ -114,7 +113,7 @@ add_line(struct chart_panel *panel, const char *name, const struct points *point
 
 static int
 draw(const struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
-     const struct picture *picture, struct portolan_error *error)
+     const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
 {
 	char caption[200], tokens[NUMBER_ROOM], records[NUMBER_ROOM];
 	bool one_prior = true;
@@ -140,6 +139,8 @@ draw(const struct points *points, const char *title, const struct token_counts *
 		add_line(&chart.panels[0], "0.01 after Bonferroni", points, points->line_p, 1);
 	add_line(&chart.panels[0], "1 / labels", points, points->even_p, 3);
 	add_line(&chart.panels[1], "0.01 after Bonferroni", points, points->line_z, 1);
+	if (below && below->series_count > 0)
+		chart.panels[chart.panel_count++] = *below;
 	number_print_grouped(ranking->count, tokens);
 	number_print_grouped(counts->records, records);
 	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s", tokens, ranking->count == 1 ? "token" : "tokens", records,
@@ -149,7 +150,7 @@ draw(const struct points *points, const char *title, const struct token_counts *
 
 int
 ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
-              const struct picture *picture, struct portolan_error *error)
+              const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
 {
 	struct points *points = calloc(1, sizeof(*points));
 	int code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
@@ -157,7 +158,7 @@ ranking_chart(const char *title, const struct token_counts *counts, const struct
 	if (points && choose(points, ranking)) {
 		fill(points, counts, ranking);
 		if (name(points, counts, ranking, named))
-			code = draw(points, title, counts, ranking, picture, error);
+			code = draw(points, title, counts, ranking, below, picture, error);
 	}
 	for (size_t i = 0; points && i < points->named; i++)
 		free(points->texts[i]);

@@ -1,7 +1,8 @@
 /* artifacts.c: portolan artifacts: which tokens give the label away. */
 #include "artifacts.h"
+
+#include "artifacts/sides_chart.h"
 #include "options/format.h"
-#include "plot/chart.h"
 
 #include <portolan/error.h>
 
@@ -102,12 +103,23 @@ static int
 draw(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	uint64_t top = artifacts->corpus_options.top;
+	struct sides_bars bars = {0};
+	struct chart_panel panel;
+	int code = 0;
 
 	if (artifacts->ranking.count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: there are no tokens to draw: see --min-count",
 		                 artifacts->corpus.file.path);
-	return ranking_chart(artifacts->corpus.file.path, &artifacts->counts, &artifacts->ranking,
-	                     top && top < NAMED ? (size_t)top : NAMED, &artifacts->picture, error);
+	if (artifacts->run && !sides_bars_make(&bars, &artifacts->sides, &artifacts->counts, artifacts->ranking.list,
+	                                       &artifacts->dynamics))
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	panel = sides_bars_panel(&bars);
+	if (code >= 0)
+		code = ranking_chart(artifacts->corpus.file.path, &artifacts->counts, &artifacts->ranking,
+		                     top && top < NAMED ? (size_t)top : NAMED, artifacts->run ? &panel : NULL,
+		                     &artifacts->picture, error);
+	sides_bars_free(&bars);
+	return code;
 }
 
 static int
@@ -155,10 +167,10 @@ run(void *context, struct portolan_error *error)
 		code = ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking, error);
 	if (code >= 0)
 		artifacts->rows = count_rows(artifacts);
-	if (code >= 0 && artifacts->plot)
-		code = draw(artifacts, error);
 	if (code >= 0 && artifacts->run)
 		code = artifacts_sides_make(artifacts, error);
+	if (code >= 0 && artifacts->plot)
+		code = draw(artifacts, error);
 	if (code >= 0)
 		code = write_table(artifacts, error);
 	if (code >= 0 && artifacts->run)
@@ -177,7 +189,7 @@ static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = TOP_MAX,
          .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the first K tokens only. Default: all; with --run 10."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .often = true, .help = "Draw p* and z* of all tokens: against their frequency, the first 20 with their names; .png, .svg or .pdf."},
+         .often = true, .help = "Draw p* and z* of all tokens: against their frequency, the first 20 with their names; with --run also the accuracy on both sides of each; .png, .svg or .pdf."},
         {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field",
          .often = true, .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
         {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",

@@ -333,6 +333,33 @@ def check_bad_input():
     assert b"no token stands in 1,000 records, the most frequent in 1: see --min-count" in done.stderr, done
 
 
+def drawn_bars(script):
+    """The names of a chart's bars, from above, and what the script has of each series of them: name → length."""
+    with open(script, encoding="utf-8") as file:
+        text = file.read()
+    names = dict((int(at), name) for name, at in re.findall(r"YName\[\d+\] = '(.*)'; YNamePanel\[\d+\] = 3; YNameAt\[\d+\] = (-?\d+)", text))
+    series = [style for style in re.findall(r"Style\[\d+\] = '([a-z ]+)'", text)]
+    blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", text, re.S)[1].split("\n\n\n")
+    bars = [[tuple(map(float, line.split())) for line in block.splitlines() if line] for style, block in zip(series, blocks) if style == "across"]
+    return [names[-i] for i in range(len(names))], [{names[round(y)]: (x, y - round(y)) for x, y in one} for one in bars]
+
+
+def check_bars(words, rows):
+    """--plot with --run has a bar for the accuracy on either side of each token; of a side without records there is none."""
+    portolan("artifacts", *words, "--plot", "bars.svg", "--script")
+    names, bars = drawn_bars("bars.gp")
+    assert names == [row["token"] for row in rows] and len(bars) == 2, (names, bars)
+    for one, side, sign in zip(bars, ("majority", "minority"), (1, -1)):
+        assert {name: x for name, (x, _) in one.items()} == {row["token"]: float(row[f"{side}_accuracy"]) for row in rows}, (one, rows)
+        assert all(y * sign > 0 for _, y in one.values()), one
+    portolan("artifacts", *words[:words.index("--run")], "--plot", "bars.svg", "--script")
+    assert drawn_bars("bars.gp") == ([], [])
+    write("tied.tsv", "t\tid\tl\n" + "".join(f"{'u' if i % 2 else 'w' if i % 4 else 'x'}\t{3 * i}\t{'ab'[i % 2]}\n" for i in range(100)))
+    portolan("artifacts", "tied.tsv", *words[1:], "--plot", "bars.svg", "--script")
+    names, bars = drawn_bars("bars.gp")
+    assert sorted(names) == ["u", "w", "x"] and len(bars) == 1 and len(bars[0]) == 3, (names, bars)
+
+
 def check_sides(maker):
     """Accuracy and means of both sides, at the last epoch and over epochs, of a run that did not see everything."""
     rng = np.random.default_rng(5)
@@ -375,6 +402,7 @@ def check_sides(maker):
             assert [list(row) for row in got] == [list(row) for row in wanted], path
             for one, other in zip(got, wanted):
                 assert all(one[name] == other[name] or float(one[name]) == float(other[name]) for name in one), (path, one, other)
+    check_bars(words, rows)
     early, = table(portolan("artifacts", *words, "--epochs", ":2", "--top", 1).stdout)
     assert early["majority_accuracy"] == [r for r in by_epoch if r["token"] == early["token"]][1]["majority_accuracy"]
     done = portolan("artifacts", *words, "--strict", status=3)
