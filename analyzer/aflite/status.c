@@ -25,6 +25,9 @@ status_begin(struct status *status, const struct filter *filter)
 {
 	*status = (struct status){.enabled = isatty(STDERR_FILENO), .started = now(), .first = filter->phases};
 	status->last = status->started;
+	if (status->enabled)
+		fprintf(stderr, "phase %zu: %s examples, %s classifiers", filter->phases + 1,
+		        NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->options.partitions));
 }
 
 /* "3:05" or "1:02:03" */

@@ -33,6 +33,7 @@ completeness_free(struct completeness *result)
 struct verification {
 	struct completeness *result;
 	struct progress progress;
+	bool begun;
 };
 
 static void
@@ -56,8 +57,9 @@ show_progress(void *context, uint64_t done, uint64_t total)
 {
 	struct verification *verification = context;
 
-	if (!verification->progress.what)
+	if (!verification->begun)
 		progress_begin(&verification->progress, "verifying", total);
+	verification->begun = true;
 	progress_show(&verification->progress, done);
 }
 

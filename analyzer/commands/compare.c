@@ -21,6 +21,7 @@
 #include "selection/region_list.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 {
 	size_t count = compare->loaded;
 	uint8_t **regions = calloc(count, sizeof(*regions));
+	struct progress progress;
 	int code = 0;
 
 	result->pairs = calloc(count * (count - 1) / 2, sizeof(*result->pairs));
@@ -172,9 +174,13 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
 	for (size_t r = 0; r < count && code >= 0; r++)
 		code = region_list(&compare->runs[r], compare->has_cuts ? &compare->cuts : NULL, &regions[r], error);
+	progress_begin(&progress, "comparing", count * (count - 1) / 2);
 	for (size_t a = 0; a < count && code >= 0; a++)
-		for (size_t b = a + 1; b < count && code >= 0; b++)
+		for (size_t b = a + 1; b < count && code >= 0; b++) {
 			code = compare_pair(compare, a, b, regions, &result->pairs[result->pair_count++], error);
+			progress_show(&progress, result->pair_count);
+		}
+	progress_clear(&progress);
 	for (size_t r = 0; regions && r < count; r++)
 		array_free(regions[r]);
 	free(regions);

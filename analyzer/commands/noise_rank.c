@@ -10,6 +10,7 @@
 #include "statistics/mixture.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,6 +124,19 @@ describe(const struct mixture *mixture, const char *measure)
 		message_warning("the two groups still moved after %d steps: they may not be there", mixture->steps);
 }
 
+/* Where a classifier turns, the groups are split first: at half the probability, or no margin. */
+static bool
+fit(const struct scored *scored, enum mixture_kind kind, struct mixture *mixture)
+{
+	struct progress progress;
+	bool fitted;
+
+	progress_begin(&progress, "fitting two groups", 0);
+	fitted = mixture_fit(kind, scored->values, scored->value_count, kind == MIXTURE_BETA ? 0.5 : 0, mixture);
+	progress_clear(&progress);
+	return fitted;
+}
+
 static int
 score_mixture(const struct noise_request *request, struct scored *scored, struct portolan_error *error)
 {
@@ -136,8 +150,7 @@ score_mixture(const struct noise_request *request, struct scored *scored, struct
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' was recorded without the signal that aum needs: log logits", request->run);
 	gather(scored, measure);
-	/* Where a classifier turns: half the probability, or no margin. */
-	if (!mixture_fit(kind, scored->values, scored->value_count, request->by_aum ? 0 : 0.5, &mixture))
+	if (!fit(scored, kind, &mixture))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' shows no two groups by %s: too few examples, or all alike", request->run,
 		                 name);

@@ -81,11 +81,14 @@ draw_frames(const struct map_drawing *drawing, struct portolan_error *error)
 		struct picture picture;
 
 		map_frame_name(drawing, m, name);
-		if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-			return error_set(error, PORTOLAN_E_INVALID, "--frames: the name is too long");
+		if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path)) {
+			code = error_set(error, PORTOLAN_E_INVALID, "--frames: the name is too long");
+			break;
+		}
 		code = picture_init(&picture, PICTURE_MAP, "--frames", path, drawing->request->common->script, error);
 		if (code >= 0)
 			code = picture_check(&picture, error);
+		picture.is_part = true;
 		if (code >= 0)
 			code = draw_picture(drawing, &picture, m, 1, error);
 		progress_show(&progress, m + 1);

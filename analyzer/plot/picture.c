@@ -11,6 +11,7 @@
 #include "output/claims.h"
 
 #include <portolan/error.h>
+#include <progress.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -216,12 +217,16 @@ static int
 run(struct picture_draft *draft, struct output *script, struct output *image, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
+	struct progress progress = {0};
 	int code = write_script(draft, script, error);
 
 	if (code >= 0 && picture->kind == PICTURE_MAP)
 		code = output_flush(&draft->data, error);
+	if (code >= 0 && !picture->is_part)
+		progress_begin(&progress, "drawing", 0);
 	if (code >= 0)
 		code = gnuplot_run(script->fd, draft->data.fd, image->fd, error);
+	progress_clear(&progress);
 	if (code >= 0 && !is_whole(picture->format, image->fd))
 		code = error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
 		                 picture->path);

@@ -25,6 +25,7 @@ struct picture {
 	enum picture_kind kind;
 	enum picture_format format;
 	bool with_script;
+	bool is_part; /* one of several that are drawn: who draws them says how far that is */
 	char path[PATH_MAX]; /* as the user named it */
 	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
 	char name[NAME_MAX + 1]; /* in the script: of letters, digits and ._- only, as those of the files beside it */

@@ -58,7 +58,7 @@ refuse(struct import *import, const char *why)
 	import->refused++;
 	if (import->refused > REPORTED_MOST + 1)
 		return;
-	progress_clear(&import->progress);
+	progress_hide(&import->progress);
 	if (import->refused == REPORTED_MOST + 1)
 		fprintf(stderr, "further lines left out are counted, but not listed\n");
 	else

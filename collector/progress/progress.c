@@ -1,43 +1,160 @@
-/* progress.c: one line, redrawn when the percentage changes; nothing in the first half second. */
+/*
+ * progress.c: one line, redrawn when the percentage changes, and twice a second; nothing in the first half second.
+ * The seconds are a thread's, so that they go on while a part of the work takes long. Without memory, or threads, there
+ * is no bar.
+ */
 #include "progress.h"
 
 #include <portolan/clock.h>
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 500
+#define TICK_MS 500
 #define BAR 40
+
+struct progress_line {
+	const char *what;
+	uint64_t total;
+	int64_t started; /* ms, monotonic */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows, and the line on the terminal */
+	pthread_cond_t ended;
+	int percent;
+	bool shown, end;
+};
+
+static void
+draw(struct progress_line *line, int64_t now)
+{
+	static const char full[BAR + 1] = "########################################";
+	int64_t seconds = (now - line->started) / 1000;
+
+	fprintf(stderr, "\r%s", line->what);
+	if (line->total > 0)
+		fprintf(stderr, " [%-*.*s] %3d%%", BAR, line->percent * BAR / 100, full, line->percent);
+	if (seconds > 0)
+		fprintf(stderr, "%s %lld s", line->total > 0 ? "," : ":", (long long)seconds);
+	fputs("\033[K", stderr);
+	fflush(stderr);
+	line->shown = true;
+}
+
+static void *
+tick(void *argument)
+{
+	struct progress_line *line = argument;
+	int64_t at = line->started + PATIENCE_MS;
+
+	pthread_mutex_lock(&line->lock);
+	for (; !line->end; at += TICK_MS) {
+		const struct timespec next = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000};
+
+		while (!line->end && pthread_cond_timedwait(&line->ended, &line->lock, &next) == 0)
+			;
+		if (!line->end)
+			draw(line, clock_ms());
+	}
+	pthread_mutex_unlock(&line->lock);
+	return NULL;
+}
+
+/* Signals are for the caller's threads. */
+static bool
+start_thread(struct progress_line *line)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(&line->thread, NULL, tick, line) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+static void
+line_free(struct progress_line *line)
+{
+	pthread_cond_destroy(&line->ended);
+	pthread_mutex_destroy(&line->lock);
+	free(line);
+}
 
 void
 progress_begin(struct progress *progress, const char *what, uint64_t total)
 {
-	*progress = (struct progress){.what = what, .total = total, .percent = -1};
-	progress->enabled = total > 0 && isatty(STDERR_FILENO);
-	if (progress->enabled)
-		progress->started = clock_ms();
+	struct progress_line *line = isatty(STDERR_FILENO) ? malloc(sizeof(*line)) : NULL;
+	pthread_condattr_t monotonic;
+
+	progress->line = NULL;
+	if (!line)
+		return;
+	*line = (struct progress_line){.what = what, .total = total, .started = clock_ms()};
+	pthread_mutex_init(&line->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&line->ended, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	if (start_thread(line))
+		progress->line = line;
+	else
+		line_free(line);
 }
 
 void
 progress_show(struct progress *progress, uint64_t done)
 {
-	static const char full[BAR + 1] = "########################################";
+	struct progress_line *line = progress->line;
+	int64_t now;
 	int percent;
 
-	if (!progress->enabled)
+	if (!line || line->total == 0)
 		return;
-	percent = done < progress->total ? (int)((double)done * 100 / (double)progress->total) : 100;
-	if (percent == progress->percent || clock_ms() - progress->started < PATIENCE_MS)
+	percent = done < line->total ? (int)((double)done * 100 / (double)line->total) : 100;
+	now = clock_ms();
+	pthread_mutex_lock(&line->lock);
+	if (percent != line->percent || !line->shown) {
+		line->percent = percent;
+		if (now - line->started >= PATIENCE_MS)
+			draw(line, now);
+	}
+	pthread_mutex_unlock(&line->lock);
+}
+
+void
+progress_hide(struct progress *progress)
+{
+	struct progress_line *line = progress->line;
+
+	if (!line)
 		return;
-	progress->percent = percent;
-	fprintf(stderr, "\r%s [%-*.*s] %3d%%", progress->what, BAR, percent * BAR / 100, full, percent);
-	fflush(stderr);
+	pthread_mutex_lock(&line->lock);
+	if (line->shown)
+		fputs("\r\033[K", stderr);
+	line->shown = false;
+	pthread_mutex_unlock(&line->lock);
 }
 
 void
 progress_clear(struct progress *progress)
 {
-	if (progress->enabled && progress->percent >= 0)
-		fputs("\r\033[K", stderr);
-	progress->percent = -1;
+	struct progress_line *line = progress->line;
+
+	if (!line)
+		return;
+	pthread_mutex_lock(&line->lock);
+	line->end = true;
+	pthread_cond_signal(&line->ended);
+	pthread_mutex_unlock(&line->lock);
+	pthread_join(line->thread, NULL);
+	progress_hide(progress);
+	line_free(line);
+	progress->line = NULL;
 }

@@ -1,22 +1,24 @@
-/* progress.h: a progress bar on stderr: only in a terminal, and only when the work takes long enough to ask for one. */
+/*
+ * progress.h: a progress bar on stderr: only in a terminal, and only when the work takes long enough to ask for one.
+ *
+ * The bar says how much is done, and for how long it has been at it; where the total is not known, that
+ * alone. Each is for one thread of its caller's.
+ */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Zero: one that shows nothing. */
 struct progress {
-	const char *what; /* "reading" */
-	uint64_t total;
-	int64_t started; /* ms, monotonic */
-	int percent;     /* shown; -1: nothing */
-	bool enabled;
+	struct progress_line *line;
 };
 
+/* `what`: "reading"; it lasts until progress_clear(). Total 0: it is not known. */
 void progress_begin(struct progress *progress, const char *what, uint64_t total);
 void progress_show(struct progress *progress, uint64_t done);
-/* Wipes the bar: at the end, or so that a line can be printed; the next progress_show() draws it again. */
+void progress_hide(struct progress *progress); /* so that a line can be printed; it comes back */
+/* Ends it, and wipes the bar: every progress that was begun. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import select
+import shutil
 import struct
 import subprocess
 import sys
@@ -416,6 +417,23 @@ def check_closing_line():
     assert "MB of memory" in run("metrics", "r", "-v", "-o", "one.csv").stderr
 
 
+def check_progress():
+    """What takes long says for how long it has been at it, on a terminal alone, and how far it is, where that is known; then it is wiped."""
+    os.makedirs("slow")
+    write("slow/gnuplot", f"#!/bin/sh\nsleep 1.3\nexec {shutil.which('gnuplot')} \"$@\"\n")
+    os.chmod("slow/gnuplot", 0o755)
+    path = os.environ["PATH"]
+    os.environ["PATH"] = f"{os.path.abspath('slow')}:{path}"
+    for words, line in ((["map", "r", "-o", "slow.svg"], r"drawing: [1-9]\d* s"),
+                        (["map", "r", "--epochs", "1:", "--frames", "frames"], r"drawing \[#{20} {20}\]  50%, [1-9]\d* s")):
+        status, text = on_terminal(b"", *words)
+        assert status == 0 and text.startswith("\rdrawing") and re.search(rf"\r{line}\x1b\[K", text), (words, text)
+        assert ("drawing:" in text) == ("--frames" not in words), (words, text)
+        assert text.rpartition("drawing")[2].partition("\x1b[K")[2].startswith("\r\x1b[K"), (words, text)
+        assert "drawing" not in run(*words, status=0).stderr, words
+    os.environ["PATH"] = path
+
+
 def check_leading_options():
     """Options that every command has may stand before it."""
     plain = run("metrics", "r", "-q").stdout
@@ -517,6 +535,7 @@ def main():
         check_styles()
         check_last_screen()
         check_closing_line()
+        check_progress()
         check_leading_options()
         check_help()
         check_old_names()
