@@ -1,4 +1,4 @@
-/* clock.h: the one clock for deadlines and durations. It is monotonic: it goes on while the time of day is set. */
+/* clock.h: the one clock for deadlines and durations. It is monotonic: setting the time of day does not change it. */
 #ifndef PORTOLAN_CLOCK_H
 #define PORTOLAN_CLOCK_H
 

@@ -21,10 +21,10 @@
  *             memory, and returns: it makes no system call and takes no lock that I/O holds, unless that memory is
  *             full, a row is refused for the first time, or another thread logs to the run at that moment. One thread per
  *             run, started by portolan_open(), owns socket and spool; it takes no signals.
- *   Trouble   what happens to the collector or the run never makes a logging call or portolan_end_epoch() fail, unless
- *             options.strict is set: while the collector is away, observations wait in memory and in a spool file; once it has
- *             ended the run, they are dropped and counted, after one line on stderr. portolan_flush(), portolan_close() and
- *             portolan_get_stats() tell.
+ *   Trouble   trouble with the collector or the run never makes a logging call or portolan_end_epoch() fail, unless
+ *             options.strict is set. While the collector is away, observations wait in memory and in a spool file. Once it
+ *             has ended the run, they are dropped and counted, after one line on stderr. portolan_flush(), portolan_close()
+ *             and portolan_get_stats() report this.
  *   fork()    the child's copy of a run is inert: every call on it answers PORTOLAN_E_FORKED, and
  *             portolan_close() only frees memory.
  *   Bytes     strings are UTF-8, NUL-terminated where no length is given.
@@ -50,14 +50,14 @@ extern "C" {
 enum {
 	PORTOLAN_E_INVALID = -1,   /* an argument is wrong; nothing of this call was logged */
 	PORTOLAN_E_MEMORY = -2,    /* out of memory */
-	PORTOLAN_E_NO_COLLECTOR = -3, /* none answered, or none could be started */
+	PORTOLAN_E_NO_COLLECTOR = -3, /* no collector answered or could be started, or it cannot take the run now */
 	PORTOLAN_E_REFUSED = -4,   /* the collector refused: the run exists, the kind of id differs, … */
 	PORTOLAN_E_TIMEOUT = -5,   /* the time was up before everything was acknowledged */
 	PORTOLAN_E_FORKED = -6,    /* this handle belongs to the parent process */
 	PORTOLAN_E_CLOSED = -7,    /* the run is closed */
 	PORTOLAN_E_ROWS = -8,      /* rows were refused and `strict` is set; the other rows were logged */
 	PORTOLAN_E_SYSTEM = -9,    /* a system or library call failed */
-	PORTOLAN_E_CANCELLED = -10, /* options.cancelled wanted no more waiting; what was not logged yet is counted as dropped */
+	PORTOLAN_E_CANCELLED = -10, /* options.cancelled ended the wait; rows not logged yet are counted as dropped */
 	PORTOLAN_E_ENDED = -11,    /* the collector has ended the run (removed, damaged, refused): nothing more of it is recorded */
 };
 
@@ -68,7 +68,8 @@ struct portolan_error {
 
 typedef struct portolan_run portolan_run;
 
-/* When observations are taken: during the training pass, or in a pass of their own after it. The two differ. */
+/* When observations are taken: during the training pass, or in a pass of their own after it. The two give different
+ * dynamics. */
 enum portolan_mode {
 	PORTOLAN_EPOCH_END = 0, /* the definition of Swayamdipta et al. 2020, §2.1 */
 	PORTOLAN_TRAIN_FORWARD = 1,
@@ -87,23 +88,24 @@ struct portolan_options {
 	                          NULL: the endpoint uses none */
 	enum portolan_mode mode;
 	uint64_t examples;     /* > 0: ids are 0 … examples−1, and need no dictionary */
-	const char *const *labels; /* class names, or NULL; with config at most 255 KiB */
+	const char *const *labels; /* class names, or NULL; together with config at most 255 KiB */
 	size_t label_count;
 	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
 	const char *group;     /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
-	uint32_t rank;         /* this process's, within the group: each has another */
-	int resume;            /* the run may exist: go on with it; an epoch seen again replaces */
+	uint32_t rank;         /* this process's rank, different for each process of the group */
+	int resume;            /* the run may exist: continue it; an observation logged again replaces the old one */
 	int overwrite;         /* the run may exist: remove it first */
-	int strict;            /* errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the collector has ended
-	                        * (PORTOLAN_E_ENDED, of every call from then on) */
+	int strict;            /* these are errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the
+	                        * collector has ended (PORTOLAN_E_ENDED from every later call) */
 	enum portolan_when_full when_full;
-	size_t ring_bytes;     /* memory for what is not yet sent; default 32 MiB, at least 1 MiB */
-	const char *spool;     /* directory for what neither goes out nor fits into memory. If given, a run for which no
-	                        * collector answers is recorded there. Default: STORE/spool, or ./portolan-spool */
+	size_t ring_bytes;     /* memory for observations not yet sent; default 32 MiB, at least 1 MiB */
+	const char *spool;     /* directory for observations that cannot be sent and do not fit into memory. If given, a
+	                        * run for which no collector answers is recorded there. Default: STORE/spool, or
+	                        * ./portolan-spool */
 	uint64_t spool_bytes;  /* limit of this run's spool file; default 16 GiB */
 	int open_timeout_ms;   /* default 10,000 */
-	/* Asked some ten times a second while a call waits (opening; room for what is logged): not 0 gives the call up with
-	 * PORTOLAN_E_CANCELLED. NULL: never. */
+	/* Called about ten times a second while a call waits (for the collector to open the run, or for room to log).
+	 * If it returns non-zero, the call ends with PORTOLAN_E_CANCELLED. NULL: never. */
 	int (*cancelled)(void *context);
 	void *cancelled_context;
 	const char *collector_program; /* portoland for `store`; default: beside the library, then $PATH */
@@ -113,10 +115,10 @@ struct portolan_options {
 #define PORTOLAN_WAIT_DEFAULT (-1) /* 60 s */
 #define PORTOLAN_WAIT_FOREVER (-2)
 
-/* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has agreed. What earlier runs left in
- * the spool directory for the same store (or, where it knows of none, the same endpoint) is sent in the background; what
- * belongs elsewhere stays, with a line on stderr.
- * On success *run is the caller's to portolan_close(). */
+/* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has accepted it. Spool files that
+ * earlier runs left in the spool directory are sent in the background, if they belong to the same store (or, if a file
+ * names none, to the same endpoint). Other files stay, with a line on stderr. On success *run is the caller's to
+ * portolan_close(). */
 PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
                                   struct portolan_error *error);
 
@@ -135,7 +137,7 @@ struct portolan_array {
 	ptrdiff_t row_stride, column_stride;
 };
 
-/* Which signal the scores of a batch are. */
+/* The meaning of a batch's scores. */
 enum portolan_scores {
 	PORTOLAN_LOGITS = 1,  /* n × classes; classes = 1: the logit of class 1 against class 0 (sigmoid). −inf allowed off the gold label */
 	PORTOLAN_PROBS = 2,   /* n × classes, rows sum to 1; classes = 1: the probability of class 1 */
@@ -143,12 +145,13 @@ enum portolan_scores {
 	PORTOLAN_SIGNALS = 4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
 };
 
-#define PORTOLAN_OWN_COLUMNS 16 /* at most, of one run */
+#define PORTOLAN_OWN_COLUMNS 16 /* the most that one run may have */
 
 /* Another number of each observation, which the caller names: n × F32 or F64. It is kept with the observation, and the mean of a
  * column over the epochs is a measure of its name. */
 struct portolan_column {
-	const char *name; /* 1–32 characters a–z, then also 0–9 and _; not one that the client derives; of two the later stays */
+	const char *name; /* 1–32 characters a–z, then also 0–9 and _; not a name that the client derives; if a name
+			   * stands twice, the later column counts */
 	struct portolan_array values;
 };
 
@@ -164,7 +167,7 @@ struct portolan_batch {
 	const size_t *string_lengths;   /* their lengths in bytes, or NULL: NUL-terminated */
 	struct portolan_array gold;     /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); data NULL: not known */
 	struct portolan_array correct;  /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
-	const struct portolan_column *columns; /* column_count of the caller's own, or NULL */
+	const struct portolan_column *columns; /* column_count columns of the caller's own, or NULL */
 	size_t column_count;
 };
 
@@ -173,10 +176,9 @@ struct portolan_batch {
  * probability, correct (argmax = gold, ties to the lowest class), margin, Σ p² over the other classes, entropy, the
  * largest probability and the predicted class; from probabilities all of these but the margin.
  *
- * A wrong shape, type, id, label or name of a column fails the whole call (PORTOLAN_E_INVALID). A row with NaN or +inf, with −inf
- * at the gold label, whose probabilities are not probabilities, or with a value in a column of the caller's own that is not finite,
- * is left out and counted as refused; a warning is printed once.
- * n may be 0.
+ * A wrong shape, type, id, label or name of a column fails the whole call (PORTOLAN_E_INVALID). A row is left out and
+ * counted as refused if it has NaN or +inf, −inf at the gold label, probabilities that are none, or a value that is not
+ * finite in one of the caller's own columns; a warning is printed once. n may be 0.
  */
 PORTOLAN_PUBLIC int portolan_log(portolan_run *run, const struct portolan_batch *batch, struct portolan_error *error);
 
@@ -188,18 +190,19 @@ PORTOLAN_PUBLIC int portolan_log_probs(portolan_run *run, uint32_t epoch, size_t
 PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
                                       const float *gold_probs, const uint8_t *correct, struct portolan_error *error);
 
-/* This client has logged everything it will of `epoch`. Waits only for room, as a log call does; where the policy is to
- * drop, and there is no room, nothing happens, as a later epoch or the end says the same. */
+/* Says that this client has logged all it will of `epoch`. Waits only for room, as a log call does. If there is no room
+ * and the policy is to drop, nothing happens: a later epoch, or the end of the run, says the same. */
 PORTOLAN_PUBLIC int portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error);
 
-/* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not yet. PORTOLAN_E_ENDED, strict or
- * not: it never will be; the message says why. */
+/* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not all of it is yet.
+ * PORTOLAN_E_ENDED, strict or not: it never will be; the message says why. */
 PORTOLAN_PUBLIC int portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Flushes, ends the session, stops the thread and frees the run, whatever it returns. NULL is accepted.
- * PORTOLAN_E_TIMEOUT: what was not acknowledged is in a spool file: the message says how many observations, where, and
- * how they are imported. PORTOLAN_E_ENDED: the collector had ended the run; the message says why, and how many observations are not
- * recorded. A run for which no collector ever answered ends at once, with 0 and one line on stderr. */
+ * PORTOLAN_E_TIMEOUT: some observations were not acknowledged and are in a spool file; the message says how many,
+ * where, and how to import them. PORTOLAN_E_ENDED: the collector had ended the run; the message says why, and how many
+ * observations are not recorded. A run for which no collector ever answered ends at once, with 0 and one line on
+ * stderr. */
 PORTOLAN_PUBLIC int portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Observations, unless another unit is named. */
@@ -207,8 +210,9 @@ struct portolan_stats {
 	uint64_t logged;       /* accepted by the log calls */
 	uint64_t acknowledged; /* of these, on the collector's disk */
 	uint64_t refused;      /* rows left out, here or by the collector */
-	uint64_t replaced;     /* seen again in an epoch, as the collector has counted so far for this session */
-	uint64_t dropped;      /* given up because memory was full (PORTOLAN_DROP) or because the run had ended */
+	uint64_t replaced;     /* observations of this session that met another one of the same example and epoch, as
+			        * counted by the collector so far */
+	uint64_t dropped;      /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
 	uint64_t spooled;      /* written to a spool file */
 	uint64_t bytes_sent;   /* bytes of frames, repeats included */
 	uint64_t reconnects;   /* times the session was opened again */

@@ -1,22 +1,23 @@
 /*
- * store.h: what the collector keeps and how it is read. Private; shared by collector and analyzer.
- * The records byte by byte are in collector/STORE.md. The reading half is the library `store_read`
+ * store.h: the store that the collector keeps, and how to read it. Private; shared by collector and analyzer.
+ * collector/STORE.md describes the records byte by byte. The reading half is the library `store_read`
  * (collector/store/read*.c), the writing half is the collector's alone.
  *
- * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it), and what
- * belongs to the collector.
+ * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it), and
+ * other files of the collector.
  *
  * How a run is laid out
  *   Every example has a dense index, 0, 1, 2, … in order of first appearance (declared ids: the id itself).
  *   Examples are cut into chunks of STORE_CHUNK rows. For each epoch that was folded, each chunk has one record per
- *   column. Batches not yet folded (an epoch in progress, or a patch to a closed one) wait in the log; each chunk says up
- *   to which log entry it is merged.
+ *   column. Batches not yet folded (an epoch in progress, or a patch to a closed one) wait in the log; each chunk says
+ *   up to which log entry it is merged.
  *
  * Winner rule: of two observations of one example in one epoch the *later* stays, as a whole. Later compares
- *   (session start, rank, session id), then the sequence number: never the order of arrival. What loses is counted as replaced.
+ *   (session start, rank, session id), then the sequence number: never the order of arrival. The other one is counted
+ *   as replaced.
  *
- * Snapshots: a snapshot holds one LMDB transaction until it is closed, and merges what is in the log in memory. It never
- *   changes. While it is open the file grows by what is written: close it soon.
+ * Snapshots: a snapshot holds one LMDB transaction until it is closed, and merges the log's rows in memory. It never
+ *   changes. While it is open, no freed page of the file is used again, so the file grows: close it soon.
  */
 #ifndef PORTOLAN_STORE_H
 #define PORTOLAN_STORE_H
@@ -31,7 +32,7 @@
 #define STORE_MAX_EXAMPLES 0xfffffff0u
 
 enum {
-	STORE_E_NO_STORE = -101,   /* no such directory, or nothing in it */
+	STORE_E_NO_STORE = -101,   /* no such directory, or no store in it */
 	STORE_E_NO_RUN = -102,
 	STORE_E_NEWER = -103,      /* written by a newer version */
 	STORE_E_OLDER = -111,      /* written by an older version */
@@ -55,7 +56,7 @@ enum store_column {
 	STORE_MAX_PROB,      /* float32 */
 	STORE_PREDICTED,     /* int32 */
 	STORE_GOLD,          /* int32; kept per example, not per epoch: the latest known */
-	STORE_SESSION,       /* uint32: which session wrote the row (number in the run's table of sessions) */
+	STORE_SESSION,       /* uint32: number of the session that wrote the row, in the run's table of sessions */
 	STORE_COLUMN_USER = 32,
 	STORE_COLUMN_MAX = 64, /* a column set is one 64-bit mask */
 };
@@ -65,7 +66,8 @@ enum store_id_kind { STORE_ID_NONE = 0, STORE_ID_INT = 1, STORE_ID_STR = 2 };
 enum store_state {
 	STORE_RECORDING = 1,
 	STORE_CLOSED = 2,
-	STORE_DAMAGED = 5, /* store_runs(): cannot be read; of the info only name and number are set (0: not known) */
+	STORE_DAMAGED = 5, /* store_runs(): the run cannot be read; only name and number of the info are set (0: not
+			    * known) */
 };
 
 struct store_run_info {
@@ -75,22 +77,24 @@ struct store_run_info {
 	enum portolan_mode mode;
 	enum store_state state;   /* recording: at least one session is live */
 	uint64_t declared;        /* examples declared; 0: not declared */
-	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). store_runs()
-	                             on declared examples: at least so many, until all but the log's first 64 MiB is folded */
+	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). From
+	                             store_runs() with declared examples: a lower bound while more than 64 MiB of the
+	                             log are not folded */
 	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
 	uint64_t epochs;          /* epochs with observations */
-	uint64_t observations;    /* kept, over all epochs, what was replaced not counted twice. store_runs(): at most so
-	                             many, where a folded epoch has a patch in the log, or the log is beyond 64 MiB */
-	uint64_t replaced, refused, changed_labels; /* replaced and changed labels are found out by folding */
+	uint64_t observations;    /* observations kept, over all epochs; a replaced one does not count. From
+	                             store_runs(): an upper bound while a folded epoch has a patch in the log, or the
+	                             log is larger than 64 MiB */
+	uint64_t replaced, refused, changed_labels; /* folds count replaced observations and changed labels */
 	int64_t created;          /* seconds since 1970 */
 	uint64_t label_count;     /* class names given */
 	char group[256];
 };
 
-/* For main(): a data.mdb that ends before its data does (a copy broken off), or whose disk cannot be read, is from now on
- * a message on stderr and exit status 1 to whoever meets it, instead of SIGBUS. `take` knows the program's other mapped
- * files (NULL: it has none), and is called in the signal's handler: true: it put something in the place of what cannot
- * be read; otherwise it may set *path, the file to be named instead. */
+/* For main(): from now on, reading a data.mdb that ends before its data does (a copy broken off), or whose disk cannot
+ * be read, ends the program with a message on stderr and exit status 1, instead of SIGBUS. `take` handles the program's
+ * other mapped files (NULL: there are none), and is called in the signal's handler. It returns true if it mapped other
+ * memory in place of the missing part; otherwise it may set *path to the file that the message names. */
 void store_expect_short_file(bool (*take)(void *address, const char **path));
 
 struct store; /* one open store; a process opens it at most once */
@@ -102,8 +106,8 @@ void store_close(struct store *store);
 #define STORE_ID_ROOM 33
 void store_id(const struct store *store, char id[STORE_ID_ROOM]);
 
-/* Writes a copy of the whole store, as of one moment, to `fd` (a data.mdb, once it is complete), from one read transaction: the
- * collector goes on meanwhile. STORE_E_FULL: the copy's disk. */
+/* Writes a copy of the whole store at one moment to `fd` (a data.mdb, once it is complete), from one read transaction;
+ * the collector can work meanwhile. STORE_E_FULL: the copy's disk. */
 int store_copy(struct store *store, int fd, struct portolan_error *error);
 
 /* All runs by ascending name (bytewise), damaged ones among them; *runs is the caller's to free(). One short transaction. */
@@ -113,13 +117,13 @@ int store_runs(struct store *store, struct store_run_info **runs, size_t *count,
 int store_find_run(struct store *store, const char *name, uint32_t *run, struct portolan_error *error);
 
 /*
- * Counters: what has come in, and what became of it. Kept with the commits that are made anyway, so what happened since
- * the last commit of a run is not yet in them. They only grow.
+ * Counters of what came in and what became of it. They are stored by commits that are made anyway, so events since the
+ * last commit of a run are not in them yet. They only grow.
  */
 
 /* Why an observation can never be stored. */
 enum store_refusal {
-	STORE_REFUSED_ID = 0,    /* an id beyond the declared examples, or one more than a run can have */
+	STORE_REFUSED_ID = 0,    /* the id is beyond the declared examples, or the run has no index left for it */
 	STORE_REFUSED_GOLD_PROB, /* not within 0 and 1 */
 	STORE_REFUSED_CLASS,     /* gold or predicted below 0 */
 	STORE_REFUSED_NAN,       /* NaN in another column */
@@ -136,32 +140,35 @@ struct store_latency {
 };
 
 struct store_counters {
-	uint64_t frames, bytes;                /* that came for a session; those of `open` only in the store's */
+	uint64_t frames, bytes;                /* frames of a session; `open` frames count only in the store's
+					        * counters */
 	uint64_t received;                     /* observations in them */
-	uint64_t repeated;                     /* of these, in batches stored before: nothing changed */
-	uint64_t skipped;                      /* and in batches not taken, as an earlier one was missing or the store
-	                                          could not be written; the client sends them again */
-	uint64_t gaps;                         /* times a number was missing */
-	uint64_t malformed;                    /* frames that made no sense */
+	uint64_t repeated;                     /* of these, in batches that were stored before */
+	uint64_t skipped;                      /* and in batches not taken, because an earlier one was missing or the
+	                                          store could not be written; the client sends them again */
+	uint64_t gaps;                         /* how often a number was missing */
+	uint64_t malformed;                    /* malformed frames */
 	uint64_t failures;                     /* commits that failed: clients were told to repeat */
 	uint64_t refused[STORE_REFUSALS_ROOM]; /* observations, by enum store_refusal */
-	struct store_latency commits;          /* of what clients sent, each until it was on disk */
-	uint64_t dropped;                      /* frames beyond the credit of their session: the store's only */
+	struct store_latency commits;          /* of commits that stored frames of clients, until they were on disk */
+	uint64_t dropped;                      /* frames beyond the credit of their session; in the store's counters
+					        * only */
 	uint64_t last;                         /* seconds since 1970 when observations last came; 0: never */
 	uint64_t returned;                     /* of those replaced, observations that met one of their own session: the
-	                                          id came back within the epoch. Counted by folds; a run's only */
+	                                          id came back within the epoch. Counted by folds; in a run's counters
+	                                          only */
 };
 
-/* Of run `run` (its number), or, 0, of the whole store: everything that ever came, removed runs included. */
+/* The counters of run `run` (its number), or, for 0, of the whole store, removed runs included. */
 int store_counters(struct store *store, uint32_t run, struct store_counters *counters, struct portolan_error *error);
 
-/* What a client has told of itself with its last `ping` or `close`; observations, waits excepted. */
+/* The counts that a client sent with its last `ping` or `close`: observations, except `waits`. */
 struct store_client {
-	uint64_t told;   /* seconds since 1970 when it last did; 0: never, and the rest is 0 */
+	uint64_t told;   /* seconds since 1970 when it last sent them; 0: never, and the rest is 0 */
 	uint64_t logged; /* accepted by its log calls */
 	uint64_t refused, dropped, spooled;
 	uint64_t waits; /* log calls that had to wait */
-	uint64_t closed; /* seconds since 1970 when its `close` came; 0: it has not */
+	uint64_t closed; /* seconds since 1970 when its `close` came; 0: none has come */
 };
 
 struct store_session {
@@ -170,7 +177,7 @@ struct store_session {
 	uint32_t rank;
 	bool live;
 	uint64_t acknowledged; /* highest sequence number stored */
-	uint64_t frontier;     /* epochs below it are ended for this session */
+	uint64_t frontier;     /* the session has ended the epochs below it */
 	uint64_t observations, replaced, refused;
 	struct store_client client;
 };
@@ -181,10 +188,10 @@ int store_sessions(struct store *store, uint32_t run, struct store_session **ses
 
 struct store_epoch {
 	uint32_t epoch;
-	uint32_t folds;   /* times its log was turned into columns: more than once if patches came */
+	uint32_t folds;   /* how often it was folded: more than once if patches came */
 	uint64_t folded;  /* observations in columns */
-	uint64_t waiting; /* rows in the log: all of an epoch not yet folded, or patches to one that was */
-	uint64_t batches; /* that ever came for it: while they are as many, its observations are the same */
+	uint64_t waiting; /* rows in the log: all rows if the epoch was never folded, else its patches */
+	uint64_t batches; /* rows that ever came for it; while this is unchanged, so are its observations */
 };
 
 /* The epochs of a run that have observations, ascending; *epochs is the caller's to free(). */
@@ -192,38 +199,39 @@ int store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs,
                  struct portolan_error *error);
 
 struct store_verify {
-	/* One line for each damaged record: which it is. */
+	/* Gets one line for each damaged record, which names it. */
 	void (*damaged)(void *context, const char *what);
 	void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
 	void *context;
 };
 
 /*
- * Compares every record of a run (its number) with its checksum, and with them the store's own records. Works in
- * transactions of some MB, so a run may be recorded meanwhile. *records counts what was read. Damage is no failure of
- * the call. What LMDB keeps for itself has no checksums: reading a file damaged there may end the process with a signal.
+ * Compares every record of run `run` (its number), and the store's own records, with their checksums. Works in
+ * transactions of some MB, so a run may be recorded meanwhile. *records counts the records read. Damage is no failure
+ * of the call. LMDB's own pages have no checksums: reading a file damaged there may end the process with a signal.
  */
 int store_verify(struct store *store, uint32_t run, const struct store_verify *options, uint64_t *records,
                  struct portolan_error *error);
 
-/* While a process holds a read transaction, no page that was freed since it began is used again: the file grows. */
+/* A reader that holds back pages: while it holds a read transaction, no page freed since its beginning is used again,
+ * and the file grows. */
 struct store_long_reader {
-	long process;    /* which reads the oldest state; 0: none, or none that matters */
+	long process;    /* the process that reads the oldest state; 0: none, or none that matters */
 	uint64_t state;  /* the number of the transaction that made that state */
-	uint64_t behind; /* transactions since */
-	uint64_t bytes;  /* freed since, and held back until it ends */
+	uint64_t behind; /* transactions made since */
+	uint64_t bytes;  /* pages freed since, and held back until it ends */
 };
-#define STORE_HELD_BACK ((uint64_t)256 << 20) /* bytes that matter */
+#define STORE_HELD_BACK ((uint64_t)256 << 20) /* bytes of these pages */
 
-/* The reader that holds back more than `bytes`. Where it cannot be told, there is none. */
+/* Finds the reader that holds back more than `bytes`; none if it cannot be known. */
 void store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader);
 
 struct store_snapshot;
 
 struct store_snapshot_options {
 	uint32_t epoch_from, epoch_to; /* half-open; 0, UINT32_MAX: all */
-	uint64_t columns;              /* mask of the columns wanted; others cost nothing */
-	bool occupied;                 /* only blocks with observations: see store_snapshot_blocks() */
+	uint64_t columns;              /* mask of the columns to read; others cost nothing */
+	bool occupied;                 /* leave out blocks without observations: see store_snapshot_blocks() */
 };
 
 /* STORE_E_NO_RUN: as store_find_run(). */
@@ -231,8 +239,8 @@ int store_snapshot_open(struct store *store, const char *run, const struct store
                         struct store_snapshot **snapshot, struct portolan_error *error);
 void store_snapshot_close(struct store_snapshot *snapshot);
 
-/* Ends the snapshot's transaction. Its info, epochs, labels and names stay; no cursor may be open, nor opened. The store
- * may be closed before the snapshot is. */
+/* Ends the snapshot's transaction. Its info, epochs, labels and names stay valid; no cursor may be open, or be opened
+ * later. The store may be closed before the snapshot. */
 void store_snapshot_detach(struct store_snapshot *snapshot);
 
 const struct store_run_info *store_snapshot_info(const struct store_snapshot *snapshot);
@@ -247,8 +255,8 @@ const char *store_snapshot_column_name(const struct store_snapshot *snapshot, un
 const char *store_snapshot_label(const struct store_snapshot *snapshot, uint64_t class_index); /* NULL: not named */
 
 /* ⌈rows / STORE_CHUNK⌉. If `occupied` was asked for, and the run declares more examples than it has observed, blocks in
- * which no epoch has an observation are left out, and the others close up: indices, and the info's `rows`, then count
- * only what is in blocks that are there, and examples are told apart by their ids. */
+ * which no epoch has an observation are left out, and the others are numbered without gaps. Then indices, and the
+ * info's `rows`, count only rows of the blocks that are left, and only its id tells which example a row is. */
 size_t store_snapshot_blocks(const struct store_snapshot *snapshot);
 
 /* Reading is done through cursors, one per thread; a snapshot may have several at work, all closed before it is. */
@@ -261,24 +269,24 @@ struct store_values {
 	const void *values;      /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: nothing here.
 	                            Where a row is not present its value is unspecified (bits: 0) */
 	const uint64_t *present; /* bitmap over the block; NULL together with values, otherwise never NULL */
-	bool complete;           /* every row of the block is present */
+	bool complete;           /* all rows of the block are present */
 };
 
 struct store_block {
 	uint32_t first, rows;    /* indices first … first+rows−1 */
 	size_t epoch_count;      /* as store_snapshot_epochs() */
-	/* values of one column at the e-th epoch: block.columns[e * STORE_COLUMN_MAX + column] is filled for wanted
-	 * columns only; use store_block_values() */
+	/* values of one column at the e-th epoch: block.columns[e * STORE_COLUMN_MAX + column], filled only for columns
+	 * asked for; use store_block_values() */
 	const struct store_values *columns;
 	struct store_values gold; /* filled if STORE_GOLD was wanted */
 };
 
-/* Block `index`, all wanted columns at all epochs in range. Pointers are 8-byte aligned and valid until this cursor reads
- * values again. Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
+/* Reads block `index`: all columns asked for, at all epochs in range. Pointers are 8-byte aligned and valid until this
+ * cursor reads values again. Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
 int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error);
 
-/* The same of some epochs, `from` … from + count − 1 of store_snapshot_epochs(), and of those of the wanted columns that
- * are in `columns`, a mask: epoch e of the block is epoch from + e. It takes the memory of so many epochs. */
+/* The same for epochs `from` … from + count − 1 of store_snapshot_epochs(), and for the columns of the mask `columns`
+ * that the snapshot asked for: epoch e of the block is epoch from + e. Takes memory for `count` epochs only. */
 int store_cursor_epochs(struct store_cursor *cursor, size_t index, size_t from, size_t count, uint64_t columns,
                         struct store_block *block, struct portolan_error *error);
 

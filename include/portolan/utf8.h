@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes the first character of the text has, of which `left` > 0 bytes are there, and its code point. 0: it is
- * no UTF-8, which has no overlong forms, no surrogates, and nothing beyond U+10FFFF. */
+/* The number of bytes of the text's first character, and its code point; the text has `left` > 0 bytes. 0: it is not
+ * valid UTF-8 (overlong forms, surrogates, and code points beyond U+10FFFF are not valid). */
 static inline size_t
 utf8_read(const char *text, size_t left, uint32_t *point)
 {

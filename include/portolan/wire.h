@@ -28,8 +28,8 @@
 #define WIRE_STORE_SIZE 16
 
 /* Timing rules both sides keep (see WIRE.md). */
-#define WIRE_PING_MS 2000          /* a client that sent nothing for so long sends a ping */
-#define WIRE_SESSION_TIMEOUT_MS 15000 /* a session not heard of for so long is no longer live */
+#define WIRE_PING_MS 2000             /* a client that has sent nothing for so long sends a ping */
+#define WIRE_SESSION_TIMEOUT_MS 15000 /* a session that has sent nothing for so long is no longer live */
 
 enum wire_kind {
 	/* client → collector */
@@ -78,10 +78,11 @@ struct wire_open {
 	uint32_t rank;
 	enum portolan_mode mode;
 	bool resume, overwrite;
-	bool whole;     /* the run gets its name when the session closes, or comes to nothing */
-	bool late;      /* sent when the session was begun elsewhere: it takes its place by `started` (see admit) */
-	uint64_t after; /* frames up to this number are not coming, having been acknowledged before */
-	bool partial;   /* late only: begins after `after` also where the store does not have what came before */
+	bool whole;     /* the run gets its name when the session closes; without a close it is removed */
+	bool late;      /* the session was recorded before, without this collector: `started` gives its place among the
+	                 * sessions (see admit.c) */
+	uint64_t after; /* frames up to this number were acknowledged before, and do not come again */
+	bool partial;   /* late only: begins after `after` even if the store does not have the frames before */
 	const uint8_t *store; /* 16 bytes: the only store it is for; NULL: any */
 };
 
@@ -98,7 +99,7 @@ struct wire_batch {
 struct wire_opened {
 	uint64_t acknowledged; /* highest sequence number of this session on disk; 0: none */
 	uint64_t credit;       /* bytes of unacknowledged frames the client may have under way */
-	enum wire_id_kind id_kind; /* what the run already holds */
+	enum wire_id_kind id_kind; /* the kind of ids that the run has */
 	const uint8_t *store;      /* 16 bytes: its id; NULL: not told */
 };
 
@@ -107,33 +108,34 @@ struct wire_ack {
 	uint64_t replaced, refused; /* observations, totals of this session */
 };
 
-/* What a client tells of itself in `ping` and `close`; observations, waits excepted. */
+/* The counts in `ping` and `close`: observations of the session, except `waits`. */
 struct wire_counts {
-	bool told;                          /* the frame has them */
+	bool told;                          /* the frame has counts */
 	uint64_t logged;                    /* accepted by its log calls */
-	uint64_t refused, dropped, spooled; /* left out there; given up; written to a spool file */
+	uint64_t refused, dropped, spooled; /* left out by the client; dropped; written to a spool file */
 	uint64_t waits;                     /* log calls that had to wait for room */
 };
 
 /* Codes of WIRE_ERROR frames: strings on the wire. */
 enum wire_error_code {
-	WIRE_E_VERSION = 1,   /* "version": the collector does not speak it */
-	WIRE_E_MALFORMED,     /* "malformed": not a valid frame */
-	WIRE_E_NO_SESSION,    /* "no-session": open again, then repeat what was not acknowledged */
-	WIRE_E_SEQUENCE,      /* "sequence": a gap; go back to the number after `acknowledged` */
-	WIRE_E_RUN_EXISTS,    /* "run-exists" */
-	WIRE_E_RUN_DIFFERS,   /* "run-differs": id kind, mode or examples are not the run's */
-	WIRE_E_REFUSED,       /* "refused": these rows can never be stored; the sequence number is used up */
-	WIRE_E_UNAVAILABLE,   /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
-	WIRE_E_RUN_REMOVED,   /* "run-removed": removed or overwritten while the session was live */
-	WIRE_E_NO_RUN,        /* "no-run": nothing to remove */
-	WIRE_E_RUN_DAMAGED,   /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
-	WIRE_E_OTHER_STORE,   /* "other-store": the session belongs to another store than this one */
-	WIRE_E_NO_BEGINNING,  /* "no-beginning": the store lacks what of the session had been acknowledged */
-	WIRE_E_OVER_CREDIT,   /* "over-credit": the frame was dropped; open again, then repeat what was not acknowledged */
-	WIRE_E_TOO_MANY_IDS,  /* "too-many-ids": there is no memory for more ids that are not declared */
+	WIRE_E_VERSION = 1,  /* "version": the collector does not speak it */
+	WIRE_E_MALFORMED,    /* "malformed": not a valid frame */
+	WIRE_E_NO_SESSION,   /* "no-session": open again, then repeat what was not acknowledged */
+	WIRE_E_SEQUENCE,     /* "sequence": a gap; go back to the number after `acknowledged` */
+	WIRE_E_RUN_EXISTS,   /* "run-exists" */
+	WIRE_E_RUN_DIFFERS,  /* "run-differs": id kind, mode or examples are not the run's */
+	WIRE_E_REFUSED,      /* "refused": these rows can never be stored; the sequence number is used up */
+	WIRE_E_UNAVAILABLE,  /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
+	WIRE_E_RUN_REMOVED,  /* "run-removed": removed or overwritten while the session was live */
+	WIRE_E_NO_RUN,       /* "no-run": nothing to remove */
+	WIRE_E_RUN_DAMAGED,  /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
+	WIRE_E_OTHER_STORE,  /* "other-store": the session belongs to another store */
+	WIRE_E_NO_BEGINNING, /* "no-beginning": the store lacks acknowledged frames of the session */
+	WIRE_E_OVER_CREDIT,  /* "over-credit": the frame was dropped; open again, then repeat what was not acknowledged
+	                      */
+	WIRE_E_TOO_MANY_IDS, /* "too-many-ids": there is no memory for more ids that are not declared */
 	WIRE_E_SESSION_DIFFERS, /* "session-differs": the session was opened with other content before */
-	WIRE_E_OTHER,         /* any code this version does not know */
+	WIRE_E_OTHER,           /* any code this version does not know */
 };
 
 struct wire_error {
@@ -142,7 +144,7 @@ struct wire_error {
 	uint64_t sequence; /* of the frame it answers; 0: none */
 };
 
-/* What says where a frame belongs, without the rest of it. */
+/* The keys that say where a frame belongs. */
 struct wire_head {
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];
