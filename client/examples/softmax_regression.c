@@ -4,8 +4,8 @@
  *     cc -O2 softmax_regression.c $(pkg-config --cflags --libs portolan) -lm -o softmax_regression
  *     ./softmax_regression data.txt my-store && portolan map softmax --store my-store -o map.png
  *
- * data.txt holds one example per line: its class, 0 … CLASSES−1, then FEATURES numbers. Stochastic gradient descent
- * over the lines in their order; at the end of each epoch, how the model sees every line.
+ * data.txt holds one example per line: its class, 0 … CLASSES−1, then FEATURES numbers. The program runs stochastic
+ * gradient descent over the lines in their order. At the end of each epoch it logs the model's logits for every line.
  */
 #include <portolan/portolan.h>
 
@@ -90,7 +90,7 @@ train_batch(struct model *model, const struct example *examples, size_t n)
 	}
 }
 
-/* How the model sees every example. Their ids are the numbers of their lines. */
+/* Logs the model's logits for every example. An example's id is the number of its line. */
 static void
 observe(portolan_run *run, uint32_t epoch, const struct model *model, const struct example *examples, size_t count)
 {

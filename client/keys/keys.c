@@ -1,5 +1,5 @@
 /*
- * keys.c: reads key files. Parsing is apart from reading, so that it can be given anything. Secrets do not stay on the
+ * keys.c: reads key files. Parsing is apart from reading, so that tests can parse any bytes. Secrets are wiped from the
  * stack.
  */
 #include "keys.h"
@@ -117,7 +117,7 @@ check_file(const char *path, const struct stat *status, enum keys_kind kind, boo
 int
 keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed, struct portolan_error *error)
 {
-	/* A fifo must not keep us waiting. */
+	/* Opening a fifo must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), result;
 	struct portolan_error inner = {0};
 	char data[KEYS_MAX_FILE + 1];
@@ -153,7 +153,7 @@ read_in(const char *directory, const char *name, enum keys_kind kind, char text[
 	return keys_read(path, kind, text, exposed, error);
 }
 
-/* `server`: NULL: not wanted. */
+/* `server` NULL: the server's public key is not read. */
 static int
 read_side(const char *directory, const char *own, const char *server, struct keys *keys, struct portolan_error *error)
 {

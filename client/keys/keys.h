@@ -1,16 +1,17 @@
 /*
  * keys.h: files of CURVE keys, for both sides.
  *
- *	DIR/server.key		secret key of the collector
- *	DIR/server.pub		its public key: what clients know it by
+ *	DIR/server.key secret key of the collector DIR/server.pub its public key: what clients know it by
  *	DIR/client.key		secret key of a client
  *	DIR/clients/NAME.pub	public keys of the clients that are let in
  *
- * A key file is text. Empty lines, and lines that begin with "# ", are skipped; one line remains: "secret" or "public",
- * a space, and the key as 40 characters of Z85 (ZeroMQ RFC 32). So one is never taken for the other.
+ * A key file is text. Empty lines, and lines that begin with "# ", are skipped; the one remaining line is "secret" or
+ * "public", a space, and the key as 40 characters of Z85 (ZeroMQ RFC 32). So a secret key is never taken for a public
+ * one.
  *
- * Whoever can write in the directory could let himself in, or take the collector's place: a directory, or a file of a
- * public key, that group or others may write is refused. A secret key that they may read is taken, but `exposed`.
+ * A user who can write in the directory could add a key of his own, or replace the collector's. So a directory, or the
+ * file of a public key, that group or others may write is refused. A secret key that they may read is accepted, but
+ * marked `exposed`.
  *
  * Errors: PORTOLAN_E_INVALID (malformed), PORTOLAN_E_REFUSED (others may write), PORTOLAN_E_SYSTEM (cannot be read).
  */
@@ -31,16 +32,16 @@ enum keys_kind { KEYS_SECRET, KEYS_PUBLIC };
 int keys_parse(const char *data, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
                struct portolan_error *error);
 
-/* Whether the directory is one that only its owner can write. */
+/* Can only its owner write in the directory? */
 int keys_check_directory(const char *path, struct portolan_error *error);
 
 /* *exposed (NULL: not asked) becomes true if group or others may read a secret key; otherwise it is left alone. */
 int keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed,
               struct portolan_error *error);
 
-/* What one side proves itself with, and (a client) whom it wants to talk to. */
+/* The keys of one side; for a client, also the collector's public key. */
 struct keys {
-	char secret[KEYS_TEXT_SIZE], own[KEYS_TEXT_SIZE]; /* `own` is the public key to `secret` */
+	char secret[KEYS_TEXT_SIZE], own[KEYS_TEXT_SIZE]; /* `own` is the public key that belongs to `secret` */
 	char server[KEYS_TEXT_SIZE];                      /* clients only */
 	bool exposed;                                     /* others may read the file of the secret key */
 };

@@ -57,7 +57,7 @@ is_signed(enum portolan_type type)
 	return type == PORTOLAN_I8 || type == PORTOLAN_I16 || type == PORTOLAN_I32 || type == PORTOLAN_I64;
 }
 
-/* The common case decided without looking for the row. */
+/* The common case, all in range, is decided without searching for a row. */
 static bool
 any_above(const struct portolan_array *array, size_t n, uint64_t most)
 {
@@ -95,5 +95,5 @@ arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_
 		if (*value > highest)
 			return false;
 	}
-	return true; /* the caller changed the array meanwhile: what is read later is cut to its type */
+	return true; /* if the caller changes the array meanwhile, a value that is read later is cut to its type */
 }

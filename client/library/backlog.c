@@ -1,7 +1,8 @@
 /*
- * backlog.c: the frames of a session that are not acknowledged. Numbers tell everything: acknowledged ≤ loaded ≤
- * sequence, and spooling means that what is behind `loaded` is in the file, up to sequence = spooled. Without it loaded
- * = sequence. Only a left-over file breaks the first: its collector may have acknowledged what was never written to it.
+ * backlog.c: the frames of a session that are not acknowledged. Always acknowledged ≤ loaded ≤ sequence. While
+ * spooling, the frames after `loaded` are in the file, and sequence = spooled; otherwise loaded = sequence. Only a
+ * left-over file may have acknowledged > loaded: its collector may have acknowledged frames that were never written to
+ * the file.
  */
 #include "session.h"
 
@@ -97,7 +98,7 @@ session_spill(struct session *session, struct portolan_error *error)
 			                    error);
 	if (status < 0)
 		return status;
-	spool_skip(backlog->spool); /* all of it is in memory as well */
+	spool_skip(backlog->spool); /* all its frames are in memory as well */
 	backlog->spooling = true;
 	return 0;
 }
@@ -123,7 +124,7 @@ note_settled(struct backlog *backlog, const struct spool_record *record)
 	backlog->closed |= record->kind == WIRE_CLOSE;
 }
 
-/* The file of a left-over session is for its sender to remove, who may want to say so. */
+/* leftover.c removes the file of a left-over session itself, and may print a line about it. */
 static void
 drop_file(struct backlog *backlog)
 {
@@ -133,14 +134,15 @@ drop_file(struct backlog *backlog)
 	backlog->spool = NULL;
 }
 
-/* The file is read to its end, or nothing behind what was read is wanted (left over only). */
+/* The file was read to its end; or, of a left-over file, the frames not yet read are not needed. */
 static void
 cut(struct backlog *backlog)
 {
 	backlog->spooling = false;
 	if (!backlog->is_left_over)
 		return;
-	/* More than the file has: somebody has sent it before, and its end with it. */
+	/* The collector has acknowledged more than the file has: another process sent this file before, with the
+	 * session's end. */
 	if (backlog->loaded < backlog->acknowledged) {
 		backlog->loaded = backlog->acknowledged;
 		backlog->closed = backlog->has_close = true;
@@ -148,7 +150,7 @@ cut(struct backlog *backlog)
 	backlog->sequence = backlog->spooled = backlog->loaded;
 }
 
-/* Sees to it that `next` is set if a frame is left to be sent. */
+/* Sets `next` if a frame is left to be sent. */
 static int
 read_next(struct backlog *backlog, struct portolan_error *error)
 {
@@ -173,7 +175,7 @@ read_next(struct backlog *backlog, struct portolan_error *error)
 		}
 		status = keep(backlog, &record, bytes, error);
 		if (status < 0) {
-			/* It is read again when there is memory. */
+			/* The record is read again when there is memory. */
 			spool_unread(backlog->spool, bytes.size);
 			return status;
 		}
@@ -216,7 +218,7 @@ session_settle(struct session *session, uint64_t acknowledged)
 		struct backlog_frame *frame = backlog->first;
 
 		if (backlog->next == frame)
-			backlog->next = frame->following; /* repeated for nothing: it had arrived before */
+			backlog->next = frame->following; /* this repeat was not needed: the frame had arrived before */
 		else
 			backlog->under_way_bytes -= frame->size;
 		backlog->kept_bytes -= frame->size;
@@ -228,7 +230,7 @@ session_settle(struct session *session, uint64_t acknowledged)
 	}
 	if (acknowledged > backlog->acknowledged)
 		backlog->acknowledged = acknowledged;
-	/* The last frame of the file may be acknowledged before anybody asks for the next one. */
+	/* The file's last frame may be acknowledged before session_next() asks for another one. */
 	if (!backlog->is_left_over && backlog->acknowledged == backlog->sequence)
 		backlog->spooling = false;
 	drop_file(backlog);

@@ -47,7 +47,7 @@ check_string_ids(const struct portolan_batch *batch, struct portolan_error *erro
 	return 0;
 }
 
-/* What needs no look at the values. */
+/* The checks that do not read the values. */
 static int
 check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {

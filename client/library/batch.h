@@ -1,5 +1,5 @@
 /*
- * batch.h: what may be asked of portolan_log(), and reading integers out of a struct portolan_array, of whatever type,
+ * batch.h: checks the arguments of portolan_log(), and reads integers out of a struct portolan_array of any type,
  * stride and alignment. Pure functions over the caller's arrays.
  */
 #ifndef CLIENT_BATCH_H
@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
-/* Checks shapes, types, names of columns, and every id, label and `correct`; not the scores, whose rows are refused one
- * by one. `examples` > 0: ids must be below it. PORTOLAN_E_INVALID with a message that names argument, row and limit.
+/* Checks shapes, types, names of columns, and every id, label and `correct`. Scores are not checked here: rows with bad
+ * scores are refused one by one. `examples` > 0: ids must be below it. PORTOLAN_E_INVALID with a message that names
+ * argument, row and limit.
  */
 int batch_check(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error);
 
@@ -19,8 +20,8 @@ size_t batch_id_length(const struct portolan_batch *batch, size_t row); /* of a 
 /* arrays.c */
 bool arrays_is_integer(enum portolan_type type);
 
-/* Every one of n integers is within 0 … most. If not, *row is the first that is not, *negative and *value tell which
- * (*value holds the bits of a negative number as int64_t). */
+/* Are all n integers within 0 … most? If not, *row is the first that is not, and *negative and *value its value (*value
+ * holds the bits of a negative number as int64_t). */
 bool arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative,
                    uint64_t *value);
 

@@ -1,8 +1,8 @@
 /*
- * embedded.c: starting portoland. The child gets a session of its own (Ctrl-C in the training loop does not reach
- * it), default signals, no descriptors but the three standard ones, and stderr in a pipe that is read here: what it
- * says there becomes the error message. The application may ignore SIGCHLD or reap our child itself: then its exit
- * status is lost, and whether the store is served decides.
+ * embedded.c: starting portoland. The child gets a session of its own (so that Ctrl-C in the training loop does not
+ * reach it), default signals, no descriptors but the three standard ones, and a pipe as stderr. Text that it writes
+ * there becomes the error message. The application may ignore SIGCHLD or reap the child itself. Then its exit status is
+ * lost, and the start counts as successful if the store is served.
  */
 #include "embedded.h"
 
@@ -200,8 +200,8 @@ time_is_up(const struct wait *wait)
 	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context) != 0);
 }
 
-/* Waits for the child's end, and for all that it says on stderr, which becomes one line. *status: its exit status, or 0
- * where somebody else has reaped it. False: time is up. */
+/* Waits for the child's end, and reads its stderr as one line. *status: its exit status, or 0 if the application has
+ * reaped it. False: the time is up. */
 static bool
 wait_for(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SAID], int *status)
 {
@@ -226,7 +226,7 @@ wait_for(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SA
 		    ((count = read(stderr_pipe, chunk, sizeof(chunk))) < 0 && errno == EINTR))
 			continue;
 		if (count <= 0)
-			item.fd = -1; /* it has closed it */
+			item.fd = -1; /* the child has closed its stderr */
 		for (ssize_t i = 0; i < count && length + 1 < MAX_SAID; i++)
 			said[length++] = (unsigned char)chunk[i] < 0x20 ? ' ' : chunk[i];
 		while (count <= 0 && length > 0 && said[length - 1] == ' ')
@@ -266,9 +266,9 @@ start_once(const struct embedded *embedded, const struct wait *wait, struct port
 }
 
 /*
- * A start that fails need not be a failure: another one may hold the lock, about to listen, or about to end. So while
- * the lock is held it is tried again; when it is free, a few times only, as looking at the lock takes it for a moment,
- * and may have kept somebody's collector from getting it.
+ * A start may fail because another collector holds the lock and is about to listen, or about to end. So the start is
+ * tried again while the lock is held. When the lock is free, it is tried a few times more: looking at the lock takes it
+ * for a moment, and may have kept another process's collector from taking it.
  */
 int
 embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelled)(void *context), void *context,

@@ -2,10 +2,10 @@
  * frames.c: frames are slots of one piece of memory, used in turn: `released` ≤ `begun` ≤ released + count.
  *
  * The two sides meet in one word, the state of the newest frame. The producer sets BUSY before it writes rows, and
- * takes it away together with the new number of rows. The consumer sets CLOSED, unless the frame is BUSY: then it comes
- * again later. A producer that finds CLOSED begins another frame. So neither side ever waits for the other, and the
- * rows of a frame that is CLOSED, or no longer the newest, are the consumer's alone. Which side wins is decided by
- * compare-and-exchange; acquire and release order the rows.
+ * clears it together with storing the new number of rows. The consumer sets CLOSED, unless the frame is BUSY: then it
+ * tries again later. A producer that finds CLOSED begins another frame. So neither side ever waits for the other, and
+ * only the consumer touches the rows of a frame that is CLOSED, or no longer the newest. Compare-and-exchange decides
+ * which side wins; acquire and release order the rows.
  */
 #include "frames.h"
 
@@ -24,7 +24,7 @@
 #define BUSY 0x10000u
 #define CLOSED 0x20000u
 #define ENDS 0x40000u     /* the end of the epoch follows */
-#define FEWEST_FRAMES 16u /* of the smallest pool: enough to fill some while others are sent */
+#define FEWEST_FRAMES 16u /* in the smallest pool: some can be filled while others are sent */
 #define FRAMES_AHEAD 32u  /* 2.5 MB: more than a fast loop fills while the consumer sleeps */
 
 _Static_assert(FRAMES_MAX_BYTES == sizeof(struct frame) + 2048 * 37, "2,048 rows of logits with integer ids");
@@ -100,7 +100,8 @@ hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t fla
 	return frame;
 }
 
-/* They lie behind `correct`, which every frame has. (__builtin_popcount would bring a table along.) */
+/* The own columns lie behind `correct`, which every frame has. (__builtin_popcount would link a table into the
+ * library.) */
 float *
 frame_own_column(struct frame *frame, unsigned column)
 {
@@ -112,9 +113,9 @@ frame_own_column(struct frame *frame, unsigned column)
 	return (float *)(void *)begin;
 }
 
-/* As many rows as fill the memory: a multiple of eight, so that every array is aligned. Where there are many, a
- * multiple of 256: batches of 32, 64, 128 and 256 rows are not cut in two then, which would cost that log call a third
- * more. */
+/* As many rows as fill the memory: a multiple of eight, so that every array is aligned. If many rows fit, their number
+ * is a multiple of 256: then no batch of 32, 64, 128 or 256 rows is cut in two, which would make that log call a third
+ * slower. */
 static void
 lay_out(const struct frames *frames, struct frame *frame)
 {
@@ -147,7 +148,7 @@ frames_own_column(struct frames *frames, const char *name)
 	return FRAME_COLUMNS + i;
 }
 
-/* A frame that the consumer does not know of before begin(); NULL: the pool is full. */
+/* A new frame, which the consumer does not see before begin(); NULL: the pool is full. */
 static struct frame *
 new_frame(struct frames *frames, const struct frame_shape *shape, unsigned keep)
 {
@@ -222,7 +223,7 @@ frames_end_epoch(struct frames *frames, uint32_t epoch)
 	struct frame *frame;
 	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
 
-	/* The shape is the producer's own to read, also where the consumer has the frame by now. */
+	/* The producer may still read the shape when the consumer has taken the frame. */
 	if (begun > 0 && frame_at(frames, begun - 1)->shape.epoch == epoch && hold_newest(frames, NULL, ENDS))
 		return true;
 	frame = new_frame(frames, &none, 0);
@@ -270,7 +271,8 @@ frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leav
 	return there - room->first;
 }
 
-/* In place: the wire wants text right after the lengths, and integers in four bytes where all fit. */
+/* Packs the ids in place: on the wire, text stands right after the lengths, and integers take four bytes if all of them
+ * fit. */
 static void
 batch_ids(struct frame *frame, struct wire_batch *batch)
 {
@@ -293,7 +295,7 @@ batch_ids(struct frame *frame, struct wire_batch *batch)
 	}
 }
 
-/* In place: the bits of eight rows take the first byte of these, or one before it. */
+/* Packs `correct` in place: the bits of eight rows go into the first of their eight bytes, or into a byte before it. */
 static void
 pack_bits(uint8_t *bytes, uint32_t rows)
 {
@@ -341,7 +343,7 @@ frames_take(struct frames *frames, bool partial)
 	if (frame->is_taken)
 		return frame;
 	state = atomic_load_explicit(&frame->state, memory_order_acquire);
-	/* A frame that is not the newest is not BUSY: the producer was done with it before it began the next one. */
+	/* A frame that is not the newest is not BUSY: the producer finished it before it began the next one. */
 	if (begun == released + 1 &&
 	    (!partial || (state & BUSY) ||
 	     !atomic_compare_exchange_strong_explicit(&frame->state, &state, state | CLOSED, memory_order_acquire,
@@ -366,7 +368,7 @@ frames_populate(struct frames *frames)
 	end = wanted < frames->count ? (wanted * frames->frame_size + page - 1) / page * page : frames->bytes;
 	if (end <= frames->populated)
 		return;
-	/* An older kernel (before 5.14) does not know this: then the log calls have the page faults. */
+	/* A kernel before 5.14 does not have this call: then the page faults happen in log calls. */
 	(void)madvise(frames->memory + frames->populated, end - frames->populated, MADV_POPULATE_WRITE);
 	frames->populated = end;
 }

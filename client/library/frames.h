@@ -3,10 +3,10 @@
  *
  * A log call writes its rows into the columns of the newest frame. That frame is complete when the next one begins; the
  * consumer may also close it before. Frames are taken, and given back, in the order in which they began, and positions
- * count them: "every frame before position p" is how a flush says what it waits for.
+ * count them: a flush waits for "every frame before position p".
  *
- * One producer at a time (the caller holds a lock of its own that the consumer never takes), one consumer. No function
- * waits; the producer's make no system call.
+ * One producer at a time (the caller holds a lock that the consumer never takes), one consumer. No function waits; the
+ * producer's functions make no system call.
  */
 #ifndef CLIENT_FRAMES_H
 #define CLIENT_FRAMES_H
@@ -30,12 +30,12 @@ enum frame_column {
 	FRAME_CORRECT, /* a byte, and a bit on the wire; the others are four bytes wide */
 	FRAME_COLUMNS,
 };
-/* Behind them the caller's own, numbered as their names first came; four bytes wide. */
+/* After them come the caller's own columns, numbered in the order in which their names first came; four bytes wide. */
 #define FRAME_MOST_COLUMNS (FRAME_COLUMNS + PORTOLAN_OWN_COLUMNS)
 #define FRAME_BIT(column) (1u << (column))
 #define FRAME_HAS(set, column) (((set)&FRAME_BIT(column)) != 0)
 
-/* What all rows of a frame have in common. */
+/* The shape that all rows of a frame share. */
 struct frame_shape {
 	uint32_t epoch, columns; /* columns: a set */
 	enum wire_id_kind id_kind;
@@ -46,10 +46,10 @@ struct frame {
 	uint32_t capacity;      /* rows, of this shape */
 	struct frame_shape shape;
 	uint32_t text_bytes;
-	/* The consumer's, once it is taken. */
+	/* The consumer fills these once it has taken the frame. */
 	bool is_taken, ends_epoch; /* ends_epoch: the end of shape.epoch follows its rows, if it has any */
 	uint32_t rows;
-	uint32_t column[FRAME_COLUMNS]; /* where each of these begins in `data`, behind the ids */
+	uint32_t column[FRAME_COLUMNS]; /* where each column begins in `data`, behind the ids */
 	_Alignas(64) uint8_t data[]; /* ids: 8 bytes for each row; strings 16, their lengths first, then their text */
 };
 
@@ -60,7 +60,7 @@ struct frames {
 	/* Names of the caller's own columns: the producer adds one before a frame has that column, and changes none. */
 	char own_names[PORTOLAN_OWN_COLUMNS][WIRE_MAX_COLUMN_NAME + 1];
 	uint32_t own_count;
-	/* Apart from each other, so that the two sides do not share a cache line. */
+	/* In separate cache lines, so that the two sides do not share one. */
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
 	struct wire_frame wire;                 /* the consumer's: the rows of the frame that is taken, as a batch */
@@ -76,14 +76,15 @@ struct frame_room {
 int frames_init(struct frames *frames, size_t bytes, struct portolan_error *error);
 void frames_deinit(struct frames *frames); /* twice does no harm */
 
-bool frames_derives(const char *name); /* a column of this name is none of the caller's own */
+bool frames_derives(const char *name); /* the library derives the column of this name itself */
 
-/* Producer: the number of the caller's own column of this name, which is valid; FRAME_MOST_COLUMNS: there are too many.
+/* Producer: the number of the caller's own column of this (valid) name; FRAME_MOST_COLUMNS: there are too many.
  */
 unsigned frames_own_column(struct frames *frames, const char *name);
 
 /* Producer: room for at least one row, with `text` bytes of a string id. `keep`: frames that must stay free. False: the
- * pool is full. frames_commit() must follow, with what was filled: `rows` from room->first on, their ids `text` bytes.
+ * pool is full. frames_commit() must follow, with the number of rows filled from room->first on, whose ids have `text`
+ * bytes.
  */
 bool frames_reserve(struct frames *frames, const struct frame_shape *shape, size_t text, unsigned keep,
                     struct frame_room *room);
@@ -109,11 +110,11 @@ frame_column(struct frame *frame, enum frame_column column)
 	return frame->data + frame->column[column];
 }
 
-/* The same of one of the caller's own, which the frame has. */
+/* The same for one of the caller's own columns that the frame has. */
 float *frame_own_column(struct frame *frame, unsigned column);
 
-/* Takes the rows with leave_out[r] != 0, of `rows` from room->first on, out of them; *text is set anew. Returns how
- * many are left. */
+/* Of the `rows` rows from room->first on, removes those with leave_out[r] != 0, and sets *text anew. Returns how many
+ * rows are left. */
 uint32_t frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text);
 
 /* Any thread. */
@@ -129,14 +130,14 @@ frames_released(const struct frames *frames)
 	return atomic_load_explicit(&frames->released, memory_order_acquire);
 }
 
-/* Consumer: the first frame that is not released, which then gets no more rows; frames->wire has them, without
- * session and sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame too,
- * unless a log call is at work in it. */
+/* Consumer: takes the first frame that is not released, which then gets no more rows; frames->wire holds its rows,
+ * without session and sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame
+ * may be taken too, unless a log call is writing into it. */
 struct frame *frames_take(struct frames *frames, bool partial);
 void frames_release(struct frames *frames); /* gives the taken frame back */
 
-/* Consumer: gives the frames that begin next their pages, so that a log call meets no page fault in them. A
- * system call, until all frames have their pages. */
+/* Consumer: makes the kernel map the pages of the frames that begin next, so that no log call has a page fault there.
+ * Makes a system call until all pages are mapped. */
 void frames_populate(struct frames *frames);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * handshake.c: CURVE keys for the socket, and a monitor on it.
  *
- * What the monitor tells of a failure depends on how far it got. An unknown client key is answered by the collector,
- * with a status. That only one side uses keys is noticed by whichever side reads the other's greeting first; a wrong
- * server key, by the collector. When it is the collector it hangs up without a word, which can also be its end: only
- * several times in a row is it a reason.
+ * What the monitor reports depends on where the handshake failed. The collector answers an unknown client key with a
+ * status. If only one side uses keys, the side that reads the other's greeting first notices it. The collector notices
+ * a wrong server key. When the collector notices, it closes the connection without a word; as it also does so when it
+ * ends, only several such closes in a row count as a failure.
  */
 #include "run.h"
 
@@ -66,7 +66,7 @@ failed(struct portolan_run *run, const char *why)
 	error_set(&run->handshake.failure, PORTOLAN_E_REFUSED, "the collector at %s %s", run->endpoint, why);
 }
 
-/* The reply to a client that is one too many: ZAP's "internal error" (RFC 27). */
+/* The status for a connection beyond the collector's limit: ZAP's "internal error" (RFC 27). */
 #define STATUS_TOO_MANY 500
 
 static void
@@ -122,13 +122,13 @@ handshake_watch(struct portolan_run *run)
 	}
 	if (!handshake->failed)
 		return;
-	if (now - handshake->retried >= RETRY_MS) { /* libzmq does not after a refusal */
+	if (now - handshake->retried >= RETRY_MS) { /* libzmq does not connect again after a refusal */
 		handshake->retried = now;
 		zmq_disconnect(run->socket, run->endpoint);
 		zmq_connect(run->socket, run->endpoint);
 	}
-	/* At the first contact it ends the opening, unless the collector may think better of it; later, it may be put
-	 * right while frames wait. */
+	/* While the run opens, a refusal ends the opening, unless its reason may pass; later, the user may mend it
+	 * while frames wait. */
 	if (run->session.opened_count == 0 && !run->session.offline && !handshake->may_pass) {
 		run->session.state = SESSION_FAILED;
 		run->session.failure = handshake->failure;

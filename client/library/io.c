@@ -1,12 +1,12 @@
 /*
- * io.c: one round of the thread: take what arrived, let the session say what to send, take frames while
- * there is credit, tell waiters, sleep. A log call never wakes the thread (that would be a system call): it looks
- * at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
+ * io.c: one round of the thread: receive replies, send the frames that the session gives out, take frames while there
+ * is credit, wake waiters, sleep. A log call never wakes the thread (that would be a system call): it looks at the
+ * frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
  *
- * While the collector keeps up frames are sent at once, but for one that is not full, which waits for more rows: each
- * frame costs both sides ten times what its rows do, and the training loop may need the processors. The pool takes up
- * the collector's pauses; beyond that frames go to the spool, and once they do, all go there until it is drained.
- * Whatever fails is tried again.
+ * While the collector keeps up, full frames are sent at once. A frame that is not full waits for more rows: each frame
+ * costs both sides ten times what its rows do, and the training loop may need the processors. Short pauses of the
+ * collector fill the pool; then frames go to the spool, and all later frames too until the spool is empty. Every step
+ * that fails is tried again.
  */
 #include "run.h"
 
@@ -21,16 +21,16 @@
 #define POLL_BUSY_MS 1
 #define POLL_IDLE_MS 10
 #define LEFT_OVER_FRAMES 32
-#define LEFT_OVER_MS 5000    /* closing waits for so long for what others have left over */
-#define REVIVE_MS 1000       /* how often a lost collector is looked for */
-#define ANSWER_MS 100        /* how long one usually takes to answer */
-#define REVIVE_START_MS 5000 /* how long it may take to come up */
-#define SPOOL_BLOCKED_MS 100 /* frames of which a quarter are full are not waited with for longer */
+#define LEFT_OVER_MS 5000    /* closing waits so long for the spools of earlier processes */
+#define REVIVE_MS 1000       /* how often the thread looks for a lost collector */
+#define ANSWER_MS 100        /* how long a collector usually takes to answer */
+#define REVIVE_START_MS 5000 /* how long a collector may take to start */
+#define SPOOL_BLOCKED_MS 100 /* a frame that is a quarter full waits no longer than this */
 #define SPOOL_SILENCE_MS 10000
 #define SPOOL_RETRY_MS 1000
 #define PARTIAL_MS 20
 #define ROUND_MS 20
-#define NICE 5 /* a third of the processor time of a thread of the training loop, where they compete */
+#define NICE 5 /* gets a third of the processor time of a training thread when they compete */
 
 static bool
 receive_frames(struct portolan_run *run)
@@ -78,7 +78,7 @@ send_frames(struct portolan_run *run)
 	return any;
 }
 
-/* Said once for each kind of trouble, and once when it is over. */
+/* Prints a line once for each kind of trouble, and once when it is over. */
 static void
 note_spool(struct portolan_run *run, int status, const struct portolan_error *error)
 {
@@ -93,7 +93,8 @@ note_spool(struct portolan_run *run, int status, const struct portolan_error *er
 	run->spool_trouble = status < 0 ? status : 0;
 }
 
-/* One frame into the session. 1: done; 0: there is none, or a log call is filling it; negative: not now. */
+/* Moves one frame into the session. 1: done; 0: there is none, or a log call is filling it; negative: it cannot be
+ * moved now. */
 static int
 take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
 {
@@ -108,7 +109,7 @@ take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
 		status = session_add(&run->session, &run->frames.wire, position + !frame->ends_epoch, error);
 		if (status < 0)
 			return status;
-		frame->rows = 0; /* the session has them, also if the next one fails */
+		frame->rows = 0; /* the session has these frames, even if the next one fails */
 	}
 	end.end_epoch.epoch = frame->shape.epoch;
 	if (frame->ends_epoch)
@@ -126,8 +127,8 @@ waiting(const struct portolan_run *run)
 }
 
 /*
- * The frames are the first to take up a pause of the collector. Before they are full, when one takes longer, and when
- * there is no contact (a killed process should lose seconds, not all that fits), they flow to the spool.
+ * When the collector pauses, frames first wait in the pool. They go to the spool before the pool is full, when the
+ * pause lasts longer, and when there is no contact (a killed process should lose seconds, not a whole pool).
  */
 static bool
 needs_spool(struct portolan_run *run)
@@ -162,14 +163,13 @@ may_take(struct portolan_run *run)
 	return status == 0;
 }
 
-/* Takes frames while they can be sent, or go to the spool; true: there were some, or one is being filled. A loop that
- * fills frames as fast as they are taken must not keep the thread from what comes in. */
+/* Takes frames while they can be sent or spooled; true: there were some, or one is being filled. The number is bounded:
+ * a loop that fills frames as fast as they are taken must not keep the thread from receiving. */
 static bool
 take_frames(struct portolan_run *run)
 {
 	int64_t began = clock_ms();
-	/* The newest frame is taken as it is when it has waited, or somebody waits for it; else it is left to be
-	 * filled. */
+	/* The newest frame is taken partly filled when it has waited long enough, or when a flush waits for it. */
 	bool partial = run->hurried || began - run->taken_at >= PARTIAL_MS || atomic_load(&run->command) != COMMAND_RUN;
 	bool any = false;
 
@@ -189,7 +189,8 @@ take_frames(struct portolan_run *run)
 		run->taken_at = began;
 		run->hurried = false;
 	}
-	return any || (!partial && waiting(run) > 0); /* looked at again soon: a fast loop fills frames in no time */
+	return any || (!partial && waiting(run) > 0); /* the thread looks again soon: a fast loop fills frames in no
+	                                               * time */
 }
 
 /* After the last frame: `close`. */
@@ -203,7 +204,8 @@ add_close(struct portolan_run *run, struct portolan_error *error)
 	               : session_add(&run->session, &frame, frames_released(&run->frames), error);
 }
 
-/* Everything that is not acknowledged, the frames too, and `close`, to the spool; on disk when this returns. */
+/* Writes to the spool everything that is not acknowledged: the session's frames, those still in the pool, and `close`.
+ * They are on disk when this returns. */
 static int
 save_to_spool(struct portolan_run *run, struct portolan_error *error)
 {
@@ -211,7 +213,7 @@ save_to_spool(struct portolan_run *run, struct portolan_error *error)
 	int status = 0, synced;
 
 	if (backlog_is_empty(&session->backlog) && waiting(run) == 0 && !session->offline)
-		return 0; /* only `close` was not acknowledged, which is missed by nobody */
+		return 0; /* only `close` was not acknowledged, and no reader misses it */
 	status = session_spill(session, error);
 	if (status == 0)
 		do
@@ -219,7 +221,7 @@ save_to_spool(struct portolan_run *run, struct portolan_error *error)
 		while (status > 0);
 	if (status == 0)
 		status = add_close(run, error);
-	/* What a full file does hold is as good as the rest would be. */
+	/* The frames that fit into a full file are worth keeping. */
 	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
 	if (synced == 0)
 		run->saved = backlog_saved(&session->backlog);
@@ -246,8 +248,9 @@ send_left_over(struct portolan_run *run)
 	return count > 0;
 }
 
-/* A run that fails leaves what was not acknowledged to an import, unless somebody removed it on purpose. One line says
- * that it is no longer recorded, unless it was never open: then the caller of portolan_open() is told. */
+/* A run that fails leaves the frames that were not acknowledged in a spool for an import, unless the run was removed on
+ * purpose. A line on stderr says that the run is no longer recorded; if it was never open, portolan_open() returns the
+ * error instead. */
 static void
 leave(struct portolan_run *run)
 {
@@ -318,7 +321,7 @@ say_on_stderr(struct portolan_run *run, enum run_phase phase)
 	}
 }
 
-/* What others may see; those who wait are woken when it matters to them. */
+/* Publishes the state for other threads, and wakes waiters when it concerns them. */
 static void
 publish(struct portolan_run *run, enum run_phase phase)
 {
@@ -355,8 +358,8 @@ publish(struct portolan_run *run, enum run_phase phase)
 	pthread_mutex_unlock(&run->mutex);
 }
 
-/* Everything goes on while a collector starts. It is given up when the one that was thought gone is heard again: it
- * may only have been busy, and would hold the lock that a new one waits for. */
+/* The thread keeps working while a collector starts. It gives the start up when the old collector is heard again: that
+ * one was only busy, and holds the lock that the new one waits for. */
 static int
 work_meanwhile(void *context)
 {
@@ -371,13 +374,15 @@ work_meanwhile(void *context)
 	return is_aborted(run) || run->session.last_heard > run->revived;
 }
 
-/* Embedded: a collector that is gone is started again. Silence alone is no proof; that nobody listens is. */
+/* With a store directory, a collector that is gone is started again. Silence alone does not prove that it is gone; an
+ * endpoint on which nobody listens does. */
 static void
 revive(struct portolan_run *run)
 {
 	int64_t now = clock_ms();
 	struct portolan_error error;
-	/* What went out a moment ago has no answer yet; after an answer, the silence begins with what is sent next. */
+	/* A frame that was sent a moment ago has no answer yet; after an answer, silence counts from the next frame
+	 * sent. */
 	bool is_answered = run->session.last_sent <= run->session.last_heard && !run->unsent;
 	bool is_early = !run->unsent && now - run->session.last_sent < ANSWER_MS;
 
@@ -411,10 +416,10 @@ sleep_a_little(struct portolan_run *run, int timeout)
 		return;
 	run->hurried = true;
 	if (read(run->wake, &count, sizeof(count)) < 0)
-		return; /* somebody else's wake-up; the next round looks anyway */
+		return; /* another thread has used up this wake-up; the next round looks anyway */
 }
 
-/* Orders of the threads that own the run. False: the thread ends. */
+/* Obeys orders of the threads that own the run. False: the thread ends. */
 static bool
 obey(struct portolan_run *run)
 {
@@ -422,7 +427,7 @@ obey(struct portolan_run *run)
 
 	switch (atomic_load(&run->command)) {
 	case COMMAND_OFFLINE:
-		/* The collector may have come at the last moment. */
+		/* The collector may have answered at the last moment. */
 		if (session->state == SESSION_OPENING && session->opened_count == 0 &&
 		    session_go_offline(session, &session->failure) < 0)
 			session->state = SESSION_FAILED;
@@ -446,7 +451,7 @@ obey(struct portolan_run *run)
 	}
 }
 
-/* What `ping` and `close` tell the collector. */
+/* The counts that `ping` and `close` carry. */
 static void
 set_counts(struct portolan_run *run)
 {
@@ -460,7 +465,7 @@ set_counts(struct portolan_run *run)
 	};
 }
 
-/* Where all processors are busy, the threads of the training loop go first. In Linux this concerns the calling thread
+/* If all processors are busy, the training loop's threads go first. On Linux setpriority() changes the calling thread
  * alone. */
 static void
 lower_priority(void)

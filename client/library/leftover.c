@@ -1,6 +1,6 @@
 /*
- * leftover.c: the directory is looked at once; what appears in it later belongs to processes that are alive, or to the
- * next run. Only files of this user are taken: in a directory that others may write, theirs are not ours to send.
+ * leftover.c: lists the directory once; files that appear in it later belong to living processes, or wait for the next
+ * run. It takes only files of this user: in a directory that others may write, it must not send their files.
  */
 #include "session.h"
 
@@ -36,8 +36,8 @@ leftover_init(struct leftover *leftover, const char *directory, const char *targ
 	leftover->count = scandir(directory, &leftover->entries, is_candidate, NULL);
 }
 
-/* To the next file. The process may be forked at any moment, and the child frees what it finds here: so everything is
- * taken out before it is freed. */
+/* Goes to the next file. The process may be forked at any moment, and the child frees what the structure points to. So
+ * pointers are cleared before their memory is freed. */
 static void
 go_on(struct leftover *leftover)
 {
@@ -102,8 +102,8 @@ leave_it(const struct spool *spool)
 	        is_directory ? spool->target : "DIR");
 }
 
-/* Begins to send the file at leftover->path, if it is nobody's, and belongs here. One that another process has stays; a
- * line says so. */
+/* Begins to send the file at leftover->path, if no process holds it and it belongs to this store. A file that another
+ * process holds stays; a line says so. */
 static void
 begin(struct leftover *leftover, int64_t now)
 {
@@ -130,7 +130,7 @@ begin(struct leftover *leftover, int64_t now)
 		fprintf(stderr, "portolan: %s\n", error.message);
 }
 
-/* Looks at files until one is being sent. */
+/* Opens files until one can be sent. */
 static void
 begin_next(struct leftover *leftover, int64_t now)
 {
@@ -147,7 +147,7 @@ begin_next(struct leftover *leftover, int64_t now)
 	}
 }
 
-/* Whether the collector will never say anything else. */
+/* Is the collector's refusal final? */
 static bool
 is_for_good(enum wire_error_code refusal)
 {
@@ -155,7 +155,7 @@ is_for_good(enum wire_error_code refusal)
 	       refusal == WIRE_E_MALFORMED;
 }
 
-/* The file is sent, or cannot be. */
+/* Ends with a file that was sent, or cannot be sent. */
 static void
 end_this(struct leftover *leftover)
 {
@@ -179,7 +179,7 @@ end_this(struct leftover *leftover)
 	go_on(leftover);
 }
 
-/* A frame that makes no sense would be answered with an error that could be about the living run as well. */
+/* The collector's answer to a malformed frame names no session, so it could be taken for an error of the living run. */
 static bool
 makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
 {

@@ -1,5 +1,5 @@
 /*
- * log.c: a batch goes into the columns of a frame, and what does not fit there into the next ones.
+ * log.c: writes a batch into the columns of a frame; rows that do not fit go into the next frames.
  *
  * Signals are computed straight into the frame, by the calling thread: the only other memory is the list of rows to
  * leave out. No system call is made unless all frames are full, a row is refused for the first time, or another thread
@@ -17,13 +17,13 @@
 #include <string.h>
 
 #define PROB_TOLERANCE 1e-6
-#define FRAMES_KEPT 1 /* left free by batches, so that ends of epochs need not wait for them */
+#define FRAMES_KEPT 1 /* batches leave them free, so that the end of an epoch need not wait for one */
 
 /* What one call did. */
 struct outcome {
 	uint64_t logged, refused, dropped;
 	size_t first_refused; /* row; meaningful if refused > 0 */
-	uint8_t why_refused;  /* what marks it in the list of rows to leave out */
+	uint8_t why_refused;  /* its mark in the list of rows to leave out */
 };
 
 static uint32_t
@@ -41,7 +41,8 @@ columns_of(const struct portolan_batch *batch)
 	return columns;
 }
 
-/* The ids of as many rows from `first` on as there is room for; *text: the bytes of string ids. Returns how many. */
+/* Writes the ids of as many rows from `first` on as there is room for; *text: the bytes of string ids. Returns the
+ * number of rows. */
 static uint32_t
 fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
 {
@@ -65,7 +66,7 @@ fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_ro
 	return rows;
 }
 
-/* p(gold) as given; refused where it is no probability. */
+/* Copies p(gold) as given; refuses rows where it is no probability. */
 static size_t
 fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob, uint8_t *leave_out)
 {
@@ -109,7 +110,7 @@ fill_signals(const struct portolan_batch *batch, size_t first, const struct fram
 	case PORTOLAN_SIGNALS:
 		return signals_given(&scores, rows, gold, &columns, leave_out);
 	default:
-		for (size_t row = 0; row < rows; row++) /* U8: batch_check() */
+		for (size_t row = 0; row < rows; row++) /* batch_check() has made sure of U8 */
 			columns.correct[row] = *((const uint8_t *)batch->correct.data +
 			                         (ptrdiff_t)(first + row) * batch->correct.row_stride);
 		return fill_gold_probs(&scores, rows, columns.gold_prob, leave_out);
@@ -173,7 +174,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 	int kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT, fixed = atomic_load(&run->id_kind), status;
 	uint32_t columns = columns_of(batch);
 
-	/* A run's ids are of one kind, fixed by the rows that came first. */
+	/* A run's ids are of one kind; its first rows fix which. */
 	if (fixed != WIRE_ID_NONE && fixed != kind)
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
@@ -241,7 +242,7 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	return status;
 }
 
-__attribute__((noinline)) static int /* once, for the three calls below */
+__attribute__((noinline)) static int /* compiled once, not into each of the calls below */
 log_scores(portolan_run *run, uint32_t epoch, size_t n, size_t classes, enum portolan_scores kind, const uint64_t *ids,
            const float *scores, const int32_t *gold, const uint8_t *correct, struct portolan_error *error)
 {

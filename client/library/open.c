@@ -1,6 +1,6 @@
 /*
- * open.c: how a run begins: find, or start, a collector, and have it agree; or, where the user gave a spool and nobody
- * answers, begin without one. A wrong option fails before a collector is started or a socket made.
+ * open.c: opens a run: finds or starts a collector, and waits until it accepts the run. If the user gave a spool and no
+ * collector answers, the run begins without one. A wrong option fails before a collector is started or a socket made.
  */
 #include "run.h"
 
@@ -25,8 +25,8 @@
 #define LEAST_RING_BYTES ((size_t)1 << 20)
 #define DEFAULT_OPEN_TIMEOUT_MS 10000
 #define DEFAULT_SPOOL_BYTES (UINT64_C(16) << 30)
-#define LABEL_HEAD 3 /* bytes: the most that stands before a label in the `open` frame */
-#define OTHERS 1024  /* bytes: what else it holds, the names of run and group among it */
+#define LABEL_HEAD 3 /* most bytes before a label in the `open` frame */
+#define OTHERS 1024  /* bytes for the rest of the `open` frame, such as the names of run and group */
 
 static bool
 is_name(const char *text)
@@ -40,7 +40,7 @@ is_empty(const char *directory)
 	return directory && !directory[0];
 }
 
-/* Not a JSON parser: that it is text, an object by its braces, and not too long. */
+/* Does not parse JSON: checks that it is text, stands in braces, and is not too long. */
 static int
 check_config(const char *config, struct portolan_error *error)
 {
@@ -142,7 +142,7 @@ run_free(struct portolan_run *run)
 			pthread_join(run->thread, NULL);
 		}
 		if (run->socket)
-			zmq_close(run->socket); /* which ends its monitor */
+			zmq_close(run->socket); /* this ends its monitor too */
 		if (run->handshake.monitor)
 			zmq_close(run->handshake.monitor);
 		if (run->context)
@@ -167,7 +167,7 @@ static struct portolan_run *
 new_run(const char *name, const struct portolan_options *options)
 {
 	struct portolan_run *run =
-	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as the frames ask for */
+	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as struct frames is aligned */
 	pthread_condattr_t attributes;
 
 	if (!run)
@@ -266,7 +266,8 @@ set_options(void *socket)
 	return status;
 }
 
-/* Made by the opening thread, to report a malformed endpoint at once; starting the thread hands it over. */
+/* The opening thread makes the socket, to report a malformed endpoint at once, and hands it over by starting the
+ * thread. */
 static int
 connect_socket(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
@@ -283,7 +284,8 @@ connect_socket(struct portolan_run *run, const char *keys, struct portolan_error
 	return status;
 }
 
-/* Signals are blocked before context and thread are made, so that the application's handlers run in its own threads. */
+/* Signals are blocked before the context and the thread are made, so that the application's handlers run in its own
+ * threads. */
 static int
 start_thread(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
@@ -303,7 +305,7 @@ start_thread(struct portolan_run *run, const char *keys, struct portolan_error *
 	return status;
 }
 
-/* Where spool files go; made when the first one is. */
+/* The directory of spool files, which is made with the first file. */
 static int
 place_spool(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
@@ -316,8 +318,8 @@ place_spool(struct portolan_run *run, const struct portolan_options *options, st
 	return run->spool ? 0 : error_set(error, PORTOLAN_E_SYSTEM, "spool: %s", strerror(errno));
 }
 
-/* The answer of the collector, in slices: whoever waits may want to give up. PORTOLAN_E_NO_COLLECTOR: none came, or
- * the one that is there cannot take the run now. */
+/* Waits for the collector's answer in slices, as the caller may cancel. PORTOLAN_E_NO_COLLECTOR: no answer came, or the
+ * collector cannot take the run now. */
 static int
 await_answer(struct portolan_run *run, const struct portolan_options *options, int64_t deadline, int timeout,
              struct portolan_error *error)
@@ -346,7 +348,7 @@ await_answer(struct portolan_run *run, const struct portolan_options *options, i
 	                 options->endpoint, timeout / 1000.0, options->endpoint);
 }
 
-/* `why`: no collector. */
+/* `why`: the reason why there is no collector. */
 static int
 go_offline(struct portolan_run *run, struct portolan_error *why)
 {

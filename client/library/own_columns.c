@@ -1,6 +1,7 @@
 /*
- * own_columns.c: columns that the caller names. A run numbers the names as they first come, so that a frame's columns
- * are a set of bits; they lie behind the client's own in a frame, and go out under their names.
+ * own_columns.c: columns that the caller names. A run numbers the names in the order in which they first come, so that
+ * a mask says which columns a frame has. They lie behind the library's columns in a frame, and are sent under their
+ * names.
  */
 #include "own_columns.h"
 

@@ -1,6 +1,6 @@
 /*
- * run.c: ending epochs, flushing, closing, counting: the parts of a run's life that may wait. log.c has the one that
- * does not, open.c its beginning.
+ * run.c: ending epochs, flushing, closing, counting: the calls on a run that may wait. Logging, which waits only for
+ * room, is in log.c, opening in open.c.
  */
 #include "run.h"
 
@@ -15,7 +15,7 @@
 #define DEFAULT_WAIT_MS 60000
 #define FULL_SLEEP_US 200
 #define CLOSE_LEAST_MS 100
-#define WARN_AFTER_MS 500 /* shorter waits are not worth a line */
+#define WARN_AFTER_MS 500 /* no line is printed for shorter waits */
 
 /* The one mutable global of the library, but for the list of open spools: pthread_atfork() gives its handlers no
  * argument. */
@@ -67,7 +67,7 @@ run_get_counters(struct portolan_run *run, struct run_counters *counters)
 	counters->missing = logged > counters->settled ? logged - counters->settled : 0;
 }
 
-/* Why not everything is on the collector's disk, and where it is instead. */
+/* Says why not everything is on the collector's disk, and where the rest is. */
 static int
 report_missing(struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
@@ -118,7 +118,7 @@ run_wake(struct portolan_run *run)
 	const uint64_t one = 1;
 
 	if (write(run->wake, &one, sizeof(one)) < 0)
-		return; /* the counter is full: it is awake */
+		return; /* the counter is full, so the thread is awake */
 }
 
 static bool
@@ -166,7 +166,7 @@ check_wanted(const struct portolan_run *run, struct portolan_error *error)
 	return status;
 }
 
-/* ThreadSanitizer (of gcc 12) does not know pthread_mutex_clocklock(), and would see no lock. */
+/* ThreadSanitizer (of gcc 12) does not know pthread_mutex_clocklock(), and would not see that the mutex is locked. */
 #if defined(__SANITIZE_THREAD__)
 #define LOCK_CLOCK CLOCK_REALTIME
 #define lock_until(mutex, until) pthread_mutex_timedlock(mutex, until)
@@ -203,7 +203,7 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 
 	if (status < 0)
 		return status;
-	/* It may have been closed since the call began: `close` is the session's last frame then. */
+	/* Another thread may have closed the run since this call began: then `close` is the session's last frame. */
 	status = run_check(run, error);
 	if (status < 0)
 		pthread_mutex_unlock(&run->log_mutex);
@@ -253,7 +253,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 	if (status < 0)
 		return status;
 	run->waiting_since = 0;
-	/* It is a hint: where the user wants no waiting, it is left out as well. */
+	/* The end of an epoch is only a hint: if the user wants no waiting, it is dropped too. */
 	for (status = 1; status > 0 && !frames_end_epoch(&run->frames, epoch);)
 		status = run_wait_for_room(run, error);
 	pthread_mutex_unlock(&run->log_mutex);
@@ -288,7 +288,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		status = deadline_of(timeout_ms, &deadline, error);
 	if (status < 0)
 		return status;
-	if (run_is_offline(run)) /* nobody is there to be waited for */
+	if (run_is_offline(run)) /* there is no collector to wait for */
 		deadline = clock_ms();
 	position = frames_begun(&run->frames);
 	ended = run_wait(run, position, deadline);
@@ -304,7 +304,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 	                 (unsigned long long)counters.missing, (unsigned long long)atomic_load(&run->logged));
 }
 
-/* What is left goes to the spool; says so in `error`, and on stderr where that is no failure. */
+/* Writes the rest to the spool; says so in `error`, or on stderr if that is no failure. */
 static int
 save(struct portolan_run *run, struct portolan_error *error)
 {
@@ -338,13 +338,13 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 	if (status < 0)
 		return status;
 	atomic_store(&run->closed, true);
-	pthread_mutex_lock(&run->log_mutex); /* whoever is still logging is let out first */
+	pthread_mutex_lock(&run->log_mutex); /* wait until a log call of another thread has left */
 	pthread_mutex_unlock(&run->log_mutex);
-	if (run_is_offline(run)) /* nobody is there to be waited for */
+	if (run_is_offline(run)) /* there is no collector to wait for */
 		return PORTOLAN_E_TIMEOUT;
 	soon = clock_ms() + CLOSE_LEAST_MS;
 	if (deadline < soon && atomic_load(&run->settled_position) >= frames_begun(&run->frames))
-		deadline = soon; /* so that the collector learns that it is over */
+		deadline = soon; /* so that `close` tells the collector that the run is over */
 	atomic_store(&run->command, COMMAND_FINISH);
 	if (!run_wait(run, RUN_END, deadline))
 		return PORTOLAN_E_TIMEOUT;

@@ -1,9 +1,9 @@
 /*
- * session.c: the rules of WIRE.md, from the client's side.
+ * session.c: the client's side of WIRE.md.
  *
- * Which frames there are, and which of them are under way on this opening of the session, is the backlog's. Every way
- * of losing contact (silence, `no-session`, a gap) ends in the same state, SESSION_OPENING, whose answer tells where to
- * go on; replies to older frames that still come in are therefore ignored there.
+ * The backlog knows the frames, and which of them are under way since the last `opened`. Every loss of contact
+ * (silence, `no-session`, a gap) leads to the same state, SESSION_OPENING. The answer to its `open` says where to
+ * continue, so replies to older frames are ignored in this state.
  */
 #include "session.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The `open` with what is known by now: which store it is for, and what that one had acknowledged. What an earlier
- * process left over never takes another run's place by itself. */
+/* The `open` frame, with the store's id and the last acknowledged number as known by now. The spool of an earlier
+ * process never asks to overwrite a run. */
 static int
 offer_open(struct session *session, struct wire_bytes *bytes)
 {
@@ -119,7 +119,7 @@ session_go_offline(struct session *session, struct portolan_error *error)
 	return status;
 }
 
-/* The one rule of credit: a frame fits into it, or travels alone. */
+/* The rule of credit: a frame fits into the credit, or is the only one under way. */
 static bool
 may_be_under_way(const struct session *session, size_t bytes)
 {
@@ -160,7 +160,8 @@ session_lost(struct session *session)
 	session->open_due = 0;
 }
 
-/* Nothing may pass for stored that never went out. Of what is left over, more may have gone out than the file has. */
+/* A number that was never sent must not count as stored. An earlier process may have sent more frames than its
+ * left-over file has. */
 static bool
 is_beyond(struct session *session, uint64_t acknowledged)
 {
@@ -170,7 +171,7 @@ is_beyond(struct session *session, uint64_t acknowledged)
 	return true;
 }
 
-/* The first answer says which store the session is in, and so is its file; no other store is told anything of it. */
+/* The first answer says which store the session, and its file, belong to; no frame of it goes to another store. */
 static bool
 is_elsewhere(struct session *session, const uint8_t *store)
 {
@@ -187,7 +188,7 @@ is_elsewhere(struct session *session, const uint8_t *store)
 	}
 	session_set_store(session, store);
 	if (spool && !spool->has_store)
-		(void)spool_set_store(spool, store, NULL); /* the target is known all the same */
+		(void)spool_set_store(spool, store, NULL); /* the file still has its target */
 	return false;
 }
 
@@ -196,7 +197,7 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 {
 	if (is_elsewhere(session, opened->store) || is_beyond(session, opened->acknowledged))
 		return;
-	/* What was acknowledged is gone from here: a store that has lost it can never get a sequence without a gap. */
+	/* Acknowledged frames are no longer kept: a store that has lost them can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
 		fail(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
 		              "from a copy); "
@@ -206,13 +207,13 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 	session_settle(session, opened->acknowledged);
 	session->credit = opened->credit;
 	session->id_kind = opened->id_kind;
-	/* A second answer, to an `open` that was repeated, is no reason to send everything once more. */
+	/* A second answer, to a repeated `open`, must not make the session send everything once more. */
 	if (session->state != SESSION_OPENING)
 		return;
 	session->state = SESSION_OPEN;
 	if (session->opened_count++ == 0)
-		session->complaint.code = 0;            /* of what kept it from opening */
-	session->backlog.next = session->backlog.first; /* nothing is under way any more */
+		session->complaint.code = 0;            /* the reason that kept the session from opening */
+	session->backlog.next = session->backlog.first; /* no frame is under way any more */
 	session->backlog.under_way_bytes = 0;
 }
 
@@ -240,7 +241,7 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 		if (session->state == SESSION_OPEN)
 			session_lost(session);
 		break;
-	case WIRE_E_REFUSED: /* counted by the collector; the number is used up and will be acknowledged */
+	case WIRE_E_REFUSED: /* the collector counts these rows; the number is used up and will be acknowledged */
 		error_set(&session->complaint, PORTOLAN_E_ROWS, "%s", message);
 		break;
 	case WIRE_E_UNAVAILABLE:
@@ -297,7 +298,8 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	struct wire_frame ping = {.kind = WIRE_PING, .ping = {.counts = session->counts}};
 	struct backlog_frame *next;
 
-	/* Whoever is silent is pinged, and pings are answered: so silence always means that contact is lost. */
+	/* An idle client sends pings, and the collector answers each of them. So silence always means that contact is
+	 * lost. */
 	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
 		session_lost(session);
 	if (session->state == SESSION_OPENING && now >= session->open_due)

@@ -1,18 +1,18 @@
 /*
  * signals.c: gold probability, correctness, margin, Σ p² of the others, entropy, largest probability, prediction.
  *
- * Work goes through 16 lanes, so that vector instructions do it. With few classes (the common case) a lane is a row,
- * and a step looks at one class of 16 rows; with many a lane is a 16th of one row's classes, merged at the end of the
- * row. The loops over the lanes are in signals_lanes.h, compiled for three kinds of processor; the best that this one
- * understands is taken. The way to them is in signals_rows.h, once for float32 and once for float64 input; half
- * precision becomes float32 on it.
+ * The work is spread over 16 lanes, so that vector instructions do it. With few classes (the common case) a lane is a
+ * row, and a step reads one class of 16 rows. With many classes a lane is a 16th of one row's classes, and the lanes
+ * are merged at the end of the row. The loops over the lanes are in signals_lanes.h, compiled for three kinds of
+ * processor; the best kind that this processor supports is used. signals_rows.h brings the scores to them, once for
+ * float32 and once for float64 input; half precision is widened to float32 on the way.
  *
  * Stability: with m the maximum, e_k = e^(z_k − m) and rest = Σ e_k besides the maximum's own 1,
  *	p_k = e_k / (1 + rest)		Σ p² over k ≠ gold = Σ e_k² / (1 + rest)²	margin from z itself
  *	entropy = ln(1 + rest) + Σ e_k (m − z_k) / (1 + rest)		every term ≥ 0, so nothing cancels
- * and a probability near 1 leaves small, accurate numbers for all the others. A lane's float32 sums are moved into
- * float64 ones every 16 steps. Which of the two ways is taken depends on the number of classes alone: a row's signals
- * are the same bits whatever batch it is in, and on every processor.
+ * and a probability near 1 leaves small, accurate numbers for all the others. A lane's float32 sums are added to
+ * float64 sums every 16 steps. The choice between the two ways depends on the number of classes alone. So a row's
+ * signals are the same bits in every batch, and on every processor.
  */
 #include "signals.h"
 
@@ -24,12 +24,12 @@
 #include <stdbool.h>
 
 #define LANES 16
-#define ROWS 64          /* whose sums become signals together */
-#define WIDE_CLASSES 129 /* from here on a row fills the lanes well, also when it is alone */
-#define PIECE_STEPS 128  /* of which the scores, and what becomes of them, stay in the first-level cache */
+#define ROWS 64          /* rows whose sums become signals together */
+#define WIDE_CLASSES 129 /* from so many classes on, one row alone fills the lanes well */
+#define PIECE_STEPS 128  /* bytes of scores that stay in the first-level cache with what is computed from them */
 #define FOLD_STEPS 16
-#define WIDENED 64 /* half-precision scores at a time */
-#define LEAST_BELOW (-104) /* e^x is 0 from well above here on */
+#define WIDENED 64         /* half-precision scores widened at a time */
+#define LEAST_BELOW (-104) /* e^x is 0 well before x falls to this */
 #define PROB_TOLERANCE 1e-6
 #define SUM_TOLERANCE 0.01
 
@@ -42,13 +42,13 @@ struct block {
 	bool wide, probs;
 };
 
-/* Which classes the lanes look at, and what they are to know of them. */
+/* The classes that the lanes read, and their numbers. */
 struct seen {
-	int32_t first[LANES], apart; /* the class in the first step; how far it is to that in the next one */
+	int32_t first[LANES], apart; /* the class of the first step, and the distance to the class of the next one */
 	int32_t gold[LANES], predicted[LANES];
 };
 
-/* What goes through the lanes together. */
+/* The rows that go through the lanes together. */
 struct unit {
 	const struct block *block;
 	const struct signals_kernels *kernels;
@@ -74,7 +74,7 @@ struct sums {
 
 struct result {
 	float rest[ROWS], other_sq[ROWS], weighted[ROWS];
-	float gold[ROWS], margin[ROWS], max_prob[ROWS]; /* gold: of logits first how far it is below the largest */
+	float gold[ROWS], margin[ROWS], max_prob[ROWS]; /* gold: of logits, first the distance below the largest one */
 	int32_t predicted[ROWS], bad[ROWS];
 	uint8_t correct[ROWS], refused[ROWS];
 };
@@ -88,7 +88,7 @@ struct signals_kernels {
 	void (*widen)(float *, const uint16_t *, bool);
 };
 
-/* Hidden from the compiler, which would write the loop over some lanes out once for each of them, and gain nothing. */
+/* Hides the number from the compiler, which would otherwise unroll the loop over some lanes, and gain nothing. */
 #define HIDE(lane) __asm__("" : "+r"(lane))
 
 #define KIND(name) plain_##name
@@ -110,7 +110,7 @@ struct signals_kernels {
 #include "signals_lanes.h"
 #endif
 
-/* Of probabilities there is one kind only: they are rarely logged, and the library is to stay small. */
+/* Probabilities have one kind only: they are rarely logged, and the library should stay small. */
 #define PROBS 4
 static void
 probs_add(struct sums *restrict sums, const float *restrict probs, size_t steps, const struct seen *restrict seen)
@@ -156,7 +156,8 @@ seen_from(struct unit *unit, size_t step)
 	unit->seen.apart = wide ? LANES : 1;
 }
 
-/* Four rows of contiguous scores become four places of as many steps, four classes at a time; returns how many classes.
+/* Transposes four rows of contiguous scores, four classes at a time, so that a step's scores stand together; returns
+ * how many classes it did.
  */
 static size_t
 turn_fours(float *to, const char *from, ptrdiff_t row_stride, size_t classes)
@@ -231,7 +232,7 @@ sum_of(const double x[LANES])
 	return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/* The lanes' sums become those of their rows; of a wide row they are one. */
+/* Turns the lanes' sums into sums of rows; the lanes of a wide row are added up. */
 static void
 sums_store(const struct sums *sums, const struct unit *unit, struct result *result)
 {
@@ -270,7 +271,7 @@ finish_probs(struct result *result)
 		result->bad[j] |= !(fabsf(result->rest[j] - 1.0f) <= (float)SUM_TOLERANCE);
 }
 
-/* Copies the block's results out as rows first, first + 1, …; returns how many are refused. */
+/* Copies the block's results to rows first, first + 1, …; returns how many rows are refused. */
 static size_t
 store_rows(const struct block *block, struct result *result, size_t first, size_t count, const int32_t *gold,
            const struct signals_columns *columns, uint8_t *refused)
@@ -292,7 +293,7 @@ store_rows(const struct block *block, struct result *result, size_t first, size_
 	return bad;
 }
 
-/* `rows` ≤ ROWS rows from `first` on. */
+/* Does `rows` ≤ ROWS rows from `first` on. */
 static void
 block_run(const struct signals_kernels *kernels, const struct block *block, const struct portolan_array *scores,
           size_t first, size_t rows, const int32_t *gold, struct result *result)
@@ -353,8 +354,8 @@ signals_derive(const struct signals_kernels *kernels, const struct portolan_arra
 #ifdef WITH_WIDE
 #define AVX512 (bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
 
-/* What the processor has, and the system keeps the registers of: 1: AVX2; 2: AVX-512 too. (__builtin_cpu_supports() brings 4.5 kB
- * along.) */
+/* The instructions that the processor has, and whose registers the system saves: 1: AVX2; 2: AVX-512 too.
+ * (__builtin_cpu_supports() would add 4.5 kB.) */
 static int
 processor_find_level(void)
 {
@@ -368,7 +369,7 @@ processor_find_level(void)
 	return (kept & 0xe0) == 0xe0 && (b & AVX512) == AVX512 ? 2 : 1; /* masks, zmm */
 }
 
-/* Asking takes microseconds on a virtual machine: once. */
+/* Asking takes microseconds on a virtual machine, so it is done once. */
 static int
 processor_level(void)
 {

@@ -1,9 +1,10 @@
 /*
- * signals.h: what is derived from a row of logits or probabilities (the signal table of the design).
+ * signals.h: the signals that are derived from a row of logits or probabilities.
  *
  * Pure functions: no I/O, no allocation, no globals. Scores are float16, bfloat16, float32 or float64 with any
  * strides, in any alignment. Half precision is widened to float32, which is exact. The maximum is subtracted in the
- * precision of the input; what follows is float32 arithmetic, so results are within some ulp of float32. Terms below FLT_MIN (an entropy below some 1e-36, therefore) become 0.
+ * precision of the input; what follows is float32 arithmetic, so results are within some ulp of float32. Terms below
+ * FLT_MIN (an entropy below some 1e-36, therefore) become 0.
  *
  * A row of one score is a class 1 against a class 0: its logit against 0 (sigmoid), or its probability.
  *
@@ -29,8 +30,8 @@ struct signals_columns {
 	uint8_t *correct;   /* predicted = gold: 0 or 1 */
 };
 
-/* n rows of `classes` scores; gold[r] is within 0 … classes−1 (0 or 1 when classes = 1): the caller has checked.
- * refused[r] becomes 1 for rows left out, else 0; returns how many. */
+/* Derives the signals of n rows of `classes` scores; the caller has checked that gold[r] is within 0 … classes−1 (0 or
+ * 1 when classes = 1). refused[r] becomes 1 for rows left out, else 0; returns how many are left out. */
 size_t signals_from_logits(const struct portolan_array *logits, size_t n, size_t classes, const int32_t *gold,
                            const struct signals_columns *columns, uint8_t *refused);
 size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes, const int32_t *gold,
@@ -45,8 +46,8 @@ size_t signals_given(const struct portolan_array *block, size_t n, const int32_t
 /* The first score of a row. */
 double signals_score(const struct portolan_array *scores, size_t row);
 
-/* The loops over logits are compiled for several kinds of processor: "plain", "avx2" and "avx512". All give the same
- * bits; signals_from_logits() takes the best. For tests: NULL where this processor, or the compiler, has no such kind.
+/* For tests: the loops over logits as compiled for one kind of processor, "plain", "avx2" or "avx512"; NULL if this
+ * processor, or the compiler, has no such kind. All kinds give the same bits; signals_from_logits() uses the best.
  */
 const struct signals_kernels *signals_kernels_named(const char *name);
 size_t signals_derive(const struct signals_kernels *kernels, const struct portolan_array *scores, bool probs, size_t n,

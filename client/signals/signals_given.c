@@ -1,5 +1,5 @@
-/* signals_given.c: signals that were derived where the logits are, on an accelerator. Only taken apart and checked
- * here. */
+/* signals_given.c: signals that were derived on the accelerator that has the logits. This file only separates them into
+ * columns and checks them. */
 #include "signals.h"
 
 #include <string.h>

@@ -5,9 +5,9 @@
  *     KERNEL       how its functions are declared
  *     FLOATS       floats in one register
  *
- * As many lanes as a register holds go through all steps before the next ones do: the loops over them have no branch
- * and a constant length, so each becomes one instruction, and what they add up stays in registers. Every lane adds the
- * same numbers in the same order, and nothing is contracted: all kinds give the same bits.
+ * As many lanes as a register holds go through all steps before the next lanes do. The loops over them have no branch
+ * and a constant length, so each becomes one instruction, and the sums stay in registers. Every lane adds the same
+ * numbers in the same order, without contraction, so all kinds give the same bits.
  */
 #define EACH for (unsigned j = 0; j < FLOATS; j++)
 
@@ -67,9 +67,9 @@ KIND(logits_add)(struct sums *restrict sums, const float *restrict below, size_t
 	}
 }
 
-#if FLOATS < 16 /* two kinds will do: the library is to stay small */
-/* WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 in place of 127. A subnormal
- * one is put on top of 2^-14, which is taken off again: this thread may take subnormal float32 for 0. */
+#if FLOATS < 16 /* two kinds are enough: the library should stay small */
+/* Widens WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 instead of 127. A
+ * subnormal one is added to 2^-14, which is then subtracted: the thread may be set to treat subnormal float32 as 0. */
 KERNEL void
 KIND(widen)(float *restrict wide, const uint16_t *restrict half, bool is_bfloat)
 {

@@ -1,14 +1,14 @@
 /*
- * signals_rows.h: the way of a block's scores through the lanes; included by signals.c with REAL float or double,
- * REAL_MAX, and NAME(name), which is also that of the type's kernels.
+ * signals_rows.h: sends a block's scores through the lanes; included by signals.c with REAL float or double, REAL_MAX,
+ * and NAME(name), which also names the type's kernels.
  *
- * A unit is what goes through the lanes together: LANES rows (few classes) or one (many). Its scores come as pieces of
- * some steps, small enough to stay in the first-level cache; of contiguous rows they are read where they lie.
+ * A unit is the LANES rows (few classes) or the one row (many) that go through the lanes together. Its scores come in
+ * pieces of some steps, small enough for the first-level cache; the scores of contiguous rows are read in place.
  */
 
 #define IS_HALF (sizeof(REAL) == sizeof(float) && is_half(block->type))
 
-/* `count` scores, `stride` bytes apart, into every `apart`-th place. */
+/* Copies `count` scores, `stride` bytes apart, into every `apart`-th place. */
 static void
 NAME(gather)(REAL *to, size_t apart, const char *from, ptrdiff_t stride, size_t count)
 {
@@ -16,14 +16,14 @@ NAME(gather)(REAL *to, size_t apart, const char *from, ptrdiff_t stride, size_t 
 		memcpy(&to[i * apart], from + (ptrdiff_t)i * stride, sizeof(*to));
 }
 
-/* The scores of LANES rows, class after class. `room`: for as many floats, while it runs. */
+/* Arranges the scores of LANES rows class after class. `room`: working space for as many floats. */
 static void
 NAME(turn)(const struct unit *unit, REAL *piece, float *room)
 {
 	const struct block *block = unit->block;
 	const char *data = unit->data;
 	ptrdiff_t row_stride = block->row_stride, column_stride = block->column_stride;
-	/* One score is class 1 against class 0, whose logit is 0, and whose probability the rest. */
+	/* One score is of class 1; class 0 has the logit 0, or the remaining probability. */
 	size_t first = block->classes == 1;
 
 	memset(piece, 0, unit->steps * LANES * sizeof(*piece));
@@ -98,7 +98,7 @@ NAME(largest)(const REAL x[LANES])
 	return two[0] > two[1] ? two[0] : two[1];
 }
 
-/* Lanes that shared one row: all of them get what holds for the row. */
+/* Lanes that shared one row: each of them gets the row's result. */
 static void
 NAME(peak_merge)(struct NAME(peak) * peak)
 {
@@ -182,7 +182,7 @@ NAME(unit_run)(struct unit *unit, struct sums *sums, struct result *result)
 
 	for (int j = 0; j < LANES; j++) {
 		peak.top[j] = peak.other[j] = (REAL)-INFINITY;
-		peak.predicted[j] = INT32_MAX; /* no class: ties between lanes go to one that saw something */
+		peak.predicted[j] = INT32_MAX; /* no class: ties between lanes go to a lane that has read a class */
 		peak.bad[j] = 0;
 	}
 	for (size_t step = 0; step < unit->steps; step += steps) {
@@ -194,7 +194,7 @@ NAME(unit_run)(struct unit *unit, struct sums *sums, struct result *result)
 		NAME(peak_merge)(&peak);
 	memcpy(unit->seen.predicted, peak.predicted, sizeof(peak.predicted));
 	for (size_t step = 0; step < unit->steps; step += steps) {
-		if (steps < unit->steps) /* else it is still there */
+		if (steps < unit->steps) /* otherwise the one piece is still there */
 			scores = NAME(piece)(unit, step, &steps, piece, changed);
 		seen_from(unit, step);
 		if (unit->block->probs) {

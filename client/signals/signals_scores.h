@@ -1,5 +1,5 @@
 /*
- * signals_scores.h: the loops that look at scores as they came; included by signals_lanes.h with
+ * signals_scores.h: the loops that read scores in the caller's type; included by signals_lanes.h with
  *
  *     REAL, INTEGER   the type of the scores, and integers as wide
  *     REAL_MAX        the largest finite one
@@ -50,7 +50,7 @@ SCORES(peak_add)(struct PEAK *peak, const REAL *scores, size_t steps, const stru
 	}
 }
 
-/* What is below the largest score, as float32; not further down than where e^x is 0. */
+/* Each score's distance below the largest one, as float32, cut where e^x is 0. */
 KERNEL void
 SCORES(below)(float *restrict below, const REAL *restrict scores, size_t steps, const struct PEAK *restrict peak)
 {

@@ -1,4 +1,4 @@
-/* directory.c: nothing here follows a race to its end: whoever makes the same directory at the same time is welcome. */
+/* directory.c: another process may make the same directory at the same time; that is no error. */
 #include "directory.h"
 
 #include <portolan/error.h>

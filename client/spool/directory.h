@@ -6,14 +6,15 @@
 
 #include <stdbool.h>
 
-/* 0 also if it exists. What is made is on disk, as far as the file system can say so. `what` begins the message of a
- * failure. *made (may be NULL): the last part was made here. PORTOLAN_E_SYSTEM, PORTOLAN_E_MEMORY. */
+/* Also 0 if the directory exists. New directories are synced, if the file system can do that. `what` begins the message
+ * of a failure. *made (may be NULL): the last part was made here. PORTOLAN_E_SYSTEM, PORTOLAN_E_MEMORY. */
 int directory_make(const char *path, const char *what, bool *made, struct portolan_error *error);
 
-/* The names in it are on disk. Left undone where it may not be read, or the file system cannot. */
+/* Syncs the names in the directory. Does nothing if the directory may not be read, or the file system cannot sync
+ * it. */
 void directory_sync(const char *path);
 
-/* `path` as seen from the root, so that a later chdir() does not matter; NULL with errno. The caller's to free(). */
+/* `path` made absolute, so that a later chdir() does not matter; NULL with errno. The caller's to free(). */
 char *directory_absolute(const char *path);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * held.c: the list of files that this process holds.
  *
- * A child of fork() has a copy of every descriptor, and with it the lock on the file, for as long as it lives, also
- * when the process that recorded was killed. So the child closes them, first of all: a fork waits while a file is being
- * opened, and the list is the one thing the two sides of it share.
+ * A child of fork() has a copy of every descriptor, and so holds the lock on the file as long as it lives, even if the
+ * process that recorded was killed. So the child first closes all files of this list. A fork waits while a file is
+ * being opened, so that the list is complete.
  */
 #include "held.h"
 

@@ -1,9 +1,9 @@
 /*
  * spool.c: reading and writing of spool files.
  *
- * A file is empty before it is locked and has a header. Who finds an empty one that nobody holds removes it, and a
- * writer that has lost its file in this way makes another one. A record is written behind the last good one and only
- * then counts; where writing fails the file is cut back.
+ * A new file is empty until it is locked and has a header. A process that finds an empty file that no process holds
+ * removes it; a writer that loses its file in this way makes another one. A record is written after the last complete
+ * one, and counts once it is complete; if writing fails, the file is cut back.
  */
 #include "spool.h"
 
@@ -22,7 +22,7 @@
 
 #define VERSION 2
 #define LONGEST_TARGET 8192
-#define TRIES 100 /* another run may remove the directory, or the empty file, just as we are about to use it */
+#define TRIES 100 /* another run may remove the directory, or the empty file, just before it is used */
 
 static const char magic[16] = "portolan spool\n";
 
@@ -43,7 +43,7 @@ struct head {
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
-/* By errno. */
+/* The code for an errno. */
 static int
 fail(const struct spool *spool, const char *what, struct portolan_error *error)
 {
@@ -58,8 +58,8 @@ damaged(const struct spool *spool, struct portolan_error *error)
 	                 spool->at);
 }
 
-/* Of a head, whose last eight bytes are the place of the check itself, and what follows it: FNV-1a over words of eight
- * bytes, with a rotation. Each step is a bijection, so a change within one word is always seen. */
+/* The check of a head and the bytes after it; the head's last eight bytes hold the check itself. FNV-1a over words of
+ * eight bytes, with a rotation. Each step is a bijection, so a change within one word is always detected. */
 static uint64_t
 check_of(const void *head, size_t head_size, const void *body, size_t body_size)
 {
@@ -67,7 +67,7 @@ check_of(const void *head, size_t head_size, const void *body, size_t body_size)
 		const uint8_t *data;
 		size_t size;
 	} parts[] = {{head, head_size - sizeof(uint64_t)}, {body, body_size}};
-	/* Multiplied, or the size would cancel itself out when the head, which has it too, is added. */
+	/* The size is multiplied: otherwise it would cancel out with the size in the head. */
 	uint64_t check = (UINT64_C(0xcbf29ce484222325) ^ body_size) * UINT64_C(0x100000001b3);
 
 	for (int part = 0; part < 2; part++)
@@ -99,7 +99,7 @@ write_at(const struct spool *spool, uint64_t offset, const void *data, size_t si
 	return 0;
 }
 
-/* Behind `spool->end`, which moves on: both parts, or nothing. */
+/* Writes both parts at `spool->end`, which then moves, or nothing. */
 static int
 append(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
        struct portolan_error *error)
@@ -117,7 +117,7 @@ append(struct spool *spool, const void *head, size_t head_size, const void *body
 		return 0;
 	}
 	status = fail(spool, "write it", error);
-	/* Readers stop at what is not whole, so it matters little if this fails as well. */
+	/* Readers stop at a record that is not whole, so a failure here does little harm. */
 	(void)!ftruncate(spool->held.file, (off_t)spool->end);
 	return status;
 }
@@ -140,7 +140,7 @@ read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, str
 	return 0;
 }
 
-/* Takes `path`, also when it fails; NULL is a failure, too. */
+/* Takes ownership of `path`, also when it fails; a NULL path fails. */
 static struct spool *
 new_spool(char *path)
 {
@@ -191,7 +191,7 @@ spool_remove(struct spool *spool)
 	spool_close(spool);
 }
 
-/* 0 or -1 with errno. Waits at most for somebody who is looking whether the file is empty. */
+/* 0 or -1 with errno. May wait for a process that is checking whether the file is empty. */
 static int
 lock(const struct spool *spool)
 {
@@ -202,7 +202,7 @@ lock(const struct spool *spool)
 	return result;
 }
 
-/* Makes the file, which is then held, and its directory if it is not there. */
+/* Makes and holds the file, and makes its directory if there is none. */
 static int
 make_file(struct spool *spool, const char *directory, struct portolan_error *error)
 {
@@ -227,7 +227,7 @@ make_file(struct spool *spool, const char *directory, struct portolan_error *err
 	return status.st_nlink == 0 ? fail(spool, "keep it", error) : 0;
 }
 
-/* For what the spool knows of its session. */
+/* Memory for what the spool knows of its session. */
 static struct header
 make_header(const struct spool *spool)
 {
@@ -243,7 +243,7 @@ make_header(const struct spool *spool)
 	return header;
 }
 
-/* Memory for the session's `open` frame, and behind it the target. */
+/* Allocates memory for the session's `open` frame and, behind it, the target. */
 static int
 make_body(struct spool *spool, size_t open_size, size_t target_size, struct portolan_error *error)
 {
@@ -263,7 +263,7 @@ begin(struct spool *spool, const struct spool_session *session, uint64_t first, 
 	struct header header;
 	int status;
 
-	/* One that is too long to be kept is as good as none. */
+	/* A target that is too long to be kept counts as none. */
 	if (target_size > LONGEST_TARGET)
 		target_size = 0;
 	status = make_body(spool, size, target_size, error);
@@ -343,7 +343,7 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 	if (fstat(spool->held.file, &status) < 0)
 		return fail(spool, "look at it", error);
 	if (status.st_nlink == 0)
-		return SPOOL_BUSY; /* whoever had it has just sent it */
+		return SPOOL_BUSY; /* the process that held it has just sent it */
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no file", spool->path);
 	if (to_remove && status.st_size == 0) {

@@ -1,5 +1,6 @@
 /*
- * spool.h: a file of the frames of one session that no collector has acknowledged. Client and collector read it.
+ * spool.h: spool files. A spool file holds the frames of one session that no collector has acknowledged. Client and
+ * collector read it.
  *
  *	header	16 bytes "portolan spool\n\0"; u4 version (2); u4 size of the `open` frame; u8 number of the first
  *record's frame; 16 bytes id of the store it belongs to; u4 1 if that is known; u4 size of the target; u8 check of
@@ -8,10 +9,10 @@
  *	record	u4 size of the frame; u4 kind (enum wire_kind); u8 sequence number; u8 position (of use to its writer
  *only); u8 observations in it; u8 check of these 32 bytes and the frame; the frame
  *
- * Numbers are little-endian. Frames are consecutive. What a killed writer left half-written at the end is no part of
- *the file. The name is DIRECTORY/<16 hexadecimal digits of the session>.spool. Its writer, or who sends it, holds an
- * exclusive flock, which ends with the process; its forked children do not have it. A file that is empty was never
- * begun, or its process was killed at that moment.
+ * Numbers are little-endian. Frames are consecutive. A record at the end that a killed writer left half-written does
+ * not count. The name is DIRECTORY/<16 hexadecimal digits of the session>.spool. The process that writes or sends the
+ * file holds an exclusive flock, which ends with the process; its forked children do not have it. An empty file was not
+ * begun yet, or its process was killed at that moment.
  *
  * One thread per spool. Errors: PORTOLAN_E_SYSTEM (cannot be read or written; also full), PORTOLAN_E_INVALID (is no
  * spool, or damaged), PORTOLAN_E_MEMORY; the message names the file. Positive answers: SPOOL_….
@@ -27,11 +28,12 @@
 
 enum {
 	SPOOL_END = 1,  /* no further record, or none that is whole */
-	SPOOL_BUSY = 2, /* another has it open: `error` says so; or it is gone by now: it does not */
+	SPOOL_BUSY = 2, /* another process has it open (`error` says so), or it was removed meanwhile (`error` is not
+	                 * set) */
 };
 
 struct spool_record {
-	enum wire_kind kind; /* of a frame that has a sequence number */
+	enum wire_kind kind; /* kind of a frame that has a sequence number */
 	uint64_t sequence, position, observations;
 };
 
@@ -41,9 +43,9 @@ struct spool {
 	char *made;    /* directory that was made for it, or NULL */
 	uint8_t *open; /* the session's `open` frame */
 	size_t open_size;
-	const char *target;             /* where it was to be recorded; behind `open` */
-	uint8_t store[WIRE_STORE_SIZE]; /* that it belongs to, */
-	bool has_store;                 /* if it is known */
+	const char *target;             /* endpoint or store directory that it was recorded for; behind `open` */
+	uint8_t store[WIRE_STORE_SIZE]; /* id of the store it belongs to */
+	bool has_store;                 /* the id is known */
 	uint64_t first;                 /* sequence number of the first record */
 	uint64_t limit;                 /* bytes */
 	uint64_t end, at;               /* offsets: after the last record written; of the next one to be read */
@@ -51,7 +53,7 @@ struct spool {
 	uint8_t *buffer;                /* for a frame of WIRE_MAX_FRAME bytes; NULL: nothing was read yet */
 };
 
-/* What a session is, for its file. */
+/* A session, as its file's header describes it. */
 struct spool_session {
 	const uint8_t *id;      /* WIRE_SESSION_SIZE bytes */
 	struct wire_bytes open; /* its `open` frame */
@@ -63,17 +65,19 @@ struct spool_session {
 int spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
                  uint64_t limit, struct portolan_error *error);
 
-/* The store it belongs to has become known: puts it into the header. */
+/* Writes the id of its store, once it is known, into the header. */
 int spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struct portolan_error *error);
-/* Lets others have the file, which stays. */
+/* Gives up the lock; the file stays. */
 void spool_release(struct spool *spool);
 
-/* For reading, from the first record on. `to_remove`: taken for oneself, to be removed at the end (at once, with
- * SPOOL_BUSY, if it is empty); else only kept from being so taken. SPOOL_BUSY. */
+/* Opens a file for reading, from the first record on. `to_remove`: locks it exclusively, to remove it at the end (an
+ * empty file is removed at once, with SPOOL_BUSY); otherwise it only keeps other processes from locking it exclusively.
+ * SPOOL_BUSY. */
 int spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error);
 
-void spool_close(struct spool *spool);  /* leaves the file; NULL accepted */
-void spool_remove(struct spool *spool); /* the file too, and its directory if it was made for it and is empty */
+void spool_close(struct spool *spool);  /* the file stays; NULL accepted */
+void spool_remove(struct spool *spool); /* removes the file, and its directory if it was made for the file and is
+                                         * empty */
 
 /* Adds a frame, or nothing. */
 int spool_append(struct spool *spool, const struct spool_record *record, const void *frame, size_t size,
@@ -84,10 +88,10 @@ int spool_sync(struct spool *spool, struct portolan_error *error);
 int spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame,
                struct portolan_error *error);
 void spool_unread(struct spool *spool,
-                  size_t size);       /* goes back over the record just read, whose frame had `size` bytes */
-void spool_skip(struct spool *spool); /* to behind the last record written */
+                  size_t size);       /* goes back before the record just read, whose frame had `size` bytes */
+void spool_skip(struct spool *spool); /* moves to the end of the last record written */
 
-/* Whether the file begins as a spool does. */
+/* Does the file begin as a spool file does? */
 bool spool_is_one(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * endpoint.c: from a store directory to the address of its collector, from the resolved path, so that a relative path,
- * a link and an absolute path lead to the same collector.
+ * endpoint.c: makes the address of a store's collector from the resolved path of its directory, so that a relative
+ * path, a link and an absolute path lead to the same collector.
  *
  * The socket is always in the store. A place elsewhere for those with long paths would have to be computed by each
  * process, from an environment that differs between a desktop, a batch job and a service: they would never meet.
@@ -65,6 +65,6 @@ endpoint_is_locked(const char *directory, long *holder)
 	locked = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (holder)
 		*holder = read(file, text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10) : 0;
-	close(file); /* and with it our lock */
+	close(file); /* this gives up our lock too */
 	return locked;
 }

@@ -1,6 +1,6 @@
 /*
- * endpoint.h: where the collector of a store directory listens. One rule, kept by the client that looks for it and by
- * the collector that serves it.
+ * endpoint.h: where the collector of a store directory listens. The client that looks for the collector and the
+ * collector itself use this one rule.
  *
  *	ipc://DIRECTORY/collector.sock			DIRECTORY absolute, links resolved
  *	ipc:///proc/self/fd/N/collector.sock		the same file, where that path would be over 100 bytes (the kernel
@@ -26,8 +26,9 @@ struct endpoint {
 int endpoint_open(const char *directory, struct endpoint *endpoint, struct portolan_error *error);
 void endpoint_close(struct endpoint *endpoint); /* twice does no harm */
 
-/* Whether a collector holds the store, also one that starts or ends and does not listen. Looking takes the lock for a
- * moment, and may keep another collector from starting. *holder (may be NULL): its process, if it says so; else 0. */
+/* Does a collector hold the store's lock? It may be starting or ending, and not listen. This call takes the lock for a
+ * moment, and may so keep another collector from starting. *holder (may be NULL): the collector's process number from
+ * the lock file, or 0. */
 bool endpoint_is_locked(const char *directory, long *holder);
 
 #endif

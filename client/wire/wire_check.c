@@ -2,9 +2,9 @@
  * wire_check.c: the rules of the wire that need no msgpack library.
  *
  * A decoded msgpack object takes 24 bytes where the frame may have spent one, and the library, which makes room for
- * what a container announces, has no limit of its own. So wire_scan() reads the token headers first, in one pass
- * without memory, and refuses what would blow up or does not end with the frame. What passes it can be handed to the
- * library without further thought about size.
+ * what a container announces, has no limit of its own. So wire_scan() first reads the token headers, in one pass
+ * without memory, and refuses frames that would take too much memory or do not end where the data end. The library can
+ * safely decode any frame that passes.
  */
 #include "wire_check.h"
 
@@ -23,8 +23,8 @@ struct token {
 	bool is_container, is_map;
 };
 
-/* Of the first bytes from 0xc0 on: bytes of the length that follows, bytes that always follow (of an extension its
- * type), and objects for each that a container counts. */
+/* For each first byte from 0xc0 on: the bytes of the length that follows, the bytes that always follow (an extension's
+ * type), and the objects for each entry of a container. */
 static const struct {
 	uint8_t length, payload, per_entry;
 } forms[0x20] = {
@@ -49,7 +49,7 @@ read_big_endian(const uint8_t *data, size_t size)
 	return value;
 }
 
-/* False: cut short, or no msgpack. */
+/* False: the object is cut short, or is not msgpack. */
 static bool
 token_read(const uint8_t *data, size_t left, struct token *token)
 {
@@ -90,7 +90,7 @@ read_uint(const uint8_t *data, size_t left, uint64_t *value)
 	return true;
 }
 
-/* Takes the value under a key of one letter into the head. Returns whether it is the session. */
+/* Puts the value under a key of one letter into the head. Returns true if it is the session. */
 static bool
 note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const struct token *token)
 {
@@ -115,7 +115,7 @@ wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct porto
 	uint64_t missing[WIRE_MAX_DEPTH + 1] = {1}; /* objects still to come, per open container; [0] is the frame */
 	size_t depth = 0, at = 0, objects = 0;
 	bool is_map = false, has_session = false;
-	uint8_t key = 0; /* of the frame's map, if it has one letter */
+	uint8_t key = 0; /* the key in the frame's map, if it has one letter */
 
 	*head = (struct wire_head){0};
 	if (size > WIRE_MAX_FRAME)
@@ -135,7 +135,7 @@ wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct porto
 			return error_set(error, PORTOLAN_E_INVALID, "frame is not msgpack at byte %zu", at);
 		objects++;
 		at += token.head;
-		/* Each child takes at least a byte: a count beyond what is left is a lie. */
+		/* Each child takes at least a byte, so a count above the bytes left is false. */
 		if (token.payload > size - at || token.children > size - at)
 			return error_set(error, PORTOLAN_E_INVALID, "frame is cut short at byte %zu", at);
 		if (objects + token.children > WIRE_MAX_OBJECTS)
@@ -186,8 +186,8 @@ wire_peek(const void *data, size_t size, struct wire_head *head)
 	       head->kind != 0;
 }
 
-/* Eight bytes from 0x20 to 0x7e, as nearly all are. The top bit of a byte tells that it is another one; or, by a borrow or
- * a carry, that one before it is. */
+/* Are all eight bytes within 0x20 … 0x7e, as nearly all text is? A byte's top bit says that it is outside, or, by a
+ * borrow or a carry, that a byte before it is. */
 static bool
 is_plain_word(const char *text)
 {

@@ -1,5 +1,5 @@
 /*
- * wire_check.h: what must hold of a frame, apart from msgpack: the walk over its tokens, text, names and columns.
+ * wire_check.h: checks of a frame that need no msgpack library: its tokens, text, names and columns.
  * Private to the codec. Pure functions; nothing is allocated.
  */
 #ifndef CLIENT_WIRE_CHECK_H
@@ -7,9 +7,9 @@
 
 #include <portolan/wire.h>
 
-/* Objects of a whole frame, containers and map keys counted: labels, and room for everything else. */
+/* Most objects of a frame, containers and map keys counted: the labels, and room for the rest. */
 #define WIRE_MAX_OBJECTS (WIRE_MAX_LABELS + 1024u)
-/* Keys of the frame's own map, unknown ones counted. */
+/* Most keys of the frame's own map, unknown ones counted. */
 #define WIRE_MAX_KEYS 64u
 #define WIRE_MAX_MESSAGE 1000u /* bytes of an error's message */
 
@@ -18,8 +18,8 @@
  * *head: as for wire_peek(); its kind is 0 where there is none. */
 int wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct portolan_error *error);
 
-/* The version of a frame whose first key is `v`, whatever comes after it: a later one may nest deeper, for instance.
- * WIRE_VERSION where that cannot be seen. */
+/* The version of a frame whose first key is `v`, whatever follows: a later version may nest deeper, for instance.
+ * WIRE_VERSION if the first key is another one. */
 uint64_t wire_leading_version(const uint8_t *data, size_t size);
 
 /* Valid UTF-8 (no surrogates, no overlong forms), no U+0000; without control characters unless `multi_line`. */
@@ -31,7 +31,7 @@ bool wire_column_name_is_valid(const void *data, size_t size);
 /* The type a column of this name has: that of the built-in columns, f4 for every other name. */
 enum wire_type wire_column_type(struct wire_bytes name);
 
-/* `size` bytes are right for `rows` values of a type of fixed size (every type but WIRE_STR). */
+/* Do `rows` values of a type of fixed size (every type but WIRE_STR) take `size` bytes? */
 bool wire_size_is_right(enum wire_type type, uint32_t rows, size_t size);
 
 /* Checks a WIRE_STR column of ids: lengths, the sum of lengths, and every string. */

@@ -1,9 +1,9 @@
 /*
  * wire_decode.c: from bytes to a checked frame. WIRE.md describes the frames.
  *
- * wire_scan() has bounded the frame before the library builds objects from it. Its fields are then fetched by key, as
- * the table of wire_fields.h says, and the end looks once whether anything was wrong. Keys nobody asks for are thereby
- * skipped.
+ * wire_scan() has bounded the frame before the library builds objects from it. The fields are then fetched by key, as
+ * the table of wire_fields.h says, so keys that are not in the table are skipped. The decoder remembers the first
+ * error, and checks for it once at the end.
  */
 #include <portolan/wire.h>
 
@@ -20,10 +20,10 @@
 
 struct wire_decoder {
 	msgpack_unpacked unpacked;
-	struct wire_bytes labels[WIRE_MAX_LABELS]; /* a megabyte, of which the system gives what is used */
+	struct wire_bytes labels[WIRE_MAX_LABELS]; /* a megabyte of address space; only used pages take memory */
 };
 
-/* A map being read, and the first thing wrong with it. */
+/* A map being read, and its first error. */
 struct reader {
 	const msgpack_object_map *map;
 	const char *kind; /* of the frame, for messages */
@@ -31,7 +31,7 @@ struct reader {
 	int status;
 };
 
-/* What every frame has. */
+/* The keys that every frame has. */
 struct head {
 	uint64_t version;
 	enum wire_kind kind;
@@ -61,7 +61,7 @@ fail(struct reader *reader, const char *key, const char *format, ...)
 	reader->status = error_set(reader->error, PORTOLAN_E_INVALID, "%s frame: \"%s\" %s", reader->kind, key, what);
 }
 
-/* The library has NULL where nothing is, which memcmp() and memcpy() do not take. */
+/* The library gives NULL for empty data, which memcmp() and memcpy() do not accept. */
 static struct wire_bytes
 bytes_at(const char *data, uint32_t size)
 {
@@ -86,7 +86,8 @@ find(struct reader *reader, const char *key, enum wire_need need)
 	return NULL;
 }
 
-/* Keys must be strings, each once: a second one would be a second opinion about the same thing. `where`, for messages.
+/* Keys must be strings, and each may come once only, since two values could contradict each other. `where` is for
+ * messages.
  */
 static int
 check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
@@ -357,7 +358,7 @@ decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_fra
 
 	if (check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
 		return PORTOLAN_E_INVALID;
-	/* The version decides what everything else means, so it is judged first. */
+	/* The version decides what all other keys mean, so it is checked first. */
 	read_field(&reader, &head_fields[VERSION], &head);
 	if (head.version != WIRE_VERSION) {
 		*code = WIRE_E_VERSION;

@@ -1,7 +1,7 @@
 /*
- * wire_encode.c: from a frame to bytes. Keys are written in the order of the table of wire_fields.h, and optional ones
- * only where they say something, so that equal frames give equal bytes. Packing into memory fails only for lack of it;
- * the buffer remembers that, and the end looks once.
+ * wire_encode.c: from a frame to bytes. Keys are written in the order of the table of wire_fields.h, and optional keys
+ * only if their value is not the default, so that equal frames give equal bytes. Packing can fail only for lack of
+ * memory; the buffer remembers that, and the encoder checks it once at the end.
  */
 #include <portolan/wire.h>
 
@@ -21,7 +21,7 @@ struct wire_encoder {
 	bool failed;
 };
 
-/* Gives up for good at the first failure. Of nothing, `bytes` may be NULL. */
+/* After the first failure the buffer takes nothing more. `bytes` may be NULL if their number is 0. */
 static int
 write_bytes(void *context, const char *bytes, size_t count)
 {
@@ -52,7 +52,7 @@ put_binary(msgpack_packer *packer, const void *data, size_t size)
 	msgpack_pack_bin_body(packer, data, size);
 }
 
-/* Of an unsigned integer, an enum or a bool. */
+/* The value of an unsigned integer, an enum or a bool. */
 static uint64_t
 number_at(const void *value, size_t size)
 {

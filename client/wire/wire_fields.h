@@ -1,6 +1,6 @@
 /*
- * wire_fields.h: what the frames of each kind hold: the one table from which frames are written, read and checked. The
- * parts that are arrays (ids, columns and labels) are not in it. Private to the codec.
+ * wire_fields.h: the fields of each kind of frame, in the one table from which frames are written, read and checked.
+ * The parts that are arrays (ids, columns and labels) are not in it. Private to the codec.
  */
 #ifndef CLIENT_WIRE_FIELDS_H
 #define CLIENT_WIRE_FIELDS_H
@@ -9,13 +9,13 @@
 
 #include <stddef.h>
 
-/* What stands under a key, and which type the member has that holds it. */
+/* The kind of value under a key, and the type of the member that holds it. */
 enum wire_field_type {
 	WIRE_NUMBER, /* an unsigned integer, least … most; of `size` bytes */
 	WIRE_FLAG,   /* true or false; bool */
 	WIRE_TEXT,   /* least … most bytes of UTF-8 without control characters; struct wire_bytes */
 	WIRE_LINES,  /* the same, but only U+0000 is forbidden */
-	WIRE_REMARK, /* WIRE_TEXT, but what is not valid is read as empty */
+	WIRE_REMARK, /* as WIRE_TEXT, but invalid text is read as empty */
 	WIRE_WORD,   /* one of words[least … most]; an enum, the index */
 	WIRE_CODE,   /* the same, but a word that is not known is read as `most` */
 	WIRE_ID,     /* 16 bytes; const uint8_t *, into the frame */
@@ -23,8 +23,8 @@ enum wire_field_type {
 };
 
 enum wire_need {
-	WIRE_OPTIONAL, /* written only if it is not zero or empty */
-	WIRE_WRITTEN,  /* always written, but it need not be there */
+	WIRE_OPTIONAL, /* left out if it is zero or empty */
+	WIRE_WRITTEN,  /* always written, but may be missing in a frame that is read */
 	WIRE_REQUIRED,
 };
 
@@ -42,7 +42,7 @@ struct wire_field {
 
 #define WIRE_MEMBER(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
 
-/* For each kind in the order of WIRE.md, in which they are written. */
+/* For each kind, in the order of WIRE.md, which is the order of writing. */
 extern const struct wire_field wire_fields[];
 
 /* The words of the wire, by enum wire_kind, enum wire_error_code and enum wire_type. */
