@@ -1,9 +1,9 @@
 /*
  * _portolan.c: the extension module: its exceptions and its one type.
  *
- * The module is a thin skin over libportolan: it turns buffers into portolan_array views and codes into exceptions.
- * Whatever is a matter of Python objects only (lists, tensors, defaults, finding programs) is written in Python, in
- * portolan/. State lives in the module object, never in globals, and only the stable ABI is used.
+ * The module is a thin layer over libportolan: it turns buffers into portolan_array views, and codes into exceptions.
+ * Work on Python objects alone (lists, tensors, defaults, finding programs) is written in Python, in portolan/. State
+ * lives in the module object, never in globals, and only the stable ABI is used.
  */
 #include "module.h"
 
@@ -40,7 +40,7 @@ module_raise(const struct module_state *state, const struct portolan_error *erro
 	PyObject *type = state->errors[of_code[-error->code]];
 
 	if (error->code == PORTOLAN_E_CANCELLED && PyErr_Occurred())
-		return NULL; /* what gave the call up, KeyboardInterrupt for instance */
+		return NULL; /* the exception that cancelled the call, KeyboardInterrupt for instance */
 	if (error->code == PORTOLAN_E_INVALID)
 		type = PyExc_ValueError;
 	else if (error->code == PORTOLAN_E_MEMORY)
@@ -49,11 +49,11 @@ module_raise(const struct module_state *state, const struct portolan_error *erro
 	return NULL;
 }
 
-/* New reference: the base, or bases, of one exception. */
+/* The base, or bases, of one exception; a new reference. */
 static PyObject *
 error_base(const struct module_state *state, enum module_error which)
 {
-	if (which == MODULE_ROWS_REFUSED) /* as every other bad argument, it can be caught as a ValueError */
+	if (which == MODULE_ROWS_REFUSED) /* like every other bad argument, it can be caught as a ValueError */
 		return PyTuple_Pack(2, state->errors[MODULE_ERROR], PyExc_ValueError);
 	return Py_NewRef(which == MODULE_ERROR ? PyExc_RuntimeError : state->errors[MODULE_ERROR]);
 }

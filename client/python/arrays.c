@@ -2,13 +2,13 @@
  * arrays.c: ids, scores, gold and correct of one log call as a portolan_batch: buffers and tensors as portolan_array
  * views, lists of strings as UTF-8 pointers.
  *
- * Their own strides are handed on, so slices, transposes and Fortran order cost nothing. What cannot be read as it is
- * (lists of numbers, tensors on a device, arrays of Python objects) is left to Python, which converts it and comes
- * again; what the library cannot read then (foreign byte order, complex, structures) is a TypeError that names the
- * argument and the type it wants.
+ * Strides are passed on, so slices, transposes and Fortran order cost nothing. Objects that cannot be read in place
+ * (lists of numbers, tensors on a device, arrays of Python objects) are left to Python, which converts them and calls
+ * again. Types that the library cannot read even then (foreign byte order, complex, structures) raise a TypeError that
+ * names the argument and the type it wants.
  *
- * What is checked here is what the library cannot see: that the arrays have as many rows as the scores. Values (labels
- * in range, ids not negative, flags 0 or 1) are the library's to check, in the same pass that reads them.
+ * This file checks what the library cannot: that all arrays have as many rows as the scores. The library checks the
+ * values (labels in range, ids not negative, flags 0 or 1) in the pass that reads them.
  */
 #include "module.h"
 
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* The caller's own columns; the dict that they come in outlives the call, and with it their names. */
+/* The caller's own columns. Their dict, and so their names, outlive the call. */
 struct own_columns {
 	struct array_view views[PORTOLAN_OWN_COLUMNS];
 	struct portolan_column columns[PORTOLAN_OWN_COLUMNS];
@@ -26,10 +26,10 @@ enum array_role {
 	ARRAY_SCORES,   /* float16, float32 or float64: (n, classes), (n, 1) or (n,) */
 	ARRAY_FLOATS,   /* the same: (n,) or (n, 1) */
 	ARRAY_INTEGERS, /* any integers or booleans: (n,) or (n, 1) */
-	ARRAY_FLAGS,    /* the same, brought to one byte per entry */
+	ARRAY_FLAGS,    /* the same, converted to one byte per entry */
 };
 
-/* What to do about labels that are no class numbers. */
+/* The advice for labels that are no class numbers. */
 static const char *
 advice(const char *name)
 {
@@ -58,7 +58,7 @@ integer_type(char code, Py_ssize_t size)
 	return size <= 8 && (is_unsigned || strchr("bhilqn", code)) ? types[is_unsigned][size] : 0;
 }
 
-/* The element type a buffer's format stands for; 0 if none of ours. */
+/* The element type of a buffer's format; 0 if the library has no such type. */
 static enum portolan_type
 element_type(const char *format, Py_ssize_t size)
 {
@@ -179,7 +179,7 @@ array_is_ready(PyObject *object)
 	return ready;
 }
 
-/* A tensor that has a type and a shape for its role. */
+/* Takes a tensor if its type and shape suit its role. */
 static bool
 take_tensor(struct array_view *view, PyObject *object, const struct readable *readable, enum array_role role)
 {
@@ -192,7 +192,7 @@ take_tensor(struct array_view *view, PyObject *object, const struct readable *re
 	return true;
 }
 
-/* What can be read as it is. False: it is to be converted in Python, which says what is wrong with it, if it is. */
+/* Takes an object that can be read in place. False: Python must convert it, or say what is wrong with it. */
 static bool
 array_take(struct module_state *state, struct array_view *view, PyObject *object, enum array_role role)
 {
@@ -211,7 +211,7 @@ array_close(struct array_view *view)
 		PyBuffer_Release(&view->buffer);
 }
 
-/* `object` must export a buffer, unless it was taken. */
+/* `object` must export a buffer, unless it was taken already. */
 static int
 array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
 {
@@ -228,7 +228,7 @@ array_open(struct array_view *view, PyObject *object, const char *name, enum arr
 	return role == ARRAY_FLAGS ? narrow_flags(view, name) : 0;
 }
 
-/* The bytes of one str or bytes object, owned by it. */
+/* The bytes of one str or bytes object, which owns them. */
 static int
 string_at(PyObject *entry, Py_ssize_t row, const char **text, size_t *length)
 {
@@ -301,7 +301,7 @@ check_rows(const char *name, size_t rows, const char *scores_name, size_t n)
 	return -1;
 }
 
-/* One entry per row of the scores. */
+/* Checks that there is one entry per row of the scores. */
 static int
 open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *object, const char *name,
             enum array_role role, const char *scores_name)

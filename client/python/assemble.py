@@ -1,5 +1,5 @@
-"""assemble.py STAMP FOLDER SOURCES FILE...: makes FOLDER hold exactly these files, for the build. Files below the folder SOURCES keep their
-place in it; others are put at the top."""
+"""assemble.py STAMP FOLDER SOURCES FILE...: makes FOLDER hold exactly these files, for the build. Files below SOURCES keep their subfolder; others go
+to the top."""
 
 import shutil
 import sys

@@ -5,8 +5,8 @@
  * in the ring), and other threads of the interpreter should not wait with it. `active` counts the calls under way; it
  * is read and written only with the GIL held, and close() frees the run when it is 0.
  *
- * After a fork the child's handle is abandoned: nothing of the library is touched any more, since a thread of the
- * parent may have held its locks at that moment.
+ * After a fork the child abandons its handle: it calls nothing of the library on it, since a thread of the parent may
+ * have held the library's locks at that moment.
  */
 #include "module.h"
 
@@ -40,7 +40,7 @@ raise_code(struct handle *handle, int code, const char *message)
 	return module_raise(state_of(handle), &error);
 }
 
-/* The run, for one call that ends with active--; NULL with an exception. */
+/* Takes the run for one call, which must end with active--; NULL with an exception. */
 static portolan_run *
 handle_enter(struct handle *handle)
 {
@@ -55,7 +55,7 @@ handle_enter(struct handle *handle)
 	return handle->run;
 }
 
-/* NULL-terminated strings of a list of str; the pointers belong to the strings. *labels is the caller's to
+/* The NUL-terminated strings of a list of str; each pointer belongs to its str. *labels is the caller's to
  * PyMem_Free(). */
 static int
 read_labels(PyObject *list, const char ***labels, size_t *count)
@@ -80,8 +80,8 @@ read_labels(PyObject *list, const char ***labels, size_t *count)
 	return 0;
 }
 
-/* Called while the library waits, without the GIL. What the handler of a signal raised stays set, and is what the call
- * then raises. */
+/* Called while the library waits, without the GIL. An exception from a signal's handler stays set, and the call then
+ * raises it. */
 static int
 signal_came(void *unused)
 {
@@ -188,7 +188,7 @@ tell_found(const struct labels_found *found)
 	Py_RETURN_NONE;
 }
 
-/* No PyArg_ParseTuple(): for eight arguments it is slower than the rest of the skin. */
+/* Does not use PyArg_ParseTuple(): for eight arguments it is slower than the rest of this layer. */
 static bool
 read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batch *batch, struct log_arguments *given,
                    bool *converted)
@@ -211,7 +211,7 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 	return given->scores_name != NULL;
 }
 
-/* 0: open; 1: something is to be converted first; -1. */
+/* 0: taken; 1: an argument must be converted first; -1: an exception. */
 static int
 open_arguments(struct handle *self, struct pinned_batch *pinned, const struct log_arguments *given, bool converted)
 {
@@ -263,7 +263,7 @@ handle_end_epoch(struct handle *self, PyObject *object)
 	Py_RETURN_NONE;
 }
 
-/* Waits. True: everything is on disk; False: not yet; None: not, and nobody is there to be waited for. */
+/* Waits. True: everything is on disk; False: not yet; None: not, and there is no collector to wait for. */
 static PyObject *
 wait_with(struct handle *self, PyObject *args, const char *format, bool raises_end,
           int (*wait)(portolan_run *run, int timeout_ms, struct portolan_error *error))
@@ -292,7 +292,7 @@ handle_flush(struct handle *self, PyObject *args)
 	return wait_with(self, args, "i:flush", true, portolan_flush);
 }
 
-/* Nothing is logged any more; True: the session has ended as well. */
+/* Logging ends; True: the session has ended too. */
 static PyObject *
 handle_finish(struct handle *self, PyObject *args)
 {
@@ -327,8 +327,8 @@ handle_close(struct handle *self, PyObject *args)
 	labels_clear(&self->labels);
 	self->run = NULL; /* from here on no other call begins */
 	atomic_store(&run->closed, true);
-	/* Calls of other threads come back; they hold neither a lock of ours nor the GIL, so there is nothing to wait
-	 * on. */
+	/* Waits for calls of other threads to return; they hold neither a lock of this module nor the GIL, so there is
+	 * nothing to block on. */
 	while (self->active > 0) {
 		Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
 		Py_END_ALLOW_THREADS
@@ -371,7 +371,8 @@ handle_abandon(struct handle *self, PyObject *Py_UNUSED(none))
 	Py_RETURN_NONE;
 }
 
-/* A handle that is dropped without close() loses what is not yet sent: portolan.Run never lets that happen. */
+/* A handle that is dropped without close() loses the observations that are not yet sent; portolan.Run always closes
+ * it. */
 static void
 handle_dealloc(struct handle *self)
 {

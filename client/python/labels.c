@@ -1,6 +1,7 @@
 /*
- * labels.c: a hash table with open addressing from ids to gold labels and epochs. An id is known by 48 bits of its hash,
- * so two of the 65,536 are taken for one with a probability of some 1e-5; the slots are few enough to stay in the cache.
+ * labels.c: a hash table with open addressing from ids to gold labels and epochs. An id is known by 48 bits of its
+ * hash, so the probability that any two of the 65,536 are confused is about 1e-5. The slots are few enough to stay in
+ * the cache.
  */
 #include "module.h"
 
@@ -9,15 +10,15 @@
 #include <string.h>
 
 #define SLOTS ((size_t)1 << 17)
-#define MOST_IDS (SLOTS / 2) /* beyond it, ids that are not there yet are not remembered */
-#define REACH 256 /* slots looked at for one id: ids that were chosen to meet in one place cost no more than that */
+#define MOST_IDS (SLOTS / 2) /* when so many are remembered, new ids are not */
+#define REACH 256            /* slots searched for one id: a bound even for ids that were chosen to collide */
 #define CHUNK 64
-#define NOT_KNOWN INT32_MIN /* no gold label: those are 0 or more */
+#define NOT_KNOWN INT32_MIN /* stands for no gold label, as labels are 0 or more */
 
 struct labels_slot {
 	uint32_t tag; /* 0: free */
 	int32_t gold;
-	uint32_t epoch; /* the last one it was logged in */
+	uint32_t epoch; /* the last epoch that it was logged in */
 };
 
 static uint64_t
@@ -28,8 +29,8 @@ mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* Both halves of each product: in the lower one alone the last characters of a word change a few bits, which those of the
- * next word may change back. */
+/* Mixes both halves of each product: in the lower half alone, the last characters of a word change only a few bits,
+ * which the next word may change back. */
 static uint64_t
 hash_text(const char *text, size_t length)
 {
@@ -53,7 +54,7 @@ labels_are_done(const struct labels *labels)
 	return labels->said_changed && labels->said_returned;
 }
 
-/* The slot of an id, or the free one it may have; NULL where others have all within reach. */
+/* The slot of an id, or a free one for it; NULL if other ids use all slots that are searched. */
 static struct labels_slot *
 find(struct labels *labels, uint64_t hash, uint32_t tag)
 {
@@ -118,7 +119,7 @@ look(struct labels *labels, const struct portolan_batch *batch, struct labels_fo
 		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
 
 		read_hashes(batch, first, count, hashes);
-		for (size_t i = 0; i < count; i++) /* after a training step none of them is in a cache */
+		for (size_t i = 0; i < count; i++) /* after a training step no slot is in a cache */
 			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
 		if (batch->gold.data)
 			arrays_read_i32(&batch->gold, first, count, gold);

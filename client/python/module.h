@@ -1,5 +1,5 @@
 /*
- * module.h: what the files of the extension share. Private.
+ * module.h: declarations shared by the files of the extension. Private.
  *
  * Everything here needs the GIL; an open batch may be read without it. Functions that return int answer 0, or -1 with a
  * Python exception set, unless they say otherwise.
@@ -28,8 +28,8 @@ enum module_error {
 	MODULE_ERROR_COUNT,
 };
 
-/* readable.c: of which types arguments are read as they are. What DLPack (dmlc.github.io/dlpack, version 1.3) says a
- * tensor is comes without a Python call, which after a training step would cost more than the log call itself. */
+/* readable.c: which types of arguments are read in place. DLPack (dmlc.github.io/dlpack, version 1.3) describes a
+ * tensor without a Python call; after a training step that would cost more than the log call itself. */
 struct dlpack_tensor;
 typedef int dlpack_export(void *object, struct dlpack_tensor *tensor); /* 0, or -1 with an exception */
 
@@ -39,7 +39,7 @@ struct readable {
 	bool is_buffer;
 };
 
-#define READABLE_TYPES 8 /* remembered; a loop has two or three */
+#define READABLE_TYPES 8 /* types remembered; a loop has two or three */
 
 /* Per module object, so that sub-interpreters do not share exceptions. */
 struct module_state {
@@ -64,18 +64,18 @@ struct array_view {
 	unsigned char *flags; /* the copy made for ARRAY_FLAGS of wider entries, or NULL */
 };
 
-/* Objects of this type are read as they are (NULL: they are not): of exactly this type, which defines what it exports;
- * subclasses may mean something else by the same memory (masked arrays). */
+/* The entry of a type whose objects are read in place; NULL: they are not. It is for exactly this type, which defines
+ * what it exports; a subclass may give the same memory another meaning (masked arrays). */
 const struct readable *readable_find(struct module_state *state, PyObject *object);
 
-/* Its numbers, rows and columns, if they are in this machine's memory and of one of the types of portolan_array. They
- * stay while the object does, and is not given other memory. Sets no exception. */
+/* A view of the tensor's numbers, if they are in this machine's memory and of a type of portolan_array. It is valid
+ * while the object lives and keeps its memory. Sets no exception. */
 bool readable_tensor(PyObject *object, const struct readable *readable, struct array_view *view);
 
-/* Does it export a buffer of a type that some role takes? Then no conversion in Python is due. Sets no exception. */
+/* Does it export a buffer of a type that some role takes? Then Python need not convert it. Sets no exception. */
 bool array_is_ready(PyObject *object);
 
-/* The arguments of one log call, and what keeps their memory alive. */
+/* The arguments of one log call, and the objects that keep their memory alive. */
 struct pinned_batch {
 	struct portolan_batch batch;
 	struct array_view scores, ids, gold, correct;
@@ -85,46 +85,47 @@ struct pinned_batch {
 	struct own_columns *own; /* NULL: there are none */
 };
 
-/* As they were given; gold and correct may be None; columns: a dict of str and buffers, or NULL. */
+/* The arguments as given; gold and correct may be None; columns: a dict of str and buffers, or NULL. */
 struct log_arguments {
 	const char *scores_name;
 	PyObject *ids, *scores, *gold, *correct, *columns;
 };
 
-/* Looks whether everything can be read as it is, and begins with that, in a batch that is zero but for epoch and kind.
- * False: something is to be converted first; batch_close() and a batch made anew are due. Sets no exception. */
+/* Takes the arguments into a batch that is zero but for epoch and kind, if all of them can be read in place. False:
+ * Python must convert some first; call batch_close(), and use a new batch. Sets no exception. */
 bool batch_take(struct module_state *state, struct pinned_batch *pinned, const struct log_arguments *given);
 
-/* Fills a batch that is zero but for epoch and kind, or was taken. ids: a buffer, or a list or tuple of str, or of bytes
- * in UTF-8; the others: buffers. Exceptions name the argument. After a failure, too, batch_close() is due. */
+/* Fills a batch that is zero but for epoch and kind, or was taken. ids: a buffer, or a list or tuple of str, or of
+ * bytes in UTF-8; the others: buffers. Exceptions name the argument. Call batch_close() after a failure too. */
 int batch_open(struct pinned_batch *pinned, const struct log_arguments *given);
 void batch_close(struct pinned_batch *pinned);
 
 /*
- * labels.c remembers with which gold label, and in which epoch, an id was logged last, and notices when it comes with
- * another label, or again in the same epoch.
+ * labels.c remembers for each id the gold label and the epoch of its last observation, and notices when the id comes
+ * with another label, or again in the same epoch.
  *
- * A position in a shuffled order, taken for an id, is the classic silent error: everything runs, and the map is of
- * nothing. It shows as ids whose gold label changes from epoch to epoch. A feature taken for an id, or ids that several
- * examples share, show as ids that return within an epoch; of such observations the latest alone is kept. What is
- * remembered is bounded (1.5 MB, the first 65,536 ids): the collector counts both exactly (portolan check); this is for
- * saying so while it can still be mended.
+ * The classic silent error is to log positions of a shuffled order as ids: everything runs, and the map means nothing.
+ * It shows as ids whose gold label changes from epoch to epoch. Logging a feature as the id, or ids that several
+ * examples share, shows as ids that return within an epoch; only the latest of such observations is kept. The memory is
+ * bounded (1.5 MB, the first 65,536 ids). The collector counts both errors exactly (portolan check); this file warns
+ * while they can still be mended.
  */
 struct labels_slot;
 
 struct labels {
 	struct labels_slot *slots; /* NULL until the first batch */
 	size_t used;
-	bool said_changed, said_returned; /* found once, or there is no memory: no more looking */
+	bool said_changed, said_returned; /* the error was found once, or there is no memory: it is not looked for any
+	                                   * more */
 };
 
 struct labels_found {
 	bool changed, returned;
 	size_t changed_row, returned_row;
-	int32_t before; /* the label that the id of changed_row had */
+	int32_t before; /* the earlier label of changed_row's id */
 };
 
-/* Looks at a batch that was logged. Each of the two is found once only. */
+/* Checks a batch that was logged. Each of the two errors is reported only once. */
 struct labels_found labels_see(struct labels *labels, const struct portolan_batch *batch);
 
 void labels_clear(struct labels *labels);

@@ -1,9 +1,9 @@
 /*
- * readable.c: of which types the arguments of a log call are read as they are, and how tensors are.
+ * readable.c: which types of arguments are read in place, and how tensors are read.
  *
- * What a type offers is found out once: a table of DLPack functions (torch.Tensor, from 2.10 on, has it), or a buffer.
- * Such a table belongs to the type that has it in its own dictionary; of a subclass (and of a masked array, or whatever
- * has attributes of its own that might say more than its buffer) nothing is known here.
+ * Each type is examined once: it may have a table of DLPack functions (torch.Tensor has one from 2.10 on), or export a
+ * buffer. The table counts only for the type that has it in its own dictionary. Subclasses, masked arrays, and other
+ * types whose attributes may change the meaning of their buffer are not read in place.
  */
 #include "module.h"
 
@@ -22,7 +22,7 @@ struct dlpack_functions {
 	uint32_t major, minor;
 	const struct dlpack_functions *earlier; /* of another major version */
 	void (*unused[3])(void);
-	dlpack_export *export; /* the memory stays the object's; NULL: not offered */
+	dlpack_export *export; /* the object keeps the memory; NULL: the type does not have it */
 };
 
 #define DLPACK_MAJOR 1
@@ -40,7 +40,7 @@ static const enum portolan_type dlpack_types[][9] = {
         {[1] = PORTOLAN_U8},
 };
 
-/* Of a type that has the table itself; NULL. */
+/* The DLPack table of a type that has it itself; else NULL. */
 static dlpack_export *
 find_export(PyObject *type)
 {
@@ -51,13 +51,13 @@ find_export(PyObject *type)
 
 	PyErr_Clear();
 	Py_XDECREF(own);
-	Py_XDECREF(capsule); /* the table stays as long as the process */
+	Py_XDECREF(capsule); /* the table lives as long as the process */
 	while (functions && functions->major != DLPACK_MAJOR)
 		functions = functions->earlier;
 	return functions ? functions->export : NULL;
 }
 
-/* Nothing but the buffer tells what the object is. */
+/* Does the buffer alone say what the object means? */
 static bool
 is_plain_buffer(PyObject *type, PyObject *object)
 {
@@ -86,7 +86,8 @@ readable_find(struct module_state *state, PyObject *object)
 		struct readable found = {Py_NewRef(type), find_export(type), is_plain_buffer(type, object)};
 		PyObject *old;
 
-		/* Looking may have run Python code that came here too: of a metaclass, or another thread's. */
+		/* Examining the type may have run Python code that examined it too, of a metaclass or of another
+		 * thread. */
 		readable = &state->readable[state->next_readable++ % READABLE_TYPES];
 		old = readable->type;
 		*readable = found;
@@ -95,8 +96,8 @@ readable_find(struct module_state *state, PyObject *object)
 	return readable->type == type && (readable->tensor || readable->is_buffer) ? readable : NULL;
 }
 
-/* DLPack does not tell that a tensor's memory holds the negatives of its numbers, as torch's views of conjugates: of
- * floats, with any strides. */
+/* DLPack does not tell whether a tensor's memory holds the negatives of its numbers, as torch's views of conjugates do:
+ * of floats, with any strides. */
 static bool
 is_negated(PyObject *object)
 {
