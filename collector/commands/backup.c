@@ -1,9 +1,9 @@
 /*
- * backup.c: the copy is LMDB's own, made from one read transaction, without the pages that are free.
+ * backup.c: LMDB makes the copy, from one read transaction, without free pages.
  *
- * It is made in the directory TARGET.portolan-backup, which gets the target's name when everything in it is on disk:
- * the target is all of a store, or is not there. The file in it is locked meanwhile. What a killed backup leaves there,
- * the next one to the same target writes over.
+ * The copy is made in the directory TARGET.portolan-backup, which is renamed to the target when everything in it is on
+ * disk. So the target is a whole store, or does not exist. The copy's file is locked meanwhile. The next backup to the
+ * same target overwrites what a killed backup left.
  */
 #include "commands.h"
 
@@ -23,10 +23,10 @@
 
 struct backup {
 	char target[PATH_MAX]; /* without slashes at its end */
-	char parent[PATH_MAX]; /* the directory that the target is, or will be, in */
+	char parent[PATH_MAX]; /* the target's parent directory */
 	char temporary[PATH_MAX];
 	int directory, file; /* descriptors */
-	bool locked;         /* what is in the temporary directory is this backup's */
+	bool locked;         /* the temporary directory belongs to this backup */
 };
 
 static int
@@ -59,7 +59,7 @@ name_paths(struct backup *backup, const char *target, struct portolan_error *err
 	return fail(backup, "cannot be made", error);
 }
 
-/* A copy inside the store would go with it. */
+/* A copy inside the store would be lost together with the store. */
 static int
 check_outside(const struct backup *backup, const char *store, struct portolan_error *error)
 {
@@ -69,7 +69,7 @@ check_outside(const struct backup *backup, const char *store, struct portolan_er
 	if (!realpath(backup->parent, inner))
 		return fail(backup, "cannot be made", error);
 	if (!realpath(store, outer))
-		return 0; /* opening it says so */
+		return 0; /* opening the store reports the error */
 	length = strlen(outer);
 	if (strncmp(inner, outer, length) != 0 || (inner[length] != '\0' && inner[length] != '/'))
 		return 0;
@@ -115,8 +115,8 @@ check_target(const struct backup *backup, const char *store, struct portolan_err
 	return check_outside(backup, store, error);
 }
 
-/* Locks the file, unless another backup is at it, or has made a store of it since it was opened here. Some file systems
- * have no locks. */
+/* Locks the file, unless another backup holds it, or has renamed it since it was opened here. Some file systems have no
+ * locks. */
 static bool
 lock_file(const struct backup *backup)
 {
@@ -154,7 +154,7 @@ make_temporary(struct backup *backup, struct portolan_error *error)
 	return ftruncate(backup->file, 0) < 0 ? fail(backup, "cannot be written", error) : 0;
 }
 
-/* The rename is on disk when the directory it happened in is. */
+/* Syncs the parent directory, which puts the rename on disk. */
 static int
 sync_parent(const struct backup *backup, struct portolan_error *error)
 {
@@ -193,7 +193,7 @@ finish(struct backup *backup, struct portolan_error *error)
 		return fail(backup, "cannot be synced", error);
 	if (rename(backup->temporary, backup->target) < 0)
 		return fail(backup, "cannot be given its name", error);
-	backup->locked = false; /* nothing to take away any more */
+	backup->locked = false; /* nothing is left to remove */
 	return sync_parent(backup, error);
 }
 

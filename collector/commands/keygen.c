@@ -1,8 +1,8 @@
 /*
- * keygen.c: key pairs into files.
+ * keygen.c: writes key pairs to files.
  *
- * Files are created, never opened: O_EXCL neither overwrites nor follows a link that somebody has put there. The public
- * key that lets a client in comes last, so that what an interrupted call leaves behind admits nobody.
+ * Files are created with O_EXCL, which neither overwrites a file nor follows a link. The public key that lets a client
+ * in is written last, so that an interrupted call leaves no key that admits anybody.
  */
 #include "commands.h"
 

@@ -1,5 +1,5 @@
 /*
- * address.h: what may be listened on.
+ * address.h: the addresses that the collector may listen on.
  *
  *   tcp://HOST:PORT   HOST a numeric address, localhost, or * for all; PORT 1–65535, or * for any free one
  *   ipc://PATH        a socket file, for its owner only; not ipc://@NAME, an abstract one, which is for everybody
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 struct address {
-	char text[256];   /* as libzmq takes it */
-	const char *path; /* into text: of a socket file; NULL: tcp */
-	bool is_local;    /* nothing but what is served in any case */
+	char text[256];   /* the endpoint in libzmq's form */
+	const char *path; /* points into text: the path of a socket file; NULL: tcp */
+	bool is_local;    /* the store's own socket, which is served in any case */
 	bool is_ipc, ipv6;
 	bool is_public; /* not a loopback address (127.0.0.0/8, ::1): open to other machines */
 };
@@ -23,11 +23,11 @@ struct address {
 /* PORTOLAN_E_INVALID: malformed. */
 int address_parse(const char *text, struct address *address, struct portolan_error *error);
 
-/* Whether the socket file may be bound: there is none, or nobody listens on it any more. PORTOLAN_E_SYSTEM: somebody
- * does, or it is no socket (binding would remove it). */
+/* Checks that the socket file may be bound: there is none, or no process listens on it any more. PORTOLAN_E_SYSTEM: a
+ * process listens on it, or it is no socket (binding would remove it). */
 int address_check_free(const struct address *address, struct portolan_error *error);
 
-/* Both are the same socket file, or the same text. */
+/* Are both the same socket file, or the same text? */
 bool address_is_same(const struct address *a, const struct address *b);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * admission.c: counting connections, and answering libzmq's questions.
  *
- * The monitors tell of connections from accept() to close(), by descriptor, but not whether they were admitted; a
- * question does not tell the descriptor. But one that is not admitted is closed when the time for handshakes is over.
- * So all that are older than that have been admitted; and of those that are younger, no more than questions were
+ * The monitors report connections from accept() to close(), by descriptor, but not whether they were admitted; libzmq's
+ * question does not name the descriptor. But a connection that is not admitted is closed when the time for handshakes
+ * is over. So all older connections have been admitted; and of the younger ones, at most as many as questions were
  * answered with yes in that time.
  *
- * How many there are in all, with those that are not admitted, is bounded by their descriptors (interpose.c), and so
- * that DESCRIPTORS_RESERVED of what the system allows the process are left.
+ * Descriptors bound the number of all connections, admitted or not (interpose.c): DESCRIPTORS_RESERVED of the process's
+ * descriptors must stay free of them.
  */
 #include "admission.h"
 
@@ -24,8 +24,8 @@
 #include <zmq.h>
 
 #define ENDPOINT "inproc://zeromq.zap.01"
-#define ANSWERS_MAX 64                        /* at a time: clients that are in want their turn */
-#define LATE_MS 1000                          /* for an event, or a time-out, that comes late */
+#define ANSWERS_MAX 64                        /* questions answered at a time: connected clients must get their turn */
+#define LATE_MS 1000                          /* allowance for an event, or a time-out, that comes late */
 #define STRANGERS(most) ((most) - (most) / 8) /* the rest is for the owner's own clients */
 
 /* The parts of a question, in their order. */
@@ -36,8 +36,8 @@ struct part {
 	int size;
 };
 
-/* How many connections --max-memory and the system's limit of descriptors allow; half of the reserve is in use before
- * anybody connects, the other half stays free. */
+/* How many connections --max-memory and the system's limit of descriptors allow. Half of the reserve is in use before
+ * any client connects, the other half stays free. */
 static void
 limit_connections(struct admission *admission, size_t max_memory)
 {
@@ -93,7 +93,7 @@ admission_watch(struct admission *admission, void *context, void *router, unsign
 {
 	const int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
-	const int unlimited = 0; /* a full queue of events would stop libzmq's own thread */
+	const int unlimited = 0; /* a full queue of events would block libzmq's own thread */
 	void *monitor = admission->monitors[number] = zmq_socket(context, ZMQ_PAIR);
 	char address[64], domain[8];
 
@@ -157,12 +157,12 @@ take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *
 	if (event == ZMQ_EVENT_ACCEPTED || event == ZMQ_EVENT_DISCONNECTED)
 		count_connection(admission, number, value, event == ZMQ_EVENT_ACCEPTED ? now : 0);
 	else
-		*failed += number != 0; /* the owner's own programs look whether somebody serves */
+		*failed += number != 0; /* the owner's programs connect to see whether a collector serves */
 	return true;
 }
 
-/* Reads all parts of one question; false: there is none. A part that is too long, or a number of parts that is not
- * right, makes *valid false. */
+/* Reads all parts of one question; false: there is none. *valid is false if a part is too long, or there are too few or
+ * too many parts. */
 static bool
 receive(struct admission *admission, struct part parts[PARTS], bool *valid)
 {
@@ -180,11 +180,11 @@ receive(struct admission *admission, struct part parts[PARTS], bool *valid)
 		part->data[part->size] = '\0';
 		zmq_getsockopt(admission->handler, ZMQ_RCVMORE, &more, &more_size);
 	}
-	*valid = *valid && count >= CREDENTIALS && count <= PARTS; /* without keys there are no credentials */
+	*valid = *valid && count >= CREDENTIALS && count <= PARTS; /* a question without keys has no credentials */
 	return true;
 }
 
-/* No user's id is given: libzmq would put it into the connection's queue, and count it there for good. */
+/* The answer gives no user id: libzmq would put it into the connection's queue, and count it there for ever. */
 static void
 reply(struct admission *admission, const struct part *request, const char *status, const char *text)
 {
@@ -207,7 +207,7 @@ refuse_key(struct admission *admission, const struct part *parts, const char *ke
 		log_line("%s", admission->list.trouble.message);
 }
 
-/* How many of the socket's connections are admitted, at most. */
+/* An upper bound of the socket's admitted connections. */
 static size_t
 count_admitted(const struct admission *admission, unsigned number, int64_t now)
 {

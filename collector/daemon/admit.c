@@ -1,11 +1,11 @@
 /*
- * admit.c: who records into which run.
+ * admit.c: admits sessions and finds their runs.
  *
- * A session that is known, here or in the store, goes on whatever its `open` asks for. A new one gets its run by the
- * rule of store_writer_run().
+ * A session that is known, in the table or in the store, continues whatever its `open` asks for. A new session gets its
+ * run by the rule of store_writer_run().
  *
- * Of two observations of one example and epoch the session that began later wins, and clocks need not agree: what a
- * client says of its beginning is taken with care.
+ * Of two observations of one example and epoch, the one of the later session wins. Clocks of clients need not agree, so
+ * the start that a client names is corrected.
  */
 #include "parts.h"
 
@@ -24,8 +24,8 @@
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
 
-/* When the session began, in ns since 1970: what the client says; but now, if its clock is ahead: its session would win
- * for as long. */
+/* The session's start in ns since 1970: the client's own, but at most STARTED_AHEAD_S from now. Otherwise a session
+ * whose clock is ahead would win over all others for that long. */
 static uint64_t
 time_of_start(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
 {
@@ -43,8 +43,7 @@ time_of_start(struct ingest *ingest, const struct wire_open *open, const char *n
 	return most;
 }
 
-/* One that resumes comes after all the others of its run, by this clock if not by its own: *started is put after
- * theirs. */
+/* Moves *started of a session that resumes after the starts of all other sessions of its run. */
 static int
 put_after_others(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, int64_t now,
                  uint64_t *started, struct portolan_error *error)
@@ -62,7 +61,7 @@ put_after_others(struct ingest *ingest, const struct wire_open *open, const char
 	return result;
 }
 
-/* The run of this name that somebody records into; NULL: nobody does. */
+/* The run of this name that a session records into; NULL: there is none. */
 static struct run *
 find_live_run(const struct ingest *ingest, const char *name)
 {
@@ -75,9 +74,10 @@ find_live_run(const struct ingest *ingest, const char *name)
 }
 
 /*
- * A job that crashed and is started again with `overwrite`, under the group of the old launch, comes before anybody
- * knows that the old one is dead. A client that lives sends something every WIRE_PING_MS: so the new one is asked to
- * try again until the old one has been silent for SILENT_MS, or was heard of that long after the new one asked first.
+ * A job that crashed and is started again with `overwrite`, under the group of the old launch, comes before the
+ * collector can know that the old launch is dead. A living client sends something every WIRE_PING_MS. So the new
+ * session is told to try again until the old ones have been silent for SILENT_MS, or one of them was heard that long
+ * after the new one asked first.
  */
 static bool
 is_contested(struct ingest *ingest, const char *name, int64_t now)
@@ -133,7 +133,7 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 	return result;
 }
 
-/* That a run is damaged is found out once; after that nothing is tried with it. */
+/* A run that was found damaged is not tried again. */
 static int
 check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error *error)
 {
@@ -157,7 +157,7 @@ content_of(const struct wire_open *open)
 	return hash ? hash : 1;
 }
 
-/* A session that is known goes on as it is, or not at all: its batches must not be taken for another run's. */
+/* A known session continues unchanged, or not at all: its batches must not go into another run. */
 static int
 check_known(uint64_t content, uint64_t stored, const char *run, const struct wire_open *open,
             struct portolan_error *error)
@@ -298,8 +298,8 @@ code_of(int result)
 	}
 }
 
-/* Answers an `open` that cannot be taken now; false: it can. The table is bounded, and a connection may have a
- * sixteenth of it; who is in stays in, but may not move to a connection that has its share. */
+/* Answers an `open` that cannot be taken now; false: it can. The table is bounded, and one connection may have a
+ * sixteenth of it. Sessions in the table stay there, but may not move to a connection that has used up its share. */
 static bool
 turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
           int64_t now)

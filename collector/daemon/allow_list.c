@@ -1,11 +1,11 @@
 /*
- * allow_list.c: reading the list, and reading it again.
+ * allow_list.c: reads the list, and reads it again when it may have changed.
  *
- * The times of files are too coarse to tell whether one has changed. So at a handshake all are read again (100 files
- * take 1 ms, 10,000 take 100), unless that was done a moment ago: for LOOK_SHARE times as long as it took, but for no
- * longer than a second, so that a flood of handshakes cannot keep the receiver reading.
+ * The times of files are too coarse to show every change. So a handshake reads all files again (100 files take 1 ms,
+ * 10,000 take 100 ms), unless they were read a moment ago. This moment is LOOK_SHARE times as long as reading took, at
+ * most a second, so that a flood of handshakes cannot keep the receiver reading.
  *
- * A file that admits nobody is no error: the list may be mended while the collector runs.
+ * A bad file is no error: it may be mended while the collector runs.
  */
 #include "allow_list.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILES_MAX 10000 /* of the list: more are not looked at */
+#define FILES_MAX 10000 /* files of the list that are read; others are ignored */
 #define LOOK_SHARE 50
 #define LOOK_MOST_US 1000000
 
@@ -30,7 +30,7 @@ allow_list_free(struct allow_list *list)
 	*list = (struct allow_list){0};
 }
 
-/* Whether the file's name is NAME.pub. */
+/* Is the file's name NAME.pub? */
 static bool
 is_public_key(const char *file)
 {

@@ -9,15 +9,15 @@
 #include <string.h>
 
 /* A socket of the receiver, and the routing id of one connection to it. */
-#define PEER_OWNERS_SOCKET 0 /* the store's own, which is its owner's alone */
+#define PEER_OWNERS_SOCKET 0 /* the store's own socket, which only its owner can use */
 
 struct peer {
 	uint32_t socket;
-	uint32_t size; /* 0: not known (a session taken over from an earlier collector) */
+	uint32_t size; /* 0: the connection is not known (a session taken over from an earlier collector) */
 	uint8_t id[256];
 };
 
-/* How many bytes of it tell it from others. */
+/* Bytes of a peer that are compared and hashed. */
 static inline size_t
 peer_bytes(const struct peer *peer)
 {
@@ -30,7 +30,7 @@ peer_is_same(const struct peer *a, const struct peer *b)
 	return a->size == b->size && memcmp(a, b, peer_bytes(a)) == 0;
 }
 
-/* A list of items that each begin with a link. */
+/* A list of items; each item begins with a link. */
 struct link {
 	struct link *next;
 };
@@ -58,7 +58,7 @@ list_move(struct list *to, struct list *from)
 	*from = (struct list){0};
 }
 
-/* The first item, which leaves the list; NULL: there is none. */
+/* Removes and returns the first item; NULL: there is none. */
 static inline void *
 list_take(struct list *list)
 {
@@ -72,11 +72,11 @@ list_take(struct list *list)
 struct arrival {
 	struct link link;
 	struct peer peer;
-	char address[48];    /* where it came from, for the log */
+	char address[48];    /* the sender's address, for the log */
 	const uint8_t *data; /* the message; NULL: it had several parts */
 	size_t size;
-	size_t beyond;                         /* bytes of it that were beyond the part of its connection (ledger.h) */
-	struct wire_head head;                 /* as the receiver read it */
+	size_t beyond;                         /* its bytes beyond the part of its connection (ledger.h) */
+	struct wire_head head;                 /* the head that the receiver read */
 	bool is_moved;                         /* `data` is in `message`, else in `copy` */
 	_Alignas(8) unsigned char message[64]; /* libzmq's */
 	uint8_t copy[];
@@ -88,13 +88,13 @@ struct reply {
 	struct peer peer;
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];
-	struct wire_ack ack;       /* WIRE_ACK, and as far as it goes WIRE_OPENED */
+	struct wire_ack ack;       /* of WIRE_ACK; WIRE_OPENED sets some of it */
 	enum wire_error_code code; /* WIRE_ERROR */
 	size_t size;
 	uint8_t data[]; /* the frame, encoded */
 };
 
-/* What an arrival takes besides its data. */
+/* Memory that an arrival takes besides its data. */
 #define ARRIVAL_BYTES (sizeof(struct arrival) + 64)
 
 void arrival_free_data(struct arrival *arrival);

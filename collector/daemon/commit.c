@@ -1,16 +1,16 @@
 /*
  * commit.c: commit, failure, recovery and time-outs.
  *
- * Every session that the pending transaction changed is in sessions.changed, with `stored` still as the last commit
- * left it. A commit copies `now` to `stored` and answers; a failure copies `stored` back to `now`. So memory and disk
- * never disagree, and nothing has to be read back from a store that has just failed.
+ * Every session that the pending transaction changed is in sessions.changed; its `stored` is still that of the last
+ * commit. A commit copies `now` to `stored` and answers; a failure copies `stored` back to `now`. So memory and disk
+ * never disagree, and nothing has to be read from a store that has just failed.
  *
- * Counters travel with the commits that are made anyway. Between commits they stand in memory, per run; a commit that
- * writes something takes along those of every run it changes. They are set to zero once it has succeeded. How long a
- * commit took is known after it, and so is stored by the next.
+ * Counters are stored by commits that are made anyway. Between commits they are kept in memory, per run. A commit that
+ * writes something stores the counters of every run that it changes, which are set to zero once it has succeeded. The
+ * duration of a commit is known only after it, and is stored by the next one.
  *
- * After a failure nobody has credit for a second; then every client may send one frame at a time, and the first commit
- * that succeeds with something in it opens the windows again. A full disk thus costs one failing commit a second.
+ * After a failure no client has credit for a second. Then every client may send one frame at a time, until a commit
+ * with something in it succeeds and restores the credit. So a full disk costs one failing commit a second.
  */
 #include "parts.h"
 
@@ -21,11 +21,13 @@
 
 #include <stdlib.h>
 
-/* The loop was held up (a suspended machine, a stopped process): frames wait unread, so nobody's silence counts. */
+/* A round came so late (a suspended machine, a stopped process) that frames wait unread: no session counts as
+ * silent. */
 #define STALL_MS 5000
-/* How often old records are looked for that a reader kept from being removed. */
+/* How often the collector looks for old records that are left to remove. */
 #define GARBAGE_MS 10000
-/* An outage is over when the store could be written for so long; while it lasts, a line after so long. */
+/* An outage is over when writing has succeeded for so long. While it lasts, a line is logged each time this has
+ * passed. */
 #define OUTAGE_OVER_MS 5000
 #define OUTAGE_LINE_MS 60000
 /* Sessions that expire in one tick. */
@@ -95,7 +97,7 @@ send_complaints(struct ingest *ingest)
 	commit_forget_complaints(ingest);
 }
 
-/* A run's commits are the store's as well, which counts those by itself. */
+/* The store's counters count commits themselves, so a run's are not added to them. */
 static void
 add_run(struct store_counters *all, const struct run *run)
 {
@@ -105,7 +107,7 @@ add_run(struct store_counters *all, const struct run *run)
 	store_counters_add(all, &counters);
 }
 
-/* A removed run's records are gone or going: nothing may be added to them. */
+/* The records of a removed run are being deleted: nothing may be added to them. */
 static bool
 is_in_store(const struct session *session)
 {
@@ -153,7 +155,7 @@ count_commit(struct ingest *ingest, uint64_t microseconds)
 	}
 }
 
-/* Reads what the answer needs and sends it. */
+/* Reads the numbers for the answer and sends it. */
 static int
 answer(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -177,7 +179,7 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 	return 0;
 }
 
-/* What follows for one session from a commit that is already marked in memory. */
+/* Sends what one session is owed after a commit that memory already reflects. */
 static int
 conclude(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -206,7 +208,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		result = store_writer_commit(ingest->writer, &error);
 	if (result == 0 && wrote)
 		count_commit(ingest, (uint64_t)(clock_us() - began));
-	/* All of them first: should reading for an answer fail, what is on disk must not be taken back. */
+	/* Marks all sessions first: if reading for an answer fails, nothing that is on disk may be taken back. */
 	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
 		session->stored = session->now;
 		session->fresh = session->run->fresh = false;
@@ -227,7 +229,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	}
 }
 
-/* It takes nothing any more, and who records into it is told so. */
+/* Is the run damaged or removed? Then it takes no more frames, and its sessions are told. */
 static bool
 is_lost(const struct run *run)
 {
@@ -267,7 +269,7 @@ give_up_transaction(struct ingest *ingest)
 	commit_forget_complaints(ingest);
 }
 
-/* Says so, once. */
+/* Logs the damage, once. */
 static void
 mark_lost(struct run *run, const struct portolan_error *error)
 {
@@ -284,7 +286,7 @@ mark_lost(struct run *run, const struct portolan_error *error)
 	run->unfoldable = true;
 }
 
-/* The run takes nobody in from now on, and who records into it is told; that is not of the transaction. */
+/* From now on the run takes no sessions, and its sessions are told; the transaction does not contain this. */
 static void
 close_lost(struct ingest *ingest, struct run *run)
 {
@@ -310,7 +312,7 @@ commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const stru
 	}
 	if (run)
 		mark_lost(run, error);
-	if (wrote) { /* what has been written in part */
+	if (wrote) { /* the part of the frame that was written */
 		give_up_transaction(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
 			take_back(ingest, session, error->message);
@@ -320,7 +322,7 @@ commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const stru
 		close_lost(ingest, run);
 }
 
-/* An outage is told of once, however often a small commit succeeds in between; one that lasts, once a minute. */
+/* Logs an outage once, however often a small commit succeeds in between, and again each minute that it lasts. */
 static void
 say_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
@@ -357,7 +359,7 @@ commit_failed(struct ingest *ingest, const struct portolan_error *error, int64_t
 	reply_ack_all(ingest);
 }
 
-/* A session that has not been heard of for WIRE_SESSION_TIMEOUT_MS. */
+/* Ends a session that has sent nothing for WIRE_SESSION_TIMEOUT_MS. */
 static int
 expire(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -378,7 +380,8 @@ is_over(const struct run *run)
 	return !run->sessions && (run->removed || (!run->damaged && (run->unfoldable || !run_is_touched(run))));
 }
 
-/* Some of them, so that nobody waits while thousands go; *more: not all. *concerned: the run that was looked at. */
+/* Ends some of the silent sessions, so that other work does not wait for thousands; *more: some are left. *concerned:
+ * the run of the last one. */
 static int
 expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concerned, struct portolan_error *error)
 {

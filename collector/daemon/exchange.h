@@ -1,8 +1,8 @@
 /*
- * exchange.h: what the receiver and the storer hand to each other, in whole lists: arrivals to the storer; replies, and
- * arrivals that are done with, to the receiver. One mutex, held for no longer than it takes to append a list.
+ * exchange.h: the lists that receiver and storer hand to each other: arrivals to the storer; replies, and arrivals that
+ * are finished, to the receiver. One mutex, held only while a list is appended.
  *
- * Neither side waits for the other but for the storer, when there is nothing to do.
+ * The receiver never waits for the storer; the storer waits for arrivals when it has nothing to do.
  */
 #ifndef COLLECTOR_EXCHANGE_H
 #define COLLECTOR_EXCHANGE_H
@@ -12,42 +12,42 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* How the storer is, as of its last round. */
+/* The storer's state after its last round. */
 struct storer_state {
 	size_t live;   /* sessions */
-	bool has_work; /* something is left that can be folded, and may be */
-	bool failed;   /* it has ended: see `error` */
+	bool has_work; /* an epoch can be folded now */
+	bool failed;   /* the storer has ended: see `error` */
 	struct portolan_error error;
 };
 
 struct exchange {
 	pthread_mutex_t mutex;
 	pthread_cond_t arrived;
-	int event;                 /* can be read when there is something for the receiver */
+	int event;                 /* readable when there is something for the receiver */
 	struct list waiting, done; /* arrivals */
 	struct list replies;
 	struct storer_state state;
-	/* Messages that the receiver has not handed over, to be counted by the storer: those that made no sense, and
-	 * those that were beyond the credit of their session. */
+	/* Numbers of messages that the receiver did not hand over, for the storer to count: malformed ones, and ones
+	 * beyond the credit of their session. */
 	atomic_ullong unreadable, dropped;
-	int64_t busy_since; /* of the storer's round; 0: it waits for arrivals */
-	bool stop;          /* no more arrivals come */
+	int64_t busy_since; /* beginning of the storer's round; 0: it waits for arrivals */
+	bool stop;          /* no more arrivals will come */
 };
 
 int exchange_init(struct exchange *exchange, struct portolan_error *error);
-void exchange_deinit(struct exchange *exchange); /* frees what is left in it */
+void exchange_deinit(struct exchange *exchange); /* frees the lists that are left */
 
-/* The receiver's: hands over what has arrived, and empties the list. */
+/* For the receiver: hands over the arrivals, and empties the list. */
 void exchange_put(struct exchange *exchange, struct list *arrivals);
-/* Takes what the storer has for it; *busy_since as above. */
+/* For the receiver: takes the storer's lists; *busy_since as above. */
 void exchange_collect(struct exchange *exchange, struct list *done, struct list *replies, struct storer_state *state,
                       int64_t *busy_since);
 void exchange_stop(struct exchange *exchange);
 
-/* The storer's: takes everything that waits. With `until` > 0 it waits for that, until this moment (ms); false: there
- * is nothing, and there will be nothing more. */
+/* For the storer: takes all arrivals. With `until` > 0 it waits for one until this moment (ms). False: there is none,
+ * and none will come. */
 bool exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals);
-/* Hands over replies and what is done with (both lists are emptied), and wakes the receiver. */
+/* For the storer: hands over replies and finished arrivals (and empties both lists), and wakes the receiver. */
 void exchange_post(struct exchange *exchange, struct list *done, struct list *replies,
                    const struct storer_state *state);
 

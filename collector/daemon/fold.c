@@ -1,17 +1,17 @@
 /*
  * fold.c: chooses what to fold next and drives the store's folds.
  *
- * A run is looked at from the first epoch that was touched to the last; the range shrinks as the look goes on, so that
- * a run of many small epochs is gone through once, not once for each. It passes an epoch only when that has nothing in
- * the log that is due: so one whose fold failed, and entries that came while it was folded, are found again.
+ * The folder goes through a run from the first epoch that was touched to the last. The range shrinks on the way, so
+ * that a run of many small epochs is gone through once, not once for each epoch. An epoch leaves the range only when
+ * nothing in its log is due: so an epoch whose fold failed, and entries that came during a fold, are found again.
  */
 #include "fold.h"
 
 #include <portolan/clock.h>
 
 #define TOGETHER 64               /* epochs folded in one step, at most, */
-#define TOGETHER_BYTES (1u << 18) /* … while they have written no more than that, */
-#define TOGETHER_US 5000          /* … and have not taken longer */
+#define TOGETHER_BYTES (1u << 18) /* … while they have written no more than this, */
+#define TOGETHER_US 5000          /* … and have not taken longer than this */
 
 void
 folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory)
@@ -62,7 +62,7 @@ folder_has_work(const struct folder *folder)
 	return folder->fold || run;
 }
 
-/* Begins the next fold of `run`, or finds that nothing is due there; the range looked at begins with what is due. */
+/* Begins the next fold of `run`, or finds that nothing is due; the range then begins with the epoch that is due. */
 static int
 begin_next(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
@@ -86,8 +86,8 @@ begin_next(struct folder *folder, struct run *run, struct epochs *range, struct 
 	return result;
 }
 
-/* Folds what comes next of the run, several epochs if they are small, or goes on with the one begun. `range` is what is
- * left to look at. */
+/* Continues the fold in progress, or folds the run's next epoch, or several small ones. `range` is the range of epochs
+ * that is left. */
 static int
 fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
@@ -113,7 +113,8 @@ fold_some(struct folder *folder, struct run *run, struct epochs *range, struct p
 	return result;
 }
 
-/* The run whose turn it is, of those that want a look: the one with the next number after the last, all round. */
+/* The run whose turn it is: of the runs with epochs to check, the one with the next number after the last, wrapping
+ * round. */
 static struct run *
 next_run(const struct folder *folder)
 {
@@ -137,7 +138,7 @@ folder_work(struct folder *folder, struct portolan_error *error)
 	folder->last = run->number;
 	range = run->touched;
 	result = fold_some(folder, run, &range, error);
-	/* At once: it must not be left to a commit of clients' batches. */
+	/* Commits at once: the fold must not share the commit of clients' batches. */
 	if (result == 0)
 		committed = store_writer_commit(folder->writer, error);
 	if (result == 0 && committed == 0) {

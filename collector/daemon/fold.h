@@ -8,9 +8,8 @@
  *
  * Runs take turns in the order of their numbers: a turn is one step of small epochs, or one whole large epoch.
  *
- * Works through the same writer as ingest.c, and only when nothing is pending there: a step commits. Small epochs are
- * folded several in a step, with one sync.
- * Not thread-safe: it belongs to the storer.
+ * It uses the same writer as ingest.c, and works only when nothing is pending there, as a step commits. A step folds
+ * several small epochs, with one sync. Not thread-safe: it belongs to the storer.
  */
 #ifndef COLLECTOR_FOLD_H
 #define COLLECTOR_FOLD_H
@@ -24,25 +23,25 @@ struct folder {
 	struct store_writer *writer;
 	struct sessions *sessions;
 	size_t memory;           /* bound for the columns built at a time */
-	struct store_fold *fold; /* the one in progress, or NULL */
+	struct store_fold *fold; /* the fold in progress, or NULL */
 	struct run *run;         /* the run being folded; NULL with it */
-	uint32_t last;           /* the number of the run whose turn was last */
+	uint32_t last;           /* the number of the run that had the last turn */
 };
 
 void folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory);
 void folder_deinit(struct folder *folder);
 
-/* Whether folder_work() has something to do, as far as is known without reading the store. */
+/* Has folder_work() something to do, as far as is known without reading the store? */
 bool folder_has_work(const struct folder *folder);
 
 /* The run that was folded is damaged, and is left alone until the next start; `error` says what is damaged. */
 #define FOLDER_DAMAGED 1
 
-/* Does one step. Any answer but 0 has dropped the fold in progress, which starts anew at a later call; the caller
- * aborts the writer's transaction. Negative codes concern the store, and no run. */
+/* Does one step. Any result but 0 means that the fold in progress was dropped, and starts anew at a later call; the
+ * caller aborts the writer's transaction. Negative codes are failures of the store, not of one run. */
 int folder_work(struct folder *folder, struct portolan_error *error);
 
-/* Drops the fold in progress, if any: before the writer's transaction is aborted or its run removed. */
+/* Drops the fold in progress, if any. Call before the writer's transaction is aborted or the fold's run removed. */
 void folder_drop(struct folder *folder);
 
 /* The rule for one epoch; pure, for tests. */

@@ -1,9 +1,10 @@
 /*
  * ingest.c: takes frames.
  *
- * A numbered frame (batch, end, close) is taken when its number is the one after the last taken; what was taken before
- * is acknowledged again and changes nothing; a gap is answered once, and silently skipped until the missing frame
- * comes. What is taken goes into the store's pending transaction at once: a frame is never held in memory here.
+ * A numbered frame (batch, end, close) is taken if its number follows the last one taken. A frame that was taken before
+ * is acknowledged again and changes nothing. The first frame after a gap is answered with an error, further ones are
+ * skipped silently until the missing frame comes. A taken frame goes into the store's pending transaction at once; no
+ * frame is kept in memory here.
  */
 #include "ingest.h"
 
@@ -14,7 +15,7 @@
 
 #include <time.h>
 
-#define BEGUN_LINES 10 /* per THROTTLE_MS: runs that are begun are told of one by one, unless they are many */
+#define BEGUN_LINES 10 /* per THROTTLE_MS: the log names each run that begins, unless there are more */
 
 int
 ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error)
@@ -76,8 +77,8 @@ fill_append(const struct wire_batch *batch, struct store_append *append, struct 
 	};
 }
 
-/* There is no memory for more ids of the run, and nothing that would make room: that is the end of the session. What it
- * has acknowledged stays. */
+/* There is no memory for more ids of the run, and no table can be dropped, so the session ends. Its acknowledged frames
+ * stay. */
 static int
 end_for_ids(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
             struct portolan_error *error)
@@ -116,7 +117,7 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);
 	if (batch->epoch <= session->now.frontier)
 		return 0;
-	/* Whoever logs an epoch has ended those before it. */
+	/* A session that logs an epoch has ended the epochs before it. */
 	sessions_set_frontier(session, batch->epoch);
 	return store_writer_end_epoch(ingest->writer, run->number, session->number, 0, batch->epoch, error);
 }
@@ -135,7 +136,7 @@ take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence
 	                              session->now.frontier, error);
 }
 
-/* Takes what a client tells of itself, if it does. */
+/* Takes the client's own counts, if the frame has them. */
 static void
 take_counts(struct session *session, const struct wire_counts *counts)
 {
@@ -164,7 +165,7 @@ take_close(struct ingest *ingest, struct session *session, const struct wire_fra
 	session->client_news = true;
 	if (result == 0)
 		result = retire_replaced(ingest, session, error);
-	if (result == STORE_E_EXISTS) { /* somebody else took the name that the run was to have */
+	if (result == STORE_E_EXISTS) { /* another session has made a run of this name */
 		result = commit_then_complain(ingest, session, WIRE_E_RUN_EXISTS, frame->close.sequence, error);
 		return result < 0 ? result : retire_unfinished(ingest, session, error);
 	}
@@ -186,7 +187,7 @@ sequence_of(const struct wire_frame *frame)
 	}
 }
 
-/* A frame whose number is the next. */
+/* Takes a frame that has the next number. */
 static void
 take_next(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
 {
@@ -194,7 +195,7 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 	struct portolan_error error = {0};
 	int result;
 
-	/* Before the call: a failure finds the session among those to be told. */
+	/* Marks the session before the call, so that a failure tells it too. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	session->now.sequence = sequence_of(frame);
 	session->gap = false;
@@ -252,7 +253,7 @@ static void
 take_ping(struct ingest *ingest, struct session *session, const struct wire_counts *counts)
 {
 	take_counts(session, counts);
-	/* The answer comes after everything that was received before the ping is on disk. */
+	/* The answer is sent after everything that was received before the ping is on disk. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	if (session->gap)
 		report_gap(ingest, session, 0);
@@ -264,7 +265,8 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 
-	/* Frames may have been lost with the connection they were sent on; who has a new one must say where he stands.
+	/* Frames may have been lost with the old connection. A session on a new connection must send `open`, and learns
+	 * what was stored.
 	 */
 	if (!session || session->now.state == SESSION_GONE ||
 	    (session->now.state != SESSION_REMOVED && !peer_is_same(&session->peer, peer))) {

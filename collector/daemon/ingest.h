@@ -1,9 +1,9 @@
 /*
- * ingest.h: frames in, store and replies out. Knows nothing of sockets: the server hands it decoded frames with the
- * peer they came from, and it answers through a callback.
+ * ingest.h: takes frames, stores them, and answers. It knows nothing of sockets: the storer hands it decoded frames
+ * with their peers, and it answers through a callback.
  *
- * Order of things: ingest_frame() any number of times, then ingest_commit(), after which (and only then) what came is
- * acknowledged. ingest_tick() about once a second. Between them ingest_work() may fold, when nothing is pending.
+ * Call ingest_frame() any number of times, then ingest_commit(): only after that are the frames acknowledged. Call
+ * ingest_tick() about once a second. In between, when nothing is pending, ingest_work() may fold.
  *
  * Parts: ingest.c takes frames, admit.c lets sessions in, retire.c ends runs, take_over.c goes on with what is stored,
  * commit.c commits, fails, recovers and times out, work.c folds between rounds, reply.c answers and gives credit.
@@ -23,9 +23,9 @@
 #define INGEST_WORK_RETRY_MS 10000    /* pause after a step of folding has failed */
 
 struct ingest_options {
-	struct store_writer *writer; /* stays the caller's, and must outlive the ingest */
+	struct store_writer *writer; /* belongs to the caller, and must outlive the ingest */
 	size_t max_memory;           /* shared out by shares.h */
-	/* One answer for `peer`; the frame is valid during the call. May drop it: clients ask again. */
+	/* Sends one answer to `peer`; the frame is valid during the call. The answer may be lost: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	void *context;
 };
@@ -37,7 +37,7 @@ enum ingest_health {
 };
 
 struct ingest_totals {
-	uint64_t sessions, observations, bytes; /* since the start; repeats count as bytes only */
+	uint64_t sessions, observations, bytes; /* since the start; repeated batches count in `bytes` only */
 };
 
 struct ingest {
@@ -47,46 +47,48 @@ struct ingest {
 	struct folder folder;
 	struct list complaints; /* errors to be sent after the commit */
 	struct ingest_totals totals;
-	struct store_counters counters; /* of no run, since the last commit that stored them */
-	uint64_t commits;               /* numbers them */
+	struct store_counters counters; /* counters that belong to no run, since the last commit that stored them */
+	uint64_t commits;               /* number of commits */
 	struct throttle clocks;         /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
-	int64_t failed_at, told_at; /* the last failure, and the last that was told of */
-	bool outage;                /* was told of, and its end not yet */
+	int64_t failed_at, told_at; /* times of the last failure, and of the last line about one */
+	bool outage;                /* an outage was logged, and its end was not */
 	struct throttle crowd, full, begun, damage;
-	bool garbage;     /* there may be old records to remove */
-	bool uncollected; /* the last look at them found damage: they must not interrupt a fold any more */
-	bool folded;      /* the last step of work was one of folding */
-	bool work_failed; /* the last step of folding or removing */
-	bool lost;        /* the store, or its lock, was removed: to be served no longer */
+	bool garbage;     /* old records may be left to remove */
+	bool uncollected; /* the last removal met damage: removals must not interrupt a fold any more */
+	bool folded;      /* the last step of work was a fold's */
+	bool work_failed; /* the last step of folding or removing failed */
+	bool lost;        /* the store, or its lock, was removed: the collector must end */
 };
 
-/* Takes over the sessions the store records as live, and looks for folds left to do. */
+/* Takes over the live sessions of the store, and finds the epochs that are due to be folded. */
 int ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error);
 void ingest_deinit(struct ingest *ingest);
 
-/* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which is its owner's. */
+/* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which only its owner can
+ * use. */
 void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
                   size_t size, int64_t now);
 
-/* Answers what wire_decode() did not accept. */
+/* Answers a frame that wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);
 
-/* Whether a commit is worth its sync although more can be read. */
+/* Is enough pending for a commit, although more can be read? */
 bool ingest_is_full(const struct ingest *ingest);
 
 /* Commits what is pending and sends the replies that waited for it. */
 void ingest_commit(struct ingest *ingest, int64_t now);
 
-/* Time-outs, and trying again after a failure. True: there is more to do, so call again after the next commit. */
+/* Ends silent sessions, and tries again after a failure. True: there is more to do; call again after the next
+ * commit. */
 bool ingest_tick(struct ingest *ingest, int64_t now);
 
 /* Does one step of folding or of removing old records, if there is one; false: nothing to do now.
  * Call only right after ingest_commit(). */
 bool ingest_work(struct ingest *ingest, int64_t now);
 
-/* Whether something is left that can be folded. */
+/* Is an epoch left that can be folded? */
 bool ingest_has_work(const struct ingest *ingest);
 
 #endif

@@ -1,24 +1,25 @@
 /*
- * interpose.c: stands between libzmq 4.3.4 and the system, for three things that libzmq has no option for. The
- * functions below have the names of the system's, and are what libzmq finds.
+ * interpose.c: replaces some of the system's functions for libzmq 4.3.4, for three things that libzmq has no option
+ * for. The functions below have the names of the system's, so libzmq calls them.
  *
- * 1. A peer must not abort the process. When a connection's queue is full libzmq stops polling its input: it asks for
- * no events. But epoll tells of errors and hang-ups all the same. libzmq then takes note that the connection has
- * failed, and goes on with what it had read; if a heartbeat of the peer (a PING of ZMTP, which any peer may send) is in
- * that, it answers, and so runs into `Assertion failed: !_io_error`. tests/integration/hostile_stalls.py does it in a
- * second without this file. So a descriptor for which no events are asked is taken out of epoll until some are; and
- * where something can be read or written, that is all that is told, as reading or writing finds the error anyway. The
- * failure of a connection is thereby never seen while it is held back, but afterwards, which is what libzmq handles
- * well.
+ * 1. A peer must not abort the process. When a connection's queue is full, libzmq stops polling its input: it asks for
+ * no events. But epoll reports errors and hang-ups even then. libzmq then notes that the connection has failed, and
+ * continues with the data it has read. If these contain a heartbeat of the peer (a PING of ZMTP, which any peer may
+ * send), it answers, and runs into `Assertion failed: !_io_error`. Without this file
+ * tests/integration/hostile_stalls.py does this in a second. So a descriptor for which libzmq asks for no events is
+ * removed from epoll until it asks for some. And if a descriptor can be read or written, only that is reported, as
+ * reading or writing finds the error anyway. So libzmq sees the failure of a connection only after it polls the
+ * connection again, and handles that well.
  *
  * 2. A message of many parts must not fill the memory. libzmq bounds the size of a part and the number of whole
- * messages, but not the number of parts: a peer that never sends the last one has all of them kept. So the bytes that a
- * connection has sent since its last whole message was taken are counted, and beyond UNFINISHED_MOST it has ended.
+ * messages, but not the number of parts: a peer that never sends the last one has all of them kept. So this file counts
+ * the bytes that a connection has sent since its last whole message was taken, and ends a connection that sent more
+ * than UNFINISHED_MOST.
  *
  * 3. Connections must not use up the descriptors that the store and its files need. When accept() fails with EMFILE,
  * libzmq's tcp listener asks again and again, as the connection still waits, and its listener on a socket file aborts
- * the process. So a connection beyond the limit is accepted and closed, which libzmq takes for one that its peer gave
- * up; the system gives out the lowest free descriptor, so a high one means that as many are open. */
+ * the process. So a connection beyond the limit is accepted and closed at once, and libzmq takes it for one that its
+ * peer gave up. The system gives out the lowest free descriptor, so a high number means that as many are open. */
 #include "interpose.h"
 
 #include "shares.h"
@@ -31,11 +32,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What libzmq may hold of a connection whose messages are all whole: its queue, one message that it has taken out of
- * that, one that is read in part, and buffers. */
+/* The most bytes that libzmq holds of a connection whose messages are all whole: its queue, one message that it has
+ * taken out of it, one that is read in part, and buffers. */
 #define UNFINISHED_MOST ((SHARES_RECEIVE_QUEUE + 2) * (uint32_t)WIRE_MAX_FRAME + (uint32_t)SHARES_CONNECTION)
 
-static atomic_uint unfinished[INTERPOSE_DESCRIPTORS]; /* bytes, and one; 0: not a connection that was accepted */
+static atomic_uint unfinished[INTERPOSE_DESCRIPTORS]; /* bytes + 1; 0: not a connection that was accepted */
 static atomic_ullong ended, surplus;
 static atomic_int limit = INT_MAX;
 static atomic_bool is_called;
@@ -115,7 +116,7 @@ accept4(int listener, struct sockaddr *address, socklen_t *size, int flags)
 	return fd;
 }
 
-/* To libzmq a connection that has ended is one whose peer has closed it. */
+/* libzmq takes an ended connection for one that its peer has closed. */
 ssize_t
 recv(int fd, void *data, size_t size, int flags)
 {

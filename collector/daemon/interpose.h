@@ -1,4 +1,5 @@
-/* interpose.h: what libzmq 4.3.4 cannot be told to leave undone is kept from it at the system's calls; see interpose.c.
+/* interpose.h: changes the behaviour of libzmq 4.3.4 where it has no option, by replacing calls of the system; see
+ * interpose.c.
  */
 #ifndef COLLECTOR_INTERPOSE_H
 #define COLLECTOR_INTERPOSE_H
@@ -6,18 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INTERPOSE_DESCRIPTORS 65536 /* connections with higher ones are not watched */
+#define INTERPOSE_DESCRIPTORS 65536 /* connections with higher descriptors are not watched */
 
-/* Whether libzmq's calls come here, once it has a socket: they do not when the program was linked in another way. */
+/* Do libzmq's calls come here? Ask once it has a socket; they do not if the program was linked in another way. */
 bool interpose_works(void);
 
-/* A whole message of this connection was taken out of libzmq. Any thread. */
+/* Notes that a whole message of this connection was taken out of libzmq. Any thread. */
 void interpose_message_taken(int fd);
 
-/* A connection whose descriptor is not below `limit` is closed at once. Before anything is bound. */
+/* Makes a connection whose descriptor is not below `limit` be closed at once. Call before anything is bound. */
 void interpose_limit(int limit);
 
-/* How many connections were ended since the last call because they sent too much without the end of a message, */
+/* How many connections were ended since the last call, because they sent too much without ending a message, … */
 uint64_t interpose_take_ended(void);
 uint64_t interpose_take_surplus(void); /* … and how many were closed at once. */
 

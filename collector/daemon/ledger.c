@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* The queue. All credit is 4/8 of it; the parts of connections are more, as a frame takes more than its bytes there. */
+/* The queue. All credit together is 4/8 of it; the connections' parts are more, as a frame takes more than its bytes
+ * there. */
 #define PARTS_OF(room) ((room) / 8 * 5)
 #define BEYOND_OF(room) ((room) / 8 * 2)
 #define OPENS_OF(room) ((room) / 8)
@@ -23,7 +24,7 @@ ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE
 	return TABLE_ITEM(table_find(&ledger->members, session, WIRE_SESSION_SIZE), struct member, node);
 }
 
-/* Out of the order in which members were heard of. */
+/* Takes the member out of the list by time. */
 static void
 take_out(struct ledger *ledger, const struct member *member)
 {
@@ -91,7 +92,7 @@ add(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
 	return member;
 }
 
-/* What may be queued now: see ledger.h. */
+/* The bytes that may be queued now: see ledger.h. */
 static uint64_t
 allowed_now(const struct member *member, int64_t now)
 {
@@ -157,7 +158,7 @@ size_in_queue(const struct arrival *arrival)
 	return arrival->size + ARRIVAL_BYTES;
 }
 
-/* A numbered frame of the session: whether it may be queued. */
+/* May a numbered frame of the session be queued? */
 static bool
 charge(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
@@ -218,7 +219,7 @@ ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 	ledger->beyond -= arrival->beyond;
 	if (kind == WIRE_OPEN || kind == WIRE_REMOVE) {
 		ledger->opens -= size;
-	} else { /* either may have gone and come again meanwhile */
+	} else { /* session and connection may have gone and come again meanwhile */
 		if (member)
 			member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
 		if (connection)

@@ -1,20 +1,20 @@
 /*
- * ledger.h: what the receiver knows of each session and of the queue to the storer, so that it can enforce credit and
- * answer a ping without asking the storer.
+ * ledger.h: the receiver's record of each session and of the queue to the storer, by which it enforces credit and
+ * answers pings without asking the storer.
  *
- * It holds the sessions the storer has answered with `opened`, each under the connection it was opened on. A session
- * leaves when the storer, which ends the silent ones, says that it does not know it; or after LEDGER_SILENT_MS, when it
- * never asks again. There are no more than the storer may know: the one that was silent for longest leaves for a new
- * one.
+ * It holds the sessions that the storer has answered with `opened`, each with the connection that it was opened on. A
+ * session leaves when the storer, which ends silent sessions, answers that it does not know it; or after
+ * LEDGER_SILENT_MS of silence. The ledger has no more places than the storer: for a new session, the one that was
+ * silent for longest leaves.
  *
- * Credit: the frames of a session that are queued may be as many bytes as it was told last, or as it was told before
- * within LEDGER_FORMER_MS, since it may not know of the change yet; one frame may always be queued when there is none.
+ * Credit: a session may have as many bytes of frames queued as its last credit, or, for LEDGER_FORMER_MS, as the credit
+ * before, since its client may not know the change yet. One frame may always be queued when there is none.
  *
- * What all of them may queue by this is more than there is room for: credit was told when there were fewer. Most of the
- * queue is shared out to the connections that have sessions, in equal parts, each more than the credit there is for it
- * now; what connections queue beyond their parts is bounded for all together, and so are `open` frames. Each session
- * has a place for one ping besides, which is counted with the session (sessions_most()): so the storer hears of
- * everybody who pings, however full the queue is.
+ * All credits together can be more than the queue holds, as some were given when there were fewer connections. So most
+ * of the queue is shared out to the connections that have sessions, in equal parts, each larger than the connection's
+ * present credit. The bytes that connections queue beyond their parts have a common bound, and so have `open` frames.
+ * Each session also has a place for one ping, which is counted with the session (sessions_most()). So every ping that
+ * finds its place free reaches the storer, however full the queue is.
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the receiver.
  */
@@ -28,26 +28,27 @@
 
 struct member {
 	struct table_node node;
-	struct member *earlier, *later; /* heard of before it, and after it */
+	struct member *earlier, *later; /* neighbours in the list by time */
 	uint8_t id[WIRE_SESSION_SIZE];
 	struct connection *connection;
 	int64_t heard;
 	uint64_t queued;         /* bytes of its frames that are queued */
-	uint64_t credit, former; /* told last; and before that, allowed until: */
+	uint64_t credit, former; /* the last credit; the one before it, and until when it is allowed */
 	int64_t former_until;
-	struct wire_ack ack; /* the last numbers that were sent: of a commit */
-	bool over;           /* a frame was dropped: so are all that follow, until it opens again */
+	struct wire_ack ack; /* the numbers of the last answer, which a commit has stored */
+	bool over;           /* a frame was dropped: all that follow are dropped too, until the session opens again */
 	bool pinged;         /* a ping is queued */
 };
 
 struct ledger {
 	struct table members;
 	struct connections connections;
-	struct member *earliest, *latest; /* by when they were heard of */
+	struct member *earliest, *latest; /* in the order in which they were heard */
 	size_t count, most;               /* members */
-	size_t room;                      /* bytes that may be queued, without pings; */
-	size_t queued;                    /* those that are */
-	size_t opens, beyond;             /* of these: in `open` frames; beyond the part of their connection */
+	size_t room;                      /* bytes that may be queued, pings excepted */
+	size_t queued;                    /* bytes that are queued */
+	size_t opens, beyond;             /* of these, bytes of `open` frames; bytes beyond the part of their
+	                                   * connection */
 };
 
 int ledger_init(struct ledger *ledger, size_t room, size_t most); /* 0, or PORTOLAN_E_MEMORY */
@@ -55,15 +56,15 @@ void ledger_deinit(struct ledger *ledger);
 
 struct member *ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE]);
 
-/* Something came from it. */
+/* Notes that something came from the member. */
 void ledger_hear(struct ledger *ledger, struct member *member, int64_t now);
 
-/* A reply of the storer is about to be sent: takes what it says of the session. */
+/* Takes note of a reply of the storer that is about to be sent. */
 void ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now);
 
-/* Whether the arrival may be queued; if so, it is counted. `member`: its session's; NULL for an `open` or `remove`. */
+/* May the arrival be queued? If so, it is counted. `member`: its session's; NULL for an `open` or `remove`. */
 bool ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now);
-/* The storer is done with it. */
+/* The storer has finished the arrival: it counts no longer. */
 void ledger_unqueue(struct ledger *ledger, const struct arrival *arrival);
 
 /* Removes the members that have been silent for LEDGER_SILENT_MS. */

@@ -1,5 +1,6 @@
 /*
- * log.c: one line, one write. The collector says where it serves, what goes wrong, and what it did; nothing else.
+ * log.c: writes each line with one write(). The collector logs where it serves, what goes wrong, and what it did;
+ * nothing else.
  */
 #include "log.h"
 
@@ -26,7 +27,7 @@ log_line(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
 	va_end(arguments);
-	/* What strangers sent may be quoted: it stays one line, and commands no terminal. */
+	/* A line may quote text that strangers sent: it stays one line, and no control character reaches a terminal. */
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';

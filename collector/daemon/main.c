@@ -1,5 +1,5 @@
 /*
- * main.c: portoland: parse the arguments, do the one thing asked for, end with its exit code.
+ * main.c: portoland: parses the arguments, runs the command, and ends with its exit status.
  */
 #include "channel.h"
 #include "commands.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define NICE 10 /* a tenth of the processor time of a training loop that it competes with */
+#define NICE 10 /* gets a tenth of the processor time of a training loop that it competes with */
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INCOMPLETE = 3 };
 
@@ -32,9 +32,9 @@ fail(int code, const struct portolan_error *error)
 	return code;
 }
 
-/* A collector that a run has started leaves the processors to the training beside it. Where the kernel shares them out
- * among sessions before it does so among their processes (autogroup), the session's value counts too; nobody else is in
- * it. One that serves many machines is not held back: it would fall behind clients that keep to their credit. */
+/* A collector with --detach, as runs start it, leaves the processors to the training. Where the kernel first shares
+ * them out among sessions (autogroup), the value of its session counts too; the session has no other process. A
+ * collector that serves other machines keeps its priority: it would otherwise fall behind its clients. */
 static void
 lower_priority(void)
 {
@@ -57,7 +57,7 @@ serve(const struct options *options)
 	if (result == 0 && options->detach)
 		lower_priority();
 	if (options->starter && !parent_follow(options->starter))
-		return EXIT_FAILED; /* nobody is left to be told */
+		return EXIT_FAILED; /* no process is left to be told */
 	if (result == 0)
 		result = server_run(options, &parent, &error);
 	if (result < 0 && parent >= 0)
@@ -75,7 +75,7 @@ import_file(const struct import_options *import)
 
 	if (import_spool(import, &report, &error) < 0)
 		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
-	visible_line(report.run, sizeof(report.run)); /* it comes out of a file */
+	visible_line(report.run, sizeof(report.run)); /* the key was read from a file */
 	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
 	if (report.known)
 		printf(" (%" PRIu64 " were there already)", report.known);

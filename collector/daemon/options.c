@@ -81,7 +81,7 @@ enum { STORE, LISTEN, IDLE, MEMORY, DETACH, STARTER, KEYS, RUN, OVERWRITE, CLIEN
 static const struct {
 	const char *name;
 	bool has_value;
-	unsigned commands; /* that take it */
+	unsigned commands; /* commands that take it */
 } known[KNOWN] = {
         [STORE] = {"store", true, ~0u},
         [LISTEN] = {"listen", true, FOR(SERVE)},
@@ -193,7 +193,7 @@ apply(struct options *options, int option, const char *argument, struct portolan
 	}
 }
 
-/* Every option of one command; *rest is the first argument that is none. */
+/* Reads the options of one command; *rest is the first argument that is no option. */
 static int
 parse_options(struct options *options, int argc, char **argv, int *rest, struct portolan_error *error)
 {
@@ -229,7 +229,7 @@ check_run(const char *name, struct portolan_error *error)
 	return 0;
 }
 
-/* Whoever may connect without a key may write: only this machine's users may. */
+/* A client that connects without a key can write: only users of this machine may. */
 static int
 check_listen(struct options *options, struct portolan_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * options.h: what portoland is asked to do, from its command line. Pure: prints nothing.
+ * options.h: the request that portoland's command line makes. Pure: prints nothing.
  */
 #ifndef COLLECTOR_OPTIONS_H
 #define COLLECTOR_OPTIONS_H
@@ -30,9 +30,9 @@ struct options {
 	size_t listen_count;
 	const char *keys; /* directory; NULL: none */
 	size_t max_memory;
-	int64_t idle_ms; /* < 0: never leave */
+	int64_t idle_ms; /* < 0: never end by itself */
 	bool detach;
-	pid_t starter; /* go on in the background, and end with this process, the parent; 0: not asked */
+	pid_t starter; /* --starter: the parent process; go on in the background, and end when it ends; 0: not given */
 	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path) */
 	const char *path, *run, *client;
 	bool overwrite;

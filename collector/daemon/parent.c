@@ -1,7 +1,8 @@
 /*
  * parent.c: one datagram to the service manager, whose address is a socket file, or, with @ for its first character, an
- * abstract name. To go on in the background: fork, a session of its own (Ctrl-C in the terminal does not reach it), and
- * no descriptor of the caller's: whoever reads the caller's output must see its end.
+ * abstract name. To go on in the background the process forks, takes a session of its own (so that Ctrl-C in the
+ * terminal does not reach it), and closes all descriptors of the caller, so that a reader of the caller's output sees
+ * its end.
  */
 #include "parent.h"
 
@@ -22,7 +23,7 @@
 
 #define MESSAGE_SIZE 504
 
-/* The first process: never returns. */
+/* Runs in the first process; never returns. */
 static void
 wait_for_child(int fd)
 {
@@ -54,7 +55,7 @@ parent_detach(int *parent, struct portolan_error *error)
 		wait_for_child(ends[0]);
 	}
 	setsid();
-	/* The pipe is moved to 3, and everything above goes. */
+	/* Moves the pipe to descriptor 3, and closes all descriptors above. */
 	if (ends[1] != 3)
 		dup3(ends[1], 3, O_CLOEXEC);
 	close_range(4, ~0u, 0);

@@ -1,5 +1,5 @@
 /*
- * parent.h: what the process that started this one is told.
+ * parent.h: reports to the process that started this one.
  */
 #ifndef COLLECTOR_PARENT_H
 #define COLLECTOR_PARENT_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Tells the service manager how this process is doing (sd_notify(3), without its library), in lines like "READY=1", at
- * $NOTIFY_SOCKET; does nothing where there is none. Failures are the manager's to notice. */
+/* Sends this process's state to the service manager at $NOTIFY_SOCKET (sd_notify(3), without its library), in lines
+ * like "READY=1"; does nothing if there is none. Failures are ignored: the manager notices them. */
 void parent_notify(const char *state);
 
 /* Goes on in the background: returns only in a second process, with *parent the pipe to the first, or on failure. The
@@ -18,11 +18,13 @@ void parent_notify(const char *state);
  */
 int parent_detach(int *parent, struct portolan_error *error);
 
-/* Lets the first process end: with 0 if the message is empty, and stderr goes to STORE/portoland.log from now on; else
- * it prints the message and ends with 1. Not twice: *parent becomes -1, and then nothing happens. */
+/* Lets the first process end. If the message is empty, it ends with 0, and stderr of this process goes to
+ * STORE/portoland.log from now on; else it prints the message and ends with 1. *parent becomes -1, and a second call
+ * does nothing. */
 void parent_answer(int *parent, const char *store, const char *message);
 
-/* From now on SIGTERM comes when `starter`, the parent, has ended, however that was. False: it has ended already. */
+/* From now on this process gets SIGTERM when `starter`, its parent, has ended in any way. False: it has ended
+ * already. */
 bool parent_follow(pid_t starter);
 
 /* stderr goes to STORE/portoland.log from now on; stdin and stdout to nowhere. */

@@ -1,10 +1,10 @@
 /*
- * parts.h: what the parts of ingest (admit.c, commit.c, ingest.c, reply.c, retire.c, take_over.c) have of each other.
+ * parts.h: functions that the files of ingest (admit.c, commit.c, ingest.c, reply.c, retire.c, take_over.c) call of
+ * each other.
  *
- * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of what
- * the memory cap allows for credit (shares.h): each connection's share is the same, and is shared by its sessions.
- * While the store has failed it is 0; while the store is being tried again it is 1, which lets a client send one frame
- * at a time (WIRE.md).
+ * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of the
+ * memory for credit (shares.h). Each connection has the same share, which its sessions share. Credit is 0 while the
+ * store has failed, and 1 while the store is being tried again, which lets a client send one frame at a time (WIRE.md).
  */
 #ifndef COLLECTOR_PARTS_H
 #define COLLECTOR_PARTS_H
@@ -30,7 +30,7 @@ copy_name(char name[256], struct wire_bytes bytes)
 
 /* admit.c: letting sessions in. */
 
-/* An `open`: goes on with the session, or begins it. Answered after the commit, or with an error at once. */
+/* Takes an `open`: continues the session, or begins it. The answer comes after the commit, or is an error at once. */
 void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
                 int64_t now);
 
@@ -39,8 +39,8 @@ void admit_open(struct ingest *ingest, const struct peer *peer, const struct wir
 /* Ends the sessions that record into runs of this name; but not into the run of number `except`, nor into one that has
  * no name yet. */
 void retire_named(struct ingest *ingest, const char *name, uint32_t except);
-/* A session has ended, and its run comes to light if it was to be whole: whoever records into the run it replaces is
- * told. STORE_E_EXISTS: somebody else made a run of that name meanwhile. */
+/* A session has ended. If its run was to appear as a whole, the run gets its name, and the sessions of the run that it
+ * replaces are told. STORE_E_EXISTS: another session made a run of this name meanwhile. */
 int retire_replaced(struct ingest *ingest, const struct session *session, struct portolan_error *error);
 /* The run of a session that did not get to its end is removed, and the session is REMOVED with it. */
 int retire_unfinished(struct ingest *ingest, struct session *session, struct portolan_error *error);
@@ -49,40 +49,40 @@ void retire_removed(struct ingest *ingest, const struct peer *peer, const struct
 
 /* take_over.c: from the store into the table. */
 
-/* Brings a session of the store in, live. */
+/* Adds a session of the store to the table, live. */
 int take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_number, const char *name, int64_t now,
                       struct session **session, struct portolan_error *error);
-/* At start-up: the runs of the store with their live sessions. Those that cannot be read take nobody in. */
+/* At start-up: adds the store's runs with their live sessions. A run that cannot be read takes no sessions. */
 int take_over_runs(struct ingest *ingest, struct portolan_error *error);
 
 /* commit.c: the end of a transaction, well or badly. */
 
-/* Codes after which the pending transaction is lost (see store/write.h); others concern one call only. */
+/* Is the pending transaction lost after this code (see store/write.h)? Other codes concern one call only. */
 bool commit_is_lost(int code);
 /* The store has failed: takes back everything since the last commit, withdraws all credit, tells the clients concerned
- * to keep and repeat what they sent, and says so once per outage. Tried again after INGEST_RETRY_MS.
+ * to keep and repeat their frames, and logs it once per outage. The store is tried again after INGEST_RETRY_MS.
  * Sessions that the pending transaction created are gone afterwards. */
 void commit_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now);
-/* The same for what one run is concerned with: if its records turn out to be damaged (STORE_E_CORRUPT), or gone
- * (STORE_E_NO_RUN), that is the end of recording into this run, and no more. `wrote`: the call that failed had begun to
- * write, so that the transaction has to go, once; its frames are asked for again. `run` NULL: not known. */
+/* The same for a call on one run. If the run's records are damaged (STORE_E_CORRUPT), or gone (STORE_E_NO_RUN), only
+ * recording into this run ends. `wrote`: the failed call had begun to write, so the transaction is given up, and its
+ * frames are asked for again. `run` NULL: not known. */
 void commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,
                        int64_t now);
 /* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails with lost codes. */
 int commit_end_of(struct ingest *ingest, struct session *session, enum session_state state,
                   struct portolan_error *error);
-/* An error that is sent after the commit, and before the ack; not if the commit fails. PORTOLAN_E_MEMORY. */
+/* Sends an error after the commit and before the ack; does not send it if the commit fails. PORTOLAN_E_MEMORY. */
 int commit_then_complain(struct ingest *ingest, struct session *session, enum wire_error_code code, uint64_t sequence,
                          struct portolan_error *message);
 void commit_forget_complaints(struct ingest *ingest);
 
-/* reply.c: what is said to clients. */
+/* reply.c: answers to clients. */
 
 void reply_ack(struct ingest *ingest, const struct session *session);
 void reply_opened(struct ingest *ingest, const struct session *session, enum store_id_kind id_kind);
-/* An ack to every live session: its credit has changed. */
+/* Sends an ack to every live session, as its credit has changed. */
 void reply_ack_all(struct ingest *ingest);
-/* Why the session is in state SESSION_REMOVED. */
+/* The error that says why the session is SESSION_REMOVED. */
 void reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session);
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,
                                                        const uint8_t session[WIRE_SESSION_SIZE],

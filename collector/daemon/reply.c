@@ -1,7 +1,7 @@
 /*
  * reply.c: answers and credit.
  *
- * Every number in an answer is one of the last commit's: nothing is promised that is not on disk.
+ * Every number in an answer is from the last commit: no frame is acknowledged that is not on disk.
  */
 #include "parts.h"
 

@@ -1,12 +1,12 @@
 /*
  * server.c: the receiver: the thread that owns the sockets, signals, and the ledger of sessions.
  *
- * It never touches the store and never waits for the disk, so libzmq's connections are drained whatever the storer
- * does. One round: wait; take what can be read, for 5 ms at most; answer at once what the ledger can answer, drop what
- * is beyond a session's credit, and hand the rest to the storer; send the storer's replies.
+ * It never touches the store and never waits for the disk, so it drains libzmq's connections whatever the storer does.
+ * One round: wait; read messages for at most 5 ms; answer those that the ledger can answer, drop frames beyond their
+ * session's credit, and hand the others to the storer; send the storer's replies.
  *
- * Leaving: only when nothing is queued and the storer waits for arrivals with no session live. From that moment an
- * `open` is not handed over any more, nor answered, so that its client starts another collector.
+ * The collector leaves only when nothing is queued, and the storer waits for arrivals and has no live session. From
+ * then on an `open` is neither handed over nor answered, so that its client starts another collector.
  *
  * Signals are a file descriptor like any other; they are blocked before any thread is started, which inherits that.
  */
@@ -35,8 +35,8 @@
 
 #define ROUND_MS 5
 #define TICK_MS 1000
-#define BUSY_MS 500  /* the storer takes longer than that: a ping is answered here */
-#define DRAIN_MS 200 /* for what arrived while leaving */
+#define BUSY_MS 500  /* when the storer's round takes longer, pings are answered here */
+#define DRAIN_MS 200 /* for messages that arrived while leaving */
 
 struct server {
 	const struct options *options;
@@ -66,8 +66,8 @@ open_signals(struct server *server, struct portolan_error *error)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN); /* stderr may be a pipe nobody reads any more */
-	signal(SIGXFSZ, SIG_IGN); /* a file as large as it may be (ulimit -f) is an error of the write */
+	signal(SIGPIPE, SIG_IGN); /* stderr may be a pipe that no process reads any more */
+	signal(SIGXFSZ, SIG_IGN); /* a file at its size limit (ulimit -f) becomes an error of write() */
 	server->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return server->signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot watch signals: %s", strerror(errno))
 	                           : 0;
@@ -80,14 +80,15 @@ bind_one(struct server *server, const struct address *address, bool local, struc
 	char bound[256];
 	int result = sockets_bind(server->sockets, address, local, bound, sizeof(bound), error);
 
-	if (result == 0 && local && server->local.directory >= 0) /* its name here says nothing to others */
+	if (result == 0 && local && server->local.directory >= 0) /* other processes cannot use its name in this
+	                                                           * process */
 		snprintf(bound, sizeof(bound), "ipc://%s/collector.sock", server->options->store);
 	if (result == 0)
 		snprintf(server->endpoints + used, sizeof(server->endpoints) - used, "%s%s", used ? ", " : "", bound);
 	return result;
 }
 
-/* The store's own socket first: whoever holds the store's lock may take its place. */
+/* Binds the store's own socket first: the holder of the store's lock may replace the socket file. */
 static int
 bind_all(struct server *server, struct portolan_error *error)
 {
@@ -110,7 +111,7 @@ start(struct server *server, struct portolan_error *error)
 	const size_t max_memory = server->options->max_memory;
 	int result = open_signals(server, error);
 
-	/* Wrong keys are found out before anything is made on disk. */
+	/* Wrong keys are found before anything is made on disk. */
 	if (result == 0)
 		result = sockets_open(&server->sockets, server->options->keys, max_memory, error);
 	if (result == 0)
@@ -149,7 +150,7 @@ send_error(struct server *server, const struct arrival *arrival, enum wire_error
 	send_frame(server, &arrival->peer, &frame);
 }
 
-/* The message has no head: says why. */
+/* Answers a message that has no valid head. */
 static void
 refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 {
@@ -166,7 +167,7 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 	             error.message);
 }
 
-/* Everything below returns whether the storer gets the message. */
+/* The functions below return true if the storer gets the message. */
 
 static bool
 take_open(struct server *server, struct arrival *arrival, int64_t now)
@@ -192,7 +193,7 @@ drop_excess_frame(struct server *server, const struct arrival *arrival, struct m
 	return false;
 }
 
-/* The numbers are those of a commit: a ping acknowledges nothing that is not stored. */
+/* The numbers are those of a commit: the answer to a ping acknowledges nothing that is not stored. */
 static void
 answer_ping(struct server *server, const struct arrival *arrival, const struct member *member)
 {
@@ -254,7 +255,7 @@ take(struct server *server, struct arrival *arrival, int64_t now)
 	}
 }
 
-/* Takes what can be read now, but not for longer than a round; how many messages that were. */
+/* Reads messages, but for no longer than a round; returns how many. */
 static unsigned
 take_round(struct server *server)
 {
@@ -274,7 +275,7 @@ take_round(struct server *server)
 	return taken;
 }
 
-/* First what the storer is done with: a reply may let a client send as much again. */
+/* Counts out finished arrivals first: a reply may let a client send as much again. */
 static void
 take_replies(struct server *server, int64_t now)
 {
@@ -294,7 +295,7 @@ take_replies(struct server *server, int64_t now)
 	}
 }
 
-/* What is not backed by files, in bytes. */
+/* The process's memory that is not backed by files, in bytes. */
 static size_t
 memory_of_process(void)
 {
@@ -315,7 +316,7 @@ tick(struct server *server, int64_t now)
 		return;
 	server->next_tick = now + TICK_MS;
 	ledger_forget_silent(&server->ledger, now);
-	/* What a burst has left in the heap of one thread is given back, for the burst of another. */
+	/* Gives back memory that a burst has left in the heap of one thread, so that another thread can use it. */
 	if (memory_of_process() > server->options->max_memory / 2)
 		malloc_trim(0);
 }
@@ -347,7 +348,7 @@ signal_arrived(const struct server *server)
 	return read(server->signals, &info, sizeof(info)) == sizeof(info);
 }
 
-/* Until a signal (*stopped), or idleness. */
+/* Serves until a signal (*stopped), or until idle. */
 static int
 serve(struct server *server, bool *stopped, struct portolan_error *error)
 {
@@ -378,7 +379,7 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 	return result;
 }
 
-/* No new connections; then an answer for whatever is still coming, but not for an `open`. */
+/* Takes no new connections, and answers the messages that still come, except `open`. */
 static void
 leave(struct server *server)
 {
@@ -422,7 +423,7 @@ server_run(const struct options *options, int *parent, struct portolan_error *er
 		result = serve(&server, &stopped, error);
 		parent_notify("STOPPING=1");
 		leave(&server);
-		/* What was received is stored, and what is stored is acknowledged. */
+		/* Stores everything that was received, and acknowledges it. */
 		exchange_stop(&server.exchange);
 		storer_join(&server.storer);
 		take_replies(&server, clock_ms());

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALLOCATIONS 7       /* of one session: it, its run and frontiers, two connections, member, ping */
-#define ALLOCATION_BYTES 16 /* what malloc() adds to each */
+#define ALLOCATIONS 7 /* memory blocks of one session: it, its run and frontiers, two connections, member, ping */
+#define ALLOCATION_BYTES 16 /* bytes that malloc() adds to each block */
 
-/* Each may have a run of its own, and a connection in the tables of both threads. Its run has four frontiers for it,
- * and when it makes room for more, half as many again for a moment (reserve_frontiers()). */
+/* Each session may have a run of its own, and a connection in the tables of both threads. Its run may hold four
+ * frontiers for it, and half as many again for a moment when it makes room for more (reserve_frontiers()). */
 size_t
 sessions_most(size_t max_memory)
 {
@@ -65,8 +65,8 @@ sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZ
 	return TABLE_ITEM(table_find(&sessions->by_id, id, WIRE_SESSION_SIZE), struct session, node);
 }
 
-/* A run may have thousands of ranks, whose epochs may be far apart: they mostly leave at the low end, and come in at
- * the high one, where nothing has to be moved. */
+/* A run may have thousands of ranks, whose epochs may be far apart. Frontiers mostly leave at the low end, and come in
+ * at the high end, where nothing has to be moved. */
 static void
 count_frontier(struct run *run, uint64_t epoch, bool is_more)
 {
@@ -141,8 +141,8 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 		count_live(sessions, session, true);
 }
 
-/* Room for a frontier of each session, so that an abort can make all of them live again; and for as many that have left
- * at the low end. */
+/* Makes room for one frontier of each session, so that an abort can make all of them live again, and for as many that
+ * have left at the low end. */
 static bool
 reserve_frontiers(struct run *run)
 {

@@ -1,6 +1,6 @@
 /*
- * sessions.h: who is recording into which run, and which epochs that closes. In memory only; ingest.c keeps it in step
- * with the store.
+ * sessions.h: the table of sessions, the runs they record into, and the epochs that are closed by this. In memory only;
+ * ingest.c keeps it in step with the store.
  *
  * A session stays in the table while it is live, and for one timeout after it closed or its run was removed, so that a
  * repeated frame gets the right answer. A run is in the table while it has a session there or a fold may be due.
@@ -19,23 +19,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSIONS_MAX 65536              /* sessions in the table; more are refused for the time being */
-#define SESSIONS_NO_FRONTIER UINT64_MAX /* nobody holds an epoch open */
+#define SESSIONS_MAX 65536              /* most sessions in the table; further ones are refused for now */
+#define SESSIONS_NO_FRONTIER UINT64_MAX /* no session holds an epoch open */
 
 enum session_state {
 	SESSION_LIVE = 1,
 	SESSION_CLOSED,  /* ended by its client */
-	SESSION_GONE,    /* not heard of for too long; leaves the table at the next commit */
+	SESSION_GONE,    /* silent for too long; leaves the table at the next commit */
 	SESSION_REMOVED, /* its run was removed; the session is no longer in the store */
 };
 
 /* Replies that are due after the commit. */
 enum session_owed { OWES_NOTHING = 0, OWES_OPENED = 1, OWES_ACK = 2, OWES_REMOVED = 4 };
 
-/* What a commit makes lasting and an abort takes back. */
+/* The part of a session that a commit makes durable and an abort takes back. */
 struct session_mark {
-	uint64_t sequence; /* highest taken; 0: none */
-	uint64_t frontier; /* epochs below it are ended for this session */
+	uint64_t sequence; /* highest number taken; 0: none */
+	uint64_t frontier; /* the session has ended the epochs below it */
 	enum session_state state;
 };
 
@@ -43,24 +43,24 @@ struct session {
 	struct table_node node;
 	uint8_t id[WIRE_SESSION_SIZE];
 	struct run *run;
-	uint32_t number; /* in the run, as the store counts */
+	uint32_t number; /* its number in the run, as in the store */
 	struct peer peer;
-	struct connection *connection; /* of the peer; NULL: not known */
+	struct connection *connection; /* the peer's connection; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
 	uint64_t content;           /* a hash of what its `open` said; 0: not known */
 	uint64_t replaced, refused; /* as of the last commit */
-	struct store_client client; /* what it told of itself */
+	struct store_client client; /* the counts that its client sent */
 	bool client_news;           /* not yet stored */
 	bool whole;                 /* its run has no name until it closes */
-	bool fresh;                 /* created by the transaction that is pending */
-	bool gap;                   /* told that frames are missing; not again until one fits */
+	bool fresh;                 /* created by the pending transaction */
+	bool gap;                   /* a gap was reported; it is not reported again until a frame fits */
 	unsigned owes;              /* of enum session_owed */
-	bool changed;               /* is in sessions.changed */
-	struct session *next_changed, *next_in_run, **link_in_run; /* the link is what points to it */
+	bool changed;               /* it is in sessions.changed */
+	struct session *next_changed, *next_in_run, **link_in_run; /* `link` points to the pointer to this session */
 };
 
-/* How many live sessions of a run have this frontier. */
+/* The number of a run's live sessions that have this frontier. */
 struct frontier {
 	uint64_t epoch;
 	size_t sessions;
@@ -73,52 +73,53 @@ struct epochs {
 
 struct run {
 	uint32_t number;
-	bool fresh; /* created by the transaction that is pending: an abort gives the number to another run */
+	bool fresh; /* created by the pending transaction: after an abort another run may get its number */
 	bool removed;
-	bool unfoldable; /* a fold found damage; left alone until the next start */
+	bool unfoldable; /* a fold found damage: the run is not folded until the next start */
 	bool damaged;    /* its records cannot be read: it takes no sessions; stays in the table until it is removed */
 	char name[256];
-	int64_t heard;                  /* the last time that one of its sessions was heard of */
-	int64_t contested;              /* since when somebody wants to overwrite it while it is live; 0: nobody does */
-	uint64_t frontier;              /* the least of its live sessions: epochs below it are closed */
-	struct epochs due;              /* closed (again): patches to them are to be folded */
-	struct epochs touched;          /* where something happened that may make a fold due */
-	struct store_counters counters; /* since the last commit that stored them */
-	uint64_t counted;               /* the commit (by number) that stored them last */
+	int64_t heard;                  /* when one of its sessions last sent something */
+	int64_t contested;              /* since when a session asks to overwrite it while it is live; 0: none does */
+	uint64_t frontier;              /* the least frontier of its live sessions: epochs below it are closed */
+	struct epochs due;              /* epochs closed (again): their patches are to be folded */
+	struct epochs touched;          /* epochs in which a fold may have become due */
+	struct store_counters counters; /* counts since the last commit that stored them */
+	uint64_t counted;               /* number of the last commit that stored them */
 	struct session *sessions;
 	size_t session_count;
 	size_t live_count;          /* of these, live */
-	struct frontier *frontiers; /* of those that are live, ascending */
+	struct frontier *frontiers; /* frontiers of the live ones, ascending */
 	size_t first, frontier_count, room;
 	struct run *next, **link;
 	struct table_node numbered, named;
 };
 
 struct sessions {
-	struct connections connections;      /* that a session was last heard of through */
-	struct table by_id, numbered, named; /* the last two: the same runs, by number and by name */
+	struct connections connections;      /* connections through which sessions last sent something */
+	struct table by_id, numbered, named; /* `numbered` and `named` hold the same runs */
 	size_t count, live;
 	size_t parties; /* connections with live sessions, and live sessions of no connection */
 	struct run *runs;
-	struct session *changed; /* touched by the pending transaction */
+	struct session *changed; /* sessions changed by the pending transaction */
 };
 
-/* How many sessions there may be in this much memory, by what each takes on both threads. Pure. */
+/* The number of sessions that this much memory allows, counting what each takes on both threads. Pure. */
 size_t sessions_most(size_t max_memory);
 
 int sessions_init(struct sessions *sessions); /* 0, or PORTOLAN_E_MEMORY */
 void sessions_deinit(struct sessions *sessions);
 
 struct session *sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE]);
-/* A live session with nothing received yet, which must not be in the table. NULL: no memory, or SESSIONS_MAX. */
+/* Adds a live session with nothing received yet, which must not be in the table. NULL: no memory, or SESSIONS_MAX. */
 struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
 void sessions_remove(struct sessions *sessions, struct session *session);
 
-/* The session has come through this connection. */
+/* The session now belongs to this connection. */
 void sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer);
 
 struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
-/* The run of this name after `run` (NULL: the first), or NULL: one that was removed may still be there beside another.
+/* The next run of this name after `run` (NULL: the first one), or NULL. There may be several: a removed run can still
+ * be in the table beside another.
  */
 struct run *sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run);
 /* Finds the run or adds it, not `fresh`; `name` is NUL-terminated. NULL: out of memory. */
@@ -126,24 +127,24 @@ struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const c
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
 
 bool run_is_live(const struct run *run);
-/* One that is to be whole has one session, and its name from when that closes. */
+/* A run that is to appear as a whole has one session, and gets its name when that closes. */
 bool run_is_unnamed(const struct run *run);
 
-/* The session, and so its run, has been heard of. */
+/* Notes that the session, and so its run, has sent something. */
 void session_hear(struct session *session, int64_t now);
 
-/* Puts the session among those the next commit, or abort, will look at; it is owed that reply then. */
+/* Adds the session to those that the next commit or abort handles; it is then owed this reply. */
 void sessions_change(struct sessions *sessions, struct session *session, enum session_owed owed);
-/* Takes the first of them, or NULL. */
+/* Removes and returns the first of them, or NULL. */
 struct session *sessions_take_changed(struct sessions *sessions);
 
 /* All changes of session->now go through these two, which keep the counts and the run's frontier. */
 void sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state);
 void sessions_set_frontier(struct session *session, uint64_t frontier);
 
-/* Epochs [from, to) were ended (again): what the log holds of them is to be folded. */
+/* Epochs [from, to) were ended (again): their log is to be folded. */
 void run_make_due(struct run *run, uint64_t from, uint64_t to);
-/* Something came for them that may have to be folded. */
+/* Something came for epochs [from, to) that may have to be folded. */
 void run_touch(struct run *run, uint64_t from, uint64_t to);
 bool run_is_touched(const struct run *run);
 

@@ -1,10 +1,10 @@
 /*
- * shares.h: how --max-memory is shared out. The shares sum up to it, and each is a bound of its own.
+ * shares.h: how --max-memory is shared out. The shares add up to it, and each is a bound of its own.
  *
  * libzmq allocates a frame when its length is announced, and so before anybody can refuse it. One connection can
- * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 a client's frames take a quarter longer until they
- * are acknowledged, 4 is no better than 2), one more that is read in part or finds the queue full, and some buffers.
- * One that is not admitted yet can hold one frame and the buffers: there may be a quarter more of these.
+ * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 the acknowledgement of a client's frames takes a
+ * quarter longer, 4 is no better than 2), one more that is read in part or finds the queue full, and some buffers. A
+ * connection that is not admitted yet can hold one frame and the buffers; there may be a quarter more of these.
  */
 #ifndef COLLECTOR_SHARES_H
 #define COLLECTOR_SHARES_H
@@ -19,13 +19,13 @@
 
 /* In parts of 32. */
 enum share {
-	SHARES_CONNECTIONS = 12, /* what libzmq holds of every connection before the collector sees it */
+	SHARES_CONNECTIONS = 12, /* frames that libzmq holds for every connection before the collector sees them */
 	SHARES_QUEUE = 8,        /* frames between the two threads: see ledger.h */
-	SHARES_CREDIT = 4,       /* … of which so much is told to all clients together */
+	SHARES_CREDIT = 4,       /* … of which this much is given to all clients together as credit */
 	SHARES_IDS = 5,          /* the dictionaries of runs that do not declare examples=N */
-	SHARES_FOLDS = 4,        /* the columns that are built at a time, and what is noted meanwhile */
-	SHARES_SESSIONS = 2,     /* who records, on both threads, and a ping of each: sessions_most() */
-	SHARES_REST = 1,         /* the process itself, and the pages of the transaction that is pending */
+	SHARES_FOLDS = 4,        /* the columns that a fold builds at a time, and its notes */
+	SHARES_SESSIONS = 2,     /* sessions, on both threads, and a ping of each: sessions_most() */
+	SHARES_REST = 1,         /* the process itself, and the pages of the pending transaction */
 };
 
 static inline size_t
@@ -34,7 +34,7 @@ shares_of(size_t max_memory, enum share share)
 	return max_memory / 32 * share;
 }
 
-/* Pending bytes of the store that are worth a commit of their own: up to 8 MB, and half of the rest. */
+/* Pending bytes of the store that are worth a commit of their own: 8 MB, or half of a 32nd part if that is less. */
 static inline size_t
 shares_commit(size_t max_memory)
 {
@@ -53,7 +53,7 @@ shares_connections(size_t max_memory)
 	return (shares_of(max_memory, SHARES_CONNECTIONS) - SHARES_SPARE * coming) / (admitted + coming / 4);
 }
 
-/* How many may be connected, with those that are not admitted yet. */
+/* How many connections there may be, with those that are not admitted yet. */
 static inline size_t
 shares_connected(size_t admitted)
 {

@@ -3,12 +3,12 @@
  *
  * Messages are bounded by WIRE_MAX_FRAME before they are in memory (a longer one costs its sender the connection), and
  * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence. There are no heartbeats:
- * clients send `ping`, and a timer of libzmq 4.3.4 that wants to write to a connection which is held back, and whose
- * peer has gone, aborts the process (`Assertion failed: !_io_error`). The time-out of handshakes cannot do that: it
- * only closes. See interpose.c for a peer's own heartbeats.
+ * clients send `ping`; and in libzmq 4.3.4 a heartbeat's timer that writes to a connection which is held back, and
+ * whose peer has gone, aborts the process (`Assertion failed: !_io_error`). The time-out of handshakes cannot do that:
+ * it only closes connections. See interpose.c for heartbeats that a peer sends.
  *
- * libzmq asks admission.c about every connection, and admits all of them when nobody answers: so that is opened before
- * any endpoint is bound, and closed after all are unbound.
+ * libzmq asks admission.c about every connection, and would admit all of them if there were no admission. So the
+ * admission is opened before any endpoint is bound, and closed after all are unbound.
  */
 #include "sockets.h"
 
@@ -31,10 +31,10 @@
 
 #define ENDPOINTS_MAX 32
 #define SEND_QUEUE 100
-#define RECEIVE_BUFFER (64 << 10) /* bytes per connection in the kernel, and so at a time: others get their turn */
+#define RECEIVE_BUFFER (64 << 10) /* bytes per connection in the kernel, and so per read: others get their turn */
 #define LINGER_MS 1000
-#define SMALL_BYTES (8 << 10)    /* a message below that shares libzmq's buffer with others: it is copied out of it */
-#define MAPPED_BYTES (512 << 10) /* so that a frame is never mapped by itself: that takes longer than receiving it */
+#define SMALL_BYTES (8 << 10) /* a message below this shares libzmq's buffer with others, and is copied out of it */
+#define MAPPED_BYTES (512 << 10) /* larger than a frame: mapping memory for each would take longer than receiving it */
 
 struct bound {
 	void *socket;
@@ -47,7 +47,7 @@ struct sockets {
 	void *routers[SOCKETS_COUNT]; /* SOCKETS_KEYED: NULL without keys */
 	struct bound endpoints[ENDPOINTS_MAX];
 	size_t endpoint_count;
-	unsigned turn; /* which router is asked first */
+	unsigned turn; /* the router that is read first */
 	struct admission admission;
 };
 
@@ -86,7 +86,7 @@ make_router(struct sockets *sockets, unsigned which, const struct keys *keys, st
 	return admission_watch(&sockets->admission, sockets->context, router, which, keys, error);
 }
 
-/* The directory is there, but not what a collector needs: one made by hand, or a client's. */
+/* The directory exists, but lacks files that a collector needs: it was made by hand, or is a client's. */
 static int
 check_server_key(const char *directory, struct portolan_error *error)
 {
@@ -136,7 +136,8 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	opened->context = zmq_ctx_new();
-	/* One for the owner's own clients, whom strangers then do not slow down, and one for all others. */
+	/* One I/O thread for the owner's own clients, so that strangers do not slow them down, and one for all
+	 * others. */
 	if (!opened->context || zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2) < 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 	else
@@ -159,7 +160,7 @@ sockets_unbind(struct sockets *sockets)
 	for (size_t i = 0; i < sockets->endpoint_count; i++) {
 		const struct bound *endpoint = &sockets->endpoints[i];
 
-		/* First the file: whoever looks for a collector from now on shall find none. */
+		/* Removes the socket file first, so that a client that looks for a collector from now on finds none. */
 		if (endpoint->path[0])
 			unlink(endpoint->path);
 		zmq_unbind(endpoint->socket, endpoint->text);
@@ -218,7 +219,7 @@ sockets_bind(struct sockets *sockets, const struct address *address, bool local,
 	if (result < 0)
 		return result;
 	set_option(router, ZMQ_IPV6, address->ipv6);
-	/* The file is made by this call, in this thread. */
+	/* This call makes the file, in this thread. */
 	mask = umask(0177);
 	result = zmq_bind(router, address->text);
 	umask(mask);
@@ -297,8 +298,8 @@ make_arrival(zmq_msg_t *message, bool single)
 	return arrival;
 }
 
-/* The part after the routing id; a message of several parts is read to its end and given without data. NULL: out of
- * memory, which loses the message as a broken connection would. */
+/* Reads the part after the routing id; a message of several parts is read to its end, and returned without data. NULL:
+ * out of memory; the message is then lost, as with a broken connection. */
 static struct arrival *
 receive_body(void *router)
 {

@@ -1,9 +1,9 @@
 /*
- * sockets.h: the collector's sockets: one for the store's local endpoint, which is its owner's alone; one for tcp
- * endpoints with keys; one for everything else it listens on.
+ * sockets.h: the collector's sockets: one for the store's local endpoint, which only its owner can use; one for tcp
+ * endpoints with keys; one for all other endpoints.
  *
- * Nothing here waits but sockets_wait(): a peer that does not read loses its replies, and asks again.
- * Not thread-safe: it belongs to the receiver. Fork before, not after.
+ * Only sockets_wait() waits: a peer that does not read loses its replies, and asks again. Not thread-safe: it belongs
+ * to the receiver. Fork before sockets_new(), not after.
  */
 #ifndef COLLECTOR_SOCKETS_H
 #define COLLECTOR_SOCKETS_H
@@ -15,9 +15,9 @@ enum { SOCKETS_LOCAL, SOCKETS_PLAIN, SOCKETS_KEYED, SOCKETS_COUNT };
 
 struct sockets;
 
-/* `keys`: a directory (keys.h), and then clients that connect to a tcp endpoint must have a key that is listed in
- * keys/clients; NULL: no keys. `max_memory` bounds the connections (shares.h). Socket files need no keys, their
- * permissions say who may connect. */
+/* `keys`: a directory (keys.h): clients that connect to a tcp endpoint must have a key that is listed in its clients/;
+ * NULL: no keys. `max_memory` bounds the connections (shares.h). Socket files need no keys: their permissions decide
+ * who may connect. */
 int sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, struct portolan_error *error);
 
 /* Flushes replies for at most a second, closes, frees. NULL accepted. */
@@ -27,20 +27,20 @@ void sockets_close(struct sockets *sockets);
 int sockets_bind(struct sockets *sockets, const struct address *address, bool local, char *bound, size_t size,
                  struct portolan_error *error);
 
-/* Takes no new connections from now on; those there are stay. */
+/* Takes no new connections from now on; existing ones stay. */
 void sockets_unbind(struct sockets *sockets);
 
 #define SOCKETS_FDS 2
 
-/* Waits until something can be received, one of `fds` can be read, or `timeout_ms` have passed. Lets clients in
+/* Waits until a message can be received, one of `fds` can be read, or `timeout_ms` have passed. Admits clients
  * meanwhile. */
 int sockets_wait(struct sockets *sockets, const int fds[SOCKETS_FDS], int timeout_ms, struct portolan_error *error);
 
-/* Takes one message if there is one (else NULL); every socket gets its turn. The caller frees it; its head is not read
+/* Takes one message, or NULL if there is none; the sockets take turns. The caller frees it; its head is not decoded
  * yet. */
 struct arrival *sockets_receive(struct sockets *sockets);
 
-/* false: not delivered, because the peer has gone or does not read. */
+/* False: the reply was not delivered, because the peer has gone or does not read. */
 bool sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size);
 
 #endif

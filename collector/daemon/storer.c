@@ -1,13 +1,13 @@
 /*
  * storer.c: rounds of storing.
  *
- * One round: take what has arrived; hand it to ingest, with a commit whenever one is worth its sync; commit the rest;
- * post the replies; then one step of folding. What arrives during a commit shares the next one, so busy clients share
- * syncs, and a lone one gets its answer at once. While clients keep sending, there is a pause after each step: a burst
- * is acknowledged first and folded after it, but of a load that goes on longer each round folds for as long as it has
- * stored, so that the log does not grow without end.
+ * One round: take the arrivals; hand them to ingest, with a commit whenever one is worth its sync; commit the rest;
+ * post the replies; then do one step of folding. Frames that arrive during a commit share the next one, so busy clients
+ * share syncs, and a lone client gets its answer at once. While clients keep sending, there is a pause after each step
+ * of folding: a short burst is acknowledged first and folded later. If the load lasts longer, each round folds for as
+ * long as it has stored, so that the log does not grow without bound.
  *
- * Nothing here looks at a socket, and only this thread touches the store: see server.c for the other one.
+ * This thread touches no socket, and no other thread touches the store: see server.c for the other one.
  */
 #include "storer.h"
 
@@ -17,9 +17,9 @@
 #include <stdlib.h>
 
 #define TICK_MS 1000
-#define SENDING_MS 20 /* clients keep sending if the last frame is not older */
-#define BURST_MS 5000 /* so long folds may be behind while clients keep sending */
-#define BURST_PAUSE 15 /* after a step of folding, in its durations, during that time */
+#define SENDING_MS 20  /* clients count as sending if the last frame is not older */
+#define BURST_MS 5000  /* folds may lag so long while clients keep sending */
+#define BURST_PAUSE 15 /* the pause after a step of folding during that time, in durations of the step */
 
 static void
 keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
@@ -119,8 +119,8 @@ take_all(struct storer *storer, struct list *arrivals)
 	commit(storer);
 }
 
-/* Folds: one step, if it is its turn; where clients have kept sending for too long, for as long as this round has
- * stored. Answers when to look again; 0: at once. */
+/* Folds one step, if it is its turn; or, if clients have kept sending for too long, folds for as long as this round has
+ * stored. Returns when to call again; 0: at once. */
 static int64_t
 work(struct storer *storer, int64_t stored_ms)
 {

@@ -1,6 +1,6 @@
 /*
- * storer.h: the thread that owns the store: it decodes what arrived, hands it to ingest, commits, posts the replies,
- * and folds between rounds.
+ * storer.h: the thread that owns the store: it decodes arrivals, hands the frames to ingest, commits, posts the
+ * replies, and folds between rounds.
  */
 #ifndef COLLECTOR_STORER_H
 #define COLLECTOR_STORER_H
@@ -17,17 +17,17 @@ struct storer {
 	struct list replies, done; /* not posted yet */
 	int64_t next_tick, next_work;
 	int64_t arrived;      /* the last frame */
-	int64_t behind_since; /* when there was nothing left to fold for the last time */
+	int64_t behind_since; /* the last time when nothing was left to fold */
 	bool has_ingest, is_running;
 	pthread_t thread;
 };
 
-/* Opens the store; `storer` is zero. Both functions may fail half-way: storer_finish() is called in any case. */
+/* Opens the store; `storer` is zero. This and storer_start() may fail half-way: call storer_finish() in any case. */
 int storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
                 struct portolan_error *error);
 int storer_start(struct storer *storer, struct portolan_error *error);
 
-/* After exchange_stop(): waits until everything that arrived is stored. storer->ingest may be read then. */
+/* Call after exchange_stop(): waits until all arrivals are stored. Then storer->ingest may be read. */
 void storer_join(struct storer *storer);
 void storer_finish(struct storer *storer);
 

@@ -1,6 +1,6 @@
 /*
- * table.c: chains in a fixed number of buckets. The collector bounds what it holds (65,536 sessions at most), so chains
- * stay short, and a table that grows would only make some message wait.
+ * table.c: chains in a fixed number of buckets. The collector bounds the number of nodes (65,536 sessions at most), so
+ * chains stay short; and a table that grows would make some message wait.
  */
 #include "table.h"
 
@@ -17,7 +17,7 @@ int
 table_init(struct table *table)
 {
 	*table = (struct table){.buckets = calloc(BUCKETS, sizeof(*table->buckets))};
-	/* Without randomness the table still works; it is only easier to slow down. */
+	/* Without random numbers the table still works, but peers can slow it down more easily. */
 	if (getrandom(&table->seed, sizeof(table->seed), GRND_NONBLOCK) < 0)
 		table->seed = (uintptr_t)table->buckets;
 	return table->buckets ? 0 : PORTOLAN_E_MEMORY;

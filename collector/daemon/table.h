@@ -1,6 +1,6 @@
 /*
- * table.h: a hash table whose nodes are in what it holds. Keys come from the network, so the hash is seeded: nobody can
- * choose keys that share a bucket. Not thread-safe.
+ * table.h: a hash table whose nodes are members of its items. Keys come from the network, so the hash is seeded: no
+ * peer can choose keys that share a bucket. Not thread-safe.
  */
 #ifndef COLLECTOR_TABLE_H
 #define COLLECTOR_TABLE_H
@@ -30,12 +30,13 @@ table_item(struct table_node *node, size_t offset)
 }
 
 int table_init(struct table *table);    /* 0, or PORTOLAN_E_MEMORY */
-void table_deinit(struct table *table); /* what it held is its owner's; twice does no harm */
+void table_deinit(struct table *table); /* the items belong to the caller; twice does no harm */
 
-/* The key stays where it is, and as it is, until the node is removed. */
+/* The key's bytes must stay in place, unchanged, until the node is removed. */
 void table_add(struct table *table, struct table_node *node, const void *key, size_t size);
 void table_remove(struct table *table, struct table_node *node);
-/* The node with this key that was added last, and after that those added before it; NULL: there is none (any more). */
+/* table_find(): the node with this key that was added last; table_find_next(): the one added before it. NULL: there is
+ * none. */
 struct table_node *table_find(const struct table *table, const void *key, size_t size);
 struct table_node *table_find_next(const struct table_node *node);
 

@@ -1,6 +1,6 @@
 /*
- * take_over.c: from the store into the table: a session that goes on, and at start-up all that an earlier collector
- * left.
+ * take_over.c: reads sessions and runs from the store into the table: a session that continues, and, at start-up, all
+ * that an earlier collector left.
  */
 #include "parts.h"
 
@@ -39,7 +39,7 @@ take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_numbe
 	return 0;
 }
 
-/* Whether the log holds something of the run; yes, where that cannot be read: its fold says what is damaged. */
+/* Does the log hold something of the run? Yes, if that cannot be read: its fold then says what is damaged. */
 static bool
 has_log(const struct ingest *ingest, uint32_t number)
 {
@@ -49,7 +49,7 @@ has_log(const struct ingest *ingest, uint32_t number)
 	       epoch.rows > 0;
 }
 
-/* One run of the store with its `sessions` sessions. */
+/* Adds one run of the store with its `sessions` sessions. */
 static int
 bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_error *error)
 {
@@ -76,7 +76,7 @@ bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_
 		result = store_writer_set_state(ingest->writer, number, STORE_CLOSED, error);
 	if (result < 0)
 		return result;
-	/* Whatever an earlier collector did not get to: closed epochs and their patches. */
+	/* Marks what an earlier collector did not fold: closed epochs and their patches. */
 	if (run_is_live(run) || has_log(ingest, number))
 		run_make_due(run, 0, run->frontier);
 	else
@@ -84,7 +84,7 @@ bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_
 	return 0;
 }
 
-/* One that cannot be read: it takes nobody in. */
+/* Adds a run that cannot be read, which takes no sessions. */
 static void
 bring_in_damaged(void *context, const char *name, uint32_t number, const char *what)
 {

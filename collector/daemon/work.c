@@ -1,9 +1,9 @@
 /*
- * work.c: what is done between rounds: folds, and the removal of old records.
+ * work.c: the work between rounds: folds, and the removal of old records.
  *
- * It must never stand in the way of recording. When a step fails (a disk with room for batches, but not for columns as
- * well), nothing of the clients' is lost with it, their credit stays, and it is tried again after a pause: readers find
- * everything in the log meanwhile.
+ * This work must never hinder recording. When a step fails (the disk has room for batches, but not for columns as
+ * well), no client's frame is lost, credit stays, and the step is tried again after a pause; readers find everything in
+ * the log meanwhile.
  */
 #include "ingest.h"
 
@@ -47,7 +47,8 @@ fold(struct ingest *ingest, int64_t now)
 	}
 }
 
-/* Damage is found again with the next fold or tick, and stops no run: old records stay, and nothing depends on them. */
+/* Damage is found again with the next fold or tick, and stops no run: old records then stay, and nothing depends on
+ * them. */
 static void
 collect(struct ingest *ingest, int64_t now)
 {
@@ -81,10 +82,10 @@ ingest_work(struct ingest *ingest, int64_t now)
 	const bool collects = ingest->garbage && !(ingest->uncollected && ingest->folder.fold);
 
 	assert(!ingest->sessions.changed);
-	/* While the store is being tried again as well: there may be nobody left whose frame would try it. */
+	/* Works while the store is being tried again too: there may be no client left whose frame would try it. */
 	if (ingest->health == INGEST_UNAVAILABLE || now < ingest->work_at)
 		return false;
-	/* By turns: old records give back the pages that new columns take. */
+	/* Folds and removals take turns: removals free pages that new columns use. */
 	if (folder_has_work(&ingest->folder) && !(collects && ingest->folded))
 		fold(ingest, now);
 	else if (collects)
