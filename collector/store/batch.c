@@ -1,4 +1,4 @@
-/* batch.c: geometry of the log's records. The mask of columns and the number of rows determine everything. */
+/* batch.c: layout of the log's records. The mask of columns and the number of rows determine it. */
 #include "batch.h"
 
 size_t

@@ -1,8 +1,8 @@
 /*
  * batch.h: a batch as the log keeps it; private to the store, shared by both halves.
  *
- * A batch holds indices, not ids, so that readers and folds need no dictionary. Indices that follow one another are
- * kept as the first one.
+ * A batch holds indices, not ids, so that readers and folds need no dictionary. Of consecutive indices only the first
+ * is stored.
  */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
@@ -15,7 +15,7 @@ struct batch {
 	uint64_t columns;                      /* mask; no STORE_SESSION */
 	uint32_t first;                        /* index of row 0; BATCH_SCATTERED: see `index` */
 	const uint8_t *index;                  /* uint32[rows], unaligned; NULL: first, first + 1, … */
-	const uint8_t *data[STORE_COLUMN_MAX]; /* unaligned; NULL where the mask has no bit */
+	const uint8_t *data[STORE_COLUMN_MAX]; /* unaligned; NULL if the mask does not have the column */
 };
 
 /* Bytes of the whole record. */

@@ -1,6 +1,6 @@
 /*
- * catalog.c: reading the descriptive records. Sizes and offsets in them are checked here, once, so that no caller
- * has to: a record that passes its checksum may still come from a program with a fault.
+ * catalog.c: reading the descriptive records. Sizes and offsets in them are checked here, so that callers need not: a
+ * record that passes its checksum may still come from a faulty program.
  */
 #include "catalog.h"
 
@@ -45,7 +45,7 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
-/* The list with room for one more item: the room doubles. NULL: out of memory, and the list is as before. */
+/* Makes room for one more item, by doubling the list. NULL: out of memory; the list stays as it is. */
 static void *
 make_room(void *list, size_t count, size_t size)
 {
@@ -88,7 +88,7 @@ store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t
 	return 0;
 }
 
-/* Is the last of so many sessions there? Their number, which memory is asked for by, may be damaged. */
+/* Does the last of so many sessions exist? Their number decides how much memory is allocated, and may be damaged. */
 static int
 check_last_session(const struct view *view, uint32_t run, uint32_t sessions, struct portolan_error *error)
 {
@@ -293,7 +293,7 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 	return rc;
 }
 
-/* Whoever goes through the log relies on this. */
+/* Code that goes through the log relies on this. */
 static bool
 epoch_is_valid(const struct epoch_record *record)
 {

@@ -1,5 +1,5 @@
 /*
- * catalog.h: what a store knows about its runs, sessions and epochs; private to the store, shared by both halves.
+ * catalog.h: reads the records of runs, sessions and epochs; private to the store, shared by both halves.
  *
  * Every function reads through a view and changes nothing. VIEW_ABSENT where a record may be missing.
  */
@@ -12,11 +12,11 @@ struct store_key store_key_run(uint32_t run, uint8_t part);
 struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
 struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column);
 
-/* The number of a run by its name; VIEW_ABSENT. */
+/* The number of a run by its name; VIEW_ABSENT: there is none. */
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
 
-/* All runs by ascending name, of which only name and number are set; number 0: that record is damaged. *runs is the
+/* All runs by ascending name; only name and number are set. Number 0: that record is damaged. *runs is the
  * caller's to free(). */
 int store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count,
                        struct portolan_error *error);
@@ -27,14 +27,14 @@ int store_catalog_state(const struct view *view, uint32_t run, struct run_state_
 int store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info,
                        struct portolan_error *error);
 
-/* What the run was begun with; *texts: name, group, config, one after another. A missing one is damage. */
+/* The run's identity; *texts: name, group, config, one after another. A run without this record is damaged. */
 int store_catalog_identity(const struct view *view, uint32_t run, struct run_identity_record *identity,
                            const uint8_t **texts, struct portolan_error *error);
 
-/* The names of the classes, NUL-terminated. *labels is the caller's to free(), and all of them with it. */
+/* The names of the classes, NUL-terminated. *labels is the caller's to free(), which frees the names too. */
 int store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint64_t *count,
                          struct portolan_error *error);
-/* Those of the users' columns, NUL-terminated. *names is the caller's to free(). */
+/* The names of the users' columns, NUL-terminated. *names is the caller's to free(). */
 int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
                                struct portolan_error *error);
 
@@ -46,7 +46,7 @@ int store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions
 /* All zero if absent. */
 int store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struct epoch_record *record,
                         struct portolan_error *error);
-/* The next epoch of a walk through DB_EPOCHS; VIEW_ABSENT: the run has no more. */
+/* The next epoch of a walk through DB_EPOCHS; VIEW_ABSENT: the run has no further one. */
 int store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_record *record,
                              struct portolan_error *error);
 /* Epochs of a run that hold observations, in the log or folded, ascending; *epochs is the caller's to free(). */
@@ -57,7 +57,7 @@ struct catalog_epoch {
 int store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
                          struct portolan_error *error);
 
-/* The first chunk from *chunk on of which columns of an epoch are stored; VIEW_ABSENT: there is none. */
+/* Finds the first chunk from *chunk on that has stored columns of an epoch; VIEW_ABSENT: there is none. */
 int store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
                              struct portolan_error *error);
 

@@ -1,9 +1,9 @@
 /*
  * chunk.c: unpacking a chunk.
  *
- * A column holds the values of its present rows only, one after another, so that a thin epoch costs what it holds; a
- * complete one is then simply the array. Bits follow the form of the presence: a bitmap of rows where that is
- * a bitmap (or complete), packed like the others where it is a list.
+ * A column holds only the values of its present rows, one after another, so that an epoch with few rows takes little
+ * space; a complete column is simply the array. Bits follow the form of the presence: if that is a bitmap (or
+ * complete), they are a bitmap of rows too; if it is a list, they are packed like other values.
  */
 #include "chunk.h"
 
@@ -138,7 +138,7 @@ spread_bits(const uint8_t *data, size_t size, const struct presence *presence, c
 	return true;
 }
 
-/* `lent`: where a place in the store may be answered instead; NULL: nowhere. */
+/* `lent`: gets the address of a column in the store, if the column need not be copied; NULL: always copy. */
 static bool
 expand_values(const uint8_t *body, size_t size, unsigned column, const struct column_record *head,
               const struct presence *presence, const uint64_t *present, void *values, const void **lent)
@@ -216,7 +216,7 @@ sessions_are_valid(const struct merge_chunk *chunk, uint32_t sessions)
 
 	for (uint32_t row = 0; row < chunk->rows; row++)
 		highest = session[row] > highest ? session[row] : highest;
-	if (highest < sessions) /* nearly always, also where rows are not present */
+	if (highest < sessions) /* nearly always so, even if some rows are not present */
 		return true;
 
 	for (uint32_t row = 0; row < chunk->rows; row++)

@@ -1,5 +1,5 @@
 /*
- * chunk.h: chunk records to images; private to the store. (Images to records: fold_write.c.)
+ * chunk.h: unpacks chunk records into images; private to the store. (fold_write.c packs images into records.)
  */
 #ifndef STORE_CHUNK_H
 #define STORE_CHUNK_H
@@ -10,19 +10,19 @@
 struct chunk_place {
 	uint32_t run, epoch, chunk;
 	uint32_t rows;     /* rows the chunk can have at most: more is damage */
-	uint32_t sessions; /* sessions of the run, likewise */
+	uint32_t sessions; /* sessions that the run has: a higher number is damage */
 };
 
-/* Columns as they lie in the store, until the transaction ends. */
+/* Addresses of columns in the store, valid until the transaction ends. */
 struct chunk_lent {
-	const void *values[STORE_COLUMN_MAX]; /* NULL: the image has the column, if anything has */
+	const void *values[STORE_COLUMN_MAX]; /* NULL: the image has the column, if it exists */
 };
 
 /*
  * Fills the image (reset before) with the chunk's observations and those of `columns` it has; STORE_SESSION is read
- * only if asked for. A column of numbers that is complete, and lies in the store as it is wanted, goes to `lent` (zeros
- * before) instead, unless that is NULL: the image then has it in use, with no values. Sets chunk->stored and
- * chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT names run, epoch, column and chunk.
+ * only if asked for. A complete column of plain numbers is not copied: `lent` (zeros before; NULL: always copy) gets
+ * its address, and the image has it in use, without values. Sets chunk->stored and chunk->merged; a chunk that is not
+ * stored stays empty. STORE_E_CORRUPT names run, epoch, column and chunk.
  */
 int store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns,
                      struct merge_chunk *chunk, struct chunk_lent *lent, struct portolan_error *error);

@@ -1,14 +1,14 @@
 /*
- * collect.c: removing what is not needed any more.
+ * collect.c: removes records that are no longer needed.
  *
- * That is log entries before an epoch's log begins, and runs that were removed. Readers keep their pages by the
- * transaction they hold, so it goes at once. Which epochs and runs these are stands in a list (DB_REMOVALS). A call
- * removes a bounded number of records; an item leaves the list when nothing of it is left, so work half done is simply
- * found again.
+ * These are log entries before the beginning of their epoch's log, and the records of removed runs. They can be deleted
+ * at once: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the epochs and runs. A call
+ * deletes a bounded number of records; an item leaves the list when all its records are deleted, so a call that was
+ * broken off needs no repair.
  */
 #include "writer.h"
 
-#define RECORDS 512 /* removed by one call at most; and so many bytes, but for the last record */
+#define RECORDS 512 /* records deleted by one call at most, and bytes, except for the last record */
 #define BYTES ((size_t)32 << 20)
 
 int
@@ -31,7 +31,7 @@ is_spent(const struct budget *budget)
 	return budget->records >= RECORDS || budget->bytes >= BYTES;
 }
 
-/* The entry in session-ids is found through the session's record, and therefore goes before it. */
+/* The entry in session-ids is found through the session's record, so it is deleted before that. */
 static int
 remove_session_id(struct store_writer *writer, const struct view_walk *session, struct portolan_error *error)
 {
@@ -70,7 +70,7 @@ remove_range(struct store_writer *writer, enum store_db db, const struct store_k
 	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
-/* The part of the run that says that it is removed goes last. */
+/* The part of the run that says that it is removed is deleted last. */
 static int
 remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
 {
@@ -83,8 +83,8 @@ remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, str
 	return rc;
 }
 
-/* Removes what an item of the list names. A damaged one names nothing: what it was for stays where it is, and nothing
- * else depends on that. */
+/* Deletes the records that an item of the list names. A damaged item names none: its records stay, and nothing depends
+ * on them. */
 static int
 remove_item(struct store_writer *writer, const struct view_walk *item, struct budget *budget,
             struct portolan_error *error)

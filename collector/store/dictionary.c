@@ -1,21 +1,21 @@
 /*
- * dictionary.c: giving ids their index.
+ * dictionary.c: gives ids their indices.
  *
- * What is stored is one fact, `ids`: index → id, appended in the transaction of the batch that brought the ids. The way
- * back, id → index, is a table in memory, made from `ids` when a run is first written to. In the database it would be a
- * B-tree met in random order: measured, in the first epoch of shuffled ids it dirtied a page per new id and made
- * appending twenty times slower. Who has so many examples that the table's memory matters declares them, and needs no
- * table. All tables together are bounded: a batch whose new ids find no room is left as it is (STORE_E_IDS), to come
- * again when other tables are gone.
+ * The store holds only `ids`: index → id, appended in the transaction of the batch that brought the ids. The opposite
+ * direction, id → index, is a table in memory, made from `ids` when a run is first written to. In the database it would
+ * be a B-tree accessed in random order: in the first epoch of shuffled ids this dirtied a page per new id and made
+ * appending twenty times slower (measured). A run with so many examples that the table's memory matters can declare
+ * them, and needs no table. All tables together are bounded: a batch whose new ids find no room changes nothing
+ * (STORE_E_IDS), and may come again when other tables are gone.
  *
  * A table is an array of the ids by their index, and slots with open addressing, of which at most three quarters are in
- * use. A slot holds an index in its low bits, as many as an index of the table may have, and bits of the id's hash in
- * the others, so that ids which are not the one looked for are seldom looked at. The slots can be made from the array:
- * so growth needs no second table, and a table takes 17 to 26 bytes per id. Making them anew stops the writer for some
- * 0.3 s where a run has 10 million ids.
+ * use. A slot holds an index in its low bits, as many as the table's indices need, and bits of the id's hash in the
+ * others, so that a look-up seldom compares another id. The slots can be made anew from the array, so growth needs no
+ * second table, and a table takes 17 to 26 bytes per id. Making them anew stops the writer for some 0.3 s where a run
+ * has 10 million ids.
  *
- * Tables follow the pending transaction. An index given last can be taken back by emptying its slot, since no id that
- * is left was placed behind it.
+ * Tables follow the pending transaction. The indices given last can be taken back by emptying their slots, since no
+ * earlier id was placed behind them.
  */
 #include "dictionary.h"
 
@@ -34,8 +34,8 @@
 #define PREPARED 32     /* look-ups under way at once */
 #define ROOM_LEAST 64   /* ids */
 #define HUGE_PAGE ((size_t)2 << 20)
-#define KEEP_BYTES ((size_t)256 << 20) /* above it, tables of runs that are not being written to are dropped: */
-#define KEEP_SECONDS 60                /* … for so long; a run that is recording would have to read its ids again */
+#define KEEP_BYTES ((size_t)256 << 20) /* above this, tables of runs without recent batches are dropped: */
+#define KEEP_SECONDS 60 /* … without a batch for so long; a recording run would have to read its ids again */
 
 /* Takes the table out of the list that `link` is part of. */
 static void
@@ -48,7 +48,7 @@ drop(struct dictionary_table **link)
 	free(table);
 }
 
-/* All bits of an id take part: ids that differ only in high ones, or in low ones, are usual. */
+/* Uses all bits of an id: ids that differ only in high bits, or only in low bits, are common. */
 static uint64_t
 hash_id(const struct dictionary_table *table, struct dictionary_id id)
 {
@@ -59,21 +59,21 @@ hash_id(const struct dictionary_table *table, struct dictionary_id id)
 	return mixed ^ mixed >> 33;
 }
 
-/* The slot to look at first. */
+/* The slot where a search begins. */
 static uint32_t *
 home_of(const struct dictionary_table *table, uint64_t hash)
 {
 	return &table->slots[(unsigned __int128)hash * table->slot_count >> 64];
 }
 
-/* The bits of a slot that hold an index, of which none is as high as this. */
+/* The mask of a slot's bits that hold an index. Every index is less than the mask. */
 static uint32_t
 index_mask(const struct dictionary_table *table)
 {
 	return UINT32_MAX >> __builtin_clz((uint32_t)table->room);
 }
 
-/* The slot that holds the index of an id, or the free one where it would be. */
+/* The slot that holds the index of an id, or the free slot for it. */
 static uint32_t *
 find_slot(const struct dictionary_table *table, struct dictionary_id id, uint64_t hash)
 {
@@ -89,7 +89,7 @@ find_slot(const struct dictionary_table *table, struct dictionary_id id, uint64_
 	return slot;
 }
 
-/* The hashes of some ids. Their slots are asked for from memory, so that the look-ups that follow need not wait. */
+/* Computes the hashes of some ids and prefetches their slots, so that the look-ups need not wait for memory. */
 static void
 prepare(const struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count, uint64_t *hashes)
 {
@@ -152,7 +152,7 @@ store_dictionary_aborted(struct dictionary *dictionary)
 	struct dictionary_table **link = &dictionary->tables;
 
 	while (*link) {
-		if ((*link)->committed == 0) { /* or made in this transaction: it is made again when it is needed */
+		if ((*link)->committed == 0) { /* or it was made in this transaction: it is made again when needed */
 			drop(link);
 			continue;
 		}
@@ -182,7 +182,8 @@ store_writer_limit_ids(struct store_writer *writer, size_t bytes)
 	writer->dictionary.limit = bytes;
 }
 
-/* Whether tables may take so many bytes more. Those not used of late give way, the one not used for longest first. */
+/* May tables take so many more bytes? Drops tables without recent batches that do not fit beside the more recently used
+ * ones. */
 static bool
 make_place(struct dictionary *dictionary, size_t more, int64_t now)
 {
@@ -202,8 +203,8 @@ make_place(struct dictionary *dictionary, size_t more, int64_t now)
 	return !limit || bytes <= limit;
 }
 
-/* Makes room for `rows` ids at least: by half of what there is, or by an eighth where no more may be had. The slots are
- * to be filled anew. */
+/* Makes room for `rows` ids at least: the table grows by half, or by an eighth if the limit allows no more. The caller
+ * fills the slots anew. */
 static int
 grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
 {
@@ -227,7 +228,7 @@ grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 	ids = realloc(table->ids, bytes);
 	if (!ids)
 		return out_of_memory(writer, error);
-	if (bytes >= 2 * HUGE_PAGE) { /* nearly each look-up is in another page */
+	if (bytes >= 2 * HUGE_PAGE) { /* nearly every look-up is in another page */
 		size_t before = -(uintptr_t)ids % HUGE_PAGE;
 
 		madvise((uint8_t *)ids + before, bytes - before, MADV_HUGEPAGE);
@@ -248,7 +249,7 @@ hash_string(const struct dictionary_table *table, const uint8_t *data, size_t si
 	return (struct dictionary_id){.id = hash.low64, .more = (uint32_t)hash.high64};
 }
 
-/* Fills the table from the segments of ids, which have to cover the indices without a gap. */
+/* Fills the table from the segments of ids, which must cover the indices without a gap. */
 static int
 load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
 {
@@ -293,7 +294,7 @@ load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 	return rc;
 }
 
-/* The table of a run, made if need be. */
+/* Finds the table of a run, or makes it. */
 static int
 get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dictionary_table **found,
           struct portolan_error *error)
@@ -328,7 +329,7 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 	return rc;
 }
 
-/* The strings of a batch, found one after another: their lengths come first, then the text. */
+/* Reads the strings of a batch one after another: all lengths come first, then the text. */
 struct strings {
 	const struct store_append *append;
 	uint32_t row;
@@ -346,7 +347,7 @@ find_string(struct strings *strings, uint32_t row, size_t *length)
 	return lengths + strings->append->rows + strings->at;
 }
 
-/* The ids of some rows, and their hashes. What they are compared with is asked for from memory, too. */
+/* The ids of some rows, and their hashes. Prefetches the ids that they will be compared with. */
 static void
 prepare_rows(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows, uint32_t count,
              struct dictionary_id *ids, uint64_t *hashes)
@@ -366,7 +367,7 @@ prepare_rows(const struct dictionary_table *table, struct strings *strings, cons
 		__builtin_prefetch(&table->ids[*home_of(table, hashes[i]) & index_mask(table)]);
 }
 
-/* Sets *index, giving the id one if it has none; left as it is when there is none left to give. */
+/* Sets *index to the id's index, giving it one if it has none. If no index is left, *index stays as it is. */
 static int
 get_index(struct store_writer *writer, struct dictionary_table *table, struct dictionary_id id, uint64_t hash,
           uint32_t *index, struct portolan_error *error)
@@ -391,7 +392,7 @@ get_index(struct store_writer *writer, struct dictionary_table *table, struct di
 	return 0;
 }
 
-/* Files the ids of these rows, which have the indices first … first + count − 1, in one segment. */
+/* Stores the ids of these rows, which have the indices first … first + count − 1, in one segment. */
 static int
 put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, const uint32_t *rows, uint32_t first,
             uint32_t count, struct portolan_error *error)

@@ -1,16 +1,16 @@
 /*
  * directory.c: the directory of a store, its lock, and the files of a new one.
  *
- * The lock is flock(2): it goes with the process, however that ends, so there is never a stale one. The process number
- * inside is only for the message. The file is its owner's alone: whoever may only read the store could lock it as well,
- * and keep the collector from starting. A lock on a file that is no longer there keeps nobody out, so it is looked at
- * while the store is served.
+ * The lock is flock(2): it ends with the process, in whatever way, so there is never a stale one. The process number
+ * inside is only for messages. Only the owner can open the file: a user who may only read the store could otherwise
+ * lock it, and keep the collector from starting. A lock on a removed file keeps no other collector out, so the
+ * collector checks that the file still exists.
  *
- * data.mdb is made under another name, which is then changed, so a full disk or a power failure in between leaves a
- * store that is whole, or none. lock.mdb comes after it: one without data.mdb says that a store was here.
+ * data.mdb is made under another name and renamed, so a full disk or a power failure leaves a whole store, or none.
+ * lock.mdb is made after it: a lock.mdb without data.mdb shows that a store was here.
  *
- * Who may read data.mdb as one of its group must be able to write LMDB's lock file, where readers are listed; it is
- * made so, however strict the umask.
+ * A user who may read data.mdb as a member of its group must be able to write LMDB's lock file, where readers are
+ * listed; so the file is made writable for the group, whatever the umask.
  */
 #include "directory.h"
 
@@ -25,10 +25,10 @@
 
 #define LOCK_MODE 0600
 
-/* At least what LMDB needs for STORE_MAX_READERS readers of 64 bytes each. */
+/* Enough for STORE_MAX_READERS readers of 64 bytes each. */
 #define LOCK_FILE_BYTES 36864
 
-/* Nothing of ours stays where the store may not be. */
+/* Makes the directory; removes it again if a store may not be there. */
 static int
 make_directory(const char *directory, struct portolan_error *error)
 {
@@ -73,8 +73,8 @@ lock_file(const char *directory, const char *path, int lock, struct portolan_err
 		return errno == EWOULDBLOCK
 		               ? locked_by_other(directory, lock, error)
 		               : error_set(error, STORE_E_SYSTEM, "'%s' cannot be locked: %s", path, strerror(errno));
-	fchmod(lock, LOCK_MODE); /* of an earlier version's; as good as the user may */
-	/* A full disk does not keep the collector from starting: only the message would lack the number. */
+	fchmod(lock, LOCK_MODE); /* narrows the mode of an earlier version's file, if the user may do that */
+	/* A full disk does not keep the collector from starting: only messages lack the number then. */
 	if ((ftruncate(lock, 0) != 0 || pwrite(lock, text, (size_t)length, 0) != length) && errno != ENOSPC &&
 	    errno != EDQUOT && errno != EFBIG)
 		return error_set(error, STORE_E_SYSTEM, "'%s' cannot be written: %s", path, strerror(errno));
@@ -124,7 +124,7 @@ sync_directory(const char *directory)
 	return done;
 }
 
-/* The names of a new store last: its own directory's, and those above it, which may be new as well. */
+/* Syncs the names of a new store: in its own directory, and in those above it, which may be new too. */
 static bool
 sync_new_directory(const char *directory)
 {
@@ -133,7 +133,7 @@ sync_new_directory(const char *directory)
 
 	for (; done && (slash = strrchr(path, '/')) && slash != path;) {
 		*slash = '\0';
-		sync_directory(path); /* as good as the user may */
+		sync_directory(path); /* if the user may do that */
 	}
 	if (done)
 		sync_directory("/");
@@ -141,8 +141,8 @@ sync_new_directory(const char *directory)
 	return done;
 }
 
-/* LMDB makes lock.mdb as a file with a hole and writes to it through a map: on a full disk that is a SIGBUS. So its
- * space is taken beforehand. A reader that was quicker may have made it. On failure an empty one is not left. */
+/* LMDB makes lock.mdb as a sparse file and writes to it through a map: on a full disk that is a SIGBUS. So its space is
+ * allocated first. A reader may have made the file already. On failure no empty file is left. */
 static int
 make_lock_file(const char *directory, struct portolan_error *error)
 {
@@ -157,7 +157,8 @@ make_lock_file(const char *directory, struct portolan_error *error)
 		rc = errno;
 	else if (status.st_size < LOCK_FILE_BYTES)
 		rc = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
-	if (rc == EOPNOTSUPP || rc == EINVAL) /* this file system cannot, so LMDB does as it always does */
+	if (rc == EOPNOTSUPP || rc == EINVAL) /* this file system cannot allocate space, so LMDB uses the file as it
+	                                       * is */
 		rc = 0;
 	if (rc && S_ISREG(status.st_mode) && status.st_size == 0)
 		unlink(path);

@@ -1,4 +1,4 @@
-/* directory.h: the directory of a store, for the writer: where it may be, its one collector, and its files. */
+/* directory.h: for the writer: the directory of a store, its lock, and its files. */
 #ifndef STORE_DIRECTORY_H
 #define STORE_DIRECTORY_H
 
@@ -8,27 +8,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Creates the directory if need be, refuses network file systems (STORE_E_SYSTEM), and locks portoland.lock for this
- * process; STORE_E_LOCKED names the process that has it. *fd is to be closed to give the lock up. */
+/* Creates the directory if there is none, refuses network file systems (STORE_E_SYSTEM), and locks portoland.lock for
+ * this process; STORE_E_LOCKED names the process that holds it. Close *fd to give the lock up. */
 int store_lock_take(const char *directory, int *fd, struct portolan_error *error);
 
-/* False: portoland.lock was removed, so that another process may have taken one of its own. */
+/* Is portoland.lock still the locked file? False: it was removed, and another process may have locked a new one. */
 bool store_lock_is_held(int fd);
 
-/* For the holder of the lock: makes data.mdb, with nothing in it, and lock.mdb, unless there is a store. */
+/* For the holder of the lock: makes an empty data.mdb, and lock.mdb, unless there is a store. */
 int store_environment_create(const char *directory, struct portolan_error *error);
 
-/* Where the group may read data.mdb, lets it do so: that needs more than the file. As good as the user may. */
+/* If the group may read data.mdb, gives it the other permissions that reading needs, as far as the user may. */
 void store_lock_let_group_read(const char *directory);
 
-/* The name of the network file system the directory is on, in `name`; false: it is none, or none that is known. */
+/* True: the directory is on a network file system, and `name` gets its name. False: it is on none that is known. */
 bool store_file_system_is_shared(const char *directory, char *name, size_t size);
 
-/* Its parts. By the number that statfs(2) gives; NULL: not one of a network file system. */
+/* For tests. The network file system with this number of statfs(2); NULL: none has it. */
 const char *store_file_system_shared_number(uint64_t number);
-/* By the type that mountinfo gives: of FUSE, the number says nothing. */
+/* Is this type of /proc/self/mountinfo a network file system? For FUSE, whose number says nothing. */
 bool store_file_system_shared_type(const char *type);
-/* The type in the line of /proc/self/mountinfo that is of this device; the last such line counts. false: there is none.
+/* Finds the type in the last line of /proc/self/mountinfo for this device. False: there is no such line.
  */
 bool store_file_system_find_type(FILE *mountinfo, unsigned major, unsigned minor, char *type, size_t size);
 

@@ -1,14 +1,14 @@
 /*
- * environment.c: opening LMDB, and what its answers mean.
+ * environment.c: opens LMDB, and translates its error codes.
  *
- * Flags: the default ones. Every commit is synced, because what was committed gets acknowledged; no WRITEMAP, because
- * with it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer
- * may read beside its transaction.
+ * Flags: the default ones. Every commit is synced, because committed frames are acknowledged; no WRITEMAP, because with
+ * it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer can
+ * read outside its write transaction.
  *
- * Map: it is only address space, so the writer takes a lot of it, less where the system refuses. It is doubled when
- * half of it is used, between transactions: MDB_MAP_FULL then never happens in practice. Where a limit on the address
- * space forbids that, the present map is used to its end. Readers map more than the writer does, so that it may grow
- * while they hold a transaction; if they may not map that much, LMDB takes at least what the data needs.
+ * Map: it takes only address space, so the writer maps a lot, less if the system refuses. It doubles the map between
+ * transactions when half of it is used, so MDB_MAP_FULL never happens in practice. If a limit on the address space
+ * forbids doubling, it uses the present map to its end. Readers map more than the writer, so that the writer's map may
+ * grow while they hold a transaction; if they may not map that much, LMDB maps at least the data.
  */
 #include "environment.h"
 
@@ -34,13 +34,13 @@ const char *const store_database_names[DB_COUNT] = {
         [DB_REMOVALS] = "removals",
 };
 
-/* No snapshot has to end because the store outgrew its reader's map. */
+/* So large that no snapshot must end because the store outgrew its reader's map. */
 static const size_t map_largest[] = {
         [STORE_READ] = (size_t)1 << 40, [STORE_WRITE] = (size_t)64 << 30, [STORE_CREATE] = (size_t)1 << 20};
 static const size_t map_smallest[] = {
         [STORE_READ] = (size_t)1 << 20, [STORE_WRITE] = (size_t)1 << 30, [STORE_CREATE] = (size_t)1 << 20};
 
-/* LMDB answers EIO when a write was cut short, which is what a disk that fills up does first. */
+/* LMDB returns EIO when a write was cut short, which is the first sign of a full disk. */
 static bool
 disk_is_full(const struct environment *environment)
 {
@@ -128,7 +128,7 @@ open_with_map(struct environment *environment, const char *path, unsigned flags,
 	return rc;
 }
 
-/* With the map asked for; 0: the usual, or the largest below it that can be had. */
+/* Opens with a map of `map_size`; 0: the usual size, or the largest below it that the system allows. */
 static int
 open_environment(struct environment *environment, enum store_opening opening, size_t map_size)
 {
@@ -146,13 +146,13 @@ open_environment(struct environment *environment, enum store_opening opening, si
 	if (opening == STORE_CREATE)
 		path = new;
 	rc = open_with_map(environment, path, flags[opening], size);
-	/* EINVAL is what valgrind says. */
+	/* valgrind gives EINVAL. */
 	for (size /= 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= map_smallest[opening]; size /= 2)
 		rc = open_with_map(environment, path, flags[opening], size);
 	return rc;
 }
 
-/* A newer version may have changed every record but this one's frame and first field. */
+/* A newer version may have changed everything except this record's frame and first field. */
 static int
 check_schema(struct environment *environment, const struct view *view, bool writer, struct portolan_error *error)
 {
@@ -200,7 +200,7 @@ check_schema(struct environment *environment, const struct view *view, bool writ
 	return rc ? store_environment_error(environment, rc, "creating", error) : 0;
 }
 
-/* Readers that were killed keep their slots until somebody looks for them; a collector that does may not be there. */
+/* Killed readers keep their slots until a process frees them, and there may be no collector that does. */
 int
 store_environment_begin_read(const struct environment *environment, MDB_txn **txn)
 {
@@ -228,7 +228,7 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 			               environment->directory);
 		else if (rc)
 			rc = store_environment_error(environment, rc, "opening", error);
-		else if (db == DB_META) /* before anything else is touched */
+		else if (db == DB_META) /* before any other record is read */
 			rc = check_schema(environment, &view, writer, error);
 	}
 	if (rc) {
@@ -239,9 +239,8 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	return rc ? store_environment_error(environment, rc, "opening", error) : 0;
 }
 
-/* Whoever can write into the directory could let lock.mdb point at another file of the collector's user, which LMDB
- * would overwrite. And LMDB would make a new store of a data.mdb that is missing, or empty; ours are whole from the
- * beginning. */
+/* A user who can write in the directory could make lock.mdb a link to another file of the collector's user, which LMDB
+ * would overwrite. And LMDB would make a new store if data.mdb is missing or empty; a real store never is. */
 static int
 check_files(const struct environment *environment, bool writer, struct portolan_error *error)
 {
@@ -296,7 +295,8 @@ store_environment_close(struct environment *environment)
 	*environment = (struct environment){0};
 }
 
-/* A map that could not be enlarged is gone, so the environment is opened again, with as much more as can be had. */
+/* When a map cannot be enlarged, it is lost. So the environment is opened again, with as large a map as the system
+ * allows. */
 static int
 reopen_larger(struct environment *environment, size_t size, bool force, struct portolan_error *error)
 {

@@ -19,7 +19,7 @@ struct environment {
 	MDB_dbi dbi[DB_COUNT];
 	char *directory;
 	uint8_t id[16]; /* the store's */
-	bool cramped;   /* the map could not be enlarged as wanted: it is used to its end */
+	bool cramped;   /* the map could not be doubled: it is used to its end */
 };
 
 #define STORE_MAX_READERS 510
@@ -27,11 +27,11 @@ struct environment {
 enum store_opening {
 	STORE_READ,
 	STORE_WRITE,
-	STORE_CREATE, /* data.mdb.new instead, for the holder of the store's lock */
+	STORE_CREATE, /* open data.mdb.new instead; for the holder of the store's lock */
 };
 
-/* Opens the environment in `directory`; a missing one is STORE_E_NO_STORE to readers. `map_size`: what a writer's map
- * begins with; 0: the usual. Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
+/* Opens the environment in `directory`; a missing one is STORE_E_NO_STORE to readers. `map_size`: the first size of a
+ * writer's map; 0: the usual. Checks the schema version (STORE_E_NEWER). On failure nothing is left open. */
 int store_environment_open(struct environment *environment, const char *directory, enum store_opening opening,
                            size_t map_size, struct portolan_error *error);
 void store_environment_close(struct environment *environment);
@@ -39,11 +39,11 @@ void store_environment_close(struct environment *environment);
 /* Begins a read transaction; answers LMDB's code. */
 int store_environment_begin_read(const struct environment *environment, MDB_txn **txn);
 
-/* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set; where that
- * cannot be had, less. On failure the environment is closed. */
+/* Writer only, with no transaction open: doubles the map when half of it is in use, or when `force` is set; enlarges it
+ * by less if the system refuses. On failure the environment is closed. */
 int store_environment_grow(struct environment *environment, bool force, struct portolan_error *error);
 
-/* The one place where LMDB's answers (negative codes and positive errno) become ours. Returns the store's code. */
+/* The one place where LMDB's codes (negative ones and positive errno) are translated. Returns the store's code. */
 int store_environment_error(const struct environment *environment, int rc, const char *doing,
                             struct portolan_error *error);
 
@@ -61,34 +61,34 @@ store_path(char path[PATH_MAX], const char *directory, const char *name)
 struct view {
 	const struct environment *environment;
 	MDB_txn *txn;
-	pthread_mutex_t *shared; /* held while LMDB is called, where several threads use the view; NULL: one does */
+	pthread_mutex_t *shared; /* held while LMDB is called, if several threads use the view; NULL: one thread does */
 };
 
-/* See store_long_reader(). *reader is the one that is known already, or zeros: if it is still the one that reads the
- * oldest state, it is left as it is. */
+/* See store_long_reader(). On entry *reader is the reader that is already known, or zeros. If that one still reads the
+ * oldest state, *reader stays as it is. */
 void store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader);
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */
 
-/* Finds a record, checks it and gives its body, which is valid while the transaction is, until the next write. */
+/* Finds a record, checks it and gives its body, which is valid until the next write or the transaction's end. */
 int store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                    const uint8_t **body, size_t *size, struct portolan_error *error);
-/* The same for a record of a fixed size, copied to `record`; fields that are not there are 0. */
+/* The same for a record of a fixed size, copied to `record`; missing fields are 0. */
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 
 /* STORE_E_MEMORY. */
 int store_view_no_memory(const struct view *view, struct portolan_error *error);
 
-/* What a record is, and of which run: "run 'a': column of margin, epoch 3, chunk 5". */
+/* Describes a record: "run 'a': column of margin, epoch 3, chunk 5". */
 #define STORE_DESCRIPTION 400
 void store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text,
                          size_t room);
-/* STORE_E_CORRUPT, saying what is damaged. */
+/* Sets STORE_E_CORRUPT with a message that names the damaged record. */
 int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t size,
                        struct portolan_error *error);
 
-/* A walk over the records from `from` on whose keys begin as it does. */
+/* A walk over the records from `from` on whose keys begin with its first `prefix` bytes. */
 struct view_walk {
 	const struct view *view;
 	enum store_db db;
@@ -101,7 +101,7 @@ struct view_walk {
 
 int store_walk_open(struct view_walk *walk, const struct view *view, enum store_db db, const struct store_key *from,
                     size_t prefix_size, struct portolan_error *error);
-/* 0: key and value are set; VIEW_ABSENT: the end. */
+/* 0: key and value are set; VIEW_ABSENT: there are no more. */
 int store_walk_next(struct view_walk *walk, struct portolan_error *error);
 /* As store_walk_next(), and checks the record. */
 int store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t **body, size_t *size,

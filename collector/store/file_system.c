@@ -1,10 +1,10 @@
 /*
- * file_system.c: network file systems, by name.
+ * file_system.c: recognises network file systems.
  *
- * LMDB's locks and shared memory do not reach across hosts, so a store there would be damaged as soon as two hosts had
- * it open. What is not known is allowed: most file systems are local, and new ones come all the time. FUSE has one
- * number for all, so there the type in mountinfo tells: programs of FUSE for disks of this host are few, and those for
- * a network many, so of them the known local ones and those that give no name are allowed.
+ * LMDB's locks and shared memory do not reach across hosts, so a store there would be damaged as soon as two hosts
+ * opened it. Unknown file systems are allowed: most are local, and new ones come all the time. FUSE has one number for
+ * all its file systems, so there the type in mountinfo decides. Few FUSE programs serve disks of this host, and many
+ * serve a network. So of FUSE only the known local types, and types without a program's name, are allowed.
  */
 #include "directory.h"
 
@@ -27,7 +27,7 @@ static const struct {
         {0x786f4256, "vboxsf"},   {0x01021997, "9p"},
 };
 
-/* After "fuse.": disks of this host, or layers over such. */
+/* Types "fuse.NAME" for disks of this host, or layers over them. */
 static const char *const local_fuse[] = {
         "bindfs", "cryfs",    "dislocker", "encfs",   "exfat",    "ext2", "ext4",       "fuse-overlayfs", "gocryptfs",
         "lxcfs",  "mergerfs", "ntfs",      "ntfs-3g", "securefs", "shfs", "squashfuse", "unionfs",        "zfs",
@@ -36,7 +36,7 @@ static const char *const local_fuse[] = {
 const char *
 store_file_system_shared_number(uint64_t number)
 {
-	/* statfs(2) gives a signed number, which is wider on some machines. */
+	/* statfs(2) gives a signed number, which has more bits on some machines. */
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		if ((uint32_t)number == shared[i].number)
 			return shared[i].name;

@@ -1,12 +1,12 @@
 /*
- * fold.c: from the log of an epoch to its columns.
+ * fold.c: turns the log of an epoch into columns.
  *
- * The entries to fold are fixed at the beginning: those before `end`. They are merged in memory with what is stored
- * (fold_log.c), for a range of chunks at a time, and these are written in place. A chunk says up to which entry it is
- * merged, and its rows are counted in the transaction that writes it. So every state between two steps is whole: a
- * reader merges of each chunk the entries that it lacks, and so does a fold that is begun anew after a crash or an
- * abort. The step that writes the last chunk also moves the beginning of the log; the entries before it go later
- * (collect.c).
+ * The entries to fold are fixed at the beginning: those before `end`. They are merged in memory with the stored columns
+ * (fold_log.c), for a range of chunks at a time, and these chunks are written in place. A chunk says up to which entry
+ * it is merged, and its rows are counted in the transaction that writes it. So the store is consistent between any two
+ * steps: a reader merges into each chunk the entries that it lacks, and so does a fold that begins anew after a crash
+ * or an abort. The step that writes the last chunk also moves the beginning of the log; the entries before it are
+ * deleted later (collect.c).
  */
 #include "fold.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define GROUP 512     /* rows merged at a time */
-#define SPANS_PART 16 /* of the memory, for what each part of the log touches */
+#define SPANS_PART 16 /* the share of the memory for the spans */
 
 int
 store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error)
@@ -36,7 +36,7 @@ store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 	                            .sessions = fold->sessions};
 }
 
-/* The most that a chunk takes, with what is kept of it per example. */
+/* The most bytes that a chunk takes, with its values that are kept per example. */
 static size_t
 bytes_of_chunk(const struct store_fold *fold)
 {
@@ -51,7 +51,7 @@ bytes_of_chunk(const struct store_fold *fold)
 	return fold->examples ? bytes + 2 * (words + bits) : bytes;
 }
 
-/* So many that they take a SPANS_PART of the memory, at most. Without them all is read again. */
+/* Allocates spans that take at most 1/SPANS_PART of the memory. Without spans all of the log is read again. */
 static void
 take_spans(struct store_fold *fold, size_t memory)
 {
@@ -61,7 +61,7 @@ take_spans(struct store_fold *fold, size_t memory)
 	fold->spans = calloc((size_t)((entries + fold->per_span - 1) / fold->per_span), sizeof(*fold->spans));
 }
 
-/* One chunk at least, whatever else there is: what follows the number of sessions and of chunks must be there. */
+/* Allows at least one chunk, however little memory there is; arrays by session and by chunk are needed in any case. */
 static int
 take_memory(struct store_fold *fold, size_t memory)
 {
@@ -191,7 +191,8 @@ put_sessions(struct store_fold *fold, struct portolan_error *error)
 	return rc;
 }
 
-/* Counts what this step has written; `finished`: every chunk is merged, so the log begins anew. */
+/* Stores the counts of the chunks that this step wrote; `finished`: every chunk is merged, so the log's beginning
+ * moves. */
 static int
 put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 {
@@ -239,7 +240,7 @@ session_at(const struct merge_chunk *chunk, uint32_t at)
 	                                                        : chunk->session;
 }
 
-/* Marks the examples that are seen for the first time; those that came with a label are marked already. */
+/* Marks the examples that are seen for the first time; examples that came with a label are marked already. */
 static int
 merge_seen(const struct store_fold *fold, struct fold_chunk *chunk)
 {
@@ -301,7 +302,8 @@ write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *err
 	return rc;
 }
 
-/* Writes some chunks; then comes the next range of them, if not all found room in memory, or the end. */
+/* Writes some chunks. After the last one of the range the next range begins, if not all chunks had room in memory; else
+ * the fold is done. */
 static int
 write_chunks(struct store_fold *fold, struct portolan_error *error)
 {
@@ -316,7 +318,7 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 			rc = write_chunk(fold, fold->next_write, error);
 	if (rc)
 		return rc;
-	/* Chunks without rows at the end are written as well: their counts must not be left to a step of their own. */
+	/* Passes over chunks without rows at the end too, so that they take no step of their own. */
 	while (fold->next_write < fold->to && !fold->chunks[fold->next_write])
 		fold->next_write++;
 	written = fold->next_write == fold->to;
@@ -360,7 +362,7 @@ store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *e
 	if (rc)
 		return rc;
 	before = writer->pending;
-	do { /* of a small epoch all phases at once: one sync, not three */
+	do { /* a small epoch goes through all phases in one step, with one sync instead of three */
 		phase = fold->phase;
 		rc = work(fold, error);
 	} while (!rc && (int)fold->phase > phase && fold->phase != FOLD_DONE &&

@@ -1,5 +1,5 @@
 /*
- * fold.h: inside a fold: its state, and its parts; private to the writing half.
+ * fold.h: the state of a fold, for the files that make it up; private to the writing half.
  */
 #ifndef STORE_FOLD_H
 #define STORE_FOLD_H
@@ -8,19 +8,19 @@
 
 #include "chunk.h"
 
-#define FOLD_READ_BYTES ((size_t)4 << 20)  /* of the log, read in one step: some milliseconds */
-#define FOLD_WRITE_BYTES ((size_t)4 << 20) /* written in one step */
-#define FOLD_WRITE_CHUNKS 128              /* in one step, where they are thin */
-#define FOLD_SMALL_BYTES ((size_t)1 << 18) /* in the log: folded in one step, if no more has to be read or written */
+#define FOLD_READ_BYTES ((size_t)4 << 20)  /* bytes of the log read in one step: some milliseconds */
+#define FOLD_WRITE_BYTES ((size_t)4 << 20) /* bytes written in one step */
+#define FOLD_WRITE_CHUNKS 128              /* chunks written in one step, if they have few rows */
+#define FOLD_SMALL_BYTES ((size_t)1 << 18) /* a log of so few bytes is folded in one step */
 
-struct fold_span { /* the chunks that some entries touch lie between these */
+struct fold_span { /* the range of chunks that a group of entries touches */
 	uint32_t first, last;
 };
 
 struct fold_chunk {
 	struct merge_chunk epoch, examples;
-	uint32_t before;         /* observations stored of it */
-	struct fold_chunk *next; /* of those that are not used */
+	uint32_t before;         /* observations stored in it */
+	struct fold_chunk *next; /* list of the unused ones */
 };
 
 struct store_fold {
@@ -28,21 +28,21 @@ struct store_fold {
 	uint64_t aborts;
 	uint32_t run, epoch;
 	char name[256];
-	bool examples;    /* the run keeps something per example: labels, or which of the declared were seen */
+	bool examples;    /* the run keeps values per example: labels, or which declared examples were seen */
 	bool fresh;       /* the epoch has no columns yet */
-	uint64_t columns; /* of the epoch, that were logged */
+	uint64_t columns; /* columns that were logged in the epoch */
 	uint64_t rows_of_run, begin, position, end; /* positions in the log */
 	uint32_t sessions, *order;
-	struct fold_chunk **chunks; /* by number; NULL: no row has come */
+	struct fold_chunk **chunks; /* by number of the chunk; NULL: no row has come for it */
 	uint32_t chunk_count;       /* of the run */
-	uint32_t from, to;          /* the range of chunks that takes rows */
-	uint32_t taken, most;       /* chunks that have memory, and how many may */
+	uint32_t from, to;          /* the range of chunks that are filled now */
+	uint32_t taken, most;       /* number of chunks that have memory, and the most that may */
 	struct fold_chunk *unused;
-	struct fold_span *spans; /* of so many entries each; NULL: all chunks fit into memory */
+	struct fold_span *spans; /* each is for `per_span` entries; NULL: all chunks fit into memory */
 	uint64_t per_span;
 	uint32_t next_write;
 	uint64_t bytes;      /* of the log's entries */
-	struct fold_counts { /* of the chunks written since the counts were last put */
+	struct fold_counts { /* counts of the chunks written since they were last stored */
 		uint64_t chunks, kept, replaced, returned, seen, relabelled;
 		uint64_t *by_session; /* replaced */
 	} counts;
@@ -54,7 +54,7 @@ struct chunk_place store_fold_place(const struct store_fold *fold, uint32_t epoc
 
 /* Merges some of the log into chunks; the phase becomes FOLD_WRITE at the log's end. */
 int store_fold_fill(struct store_fold *fold, struct portolan_error *error);
-/* Goes through the log again for the chunks from fold->to on. */
+/* Begins to read the log again for the chunks from fold->to on. */
 void store_fold_next_range(struct store_fold *fold);
 
 #endif

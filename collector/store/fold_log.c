@@ -1,13 +1,13 @@
 /*
- * fold_log.c: from the log to chunks in memory. See fold.c for the whole.
+ * fold_log.c: reads the log into chunks in memory. See fold.c for the whole.
  *
- * Rows are merged into their chunks by the rule that readers use. A chunk takes memory when the first row comes for it.
- * When there is no more, the last of the chunks is given up, and the range of chunks ends before it: after one reading
- * each chunk of the range is complete, however the rows are spread. The log is then read again for the chunks behind.
- * Which chunks some entries touch is remembered where not all may fit, so that of examples in order nearly each is read
- * twice at most.
+ * Rows are merged into their chunks by the rule that readers use. A chunk gets memory when its first row comes. When no
+ * memory is left, the last chunk is given up, and the range of chunks ends before it. So after one reading each chunk
+ * of the range is complete, however the rows are spread. The log is then read again for the chunks after the range. If
+ * not all chunks may fit, the first reading notes which chunks each group of entries touches (a span), so that nearly
+ * every entry is read twice at most if examples come in order.
  *
- * Rows of entries that a chunk is merged with already are left out: a fold that was given up had written it.
+ * Entries that a chunk already contains, from a fold that was given up, are skipped.
  */
 #include "fold.h"
 
@@ -15,7 +15,7 @@
 
 #define GROUP 512 /* rows merged at a time */
 
-/* Opens the batch at fold->position, with the walk where it is or from there on. */
+/* Opens the batch at fold->position, with the walk if it stands there, else with a new one. */
 static int
 open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *batch, struct portolan_error *error)
 {
@@ -35,7 +35,8 @@ open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *
 	return rc;
 }
 
-/* Memory for the chunk, unless it comes after all that have some: then the range ends before it. */
+/* Gets memory for the chunk. If none is left, the last chunk gives its memory up; if this chunk is the last, the range
+ * ends before it. */
 static struct fold_chunk *
 find_memory(struct store_fold *fold, uint32_t number)
 {
@@ -64,7 +65,7 @@ load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, s
 	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
 	int rc = 0;
 
-	/* What is stored has sessions, even if the record of them is missing. */
+	/* Stored observations have sessions, even if the record of these is missing. */
 	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0 ||
 	    (fold->examples && store_merge_reset(&chunk->examples) < 0))
 		return store_fold_out_of_memory(fold, error);
@@ -120,7 +121,7 @@ merge_rows(const struct store_fold *fold, const struct batch *batch, struct merg
 	               : store_merge_rows(batch, UINT64_MAX, fold->order, rows, count);
 }
 
-/* Merges rows from *row on, up to the first for which a chunk must be readied. */
+/* Merges rows from *row on, up to the first whose chunk is not ready. */
 static int
 merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
 {
@@ -133,7 +134,7 @@ merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_t *ro
 		int rc;
 
 		if (count && number >= fold->from && number < fold->to && !fold->chunks[number])
-			break; /* one of the group may have to make room for it */
+			break; /* a chunk of this group may have to give up its memory for it */
 		rc = find_chunk(fold, number, &chunk, error);
 		if (rc)
 			return rc;
@@ -190,7 +191,7 @@ span_of(const struct batch *batch)
 	return (struct fold_span){.first = least / STORE_CHUNK, .last = most / STORE_CHUNK};
 }
 
-/* That of the entry at fold->position; NULL: none are kept. */
+/* The span of the entry at fold->position; NULL: there are none. */
 static struct fold_span *
 find_span(const struct store_fold *fold)
 {
@@ -210,7 +211,7 @@ note_span(const struct store_fold *fold, const struct batch *batch)
 	span->last = more.last > span->last ? more.last : span->last;
 }
 
-/* Whether the batch at fold->position is known to have nothing for this range. */
+/* Do the spans show that the batch at fold->position has no row in this range? */
 static bool
 can_skip(const struct store_fold *fold)
 {

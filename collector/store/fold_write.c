@@ -1,8 +1,8 @@
 /*
- * fold_write.c: packing a chunk; the mirror of chunk.c, which describes the forms.
+ * fold_write.c: packs a chunk into records; chunk.c, which unpacks them, describes the forms.
  *
- * A presence is a list where that is smaller than a bitmap. A column whose values are all the same (which session
- * wrote, nearly always) is one value.
+ * A presence is a list where that is smaller than a bitmap. A column whose values are all the same is stored as one
+ * value; that of sessions nearly always is.
  */
 #include "fold_write.h"
 
@@ -47,7 +47,7 @@ write_presence(struct store_writer *writer, const struct chunk_place *place, uns
 		return rc;
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	at = record + RECORD_HEADER + sizeof(head);
-	memset(at, 0, length - (size_t)(at - record)); /* a list may end in padding */
+	memset(at, 0, length - (size_t)(at - record)); /* a list may end with padding */
 	if (packed->form == PRESENCE_BITMAP)
 		memcpy(at, packed->words, bitmap);
 	for (uint32_t base = 0; base < packed->rows && packed->form == PRESENCE_LIST; base += 64) {
@@ -61,7 +61,7 @@ write_presence(struct store_writer *writer, const struct chunk_place *place, uns
 	return 0;
 }
 
-/* Whether the present values are all the same: *value. */
+/* Are the present values all the same? Then *value is that value. */
 static bool
 is_constant(const uint32_t *values, const struct packed *packed, uint32_t *value)
 {
@@ -154,7 +154,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	return 0;
 }
 
-/* Columns it had, and does not have any more, must not stay. */
+/* Deletes columns that the chunk had and does not have any more. */
 static int
 remove_records(struct store_writer *writer, const struct chunk_place *place, struct portolan_error *error)
 {

@@ -1,4 +1,4 @@
-/* ids.c: geometry of the segments of ids; see ids.h. */
+/* ids.c: layout of segments of ids; see ids.h. */
 #include "ids.h"
 
 size_t

@@ -15,7 +15,7 @@ struct ids_segment {
 	size_t text_size;
 };
 
-/* Takes a record's body apart; false if it is damaged. Every offset is checked. */
+/* Reads a record's body; false if it is damaged. Every offset is checked. */
 bool store_ids_open(const uint8_t *body, size_t size, struct ids_segment *segment);
 
 /* Bytes of a whole record of `count` ids; text_size counts only for strings. */

@@ -3,7 +3,8 @@
 
 #include "writer.h"
 
-/* One walk over the run's sessions: some 0.1 µs for each, so that even the 10,000th rank is found a place in 1 ms. */
+/* One walk over the run's sessions. It takes about 0.1 µs for each, so even the 10,000th rank gets its place in 1
+ * ms. */
 int
 store_survey(struct store_writer *writer, uint32_t run, uint32_t rank, struct survey *survey,
              struct portolan_error *error)
@@ -31,12 +32,12 @@ store_survey(struct store_writer *writer, uint32_t run, uint32_t rank, struct su
 	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
-/* As if the sessions of this name had come in the order in which they began. The first one of a run stands for how the
- * run was created; only one that resumed can have had others before it. */
+/* Decides as if the sessions of this name had come in the order in which they began. The options of a run's first
+ * session say how the run was created; only if it resumed can other sessions have begun before it. */
 static enum join
 join_late(const struct survey *survey, const struct store_run_request *request)
 {
-	/* What resumed has resumed what was there then: not a run that was begun anew since. */
+	/* A session that resumed has resumed the run of that time, not a run that was begun anew since. */
 	if (request->resume && survey->sessions && survey->first.started <= request->started)
 		return JOIN_SESSION;
 	if (survey->newest < request->started)

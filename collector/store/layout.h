@@ -1,5 +1,5 @@
 /*
- * layout.h: the store's records as C sees them; private to the store. Described byte by byte in collector/STORE.md.
+ * layout.h: the store's records as C structures; private to the store. collector/STORE.md describes them byte by byte.
  *
  * Keys are big-endian, so that LMDB's bytewise order is numeric order. Values are little-endian and are copied to and
  * from the structures below, which have no padding: a host of the other byte order is refused at compile time.
@@ -49,10 +49,11 @@ enum record_kind {
 #define RECORD_VERSION 1
 #define RECORD_HEADER 16
 
-/* Parts of a run in DB_RUN. Under run 0, which no run is, stand the counters of the whole store. */
+/* Parts of a run in DB_RUN. Under run 0, a number that no run has, stand the counters of the whole store. */
 enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RUN_COUNTERS = 4, RUN_CLIENT = 5 };
 
-/* What is kept per example, not per epoch (gold, and which examples were seen at all), is filed under this epoch. */
+/* Values that are kept per example, not per epoch (gold, and which examples were seen at all), have this epoch in their
+ * keys. */
 #define STORE_EPOCH_RUN UINT32_MAX
 
 #define STORE_PRESENCE                                                                                                 \
@@ -74,7 +75,7 @@ struct run_state_record {
 	uint64_t columns; /* every column ever logged */
 	uint64_t declared;
 	uint32_t sessions;
-	uint32_t reserved; /* was: chunks whose ids are one record */
+	uint32_t reserved; /* not used any more: chunks whose ids were one record */
 };
 
 struct run_identity_record { /* followed by name, group, config */
@@ -92,18 +93,18 @@ struct session_record {
 	uint8_t id[16];
 	uint64_t started, acknowledged, frontier, observations, replaced, refused;
 	uint32_t rank;
-	uint16_t live, asked; /* asked: SESSION_… of its `open` */
+	uint16_t live, asked; /* asked: the SESSION_… options of its `open` */
 	uint64_t content;     /* a hash of what its `open` said; 0: not known */
 };
 enum { SESSION_RESUME = 1, SESSION_OVERWRITE = 2 };
 
 struct epoch_record {
-	uint64_t log_begin, log_end; /* positions: those before log_begin are merged into every chunk */
+	uint64_t log_begin, log_end; /* positions: entries before log_begin are merged into every chunk */
 	uint64_t log_rows;           /* rows in the log that are not merged into their chunk yet */
 	uint64_t log_bytes;
 	uint64_t observations; /* in columns */
 	uint64_t columns;      /* logged in this epoch */
-	uint32_t folds;        /* finished ones */
+	uint32_t folds;        /* finished folds */
 	uint32_t reserved;
 };
 
@@ -142,7 +143,7 @@ struct presence_record { /* followed by ⌈rows / 64⌉ words, or uint16 rows; n
 };
 
 struct removal_record {
-	uint64_t to; /* positions below it; of a run: not used */
+	uint64_t to; /* entries at positions below it; not used for a run */
 };
 
 _Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_record) == 96 &&
@@ -165,7 +166,7 @@ column_is_float(unsigned column)
 	return column != STORE_CORRECT && column != STORE_PREDICTED && column != STORE_GOLD && column != STORE_SESSION;
 }
 
-/* Every observation has these, so they have no presence of their own. */
+/* Columns that every observation has, so they have no presence of their own. */
 static inline bool
 column_is_implied(unsigned column)
 {

@@ -1,12 +1,12 @@
 /*
  * merge.c: the winner rule.
  *
- * Within a session, arrival is sequence order (the writer takes sequence numbers without gaps), and the log keeps
- * arrival order; so between two observations only the order of their sessions has to be compared, and of the folded
- * ones only the session has to be kept. A fold may therefore happen at any time without changing the outcome
+ * Within a session the order of arrival is the order of sequence numbers (the writer takes these without gaps), and the
+ * log keeps the order of arrival. So for two observations only the order of their sessions has to be compared, and a
+ * folded observation need only keep its session. A fold may therefore happen at any time without changing the outcome
  * (for labels of one session that contradict each other see STORE.md).
  *
- * "As a whole": where the winner's batch lacks a column, the loser's value there goes too.
+ * An observation wins as a whole: if its batch lacks a column, the other's value of that column is dropped too.
  */
 #include "merge.h"
 
@@ -111,7 +111,7 @@ prepare(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
 	return 0;
 }
 
-/* Where the session is among those that met another, or belongs: they are in order. */
+/* The place of the session in the ordered list of those that met another, or where it belongs. */
 static uint32_t
 find_met(const struct merge_chunk *chunk, uint32_t session)
 {
@@ -128,7 +128,7 @@ find_met(const struct merge_chunk *chunk, uint32_t session)
 	return low;
 }
 
-/* The rows of a batch come one after another, so the session is nearly always the one before. */
+/* The rows of a batch come one after another, so the session is nearly always the last one counted. */
 static int
 count_met(struct merge_chunk *chunk, uint32_t session)
 {
@@ -140,7 +140,7 @@ count_met(struct merge_chunk *chunk, uint32_t session)
 		chunk->met[at].count++;
 		return 0;
 	}
-	if ((chunk->met_count & (chunk->met_count - 1)) == 0) { /* a power of two: the room is used */
+	if ((chunk->met_count & (chunk->met_count - 1)) == 0) { /* a power of two: the list is full */
 		size_t room = chunk->met_count ? 2 * (size_t)chunk->met_count : 1;
 		struct merge_met *more = realloc(chunk->met, room * sizeof(*more));
 
@@ -191,7 +191,7 @@ scatter_bits(const struct batch *batch, unsigned column, const struct merge_row 
 		uint64_t *word = (uint64_t *)rows[i].chunk->values[column] + rows[i].at / 64;
 		uint64_t bit = bits[rows[i].row / 8] >> (rows[i].row % 8) & 1;
 
-		/* No branch: nothing is as hard to foresee as whether a model is right. */
+		/* No branch: a processor cannot predict whether a model is right. */
 		*word = (*word & ~(UINT64_C(1) << (rows[i].at % 64))) | bit << (rows[i].at % 64);
 	}
 }
@@ -254,7 +254,7 @@ bit_mask(uint32_t at, uint32_t end)
 	return end - (at & ~63u) < 64 ? mask & ((UINT64_C(1) << (end % 64)) - 1) : mask;
 }
 
-/* Whether none of the places at … at + count − 1 is taken. */
+/* Are the places at … at + count − 1 all free? */
 static bool
 are_free(const uint64_t *words, uint32_t at, uint32_t count)
 {
@@ -272,7 +272,7 @@ set_bits(uint64_t *words, uint32_t at, uint32_t count)
 		words[at / 64] |= bit_mask(at, end);
 }
 
-/* Bits row … of `from`, to places at … at + count − 1. */
+/* Copies the bits of `from` from `row` on to places at … at + count − 1. */
 static void
 copy_bits(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t count)
 {

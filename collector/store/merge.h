@@ -1,6 +1,6 @@
 /*
- * merge.h: the winner rule, applied; private to the store. The one place where observations meet: snapshots (log over
- * columns) and folds use the same functions and therefore agree.
+ * merge.h: applies the winner rule; private to the store. Snapshots (which merge the log over columns) and folds use
+ * these same functions, and therefore agree.
  *
  * A chunk image holds a chunk's columns unpacked. Allocations stay with the image until merge_chunk_free().
  */
@@ -10,19 +10,20 @@
 #include "batch.h"
 
 struct merge_chunk {
-	uint64_t columns;                    /* columns in use; of the others nothing is valid */
-	uint64_t *present[STORE_COLUMN_MAX]; /* [STORE_GOLD_PROB]: where an observation is, whether or not gold_prob is
-	                                        in use */
+	uint64_t columns;                    /* columns in use; nothing of the others is valid */
+	uint64_t *present[STORE_COLUMN_MAX]; /* [STORE_GOLD_PROB]: the rows with an observation, whether or not
+	                                        gold_prob is in use */
 	void *values[STORE_COLUMN_MAX];      /* STORE_CHUNK elements, or (bits) STORE_CHUNK_WORDS words */
-	uint32_t rows;                       /* every present row is below it */
+	uint32_t rows;                       /* all present rows are below it */
 	uint32_t session;                    /* of all observations, while STORE_SESSION is not in use */
-	bool stored;                         /* set by store_chunk_load(), as is: */
-	uint64_t merged;                     /* the log's entries before this position are in it */
-	struct merge_met *met;               /* observations that met another, by the session of the second, in order */
-	uint32_t met_count, met_last;        /* the last is the one that was counted last */
+	bool stored;                         /* set by store_chunk_load(), like `merged` */
+	uint64_t merged;                     /* the log's entries before this position are merged into it */
+	struct merge_met *met;               /* numbers of observations that met another, by the session of the second,
+	                                      * in order */
+	uint32_t met_count, met_last;        /* index of the one that was counted last */
 	uint64_t returned;                   /* observations that met one of their own session */
-	bool changed;              /* set by store_merge_examples(), as are: */
-	uint64_t seen, relabelled; /* examples not seen before; labels that differed from the one known */
+	bool changed;                        /* set by store_merge_examples(), like `seen` and `relabelled` */
+	uint64_t seen, relabelled;           /* examples not seen before; labels that differed from the known one */
 };
 
 struct merge_met {
@@ -35,7 +36,7 @@ struct merge_met {
 int store_merge_clear(struct merge_chunk *chunk);
 /* The same, with STORE_SESSION in use. */
 int store_merge_reset(struct merge_chunk *chunk);
-/* Takes a column into use, with no row present; nothing happens if it is. */
+/* Takes a column into use, with no row present; does nothing if it is in use. */
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
 uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
@@ -48,17 +49,17 @@ struct merge_row {
 
 /*
  * Merges rows of one batch, in order, into images of one epoch: an observation takes an empty place, or replaces the
- * one there if its session's order is not lower (same session: the batch came later), as a whole. Only columns in
- * `wanted` are copied. What met another is counted in the image; `rows` is used as working space.
+ * one there as a whole, if its session's order is not lower (in the same session the batch came later). Only columns in
+ * `wanted` are copied. The image counts observations that met another; `rows` is used as working space.
  */
 int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
                      size_t count);
 
-/* The same for rows row … row + count − 1, whose places in one chunk follow one another from `at` on. */
+/* The same for rows row … row + count − 1, whose places in one chunk are at, at + 1, …. */
 int store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row first,
                         uint32_t count);
 
-/* Merges what is kept per example: that it was seen, and its gold label if the batch has one. Same order rule. */
+/* Merges the values kept per example: that it was seen, and its gold label if the batch has one. Same order rule. */
 int store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * overlay.c: the log as a snapshot sees it.
+ * overlay.c: sorts the log's rows by chunk for a snapshot.
  *
- * Each batch is checked once, and stays where LMDB has it. The rows of an epoch are then sorted by chunk with a
- * counting sort that keeps log order, so that a block finds its rows without looking at the others'. The tables reach
- * from the first chunk that the log touches to the last, not over all that were declared.
+ * Each batch is checked once, and stays in LMDB's memory. A counting sort that keeps log order then sorts the rows of
+ * an epoch by chunk, so that a block finds its rows directly. The tables reach from the first chunk that the log
+ * touches to the last, not over all declared examples.
  */
 #include "overlay.h"
 
@@ -36,7 +36,7 @@ chunk_of(const struct batch *batch, uint32_t row)
 	return store_batch_index(batch, row) / STORE_CHUNK;
 }
 
-/* Sets the part's range of chunks; answers the rows of its batches. */
+/* Sets the part's range of chunks; returns the number of rows of its batches. */
 static size_t
 find_range(const struct overlay *overlay, size_t first_batch, struct overlay_part *part)
 {

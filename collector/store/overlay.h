@@ -1,7 +1,7 @@
 /*
- * overlay.h: the log as a snapshot sees it, its rows sorted by chunk; private to the reading half. The batches stay in
- * the store, where the snapshot's transaction keeps them. Immutable after store_overlay_build(), so that cursors of
- * several threads may use it.
+ * overlay.h: a snapshot's view of the log, with rows sorted by chunk; private to the reading half. The batches stay in
+ * the store, where the snapshot's transaction keeps them valid. Immutable after store_overlay_build(), so that cursors
+ * of several threads may use it.
  */
 #ifndef STORE_OVERLAY_H
 #define STORE_OVERLAY_H
@@ -13,17 +13,17 @@ struct overlay_row {
 	uint32_t batch, row;
 };
 
-struct overlay_part { /* of one epoch that has something in the log */
+struct overlay_part { /* one epoch that has entries in the log */
 	uint32_t epoch;
 	uint32_t from;            /* the first chunk touched */
-	uint32_t chunks;          /* from there to the last one */
+	uint32_t chunks;          /* number of chunks from there to the last one touched */
 	size_t *first;            /* chunks + 1: rows of chunk from + c are first[c] … first[c + 1] − 1 */
 	struct overlay_row *rows; /* in log order within a chunk */
 };
 
 struct overlay {
-	struct batch *batches; /* their arrays are LMDB's */
-	uint64_t *positions;   /* of the batches, in their epoch's log */
+	struct batch *batches; /* their arrays point into LMDB's memory */
+	uint64_t *positions;   /* positions of the batches in their epoch's log */
 	size_t batch_count, batch_room;
 	struct overlay_part *parts; /* ascending epochs */
 	size_t part_count;
@@ -31,8 +31,8 @@ struct overlay {
 
 struct overlay_request {
 	uint32_t run, sessions;
-	uint64_t rows;                      /* of the run: indices are below */
-	const struct catalog_epoch *epochs; /* whose log is wanted, ascending */
+	uint64_t rows;                      /* examples of the run: indices are below this */
+	const struct catalog_epoch *epochs; /* epochs whose log is wanted, ascending */
 	size_t epoch_count;
 };
 
@@ -40,8 +40,8 @@ int store_overlay_build(const struct view *view, const struct overlay_request *r
                         struct portolan_error *error);
 void store_overlay_free(struct overlay *overlay);
 
-/* Merges what `part` holds of `chunk` from position `merged` on into the image, by the winner rule: `columns` of the
- * observations; or (0) what is kept per example. */
+/* Merges the rows that `part` has of `chunk`, from position `merged` on, into the image, by the winner rule: `columns`
+ * of the observations; or, if `columns` is 0, the values kept per example. */
 int store_overlay_apply(const struct overlay *overlay, const struct overlay_part *part, uint32_t chunk, uint64_t merged,
                         uint64_t columns, const uint32_t *order, struct merge_chunk *image);
 

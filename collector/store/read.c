@@ -1,9 +1,9 @@
 /*
- * read.c: opening a store for reading, its transactions, and what the records of its runs say.
+ * read.c: opens a store for reading, manages its transactions, and reads the records of its runs.
  *
- * A transaction lasts as long as one call, or as a snapshot. Meanwhile the collector may make the map larger than the
- * reader's, which is a large one to begin with: LMDB then answers MDB_MAP_RESIZED, and the new size is taken, unless a
- * transaction of this process is open.
+ * A transaction lasts as long as one call, or as a snapshot. Meanwhile the collector may make its map larger than the
+ * reader's, which is large from the beginning. LMDB then returns MDB_MAP_RESIZED, and the reader takes the new size,
+ * unless a transaction of this process is open.
  */
 #include "read.h"
 
@@ -83,7 +83,7 @@ store_read_finish(struct store *store, struct view *view)
 	view->txn = NULL;
 }
 
-/* LMDB begins a transaction of its own; ours has taken a larger map, if there was one. */
+/* LMDB begins a transaction of its own for the copy; beginning ours has taken a larger map, if there was one. */
 int
 store_copy(struct store *store, int fd, struct portolan_error *error)
 {
@@ -97,7 +97,7 @@ store_copy(struct store *store, int fd, struct portolan_error *error)
 	return rc ? store_environment_error(&store->environment, rc, "copying", error) : 0;
 }
 
-/* Damage is an answer: one run must not hide the others. */
+/* A damaged run is no failure here: it must not hide the others. */
 static int
 read_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
 {
@@ -232,7 +232,7 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 	return 0;
 }
 
-#define NEAR 3 /* edits at which a name is still worth suggesting */
+#define NEAR 3 /* most edits at which a name is suggested */
 
 static size_t
 edit_distance(const char *a, const char *b)

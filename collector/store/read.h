@@ -1,4 +1,5 @@
-/* read.h: inside the reading half: the store, its transactions, and what a snapshot and its cursors share. */
+/* read.h: structures of the reading half: the store, its transactions, and the state that a snapshot and its cursors
+ * share. */
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
@@ -8,7 +9,7 @@
 struct store {
 	struct environment environment;
 	pthread_mutex_t lock;  /* held while a transaction begins or ends */
-	unsigned transactions; /* open ones: the map cannot be changed meanwhile */
+	unsigned transactions; /* open transactions: the map cannot be changed meanwhile */
 };
 
 /* Begins a read transaction, taking a larger map if the collector made one; ends it (NULL accepted as its txn). */
@@ -18,14 +19,13 @@ void store_read_finish(struct store *store, struct view *view);
 /* The number of a run by its name; STORE_E_NO_RUN names the nearest. */
 int store_read_find(const struct view *view, const char *name, uint32_t *run, struct portolan_error *error);
 
-/* Adds what the log holds to the numbers of a run: see read_count.c for how exactly. */
+/* Adds the log's observations to the numbers of a run; read_count.c says how exact this is. */
 int store_count_waiting(const struct view *view, struct store_run_info *info, struct portolan_error *error);
 
 struct store_snapshot {
 	struct store *store;
 	struct store_run_info info;
-	uint64_t wanted,
-	        held; /* columns asked for; of these, the ones that any of the epochs has: only they are looked for */
+	uint64_t wanted, held; /* columns asked for; those of them that any of the epochs has: only these are read */
 	uint32_t *epochs;
 	size_t epoch_count;
 	uint64_t rows;      /* of the run */
@@ -49,7 +49,7 @@ store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
 	return left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK;
 }
 
-/* The place of a chunk of an epoch, or of what is kept per example. */
+/* The place of a chunk of an epoch, or of the values kept per example. */
 static inline struct chunk_place
 store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
 {
@@ -60,9 +60,9 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 	                            .sessions = snapshot->sessions};
 }
 
-/* A chunk of an epoch, in those of the columns wanted that are in `columns`, a mask, or (STORE_EPOCH_RUN) what is kept
- * per example; with what the log has of it. `image` is reset first. `lent` as store_chunk_load() has it: nothing goes
- * there where the log has rows of it. */
+/* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,
+ * or (STORE_EPOCH_RUN) the values kept per example. `image` is reset first. `lent` as in store_chunk_load(); it gets no
+ * column if the log has rows of the chunk. */
 int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, uint64_t columns,
                         struct merge_chunk *image, struct chunk_lent *lent, struct portolan_error *error);
 

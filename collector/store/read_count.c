@@ -1,9 +1,9 @@
 /*
- * read_count.c: how much of what waits in the log counts, for the list of runs.
+ * read_count.c: counts the observations in the log, for the list of runs.
  *
- * What comes twice in an epoch counts once, which folding finds out. Until then it is counted here, from the indices in
- * the log; but a list must not take long, so only as much of the log is read as BUDGET allows. Of the rest, and of
- * patches to epochs that are folded, the greatest number that is possible is taken: no more than every example once.
+ * An example that comes twice in an epoch counts once. Folds find such examples; before a fold they are found here,
+ * from the indices in the log. But a list of runs must not take long, so only as much of the log is read as BUDGET
+ * allows. For the rest, and for patches to folded epochs, the largest possible number is taken: every example once.
  */
 #include "batch.h"
 #include "read.h"
@@ -16,10 +16,10 @@ struct tally {
 	const struct view *view;
 	uint32_t run, sessions;
 	uint64_t rows;
-	uint64_t *epoch, *ever; /* bitmaps over the rows; NULL: too many */
+	uint64_t *epoch, *ever; /* bitmaps over the rows; NULL: they would be too large */
 	uint64_t seen;          /* bits set in `ever` */
 	size_t spent;
-	bool all; /* everything was read so far */
+	bool all; /* the whole log was read so far */
 };
 
 static size_t
@@ -28,7 +28,7 @@ bitmap_bytes(const struct tally *tally)
 	return (tally->rows + 63) / 64 * 8;
 }
 
-/* The different examples in the log of one epoch. */
+/* Counts the different examples in the log of one epoch. */
 static int
 count_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *record, uint64_t *different,
             struct portolan_error *error)
@@ -71,7 +71,7 @@ add_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *record
 		tally->spent += cost;
 		waiting = 0;
 		rc = count_epoch(tally, epoch, record, &waiting, error);
-		/* A fold that stopped on the way has merged some of these rows already. */
+		/* A fold that stopped on the way has already merged some of these rows. */
 		waiting = waiting < record->log_rows ? waiting : record->log_rows;
 	} else if (record->log_rows) {
 		tally->all = false;

@@ -1,8 +1,8 @@
 /*
- * read_cursor.c: blocks of values and ids.
+ * read_cursor.c: reads blocks of values and ids.
  *
- * A column that is complete is read where the store has it, once its checksum was compared. Others are unpacked into
- * the cursor's own memory, and what the log has is merged into them.
+ * A complete column is read in place in the store, after its checksum was compared. Others are unpacked into the
+ * cursor's own memory, and the log's rows are merged into them.
  */
 #include "ids.h"
 #include "read.h"
@@ -11,7 +11,7 @@
 
 struct store_cursor {
 	struct store_snapshot *snapshot;
-	struct merge_chunk *images; /* per epoch of a block, as is: */
+	struct merge_chunk *images; /* by epoch of a block, and so is */
 	struct chunk_lent *lent;
 	struct merge_chunk examples;
 	struct store_values *values;
@@ -80,7 +80,7 @@ expose(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned 
 	return (struct store_values){.values = values, .present = present, .complete = every == UINT64_MAX};
 }
 
-/* Of the epochs from `from` on. */
+/* Reads the epochs from `from` on. */
 static int
 read_block(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t columns, struct store_block *block,
            struct portolan_error *error)
@@ -145,8 +145,8 @@ store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block
 	return store_cursor_epochs(cursor, index, 0, cursor->snapshot->epoch_count, UINT64_MAX, block, error);
 }
 
-/* Takes what a segment has of the `most` rows still wanted, as rows from, from + 1, …; answers how many, 0: out of
- * memory. */
+/* Copies the ids that a segment has of the `most` rows still wanted, to rows from, from + 1, …. Returns how many; 0:
+ * out of memory. */
 static uint32_t
 add_segment(struct store_cursor *cursor, const struct ids_segment *segment, uint32_t from, uint32_t most)
 {

@@ -1,16 +1,16 @@
 /*
- * read_snapshot.c: fixing what a reader sees.
+ * read_snapshot.c: opens snapshots.
  *
  * A snapshot holds a read transaction of LMDB until it is closed, so nothing that it shows can change. Its cursors, in
- * any number of threads, share that transaction and take turns at looking records up; what is found stays in place, and
- * is checked and unpacked without the lock. The price: pages that were freed meanwhile are not used again, so the file
+ * any number of threads, share that transaction and take turns at looking records up. A record stays in place, so it is
+ * checked and unpacked without the lock. The price: pages that were freed meanwhile are not used again, so the file
  * grows while a snapshot stays open.
  */
 #include "read.h"
 
 #include <stdlib.h>
 
-/* The next part of the log from *at on that has rows of a chunk: of one epoch, or (STORE_EPOCH_RUN) of any. */
+/* Finds the next part of the log, from *at on, that has rows of a chunk: of one epoch, or (STORE_EPOCH_RUN) of any. */
 static const struct overlay_part *
 next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, size_t *at)
 {
@@ -44,8 +44,8 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 	if (!rc)
 		rc = store_chunk_load(&snapshot->view, &place, stored, image, lent, error);
 	for (at = 0; !rc && (part = next_part(snapshot, epoch, chunk, &at));) {
-		/* Each epoch's log was merged into what is kept per example together with the same chunk of the epoch,
-		 * up to the same position. */
+		/* A fold merges an epoch's log into the values kept per example together with the same chunk of the
+		 * epoch, so both are merged up to the same position. */
 		const struct chunk_place of_epoch = store_snapshot_place(snapshot, part->epoch, chunk);
 		uint64_t merged = image->merged;
 
@@ -60,7 +60,7 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 	return rc;
 }
 
-/* Declared examples are counted when they are folded: adds those that only the log has. */
+/* A fold counts the declared examples that were seen; this adds those that only the log has. */
 static int
 count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error)
 {
@@ -78,7 +78,7 @@ count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error
 	return rc;
 }
 
-/* A run may declare many more examples than it observes. */
+/* Lists the chunks with observations, as a run may declare many more examples than it observes. */
 static int
 find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 {
@@ -145,7 +145,7 @@ read_run(struct store_snapshot *snapshot, const char *run, struct portolan_error
 	return 0;
 }
 
-/* The epochs in range, and what the log holds of them: of all, where labels, or which examples were seen, are wanted.
+/* Lists the epochs in range and their logs; the logs of all epochs if labels, or which examples were seen, are wanted.
  */
 static int
 read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options, struct portolan_error *error)

@@ -1,12 +1,12 @@
 /*
- * record.c: framing and keys.
+ * record.c: the frame of records, and keys.
  *
- * Every value is checked before anything in it is believed: LMDB guards its own pages, but neither a failing disk nor a
- * stray write is its concern. The header is part of what is checked, through the seed.
+ * Every record is checked before its values are used: LMDB detects neither a failing disk nor a stray write. The
+ * checksum's seed covers the header too.
  */
 #include "record.h"
 
-#ifdef WITH_XXHASH_DISPATCH /* the library chooses by the processor: several times the speed */
+#ifdef WITH_XXHASH_DISPATCH /* the library chooses the code for the processor, which is several times as fast */
 #include <xxh_x86dispatch.h>
 #else
 #define XXH_INLINE_ALL

@@ -9,14 +9,14 @@
 
 #include "layout.h"
 
-#define KEY_MAX 256 /* the longest key is the name of a run */
+#define KEY_MAX 256 /* the longest key is a run's name */
 
 struct store_key {
 	uint8_t data[KEY_MAX];
 	size_t size;
 };
 
-/* Each appends to the key and returns it, big-endian. */
+/* Each appends a big-endian number to the key and returns the key. */
 struct store_key store_key_u32(uint32_t run);
 struct store_key store_key_u32_u32(uint32_t run, uint32_t second);
 void store_key_add_u8(struct store_key *key, uint8_t value);
@@ -27,10 +27,10 @@ void store_key_add_bytes(struct store_key *key, const void *data, size_t size);
 uint32_t store_key_read_u32(const void *key);
 uint64_t store_key_read_u64(const void *key);
 
-/* Writes the header in front of a body that is complete; `length` counts header and body. */
+/* Writes the header before a complete body; `length` counts header and body. */
 void store_record_seal(void *record, enum record_kind kind, size_t length);
 
-/* True if the record is whole; *body and *size are then what follows the header. Nothing is assumed of alignment. */
+/* Is the record whole? Then *body and *size are the part after the header. The record need not be aligned. */
 bool store_record_open(const void *record, size_t length, enum record_kind kind, const uint8_t **body, size_t *size);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * rows.c: the rows of a batch that can be stored.
+ * rows.c: finds the rows of a batch that can be stored.
  *
- * Nearly always that is all of them. So each column is first checked as a whole, in loops without a branch that the
- * compiler turns into vector instructions; only when something is found is it looked for row by row.
+ * Nearly always these are all rows. So each column is first checked as a whole, in loops without a branch that the
+ * compiler turns into vector instructions. Only if a column has a bad value, its rows are checked one by one.
  */
 #include "rows.h"
 
@@ -53,7 +53,7 @@ are_classes(const uint8_t *data, uint32_t rows)
 	return all >> 31 == 0;
 }
 
-/* Of one column, `rows` values from `data` on. */
+/* Checks one column: `rows` values from `data` on. */
 static bool
 are_good(unsigned column, const uint8_t *data, uint32_t rows)
 {
@@ -64,7 +64,7 @@ are_good(unsigned column, const uint8_t *data, uint32_t rows)
 	return !column_is_float(column) || are_numbers(data, rows);
 }
 
-/* Why a row with a bad value in this column cannot be stored. */
+/* The reason to refuse a row with a bad value in this column. */
 static enum store_refusal
 refusal_of(unsigned column)
 {
@@ -73,7 +73,8 @@ refusal_of(unsigned column)
 	return column == STORE_PREDICTED || column == STORE_GOLD ? STORE_REFUSED_CLASS : STORE_REFUSED_NAN;
 }
 
-/* Sets kept[] to the rows without a bad value, and counts the others by their first one; *all: there are none. */
+/* Sets kept[] to the rows without a bad value, and counts the other rows by their first bad value; *all: there are no
+ * others. */
 static uint32_t
 check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all, uint64_t *refused)
 {
@@ -97,7 +98,7 @@ check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept
 	return bad ? good : rows;
 }
 
-/* Declared ids are their own indices: all of a batch at once. False: one is not below the number declared. */
+/* Declared ids are the indices: takes all of a batch at once. False: an id is not below the declared number. */
 static bool
 copy_declared(const struct store_append *append, uint64_t declared, uint32_t *index)
 {
@@ -180,7 +181,7 @@ store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_
 {
 	if (count == rows) {
 		memcpy(to, from, column_bytes(column, rows));
-		if (column_is_bits(column) && rows % 8) /* the last byte may hold more than was meant */
+		if (column_is_bits(column) && rows % 8) /* the last byte may have bits beyond the rows */
 			to[rows / 8] &= (uint8_t)((1u << (rows % 8)) - 1);
 		return;
 	}

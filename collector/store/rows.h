@@ -1,5 +1,5 @@
 /*
- * rows.h: which rows of a client's batch are stored, and where they belong; private to the writing half.
+ * rows.h: finds which rows of a client's batch are stored, and their indices; private to the writing half.
  */
 #ifndef STORE_ROWS_H
 #define STORE_ROWS_H
@@ -14,7 +14,7 @@ struct append_columns { /* a batch's columns, found by their names */
 	bool user_new;
 };
 
-/* An integer id of the batch. */
+/* One integer id of the batch. */
 static inline uint64_t
 store_append_integer(const struct store_append *append, uint32_t row)
 {
@@ -23,13 +23,13 @@ store_append_integer(const struct store_append *append, uint32_t row)
 	return append->id_size == 4 ? load_u32(ids + 4 * (size_t)row) : load_u64(ids + 8 * (size_t)row);
 }
 
-/* Sets writer->index to the indices of the *count rows that stay, giving new ids theirs, and, unless all rows stay,
- * writer->kept to their numbers. Adds the others to refused[], by reason. */
+/* Sets writer->index to the indices of the *count rows to store, giving new ids an index. Unless these are all rows,
+ * sets writer->kept to their numbers. Counts the other rows in refused[], by reason. */
 int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                       const struct store_append *append, const struct append_columns *columns, uint32_t *count,
                       uint64_t refused[STORE_REFUSALS], struct portolan_error *error);
 
-/* Copies a column's rows that stay; `kept` is looked at only if count < rows. */
+/* Copies a column's rows that are stored; `kept` is used only if count < rows. */
 void store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count,
                      uint32_t rows);
 

@@ -1,7 +1,7 @@
 /*
- * short_file.c: LMDB reads through a map of the file. Where the file is shorter than what it is to hold (a copy that
- * was broken off, a file system that lost its end), or the disk does not answer, reading is a SIGBUS. Its size cannot
- * tell beforehand: pages at the end that are free may never have been written.
+ * short_file.c: LMDB reads through a map of the file. If the file is shorter than its data (a copy that was broken off,
+ * a file system that lost its end), or the disk does not answer, reading is a SIGBUS. The file's size does not show
+ * this beforehand: free pages at the end may never have been written.
  */
 #include <portolan/store.h>
 
@@ -35,7 +35,7 @@ on_bus_error(int number, siginfo_t *info, void *context)
 	}
 	if (take_other && take_other(info->si_addr, &path))
 		return;
-	while (atomic_flag_test_and_set(&said)) /* another thread says it, and ends the process */
+	while (atomic_flag_test_and_set(&said)) /* another thread prints the message, and ends the process */
 		pause();
 	say(program_invocation_short_name);
 	if (path) {

@@ -1,9 +1,9 @@
 /*
  * verify.c: reads every record of a run and compares it with its checksum.
  *
- * A walk through the databases as they lie, which asks for nothing but whole records: so it goes on after damage, and
- * finds it also where no reader looks. Each piece of the walk is a transaction of its own, begun again behind the last
- * key: a long one would keep the collector from using freed pages again.
+ * It walks through the databases, and needs nothing but whole records. So it continues after damage, and finds damage
+ * in records that no reader uses. Each piece of the walk is a transaction of its own, which begins after the last key:
+ * a long transaction would keep the collector from using freed pages again.
  */
 #include "ids.h"
 #include "read.h"
@@ -12,7 +12,7 @@
 
 #define PIECE_BYTES ((size_t)32 << 20)
 #define PIECE_RECORDS 4096
-#define MISSING_MAX 100 /* a damaged number of sessions may be any: so many that are missing say enough */
+#define MISSING_MAX 100 /* a damaged number of sessions may be any number: the check then stops */
 
 struct verify {
 	struct store *store;
@@ -24,7 +24,7 @@ struct verify {
 	uint64_t chunks;
 };
 
-/* `fault`: what is wrong with it, or "". */
+/* Reports a damaged record. `fault`: what is wrong with it, or "". */
 static void
 report(const struct verify *verify, const struct view *view, enum store_db db, const void *key, size_t size,
        const char *fault)
@@ -36,8 +36,8 @@ report(const struct verify *verify, const struct view *view, enum store_db db, c
 	verify->options->damaged(verify->options->context, line);
 }
 
-/* Whether a record is of the kind that belongs under its key, and whole. What this version does not know may be of any
- * kind. */
+/* Is the record whole, and of the kind that belongs under its key? Under keys that this version does not know, any kind
+ * is right. */
 static bool
 is_sound(enum store_db db, const MDB_val *key, const MDB_val *value)
 {
@@ -78,8 +78,8 @@ show_progress(const struct verify *verify, const MDB_val *key)
 	                          verify->epoch_count * verify->chunks + 1);
 }
 
-/* One transaction's worth of the records under a prefix, from `at` on (behind it, if `after`); *more: the walk did not
- * come to its end. */
+/* Checks one transaction's worth of the records under a prefix, from `at` on (after it, if `after`); *more: records are
+ * left. */
 static int
 verify_piece(struct verify *verify, enum store_db db, size_t prefix, struct store_key *at, bool after, bool *more,
              struct portolan_error *error)
@@ -112,7 +112,7 @@ verify_piece(struct verify *verify, enum store_db db, size_t prefix, struct stor
 	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
-/* Damage that LMDB itself notices ends the walk of one database only. */
+/* Damage that LMDB notices itself ends the walk through this database only. */
 static int
 verify_database(struct verify *verify, enum store_db db, struct store_key at, struct portolan_error *error)
 {
@@ -128,7 +128,7 @@ verify_database(struct verify *verify, enum store_db db, struct store_key at, st
 	return rc && rc != STORE_E_CORRUPT ? error_set(error, rc, "%s", what.message) : 0;
 }
 
-/* Every session must be there, and be found by its id. */
+/* Every session must exist, and be found by its id. */
 static int
 verify_session_ids(struct verify *verify, const struct view *view, uint32_t sessions, struct portolan_error *error)
 {
@@ -145,7 +145,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 			missing++;
 		}
 		if (rc)
-			continue; /* reported, here or by the walk */
+			continue; /* this damage is reported here or by the walk */
 		store_key_add_bytes(&id, session.id, sizeof(session.id));
 		store_key_add_u32(&id, verify->run);
 		rc = store_view_read(view, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number), error);
@@ -156,7 +156,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 	return 0;
 }
 
-/* A presence that is gone altogether takes its chunk with it, and no checksum tells: the epoch's count does. */
+/* If a presence is missing, its chunk is lost, and no checksum shows it; the epoch's number of observations does. */
 static int
 verify_count(struct verify *verify, const struct view *view, const struct catalog_epoch *epoch,
              struct portolan_error *error)
@@ -185,7 +185,7 @@ verify_count(struct verify *verify, const struct view *view, const struct catalo
 	return 0;
 }
 
-/* What records say of others, as far as they can be read. */
+/* Compares the records with each other, as far as they can be read. */
 static int
 verify_counts(struct verify *verify, struct portolan_error *error)
 {

@@ -1,9 +1,9 @@
 /*
  * view.c: typed reads in one transaction.
  *
- * A record found stays where it is while its transaction lasts, so a lock is only held for the look-up. It is checked
- * before anything in it is believed. One of fixed size may be shorter or longer than this program's: a field that an
- * earlier version did not write is 0, one of a later version is not looked at.
+ * A record stays in place while its transaction lasts, so a lock is held only for the look-up. It is checked before its
+ * values are used. A record of fixed size may be shorter or longer than this program's: a field that an earlier version
+ * did not write is 0, and fields of a later version are ignored.
  */
 #include "chunk.h"
 
@@ -12,7 +12,8 @@ struct oldest {
 	unsigned long long transaction;
 };
 
-/* A line of LMDB's table: process, thread, transaction; others are its header, or of readers that hold none. */
+/* Reads a line of LMDB's table: process, thread, transaction. Other lines are its header, or readers without a
+ * transaction. */
 static int
 look_at_reader(const char *line, void *context)
 {
@@ -24,8 +25,8 @@ look_at_reader(const char *line, void *context)
 	return 0;
 }
 
-/* LMDB lists the pages that a transaction freed under its number, in a database of its own, the first: how many, then
- * which. It takes none that were freed by the oldest transaction that is still read, or later. */
+/* LMDB's first database lists the pages that each transaction freed, under its number: how many, then which. LMDB does
+ * not reuse pages freed by the oldest transaction that is still read, or by later ones. */
 void
 store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader)
 {
@@ -76,7 +77,7 @@ leave(const struct view *view)
 		pthread_mutex_unlock(view->shared);
 }
 
-/* The run's name; its number where that cannot be read. */
+/* The run's name, or its number if the name cannot be read. */
 static void
 print_run(const struct view *view, uint32_t run, char *text, size_t room)
 {
@@ -87,12 +88,12 @@ print_run(const struct view *view, uint32_t run, char *text, size_t room)
 		snprintf(text, room, "run '%.*s'", (int)identity.name_size, texts);
 	else
 		snprintf(text, room, "run number %u", run);
-	for (; *text; text++) /* a name may be damaged as well */
+	for (; *text; text++) /* the name may be damaged too */
 		if ((unsigned char)*text < 0x20 || *text == 0x7f)
 			*text = '?';
 }
 
-/* What a record of a run is, by its key, the rest of which is zeros. */
+/* Describes a run's record by its key, which is padded with zeros. */
 static void
 print_record(enum store_db db, const uint8_t *key, char *text, size_t room)
 {
@@ -158,7 +159,7 @@ store_view_corrupt(const struct view *view, enum store_db db, const void *key, s
 {
 	char what[STORE_DESCRIPTION];
 
-	if (!error) /* nobody is told; and print_run() looks up a record by itself */
+	if (!error) /* no caller needs a message; and print_run() looks up a record itself */
 		return STORE_E_CORRUPT;
 	store_view_describe(view, db, key, size, what, sizeof(what));
 	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; restore it from a backup",

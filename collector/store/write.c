@@ -1,9 +1,9 @@
 /*
  * write.c: the writer and its one pending transaction.
  *
- * The first change begins the transaction, commit ends it. All state lives in it, so an abort needs no undo. After a
- * failed commit LMDB may refuse all further work (its meta page is in doubt), so abort then closes the environment and
- * the next transaction opens it again; the lock on the store is held throughout.
+ * The first change begins the transaction, a commit ends it. All state is in the transaction, so an abort needs no
+ * undo. After a failed commit LMDB may refuse all further work (its meta page is in doubt). So the abort then closes
+ * the environment, and the next transaction opens it again; the store's lock is held throughout.
  */
 #include "writer.h"
 
@@ -73,7 +73,7 @@ store_writer_id(const struct store_writer *writer)
 	return writer->id;
 }
 
-/* A reader that was killed leaves its slot in LMDB's table, and no page freed since then is used again. */
+/* A killed reader leaves its slot in LMDB's table, and would keep freed pages from being used again. */
 static void
 free_slots_of_dead_readers(struct store_writer *writer)
 {
@@ -133,7 +133,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 	return 0;
 }
 
-/* What is written to a file without a name is gone when it is closed. */
+/* A file without a name is lost when it is closed. */
 static bool
 is_removed(const struct store_writer *writer)
 {

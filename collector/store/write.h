@@ -1,15 +1,15 @@
 /*
- * write.h: the writing half of the store, for the collector alone (the reading half is include/portolan/store.h).
+ * write.h: the writing half of the store, for the collector only (the reading half is include/portolan/store.h).
  *
- * One store_writer holds portoland.lock, so there is one per store. Not thread-safe: it belongs to the event loop.
+ * A store_writer holds portoland.lock, so there is one per store. Not thread-safe: it belongs to the storer.
  *
  * Transactions: changes gather in one pending LMDB transaction, begun by the first change; store_writer_commit()
  * writes and syncs it. Nothing may be acknowledged before that. When any call fails with STORE_E_FULL, STORE_E_SYSTEM,
- * STORE_E_MEMORY or STORE_E_CORRUPT the pending transaction is lost: call store_writer_abort(), after which every
- * number this header hands out (acknowledged sequences, rows, counters) is again what the last commit left; runs and
- * sessions created since then are gone. Other codes are conditions of the one call and leave the transaction intact.
- * A commit that failed may have reached the disk all the same (its last write did, and the answer was an error). So
- * after a failure the store may know more than was acknowledged; frames repeated for that reason change nothing.
+ * STORE_E_MEMORY or STORE_E_CORRUPT the pending transaction is lost: call store_writer_abort(), after which all numbers
+ * of this header (acknowledged sequence numbers, rows, counters) are again those of the last commit, and runs and
+ * sessions created since then are gone. Other codes concern the one call and leave the transaction intact. A commit
+ * that failed may still have reached the disk (its last write did, although the call failed). So after a failure the
+ * store may have more than was acknowledged; repeated frames then change nothing.
  */
 #ifndef STORE_WRITE_H
 #define STORE_WRITE_H
@@ -18,20 +18,23 @@
 
 struct store_writer;
 
-/* Creates directory and store when there are none. STORE_E_LOCKED names the process that serves it; STORE_E_NEWER;
- * network file systems are refused (STORE_E_SYSTEM). */
+/* Opens the store; creates directory and store if there are none. STORE_E_LOCKED names the process that serves it;
+ * STORE_E_NEWER; network file systems are refused (STORE_E_SYSTEM). */
 int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
-void store_writer_close(struct store_writer *writer); /* drops what is pending; NULL accepted */
+void store_writer_close(struct store_writer *writer); /* drops the pending transaction; NULL accepted */
 
 /* 16 random bytes, made with the store; a copy of it keeps them. Valid until the writer is closed. */
 const uint8_t *store_writer_id(const struct store_writer *writer);
 
-/* Nothing pending: 0 at once. STORE_E_NO_STORE: its file was removed meanwhile, so nothing can be kept any more. */
+/* Commits; 0 at once if nothing is pending. STORE_E_NO_STORE: the store's file was removed meanwhile, so nothing can be
+ * stored any more. */
 int store_writer_commit(struct store_writer *writer, struct portolan_error *error);
 void store_writer_abort(struct store_writer *writer);
-/* STORE_E_NO_STORE: the store's file or its lock was removed meanwhile, so that it must be written to no longer. */
+/* STORE_E_NO_STORE: the store's file or its lock was removed meanwhile, so the store must not be written to any
+ * more. */
 int store_writer_check(const struct store_writer *writer, struct portolan_error *error);
-/* To be called now and then: true, once for each, if a reader holds back more than `bytes` (store_long_reader()). */
+/* Call it regularly: returns true, once for each such reader, if a reader holds back more than `bytes`
+ * (store_long_reader()). */
 bool store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct store_long_reader *reader);
 size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
 
@@ -47,32 +50,32 @@ struct store_run_request {
 	enum portolan_mode mode;
 	uint64_t examples; /* 0: not declared */
 	bool resume, overwrite;
-	bool whole;       /* the run is made, but not to be found until store_writer_publish() */
-	bool late;        /* begun earlier, out of reach: takes the place that `started` gives it */
-	uint64_t started; /* of the session that asks, ns since 1970 */
+	bool whole;       /* the run is made, but has no name until store_writer_publish() */
+	bool late;        /* recorded before, without the collector: `started` gives its place */
+	uint64_t started; /* start of the session that asks, ns since 1970 */
 	uint32_t rank;    /* its rank in the group */
-	bool live;        /* somebody records into the run of this name */
+	bool live;        /* a session records into the run of this name */
 };
 
 /*
  * Finds or creates the run a session asks for. In this order: a run that does not exist is created; a run of the same
- * launch is joined; `resume` continues the one there is (both: STORE_E_DIFFERS when mode or declared examples are not
- * the same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS.
- * Of the same launch is a session that gives the run's non-empty group and a rank that has no session in the run. One
- * whose rank is there removes the run with `overwrite` only if it is not `live` (else STORE_E_EXISTS). For a late
- * session, see WIRE.md: a run that was created by a later session with `resume` is joined as well; and `overwrite`
- * removes only what began earlier. *run is the run's number in this store.
+ * launch is joined; `resume` continues the existing run (both: STORE_E_DIFFERS if mode or declared examples are not the
+ * same); `overwrite` removes it and creates it anew; else STORE_E_EXISTS. A session is of the same launch if it gives
+ * the run's group, which is not empty, and a rank that has no session in the run. If the run has a session of its rank,
+ * `overwrite` removes the run only if it is not `live` (else STORE_E_EXISTS). For late sessions see WIRE.md: they also
+ * join a run that a later session created with `resume`, and `overwrite` removes only a run that began earlier. *run is
+ * the run's number in this store.
  */
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);
 
-/* Gives a run that was asked for as `whole` its name, in place of the run that has it if its session asked for
- * `overwrite` (else STORE_E_EXISTS). Not for such a run: changes nothing. */
+/* Gives a `whole` run its name. If another run has this name, it is removed if the session asked for `overwrite` (else
+ * STORE_E_EXISTS). Changes nothing if the run has its name. */
 int store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_error *error);
-/* Removes such a run, if it has no name yet. Those that are left over go by themselves when the store is opened. */
+/* Removes a `whole` run that has no name yet. Opening the store removes those that are left over. */
 int store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error);
 
-/* STORE_E_NO_RUN. The run's name is free at once; its records go as store_writer_collect() gets to them. */
+/* STORE_E_NO_RUN. Frees the run's name at once; store_writer_collect() deletes its records later. */
 int store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error);
 
 struct store_session_info {
@@ -82,27 +85,27 @@ struct store_session_info {
 	uint64_t acknowledged; /* highest sequence number stored; 0: none */
 	uint64_t frontier;     /* epochs below it are ended for this session */
 	bool live;             /* as last recorded by store_writer_session_live() */
-	uint64_t content;      /* as it was registered; 0: not known */
+	uint64_t content;      /* the hash given when it was registered; 0: not known */
 	uint64_t observations, refused;
-	uint64_t replaced; /* its observations that came to a place already taken, whichever stayed; counted by folds */
+	uint64_t replaced; /* its observations that met another one, whichever stayed; counted by folds */
 };
 
-/* When a session of `run` began that comes now and says that it did at *started: after all that are there already, if
- * it resumes, whatever the clocks say. */
+/* Corrects *started, the start that a new session of `run` with `resume` names: it becomes later than the starts of all
+ * sessions of the run. */
 int store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error);
 struct store_session_request {
 	uint8_t id[16];
 	uint64_t started; /* ns since 1970 */
 	uint32_t rank;
-	bool resume, overwrite; /* what its `open` asked for */
-	uint64_t after;         /* how far it was acknowledged before it came here */
-	uint64_t content;       /* a hash of what its `open` said, by which a later one is compared with it */
+	bool resume, overwrite; /* options of its `open` */
+	uint64_t after;         /* the last number that was acknowledged before */
+	uint64_t content;       /* a hash of its `open`, to be compared with that of a later one */
 };
 
-/* Registers a session in `run`, or finds the one with that id there, as it is; *session is its number in the run. */
+/* Registers a session in `run`, or finds the one with this id there unchanged; *session is its number in the run. */
 int store_writer_session(struct store_writer *writer, uint32_t run, const struct store_session_request *request,
                          uint32_t *session, struct portolan_error *error);
-/* Looks `id` up in all runs, so that a session goes on after a restart; STORE_E_NO_RUN: not known. */
+/* Looks `id` up in all runs, so that a session can continue after a restart; STORE_E_NO_RUN: not known. */
 int store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                               struct portolan_error *error);
 int store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_t session,
@@ -113,10 +116,10 @@ int store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_
 int store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_run_info *info,
                           struct portolan_error *error);
 struct store_each {
-	/* With the number of its sessions. A non-zero answer ends the walk and is returned. */
+	/* Gets each run with the number of its sessions. A non-zero result ends the walk and is returned. */
 	int (*run)(void *context, uint32_t run, uint32_t sessions, struct portolan_error *error);
-	/* A run that cannot be read, or for which run() has answered STORE_E_CORRUPT, `what` being its message; the
-	 * number is 0 where that is damaged itself. NULL: such a run ends the walk. */
+	/* Gets each run that cannot be read, or for which run() returned STORE_E_CORRUPT, with the error's message
+	 * `what`; the number is 0 if it is damaged itself. NULL: such a run ends the walk. */
 	void (*damaged)(void *context, const char *name, uint32_t run, const char *what);
 	void *context;
 };
@@ -146,29 +149,28 @@ struct store_append {
 
 /*
  * Appends a batch to the log of `run`, giving new ids their index. The sequence number must be acknowledged + 1
- * (asserted: the caller sorts out gaps); it is used up by this call, also when rows are refused. One that is
- * acknowledged already changes nothing.
- * gold_prob and correct are required. *refused counts rows left out (an id beyond the declared examples, a class below
- * 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind, or columns are missing,
- * given twice, of another type or too many: all rows are left out. STORE_E_IDS: its new ids find no room
- * (store_writer_limit_ids()); nothing is used up then.
+ * (asserted: the caller sorts out gaps); this call uses it up, even if rows are refused. A batch that is acknowledged
+ * already changes nothing. gold_prob and correct are required. *refused counts rows left out (an id beyond the declared
+ * examples, a class below 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind,
+ * or columns are missing, given twice, of another type or too many; all rows are left out. STORE_E_IDS: there is no
+ * room for its new ids (store_writer_limit_ids()); the sequence number is not used up then.
  */
 int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                         uint32_t *refused, struct portolan_error *error);
 
-/* How much memory ids that are not declared may take, of all runs together; 0, as at first: any amount. */
+/* Limits the memory for ids that are not declared, of all runs together; 0, the default: no limit. */
 void store_writer_limit_ids(struct store_writer *writer, size_t bytes);
 
-/* Records that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none to use up).
+/* Stores that `session` has ended every epoch below `frontier`, and uses up the sequence number (0: none).
  */
 int store_writer_end_epoch(struct store_writer *writer, uint32_t run, uint32_t session, uint64_t sequence,
                            uint64_t frontier, struct portolan_error *error);
 
-/* Adds to the counters of a run, or (0) of the store. Refused observations are counted by store_writer_append(), for
- * both; everything else is the caller's to count. */
+/* Adds to the counters of a run, or (0) of the store. store_writer_append() counts refused observations for both; the
+ * caller counts everything else. */
 int store_writer_count(struct store_writer *writer, uint32_t run, const struct store_counters *more,
                        struct portolan_error *error);
-/* Puts what a client has told of itself (if `told`), and when it closed. */
+/* Stores the counts that a client has sent (if `told`), and when it closed. */
 int store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_client *client,
                         struct portolan_error *error);
 void store_counters_add(struct store_counters *counters, const struct store_counters *more);
@@ -177,7 +179,7 @@ void store_latency_add(struct store_latency *latency, uint64_t microseconds);
 struct store_log_epoch {
 	uint32_t epoch;
 	uint64_t rows, bytes; /* in the log, not yet folded */
-	uint64_t folded;      /* observations the epoch already has as columns; 0: never folded */
+	uint64_t folded;      /* observations that the epoch has in columns; 0: never folded */
 };
 
 /* The first epoch of `run` from `from` on, and below `to`, that has something in the log; rows 0: there is none. */
@@ -185,19 +187,19 @@ int store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t fr
                           struct store_log_epoch *epoch, struct portolan_error *error);
 
 /*
- * Folding: what the log holds of one epoch becomes columns, merged with what was folded before by the winner rule,
- * in chunks that change only where the log touches them. Done in steps of some milliseconds, so that the event loop can
- * serve between them; each step commits by itself (and with it whatever is pending). Readers see the same before and
- * after each step: a chunk says up to which log entry it is merged. So a fold may be given up anywhere and begun anew.
- * Entries appended meanwhile stay for the next fold. `memory` bounds the columns built at a time, with what is noted
- * of the log, of the run's sessions and its chunks, but for one chunk; a larger epoch takes several passes over its
- * log. One fold at a time per writer. After a failed step, or store_writer_abort(), free the fold; begin again later.
+ * Folding merges the log of one epoch into its columns by the winner rule; only chunks that the log touches change. It
+ * works in steps of some milliseconds, so that batches can be stored between them; each step commits (with all that is
+ * pending). Readers see the same before and after each step: a chunk says up to which log entry it is merged. So a fold
+ * may stop anywhere and begin anew. Entries appended meanwhile stay for the next fold. `memory` bounds the columns
+ * built at a time, with the fold's notes on the log, the sessions and the chunks; at least one chunk is built. A larger
+ * epoch takes several passes over its log. One fold at a time per writer. After a failed step, or store_writer_abort(),
+ * free the fold; begin again later.
  */
 struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,
                      struct portolan_error *error);
 int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
-/* The same, but what it did is pending until the next commit: for several small epochs in one. */
+/* The same without the commit, so that several small epochs can share one. */
 int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
 void store_fold_free(struct store_fold *fold); /* NULL accepted */
 

@@ -1,9 +1,8 @@
 /*
- * write_append.c: from a client's batch to a record of the log.
+ * write_append.c: makes a record of the log from a client's batch.
  *
- * First everything that could be wrong is found out, without writing; then ids get their indices, rows that are refused
- * are left out, and the record is filled in LMDB's own page. A batch whose rows are all refused leaves only its
- * sequence number and the counts.
+ * First it finds every error, without writing. Then ids get their indices, refused rows are left out, and the record is
+ * filled in LMDB's own page. Of a batch whose rows are all refused, only the sequence number and the counts are stored.
  */
 #include "writer.h"
 
@@ -19,7 +18,7 @@ text_is(const struct store_text *text, const char *name)
 	return strlen(name) == text->size && memcmp(name, text->data, text->size) == 0;
 }
 
-/* The number of a column by its name; a name not known becomes the next user column. Negative: STORE_E_… */
+/* The number of a column by its name; an unknown name becomes the next user column. Negative: STORE_E_… */
 static int
 resolve_name(struct store_writer *writer, uint32_t run, const struct store_text *name, struct append_columns *resolved,
              struct portolan_error *error)
@@ -104,7 +103,7 @@ check_ids(const struct run_state_record *state, const struct store_append *appen
 	return 0;
 }
 
-/* The first of indices that follow one another, or BATCH_SCATTERED. */
+/* The first index, if the indices are consecutive; else BATCH_SCATTERED. */
 static uint32_t
 first_of(const uint32_t *index, uint32_t count)
 {
@@ -187,7 +186,7 @@ put_user_columns(struct store_writer *writer, uint32_t run, const struct append_
 
 	for (uint32_t i = 0; i < head.count; i++) {
 		names[i][0] = (uint8_t)strlen(resolved->user_names[i]);
-		memcpy(names[i] + 1, resolved->user_names[i], USER_COLUMN_NAME - 1); /* which ends in zeros */
+		memcpy(names[i] + 1, resolved->user_names[i], USER_COLUMN_NAME - 1); /* the record's padding is zeros */
 	}
 	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_USER_COLUMNS, parts, 2, error);
 }
@@ -220,7 +219,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (rc)
 		return rc;
 	assert(append->epoch != STORE_EPOCH_RUN);
-	if (append->sequence <= record.acknowledged) { /* a commit that was called failed is on disk after all */
+	if (append->sequence <= record.acknowledged) { /* a commit that failed had reached the disk all the same */
 		*refused = 0;
 		return 0;
 	}

@@ -1,7 +1,7 @@
 /*
- * write_counters.c: adding to counters, in the pending transaction.
+ * write_counters.c: adds to counters in the pending transaction.
  *
- * A damaged record of counters is left as it is, for the check to find: what happens to observations must not depend on
+ * A damaged record of counters is left unchanged, so that the check finds it: storing observations must not depend on
  * their counts.
  */
 #include "writer.h"

@@ -1,13 +1,12 @@
 /*
- * write_run.c: runs: creation, joining, removal, and what is known of them.
+ * write_run.c: creates, joins, removes and lists runs.
  *
- * A run's number is never used again, so whatever is still filed under the number of a removed run, or is appended late
- * by a session of it, can never be taken for another run's.
+ * A run's number is never used again, so records left under the number of a removed run, or appended late by one of its
+ * sessions, can never be taken for another run's.
  *
- * A run that is to come into being as a whole has everything a run has but its entry in `runs`, so nobody finds it by
- * name. The transaction that gives it the name takes the name from the run it replaces. Until then its state says that
- * it is unnamed; one that is left over, because its writer ended, is removed when the store is opened for writing
- * again.
+ * A run that is to appear as a whole has all records of a run but the entry in `runs`, so it is not found by name. The
+ * transaction that gives it the name takes the name from the run that it replaces. Until then its state says that it is
+ * unnamed. If the writer ends before, the run is removed when the store is next opened for writing.
  */
 #include "writer.h"
 
@@ -170,7 +169,7 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	rc = store_catalog_info(&writer->view, number, &info, error);
 	if (!rc)
 		rc = store_join(writer, &info, request, &join, error);
-	if (rc == STORE_E_CORRUPT && request->overwrite && !request->late) { /* nobody can join it any more */
+	if (rc == STORE_E_CORRUPT && request->overwrite && !request->late) { /* no session can join it any more */
 		join = request->whole ? JOIN_BESIDE : JOIN_REPLACES;
 		rc = 0;
 	}
@@ -193,7 +192,7 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	return rc ? rc : create(writer, request, run, error);
 }
 
-/* Its records go as store_writer_collect() gets to them. */
+/* store_writer_collect() deletes its records later. */
 static int
 mark_removed(struct store_writer *writer, uint32_t run, struct run_state_record *state, struct portolan_error *error)
 {
@@ -219,7 +218,7 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 		                 (int)name.size, name.data, writer->directory);
 	if (!rc)
 		rc = store_catalog_state(&writer->view, run, &state, error);
-	if (rc == STORE_E_CORRUPT && run) { /* what cannot be read can be removed all the same */
+	if (rc == STORE_E_CORRUPT && run) { /* a run that cannot be read can still be removed */
 		state = (struct run_state_record){0};
 		rc = 0;
 	}
@@ -273,7 +272,7 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 	return mark_removed(writer, run, &state, error);
 }
 
-/* What cannot be read is not unnamed. */
+/* A run that cannot be read does not count as unnamed. */
 int
 store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error)
 {
@@ -328,7 +327,7 @@ visit(struct store_writer *writer, const struct store_run_info *run, const struc
 {
 	struct run_state_record state;
 	struct store_key key = {.size = 0};
-	int rc = store_writer_begin(writer, error); /* the one before may have committed */
+	int rc = store_writer_begin(writer, error); /* run() may have committed for the run before */
 
 	if (rc)
 		return rc;
@@ -340,7 +339,7 @@ visit(struct store_writer *writer, const struct store_run_info *run, const struc
 	return rc ? rc : each->run(each->context, run->number, state.sessions, error);
 }
 
-/* They are listed first, so that run() may change the store. */
+/* The runs are listed first, so that run() may change the store. */
 int
 store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * write_session.c: sessions: who wrote, how far, and in which order they count (see the winner rule in store.h).
+ * write_session.c: sessions: their acknowledged numbers, and their order (see the winner rule in store.h).
  */
 #include "writer.h"
 
@@ -89,7 +89,7 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 	return rc;
 }
 
-/* A session that is known to several runs (its run was overwritten) is that of the newest run. */
+/* A session that several runs know (its run was overwritten) belongs to the newest one. */
 int
 store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                           struct portolan_error *error)

@@ -1,8 +1,8 @@
 /*
- * writer.h: inside the writing half: the writer, its transaction, and puts.
+ * writer.h: for the files of the writing half: the writer, its transaction, and storing records.
  *
- * Nothing the writer hands out is kept outside the pending transaction, except the dictionary's tables, which follow
- * it: giving up the transaction gives everything back.
+ * All state of the writer is in the pending transaction, except the dictionary's tables, which follow it. So aborting
+ * the transaction undoes everything.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
@@ -19,16 +19,16 @@ struct store_writer {
 	struct environment environment;
 	struct view view; /* txn NULL: nothing pending */
 	size_t pending;   /* bytes put */
-	uint64_t aborts;  /* so that a fold notices that its transaction is gone */
-	bool reopen;      /* a commit failed: LMDB's environment is not to be trusted */
+	uint64_t aborts;  /* number of aborts, by which a fold notices that its transaction is gone */
+	bool reopen;      /* a commit failed: LMDB's environment must be opened again */
 	bool enlarge;     /* the map was full */
 	int lock;         /* descriptor of portoland.lock */
 	char *directory;
-	uint8_t id[16]; /* of the store; here, as the environment may be closed for a while */
+	uint8_t id[16]; /* the store's id, kept here as the environment may be closed for a while */
 	struct dictionary dictionary;
 	time_t looked_for_dead; /* readers */
-	struct store_long_reader told; /* the last one that store_writer_long_reader() told of */
-	uint32_t *index; /* working space of an append: index and kept rows */
+	struct store_long_reader told; /* the last reader that store_writer_long_reader() reported */
+	uint32_t *index;               /* working space of an append: indices and kept rows */
 	uint32_t *kept;
 	size_t row_room;
 };
@@ -36,11 +36,11 @@ struct store_writer {
 /* Begins the pending transaction unless there is one. */
 int store_writer_begin(struct store_writer *writer, struct portolan_error *error);
 
-/* Room for a record of `length` bytes, header included; every byte behind the header is to be set, and the record
- * sealed, before the next call. */
+/* Makes room for a record of `length` bytes, header included; set every byte after the header, and seal the record,
+ * before the next call. */
 int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
                          uint8_t **record, struct portolan_error *error);
-/* Puts a record whose body is these parts, one after another; or this one. */
+/* Stores a record whose body consists of these parts, one after another; or of the one part. */
 struct store_part {
 	const void *data;
 	size_t size;
@@ -56,15 +56,14 @@ int store_writer_delete(struct store_writer *writer, enum store_db db, const str
 int store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
                            struct portolan_error *error);
 
-/* Begins the transaction and reads a session of a run, and (unless NULL) the run's state; STORE_E_NO_RUN if either is
+/* Begins the transaction, and reads a session of a run and (unless NULL) the run's state; STORE_E_NO_RUN if either is
  * unknown. */
 int store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
                       struct session_record *record, struct portolan_error *error);
 int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
                              const struct session_record *record, struct portolan_error *error);
 
-/* Puts something on the list of what is to be removed: the log entries of an epoch before position `to`, or
- * (STORE_EPOCH_RUN) a run. */
+/* Adds an item to DB_REMOVALS: the log entries of an epoch before position `to`, or (STORE_EPOCH_RUN) a run. */
 int store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
                               struct portolan_error *error);
 
