@@ -1,10 +1,10 @@
 /*
  * channel.c: a synchronous client of the wire.
  *
- * It sends within its credit, and waits for answers when that is used up. Once a session has begun it repeats nothing:
- * when the collector goes away, or cannot store what it is given, the session fails and the caller says so. Before that
- * it does: a collector that is leaving answers no `open`, and then either the store is free, and a collector is started
- * for it, or another one comes.
+ * It sends within its credit, and waits for answers when that is used up. Once a session has begun, the channel repeats
+ * nothing: if the collector goes away, or cannot store a frame, the session fails and the caller reports it. Before
+ * that it repeats `open`: a collector that is ending does not answer it. Then either the store is free, and a new
+ * collector is started, or another process starts one.
  */
 #include "channel.h"
 
@@ -23,29 +23,30 @@
 #include <sys/stat.h>
 #include <zmq.h>
 
-#define OPEN_MS 1000 /* without an answer for so long an `open` is repeated */
+#define OPEN_MS 1000 /* an `open` without an answer is repeated after so long */
 #define PAUSE_NS 5000000
-#define SILENCE_MS 30000 /* without an answer for so long the collector is given up */
+#define SILENCE_MS 30000 /* a collector that has not answered for so long is given up */
 
 struct channel {
 	const char *store;
-	sigset_t signals, before; /* those that wait meanwhile; what was blocked before */
+	sigset_t signals, before; /* signals that wait meanwhile; those that were blocked before */
 	struct serving serving;
 	struct endpoint endpoint;
 	void *context, *dealer;
 	wire_encoder *encoder;
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
-	uint64_t sent;       /* the last sequence number */
-	uint64_t underway;   /* bytes, which count until all of them are acknowledged */
-	struct wire_ack ack; /* the last one */
-	int silence;         /* ms that were waited since the last answer */
-	bool begun;          /* the session's first frame is answered */
+	uint64_t sent;       /* the last sequence number sent */
+	uint64_t underway;   /* bytes under way: they count until all are acknowledged */
+	struct wire_ack ack; /* the last reply */
+	int silence;         /* ms waited since the last answer */
+	bool begun;          /* the session's first frame was answered */
 	bool closing;
-	bool done; /* nothing was asked for that has not been answered: a collector may take its time to leave */
+	bool done; /* every request was answered: the collector may take its time to end */
 };
 
-/* No handler runs: the signals are blocked, and looked at with sigpending(), so nothing is cut in the middle. */
+/* The signals are blocked and checked with sigpending(), so no handler runs, and no step is interrupted in the
+ * middle. */
 static void
 block_signals(struct channel *channel)
 {
@@ -64,7 +65,7 @@ is_interrupted(const struct channel *channel)
 	return sigpending(&waiting) == 0 && sigandset(&ours, &waiting, &channel->signals) == 0 && !sigisemptyset(&ours);
 }
 
-/* Answers the one that came, which is obeyed now; 0: none. */
+/* Takes and returns the signal that came; 0: none. */
 static int
 unblock_signals(struct channel *channel)
 {
@@ -165,7 +166,7 @@ channel_close(struct channel *channel)
 	return arrived;
 }
 
-/* An error about bytes that could not be decoded names no session. */
+/* An error about a frame that could not be decoded names no session. */
 static bool
 is_mine(const struct channel *channel, const struct wire_frame *frame)
 {
@@ -182,7 +183,7 @@ take_answer(struct channel *channel, const struct wire_frame *frame, struct port
 		return 0;
 	channel->silence = 0;
 	switch (frame->kind) {
-	case WIRE_OPENED: /* again, where `open` was repeated: nothing was sent before the first one came */
+	case WIRE_OPENED: /* a second `opened`, if `open` was repeated: nothing was sent before the first one */
 		if (!channel->begun)
 			channel->sent = frame->opened.acknowledged;
 		channel->ack.acknowledged = frame->opened.acknowledged;
@@ -203,7 +204,7 @@ take_answer(struct channel *channel, const struct wire_frame *frame, struct port
 	return 0;
 }
 
-/* Takes the answers there are; waits for the first one for at most `timeout_ms`. */
+/* Takes all answers that have come; waits for the first for at most `timeout_ms`. */
 static int
 receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 {
@@ -246,8 +247,8 @@ put(struct channel *channel, struct wire_frame *frame, struct portolan_error *er
 	                 zmq_strerror(zmq_errno()));
 }
 
-/* The first frame of all has had no answer: again, to another collector if the one that had it has left. While that one
- * is there, `remove` is not repeated: it would not find what the first one has removed. */
+/* Repeats the first frame, which had no answer; to another collector, if the one that got it has ended. While that one
+ * lives, `remove` is not repeated: the run might be removed already, and would not be found. */
 static int
 begin_again(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
@@ -260,8 +261,7 @@ begin_again(struct channel *channel, struct wire_frame *first, struct portolan_e
 	return result < 0 ? result : put(channel, first, error);
 }
 
-/* Receives once. When it has been quiet for a while it asks with a ping, or, if the session has not begun, sends
- * `first` again. */
+/* Receives once. After a while without answers it sends a ping, or, if the session has not begun, `first` again. */
 static int
 wait_once(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
@@ -290,7 +290,7 @@ channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *e
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
 }
 
-/* Late answers to an earlier session are not taken. */
+/* Late answers to an earlier session are ignored. */
 int
 channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t *acknowledged,
               struct portolan_error *error)
@@ -322,7 +322,8 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	*sequence = channel->sent + 1;
 	if (is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
-	result = encode(channel, &numbered, &bytes, error); /* for its size; put() does it again, after the pings */
+	result = encode(channel, &numbered, &bytes, error); /* encoded for its size; put() encodes it again, after the
+	                                                     * pings */
 	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->ack.credit)
 		result = wait_once(channel, NULL, error);
 	if (result < 0)

@@ -1,7 +1,7 @@
 /*
  * dynamics.c: one line of training dynamics, from JSON to a checked row.
  *
- * Integer guids stay integers and strings stay strings: "7" and 7 are different examples to whoever wrote them.
+ * Integer guids stay integers and strings stay strings: "7" and 7 are different examples.
  */
 #include "dynamics.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define LOGITS_KEY "logits_epoch_"
-#define KEY_ROOM 32   /* a key that does not fit is of no member that is looked for */
-#define ESCAPE_MOST 6 /* bytes that an escape takes for one of its meaning */
+#define KEY_ROOM 32   /* a longer key belongs to no member that is read */
+#define ESCAPE_MOST 6 /* bytes of an escape per byte of its meaning */
 
 enum member { OTHER = 0, GUID = 1, GOLD = 2, LOGITS = 4 };
 
@@ -72,7 +72,7 @@ take_gold(struct json_line *line, int64_t *gold)
 	return 0;
 }
 
-/* −∞ is a class that was masked, and may stand off the gold label. */
+/* −∞ means that the class was masked; only the gold label's logit may not be −∞. */
 static int
 take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 {
@@ -163,7 +163,7 @@ take_member(struct json_line *line, struct json_value *key, uint32_t epoch, unsi
 	return json_line_value(line, &ignored);
 }
 
-/* After the last member: whether all are there, and fit together. */
+/* After the last member: checks that all members are there and fit together. */
 static int
 check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row, struct portolan_error *error)
 {
@@ -178,7 +178,7 @@ check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row,
 	if (gold < 0 || gold > most)
 		return error_set(error, PORTOLAN_E_INVALID, "\"gold\" is %" PRId64 ", not within 0 to %" PRId64, gold,
 		                 most);
-	/* The one logit of a row of one class is class 1's; class 0 has 0. */
+	/* The only logit of a row is that of class 1; class 0 has 0. */
 	if (row->logits[row->classes == 1 ? 0 : gold] == -INFINITY && (row->classes > 1 || gold == 1))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "\"" LOGITS_KEY "%" PRIu32 "\" has -Infinity at the gold label, which cannot be",

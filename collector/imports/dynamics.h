@@ -1,7 +1,7 @@
 /*
- * dynamics.h: the files of training dynamics that the code published with Dataset Cartography (Swayamdipta et al. 2020)
- * writes: a directory of dynamics_epoch_N.jsonl, one JSON object per line with guid, gold and logits_epoch_N. Integer
- * guids have up to 64 bits, and logits may be -Infinity, as Python writes it.
+ * dynamics.h: reads the files of training dynamics that the code published with Dataset Cartography (Swayamdipta et al.
+ * 2020) writes: a directory of dynamics_epoch_N.jsonl, with one JSON object per line: guid, gold and logits_epoch_N.
+ * Integer guids have up to 64 bits, and logits may be -Infinity, as Python writes it.
  */
 #ifndef COLLECTOR_DYNAMICS_H
 #define COLLECTOR_DYNAMICS_H
@@ -25,7 +25,7 @@ void dynamics_files_free(struct dynamics_file *files, size_t count);
 
 #define DYNAMICS_CLASSES_MOST 65536
 
-/* One line. Half a megabyte: not for the stack of a thread. */
+/* One line. It takes half a megabyte: too much for a thread's stack. */
 struct dynamics_row {
 	bool is_text; /* which kind of id */
 	uint64_t integer;

@@ -1,5 +1,5 @@
 /*
- * dynamics_files.c: which files belong to a run, in numeric order of their epoch (a listing has 10 before 2).
+ * dynamics_files.c: finds the files of a run, in numeric order of their epochs (a directory listing has 10 before 2).
  */
 #include "dynamics.h"
 

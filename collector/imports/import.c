@@ -1,6 +1,6 @@
 /*
- * import.c: reads line by line, derives the signals, gathers batches, and sends them through a channel as any client
- * would. Lines keep their order: of two lines about one example the later one stays.
+ * import.c: reads lines, derives the signals, fills batches, and sends them through a channel like any client. Lines
+ * keep their order: of two lines about one example the later one stays.
  */
 #include "import.h"
 
@@ -19,11 +19,11 @@
 #include <string.h>
 #include <time.h>
 
-#define REPORTED_MOST 10      /* refused lines that are printed */
+#define REPORTED_MOST 10      /* refused lines that are reported */
 #define ROWS 4096u            /* of a batch */
 #define LOGITS 262144u        /* numbers of a batch */
-#define BYTES (252u << 10)    /* of its ids and columns, in a frame that has at most 256 KiB */
-#define ROW_BYTES (7 * 4 + 1) /* of the columns, one bit rounded up */
+#define BYTES (252u << 10)    /* bytes of ids and columns in a frame, which has at most 256 KiB */
+#define ROW_BYTES (7 * 4 + 1) /* bytes of the columns, the bit rounded up */
 
 _Static_assert(DYNAMICS_CLASSES_MOST <= LOGITS, "any row fits a batch");
 
@@ -71,7 +71,7 @@ row_bytes(const struct dynamics_row *row)
 	return ROW_BYTES + (row->is_text ? 1 + strlen(row->text) : sizeof(row->integer));
 }
 
-/* From logits, of which dynamics_parse() has let no row through that the signals refuse. */
+/* Derives signals from logits. dynamics_parse() lets no row through that the signals would refuse. */
 static void
 derive_signals(struct import *import)
 {
@@ -135,7 +135,7 @@ send_batch(struct import *import, struct portolan_error *error)
 	return result;
 }
 
-/* Whether the row must wait for the next batch: this one is full, or has another number of classes. */
+/* Must the row wait for the next batch, because this one is full or has another number of classes? */
 static bool
 is_full(const struct import *import)
 {
@@ -282,7 +282,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	return 0;
 }
 
-/* Observations that can be read: whether the log was turned into columns already makes no difference to them. */
+/* Counts the observations that can be read, folded or not. */
 static int
 count_observations(struct store_snapshot *snapshot, uint64_t *observations, struct portolan_error *error)
 {

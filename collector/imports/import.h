@@ -1,6 +1,6 @@
 /*
- * import.h: `portoland import`: training dynamics written by other tools, or the spool file of a client that had no
- * collector, become a run.
+ * import.h: `portoland import`: makes a run from training dynamics that other tools wrote, or from the spool file of a
+ * client that had no collector.
  */
 #ifndef COLLECTOR_IMPORT_H
 #define COLLECTOR_IMPORT_H
@@ -13,29 +13,30 @@ struct import_options {
 };
 
 struct import_report {
-	uint64_t examples, epochs, observations; /* as the run then holds them */
-	uint64_t changed_labels; /* as far as folding, which a running collector does later, has found out */
+	uint64_t examples, epochs, observations; /* of the run after the import */
+	uint64_t changed_labels;                 /* as far as epochs are folded, which a running collector does later */
 	uint64_t replaced;       /* lines about an example seen before in the same epoch; of a spool: observations */
 	uint64_t refused;        /* lines left out; of a spool: observations */
-	int interrupted;         /* by this signal; 0: not */
+	int interrupted;         /* the signal that interrupted it; 0: none */
 
 	/* Of a spool. */
 	char run[WIRE_MAX_NAME + 1];
-	uint64_t sent, known; /* observations: brought now; in the store from earlier */
-	char damage[504];     /* what cannot be read of the file; empty: nothing */
+	uint64_t sent, known; /* observations brought now, and those in the store from earlier */
+	char damage[504];     /* the part of the file that cannot be read; empty: none */
 };
 
-/* All or nothing: the run appears when all of it is there, and one that it overwrites is there until then, whatever
- * ends the import (a failure, a signal, SIGKILL). What was brought is removed when the store is next opened for
- * writing, or by the collector that serves it. Lines that cannot be used are left out, reported on stderr (the first
- * ten) and counted, and are no failure; a mixture of integer and string guids is. */
+/* All or nothing: the run appears when it is complete, and a run that it overwrites stays until then. If the import is
+ * broken off (by a failure, a signal, SIGKILL), its part is removed by the collector that serves the store, or when the
+ * store is next opened for writing. Bad lines are left out, reported on stderr (the first ten) and counted; they are no
+ * failure, but a mixture of integer and string guids is one. */
 int import_dynamics(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
-/* Sends the file's session, from where the store has it. Again is not twice; a failure can be followed by another
- * attempt. options->run: under this name instead of the session's, as a session of its own; NULL: not asked. */
+/* Sends the file's session, from the first frame that the store lacks. Importing a file again adds nothing twice, so a
+ * failed import can be repeated. options->run: the run's name instead of the session's own one, then as a new session;
+ * NULL: none given. */
 int import_spool(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
-/* Sets examples, epochs, observations and changed_labels: what the run now holds, from the store itself. */
+/* Sets examples, epochs, observations and changed_labels from the run in the store. */
 int import_count(const char *store, const char *run, struct import_report *report, struct portolan_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * import_spool.c: the frames are those the client would have sent. They are decoded here, as anything from outside, and
- * sent under the numbers they have.
+ * import_spool.c: sends the frames that the client would have sent. They are decoded first, like all input from
+ * outside, and keep their numbers.
  */
 #include "import.h"
 
@@ -23,11 +23,12 @@ struct transfer {
 	struct channel *channel;
 	wire_decoder *decoder;
 	struct progress progress;
-	uint64_t acknowledged;     /* by the store, before */
-	struct wire_counts counts; /* what the client told of itself at the end */
+	uint64_t acknowledged;     /* acknowledged by the store before */
+	struct wire_counts counts; /* the client's counts at the end */
 };
 
-/* Under another name it is another session: always the same one, so that twice is once there, too. */
+/* Under another name the import is another session, always with the same id, so that importing twice adds nothing
+ * twice. */
 static void
 rename_session(struct wire_frame *open, const char *run)
 {
@@ -61,7 +62,7 @@ begin(struct transfer *transfer, struct portolan_error *error)
 	         (const char *)frame.open.run.data);
 	frame.open.late = true;
 	frame.open.after = transfer->spool->first - 1;
-	frame.open.overwrite = false; /* the run's own wish; what counts here is what is asked for now */
+	frame.open.overwrite = false; /* the recorded run's wish does not count; only the command's --overwrite does */
 	frame.open.partial = frame.open.after && memcmp(frame.session, own, sizeof(own)) != 0;
 	if (options->overwrite && frame.open.after && !frame.open.partial)
 		return error_set(
@@ -70,7 +71,7 @@ begin(struct transfer *transfer, struct portolan_error *error)
 		        "it under another name, with --run NAME",
 		        options->path, transfer->report->run);
 	if (options->overwrite) {
-		/* The user says it now: it counts, whenever the session began. */
+		/* The user asks for it now, so it counts, whenever the session began. */
 		result = channel_remove(transfer->channel, transfer->report->run, error);
 		if (result == STORE_E_NO_RUN)
 			result = 0;
@@ -86,7 +87,7 @@ begin(struct transfer *transfer, struct portolan_error *error)
 	return result;
 }
 
-/* SPOOL_END: no more. */
+/* Sends the next frame. SPOOL_END: there is none. */
 static int
 send_next(struct transfer *transfer, struct portolan_error *error)
 {
@@ -102,7 +103,7 @@ send_next(struct transfer *transfer, struct portolan_error *error)
 		return 0;
 	}
 	result = wire_decode(transfer->decoder, bytes.data, bytes.size, &frame, NULL, error);
-	if (result == 0 && frame.kind == WIRE_CLOSE) /* an end is added in any case */
+	if (result == 0 && frame.kind == WIRE_CLOSE) /* the import adds an end itself */
 		transfer->counts = frame.close.counts;
 	if (result < 0 || frame.kind == WIRE_CLOSE)
 		return result;
@@ -135,7 +136,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 		return result;
 	result = channel_end(transfer->channel, &transfer->counts, &last, error);
 	if (result == PORTOLAN_E_REFUSED && transfer->report->sent == 0)
-		return 0; /* all of it was known, and it had ended */
+		return 0; /* the store had all of it, with its end */
 	if (result == 0) {
 		transfer->report->replaced = last.replaced;
 		transfer->report->refused = last.refused;
@@ -148,10 +149,10 @@ open_file(struct transfer *transfer, struct portolan_error *error)
 {
 	int result = spool_open(&transfer->spool, transfer->options->path, false, error);
 
-	return result == SPOOL_BUSY ? PORTOLAN_E_REFUSED : result; /* the message is there */
+	return result == SPOOL_BUSY ? PORTOLAN_E_REFUSED : result; /* the message is set */
 }
 
-/* What is to take a run's place is read to its end before that run is removed. */
+/* A spool that overwrites a run is read to its end before that run is removed. */
 static int
 check_whole(struct transfer *transfer, struct portolan_error *error)
 {

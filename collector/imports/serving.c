@@ -1,11 +1,11 @@
 /*
  * serving.c: starting portoland, and waiting for its end.
  *
- * Who locks the store is its collector, so the lock says whether one is needed. Somebody who looks at it may keep a
- * collector from starting: therefore a start is tried more than once.
+ * A store's collector holds its lock, so the lock shows whether a collector must be started. Looking at the lock may
+ * keep another collector from starting, so a start is tried more than once.
  *
- * This is not what the client library does (embedded.c): its collector is to outlive the process that needed it first,
- * as other ranks record there too. This one must not hold the store of a command that was killed.
+ * The client library starts collectors differently (embedded.c): they outlive the process that started them, as other
+ * ranks record there too. This collector must not go on holding the store when its command was killed.
  */
 #include "serving.h"
 
@@ -21,10 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define IDLE_SECONDS "0.25" /* also the time this process has to connect; if it is too late it starts another one */
+#define IDLE_SECONDS "0.25" /* also the time that this process has to connect; later it starts another one */
 #define TRIES 2
 
-/* A session of its own, so that Ctrl-C does not reach it, and no signal blocked. Returns 0 or an errno. */
+/* Starts the program in a session of its own, so that Ctrl-C does not reach it, with no signal blocked. Returns 0 or an
+ * errno. */
 static int
 spawn(const char *program, const char *store, int said, pid_t *child)
 {
@@ -53,11 +54,11 @@ spawn(const char *program, const char *store, int said, pid_t *child)
 	return status;
 }
 
-/* Collects what the child says until it closes its stderr: then it can serve, or has said why not. */
+/* Reads the child's stderr until it closes it: then it can serve, or has said why not. */
 static int
 await_start(struct serving *serving, int pipe, struct portolan_error *error)
 {
-	static const char own_name[] = "portoland: "; /* which this process says as well */
+	static const char own_name[] = "portoland: "; /* the prefix, which this process prints itself */
 	char said[sizeof(error->message)];
 	size_t used = 0;
 	ssize_t count;
@@ -69,7 +70,7 @@ await_start(struct serving *serving, int pipe, struct portolan_error *error)
 	said[used] = '\0';
 	if (used == 0 && !serving_has_left(serving))
 		return 0;
-	serving_stop(serving); /* it has failed, and ends */
+	serving_stop(serving); /* the child has failed, and ends */
 	if (used == 0)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector ended while it started");
 	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s",
@@ -114,7 +115,7 @@ serving_begin(struct serving *serving, const char *store, struct portolan_error 
 bool
 serving_has_left(struct serving *serving)
 {
-	/* -1: where SIGCHLD is ignored, nothing is kept of a child that has ended. */
+	/* -1: if SIGCHLD is ignored, the kernel keeps nothing of a child that has ended. */
 	if (serving->process > 0 && waitpid(serving->process, NULL, WNOHANG) != 0)
 		serving->process = 0;
 	return serving->process == 0;

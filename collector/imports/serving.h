@@ -1,7 +1,7 @@
 /*
- * serving.h: a collector for a command (import, rm) on a store that nobody serves: this very program, started in the
- * background. It leaves by itself when no session is live and all is folded, and at once when this process has ended,
- * also by SIGKILL. One thread, the one that ends with the process.
+ * serving.h: starts a collector for a command (import, rm) on a store without one: this program itself, in the
+ * background. The collector ends when no session is live and all is folded, and at once when this process has ended,
+ * even by SIGKILL. Call it from the main thread only: the collector follows the thread that started it.
  */
 #ifndef COLLECTOR_SERVING_H
 #define COLLECTOR_SERVING_H
@@ -13,16 +13,17 @@
 
 /* The collector that was started here. */
 struct serving {
-	pid_t process; /* a child; 0: there is none */
+	pid_t process; /* the child; 0: none was started */
 };
 
-/* Returns when the store has a collector: one that was there already, whatever it is doing, or one started here. An
- * error is what that one says. Makes the store if there is none. 1: one was started; 0: one was there. */
+/* Makes sure that the store has a collector: it has one already, in whatever state, or one is started here, whose
+ * message becomes the error if it fails. Makes the store if there is none. 1: a collector was started; 0: there was
+ * one. */
 int serving_begin(struct serving *serving, const char *store, struct portolan_error *error);
 
-/* Whether the collector that was started here, if any, has left. */
+/* Has the collector that was started here, if any, ended? */
 bool serving_has_left(struct serving *serving);
-/* Makes it leave, without folding. */
+/* Ends it, without folding. */
 void serving_stop(const struct serving *serving);
 
 #endif

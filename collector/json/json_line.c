@@ -2,7 +2,7 @@
  * json_line.c: a parser of JSON that goes over the line once.
  *
  * jansson, which builds a tree first, made an import of 200 MB of dynamics take 9 s of processor time; this parser
- * makes it 4 s. Nor does jansson read ids of 64 bits and NaN. Where strings are not checked, memchr() finds their ends.
+ * takes 4 s. Nor does jansson read ids of 64 bits and NaN. If strings are not to be checked, memchr() finds their ends.
  */
 #include "json_line.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MOST 2047 /* of arrays and objects within a record: 2,048 with the record itself, as jansson has it */
-#define DIGITS_SAFE 300 /* a number of so few characters and without exponent is within the range of doubles */
+#define DEPTH_MOST 2047 /* depth of arrays and objects within a record: jansson's limit, without the record */
+#define DIGITS_SAFE 300 /* a number with so few characters, and no exponent, is within the range of doubles */
 
 int
 json_line_fail(struct json_line *line, const char *expected)
@@ -101,7 +101,8 @@ put_utf8(uint32_t c, char to[4])
 	return size;
 }
 
-/* The escape at *at, behind its backslash, as UTF-8; *at moves past it. Returns its bytes; 0: no escape of JSON. */
+/* Decodes the escape at *at, behind its backslash, to UTF-8, and moves *at past it. Returns the number of bytes; 0: it
+ * is no escape of JSON. */
 static size_t
 read_escape(const char **at, const char *end, char to[4])
 {
@@ -152,7 +153,7 @@ json_line_decode(struct json_value *string, char *text)
 	return true;
 }
 
-/* Whether the string is UTF-8 without control characters, and its escapes are escapes. */
+/* Is the string UTF-8 without control characters, and are its escapes valid? */
 static int
 check_string(struct json_line *line, const struct json_value *string)
 {
@@ -183,7 +184,7 @@ check_string(struct json_line *line, const struct json_value *string)
 	return 0;
 }
 
-/* Every byte is looked at for a quote once, and once for what would escape it. */
+/* Each byte is searched for a quote once, and once for a backslash. */
 static int
 take_string(struct json_line *line, struct json_value *string)
 {
@@ -267,7 +268,7 @@ take_number(struct json_line *line, struct json_value *value)
 	return 0;
 }
 
-/* strtoull() and strtod() stop at what follows the number. */
+/* strtoull() and strtod() stop at the character after the number. */
 bool
 json_line_integer(const struct json_value *value, struct json_integer *integer)
 {
@@ -335,7 +336,7 @@ json_line_next(struct json_line *line, struct json_value *key)
 	return take_after_space(line, '}') ? 0 : json_line_fail(line, "',' or '}'");
 }
 
-/* The same of the elements of an array. 1: a value follows; 0: the array has ended. */
+/* The same for the elements of an array. 1: a value follows; 0: the array has ended. */
 static int
 take_opening(struct json_line *line)
 {
@@ -350,14 +351,14 @@ take_separator(struct json_line *line)
 	return take_after_space(line, ']') ? 0 : json_line_fail(line, "',' or ']'");
 }
 
-/* Past an object or an array. A bit for each that is open says whether it is an object. */
+/* Skips an object or an array. A bit for each open one says whether it is an object. */
 static int
 skip_nested(struct json_line *line)
 {
 	uint64_t objects[DEPTH_MOST / 64 + 1];
 	struct json_value ignored;
 	size_t depth = 0;
-	int code; /* 1: a value follows; 0: one has ended */
+	int code; /* 1: a value follows; 0: an object or array has ended */
 
 	do {
 		char first = json_line_peek(line);

@@ -1,5 +1,6 @@
 /*
- * visible.c: which characters do not show. Combining marks and variation selectors do: on the character before them.
+ * visible.c: the table of invisible characters. Combining marks and variation selectors are visible, on the character
+ * before them.
  */
 #include "visible.h"
 
@@ -54,7 +55,7 @@ put_escaped(char *to, uint32_t character)
 	return (size_t)length;
 }
 
-/* Copies the first character, or a byte that begins none. *length: what it takes in `from`; answers what in `to`. */
+/* Copies the first character, or a byte that begins none. *length: its bytes in `from`; returns its bytes in `to`. */
 static size_t
 copy_one(char *to, const char *from, size_t left, size_t *length)
 {
