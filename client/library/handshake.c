@@ -82,8 +82,8 @@ take_event(struct portolan_run *run, unsigned event, uint32_t value)
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
 		failed(run, handshake->keyed
-		                    ? "uses no keys, or is none; leave keys out, or start it with --keys"
-		                    : "wants keys, or is none; give keys (a directory that portolan keygen has "
+		                    ? "uses no keys, or is no collector; leave keys out, or start it with --keys"
+		                    : "wants keys, or is no collector; give keys (a directory that portolan keygen has "
 		                      "made)");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:

@@ -268,8 +268,8 @@ leave(struct portolan_run *run)
 		struct spool *spool = session->backlog.spool;
 
 		if (spool) {
-			snprintf(where, sizeof(where), "; what was not acknowledged is in %s%s", spool->path,
-			         spool->first > 1 ? " (what came before is lost: import it with --run NAME)" : "");
+			snprintf(where, sizeof(where), "; the observations that were not acknowledged are in %s%s", spool->path,
+			         spool->first > 1 ? " (those before are lost: import the file with --run NAME)" : "");
 			spool_release(spool);
 		}
 		if (status < 0)
@@ -309,11 +309,11 @@ say_on_stderr(struct portolan_run *run, enum run_phase phase)
 
 	if (run->session.state == SESSION_ALONE && !run->said_alone) {
 		run->said_alone = true;
-		fprintf(stderr, "portolan: run %s: a collector came, and refused: %s (the run goes on into %s)\n",
+		fprintf(stderr, "portolan: run %s: a collector answers, and refuses the run: %s (recording continues in %s)\n",
 		        run->name, run->session.failure.message, run->counters.spool);
 	}
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
-		fprintf(stderr, "portolan: run %s: a collector came; what is in the spool is being sent\n", run->name);
+		fprintf(stderr, "portolan: run %s: a collector answers; the spool is being sent\n", run->name);
 	if (run->session.complaint.code != 0 && run->session.complaint.code != run->complained && was_open) {
 		run->complained = run->session.complaint.code;
 		fprintf(stderr, "portolan: run %s: the collector says: %s\n", run->name,

@@ -167,7 +167,7 @@ is_beyond(struct session *session, uint64_t acknowledged)
 {
 	if (session->backlog.is_left_over || acknowledged <= session->sent)
 		return false;
-	fail(session, "the collector acknowledges what was never sent");
+	fail(session, "the collector acknowledges a frame that was never sent");
 	return true;
 }
 

@@ -54,7 +54,7 @@ static int
 damaged(const struct spool *spool, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID,
-	                 "spool %s is damaged at byte %" PRIu64 "; what stands before it is good", spool->path,
+	                 "spool %s is damaged at byte %" PRIu64 "; the part before is good", spool->path,
 	                 spool->at);
 }
 

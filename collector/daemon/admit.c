@@ -38,7 +38,7 @@ time_of_start(struct ingest *ingest, const struct wire_open *open, const char *n
 	if (open->started <= most)
 		return open->started;
 	throttle_log(&ingest->clocks, 1, now,
-	             "run '%s': a session's clock is %" PRIu64 " s ahead: it is taken to begin now", name,
+	             "run '%s': a session's clock is %" PRIu64 " s ahead: it counts as beginning 60 s from now", name,
 	             (open->started - most + ahead) / NS_PER_S);
 	return most;
 }

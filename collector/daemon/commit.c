@@ -277,7 +277,7 @@ mark_lost(struct run *run, const struct portolan_error *error)
 		return;
 	if (error->code == STORE_E_NO_RUN) {
 		run->removed = true;
-		log_line("run '%s' is no longer in the store: %s; who records into it is told", run->name,
+		log_line("run '%s' is no longer in the store: %s; its sessions are told", run->name,
 		         error->message);
 	} else {
 		run->damaged = true;

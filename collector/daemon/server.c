@@ -430,7 +430,7 @@ server_run(const struct options *options, int *parent, struct portolan_error *er
 		log_line("%s: %" PRIu64 " sessions, %" PRIu64 " observations, %" PRIu64 " bytes of frames",
 		         result < 0 ? "failed"
 		         : stopped  ? "stopped"
-		                    : "nobody records any more, leaving",
+		                    : "no client records any more, leaving",
 		         totals->sessions, totals->observations, totals->bytes);
 	}
 	finish(&server);

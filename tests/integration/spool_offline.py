@@ -94,7 +94,7 @@ def test_the_next_run_sends_it(collect, nobody, spool, store, capfd):  # noqa: F
     with portolan.Run("next", endpoint=collector.endpoint, spool=spool) as run:
         run.log_gold(0, [1], [0.5], [True])
     assert spools(spool) == []
-    assert "one: sent what an earlier process had left in" in capfd.readouterr().err
+    assert "one: sent the observations that an earlier process had left in" in capfd.readouterr().err
     assert_holds(store, range(2), name="one")
     assert_holds(store, range(2), name="two")
     assert content(store, "next")["id"].tolist() == [1]

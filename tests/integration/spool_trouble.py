@@ -304,7 +304,7 @@ def test_a_child_that_outlives_its_parent_keeps_no_spool(collect, nobody, spool,
         collector = collect(store, nobody.rpartition(":")[2])
         with portolan.Run("next", endpoint=collector.endpoint, spool=spool):
             pass
-        assert "run: sent what an earlier process had left in" in capfd.readouterr().err
+        assert "run: sent the observations that an earlier process had left in" in capfd.readouterr().err
     finally:
         os.kill(worker, signal.SIGKILL)
     assert spools(spool) == []
