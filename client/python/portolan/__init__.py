@@ -11,7 +11,7 @@
 
     m = portolan.measures("snli/seed1", store="portolan-store")
     m["id"][m["variability"].argsort()[::-1][:100]]      # the hundred most ambiguous examples
-    m.to_pandas()                                        # to_polars(), to_arrow(), and what reads Arrow takes it as it is
+    m.to_pandas()                                        # to_polars(), to_arrow(), and programs that read Arrow take it directly
     portolan.map("snli/seed1")                           # in a notebook: the data map
     portolan.select("snli/seed1", by="ambiguous", fraction=0.33).indices(train_set)
 
@@ -44,7 +44,7 @@ from portolan._reading._serve import serve
 from portolan._recording._per_label import per_label
 from portolan._recording._run import Run
 
-# portolan.map is left out: import * is not to replace Python's own.
+# portolan.map is left out: import * must not replace Python's own map().
 __all__ = [
     "Closed",
     "Error",
@@ -67,8 +67,8 @@ __all__ = [
     "serve",
 ]
 
-# One module per framework. None of them, and no framework, is imported before it is used. So dir() does not name them: help() and
-# inspect.getmembers() get whatever it names, and would import them all, or fail.
+# One module per framework. A module, and its framework, is imported when it is first used. dir() does not name them: help() and
+# inspect.getmembers() get every attribute that it names, and would import them all, or fail.
 _HOOKS = ("keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
 
 

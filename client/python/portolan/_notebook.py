@@ -1,8 +1,8 @@
 """How the live page is shown in a notebook's output cell.
 
-The page's cookie is for its own site, and a browser takes http://localhost:8888 and http://127.0.0.1:5780 for two. So the frame
-is asked for by the host name under which the notebook itself was opened; only a script in the cell knows it. Where the
-notebook comes from another machine, or is no web page, the cell has a link.
+The page's cookie is for its own site, and to a browser http://localhost:8888 and http://127.0.0.1:5780 are two sites. So the
+frame uses the host name under which the notebook itself was opened; only a script in the cell knows it. If the notebook comes
+from another machine, or is no web page, the cell has a link instead.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def is_here() -> bool:
 
 
 def frame(run: str, url: str) -> str:
-    """The cell's HTML. Each time under another id: the same page may be shown in several cells."""
+    """The cell's HTML. Each cell gets another id: the same page may be shown in several cells."""
     cell = f"portolan-{uuid.uuid4().hex}"
     return _CELL.format(
         cell=cell,
@@ -60,5 +60,5 @@ def closed(run: str) -> str:
 
 
 def _in_script(text: str) -> str:
-    """A JavaScript string that does not end the script that it stands in."""
+    """A JavaScript string in which no text can end the script."""
     return json.dumps(text).replace("<", "\\u003c")

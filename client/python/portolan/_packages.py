@@ -1,4 +1,4 @@
-"""Packages that not everybody has: imported when they are used, and named with the command that brings them."""
+"""Optional packages: imported when they are used; the error for a missing one has the command that installs it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def needed(name: str, by: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:  # it is there, and misses something itself
+        if error.name != name:  # the package is there, and lacks another one
             raise
     raise ModuleNotFoundError(f"{by} needs the package {name}: pip install {name}", name=name)

@@ -1,4 +1,4 @@
-"""Finds, and runs, the programs that come with the package."""
+"""Finds and runs the programs that come with the package."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def analyze(*words: str, warn: bool = True, despite: bool = False, environment: 
 
 
 def bare(line: str) -> str:
-    """A line of the program's, without what says that it is one."""
+    """A line of the program, without the prefix that names the program."""
     return line.removeprefix("portolan: ").removeprefix("warning: ")
 
 
@@ -76,7 +76,7 @@ def portoland() -> None:
 
 
 def _become(name: str) -> None:
-    # The command that pip made is first on $PATH, and is this one: only the package's own copy will do.
+    # The command that pip made is this one, and may be first on $PATH: so only the package's own copy is started.
     path = _PACKAGE / "bin" / name
     try:
         os.execv(path, [name, *sys.argv[1:]])
@@ -85,5 +85,5 @@ def _become(name: str) -> None:
 
 
 def default_store() -> str:
-    """The store of whoever names none, the same as the programs'."""
+    """The default store, the same as that of the programs."""
     return os.environ.get("PORTOLAN_STORE") or "./portolan-store"

@@ -1,4 +1,4 @@
-"""Reading ahead: what comes next is got while what came before is worked on."""
+"""Reading ahead: a thread gets the next item while the caller works on the one before."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_WAITING = 1  # beside the one that is worked on, and the one that is being got
+_WAITING = 1  # in addition to the item in use, and the one being read
 
 
 class Ahead(Generic[T]):
-    """An iterator over what `items` gives, which a thread of its own asks for. A context manager: on leaving it the thread has ended.
+    """An iterator over `items`, which a thread of its own reads. A context manager: the thread has ended when it is left.
 
     Args:
-        items: an iterator. What it raises is raised here, in its turn.
-        stop: called when this is left before the end: whatever `items` waits for ends then.
+        items: an iterator. Its exceptions are raised here, in their turn.
+        stop: called when this is left before the end; it must end what `items` waits for.
     """
 
     def __init__(self, items: Iterator[T], stop: Callable[[], None]) -> None:

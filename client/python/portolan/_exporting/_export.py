@@ -1,8 +1,8 @@
 """Data sets for programs of other kinds: the function export().
 
-Observations are read from ``portolan dynamics`` through a pipe, block by block, and written epoch by epoch. What each file
-holds stands in it: of which store, run, epoch, and the state that the epoch had. So a file is there when it is whole, and an export
-that is started again, after a crash or because more was recorded, writes the epochs whose file is missing or says something else.
+Observations are read from ``portolan dynamics`` through a pipe, block by block, and written epoch by epoch. Each file says which
+store, run and epoch it holds, and the state that the epoch had. A file appears only when it is whole. So an export that is started
+again, after a crash or because more was recorded, writes only the epochs whose file is missing or says something else.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from portolan._reading._measures import Epochs
     from portolan._recording._run import Run
 
-_BLOCK = 32 << 20  # bytes of observations that are read, and make a row group; three such blocks are held
+_BLOCK = 32 << 20  # bytes of observations in a block, which becomes a row group; three blocks are in memory
 _MOST = 1 << 20  # rows
-_MEMORY = "256M"  # of the program that reads the store
+_MEMORY = "256M"  # memory of the program that reads the store
 _OBSERVATIONS, _MEASURES = "observations", "measures"
 
 
 class Exported(NamedTuple):
-    """What export() has done. As text it is a sentence."""
+    """The result of export(). As text it is a sentence."""
 
     run: str
     path: str  # the run's folder; of measures, the file
     epochs: tuple[int, ...]  # written, ascending
-    kept: int  # epochs that were there already, unchanged
-    removed: int  # epochs of an earlier run of that name
-    rows: int  # written: observations, or examples
+    kept: int  # epochs that were exported already, unchanged
+    removed: int  # epochs of an earlier run of this name
+    rows: int  # rows written: observations, or examples
     bytes: int  # written
-    in_progress: bool  # it was still being recorded
+    in_progress: bool  # the run was still being recorded
 
     def __str__(self) -> str:
         size = f"{_closing.bytes_as_text(self.bytes)} in {self.path}"
@@ -68,25 +68,25 @@ def export(
     what: str = _OBSERVATIONS,
     format: str = "parquet",
 ) -> Exported:
-    """Write a run's observations as a Parquet data set, for Spark, DuckDB, polars, pandas, ...; also of a run in progress.
+    """Write a run's observations as a Parquet data set, for Spark, DuckDB, polars, pandas, ...; also for a run in progress.
 
     The files are ``PATH/run=NAME/epoch=N/part-STORE.parquet``, which is the layout of Hive: readers add the columns ``run`` and
     ``epoch``. The other columns: id (int64; uint64 where one is 2^63 or more; string), gold_prob (float32), correct (bool), the other
-    signals that were recorded and your own columns (float32; predicted: int32), gold (the label as it was known last, int32), and
-    where the observation came from: session_started (ns since 1970, int64), rank (int64), session (32 hexadecimal digits).
-    What is absent is null. Rows ascend by id.
+    signals that were recorded and your own columns (float32; predicted: int32), gold (the label as it was known last, int32), and the
+    session that recorded the observation: session_started (ns since 1970, int64), rank (int64), session (32 hexadecimal digits).
+    Absent values are null. Rows ascend by id.
 
-    Called again, it writes what is missing or has changed, and leaves other epochs as they are: so an export that was ended goes on,
-    and one of a run in progress gets up to date. Files appear when they are whole. Several runs, and stores, may be exported to
-    one folder. It holds some 200 MB, whatever the run's size.
+    Called again, it writes the epochs that are missing or have changed, and leaves the others as they are. So a second call
+    completes an export that was broken off, and updates that of a run in progress. Files appear when they are whole. Several runs,
+    and stores, may be exported to one folder. It takes about 200 MB of memory, whatever the run's size.
 
     Args:
-        run: the run; or an open Run, whose observations are waited for first.
-        path: the folder, which is made; one that holds anything else is refused. Of measures, a file.
+        run: the run; or an open Run: its observations are flushed first.
+        path: the folder, which is made if it is missing; a folder with other content is refused. For measures, a file.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
         what: ``"observations"``; or ``"measures"``: a row per example, the columns of measures(), in one file ``PATH``, which is replaced.
-        format: ``"parquet"`` is what there is.
+        format: ``"parquet"`` is the only one.
 
     Returns:
         Exported: run, path, epochs (those written), kept (epochs that were there), removed, rows, bytes, in_progress; as text, a sentence.
@@ -113,7 +113,7 @@ def export(
 
 
 class _Source:
-    """A run in a store, and what there was of it when it was looked at first."""
+    """A run in a store, and its contents when the export began."""
 
     def __init__(self, name: str, folder: str) -> None:
         self.name, self.folder = name, folder
@@ -128,7 +128,7 @@ class _Source:
 
 
 class _Wanted(NamedTuple):
-    """An epoch that is to be exported, and what its file will say of itself."""
+    """An epoch to export, and the description that its file will hold."""
 
     epoch: int
     observations: int
@@ -160,7 +160,7 @@ def _export_observations(source: _Source, path: str | os.PathLike[str], epochs: 
 
 
 def _what(contents: dict[str, Any], epoch: dict[str, Any], form: _parquet.Form) -> dict[str, Any]:
-    """What a file of observations says of itself. One that says the same would be written the same."""
+    """The description that a file of observations holds. A file with the same description would be written the same."""
     return {
         "format": _parquet.FORMAT,
         "store": contents["store"],
@@ -174,7 +174,7 @@ def _what(contents: dict[str, Any], epoch: dict[str, Any], form: _parquet.Form) 
 
 
 def _remove_others(target: _folder.Folder, contents: dict[str, Any], wanted: set[int]) -> int:
-    """Files of an earlier run of the name. Other epochs of this one stay."""
+    """Removes the files of an earlier run of this name. Epochs of this run stay."""
     removed = 0
     for epoch, part in target.parts():
         what = None if epoch in wanted else _parquet.what_is_in(part)
@@ -212,7 +212,7 @@ def _write(source: _Source, target: _folder.Folder, form: _parquet.Form, missing
 
 
 def _ranges(epochs: Iterable[int], missing: set[int]) -> Iterator[tuple[int, int]]:
-    """First and last of those epochs, as long as none that is not missing lies between."""
+    """The first and last epoch of each range of missing epochs with no other epoch in between."""
     begun: list[int] = []
     for epoch in epochs:
         if epoch in missing:
@@ -230,11 +230,11 @@ class _Piece(NamedTuple):
 
 
 def _pieces(source: _Source, form: _parquet.Form, first: int, last: int) -> Iterator[_Piece]:
-    """The observations of epochs `first` to `last`, each piece of one epoch."""
+    """The observations of epochs `first` to `last`, in pieces of one epoch each."""
     import numpy
 
     epochs = f"{first}:{last + 1}"
-    there = source.look(epochs)["columns"]  # others have no values in these epochs
+    there = source.look(epochs)["columns"]  # other columns have no values in these epochs
     columns = [name for name in form.signals if name in there] + ["gold", "session_number"]
     with tempfile.TemporaryDirectory(prefix="portolan-export-") as folder:
         table = os.path.join(folder, "sessions.npy")
@@ -257,7 +257,7 @@ def _pieces_of(blocks: Iterator[np.ndarray[Any, Any]], form: _parquet.Form, sess
 
 
 def _epochs(pieces: Iterator[_Piece], missing: list[_Wanted]) -> Iterator[tuple[_Wanted, Iterator[_Piece]]]:
-    """Pieces by epoch, each of which is to be read to its end. An epoch that came meanwhile is left out."""
+    """The pieces of each epoch, which must be read to their end. An epoch that appeared meanwhile is left out."""
     known = {one.epoch: one for one in missing}
     piece = next(pieces, None)
     while piece is not None:
@@ -311,7 +311,7 @@ def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epoc
 
 
 def _replaceable(file: Path, store: str) -> Path:
-    """`file`, which is not there, or may be replaced."""
+    """`file`, if it does not exist or may be replaced."""
     if file.is_dir():
         raise ValueError(f"path must be a file for measures, and {file} is a folder: {file / 'measures.parquet'}, say")
     if file.exists() and not file.is_file():

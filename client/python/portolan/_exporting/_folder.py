@@ -1,11 +1,11 @@
-"""The folder that portolan.export() writes to: what is where in it.
+"""The layout of the folder that portolan.export() writes to.
 
     DIR/_portolan.json                            says what the folder is
     DIR/run=NAME/_portolan-STORE.json             what was exported of a run, from which store
     DIR/run=NAME/epoch=N/part-STORE.parquet       the observations of an epoch
 
-STORE is the store's id: stores that record one run under one name may be exported into one folder. Readers of such folders pass over
-names that begin with ``_`` or ``.``.
+STORE is the store's id: several stores that record one run under one name may be exported into one folder. Readers of such folders
+skip names that begin with ``_`` or ``.``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ABOUT = {
 
 
 def encoded(run: str) -> str:
-    """A run's name as a folder's, which has no ``/``."""
+    """A run's name as the name of a folder, without ``/``."""
     return urllib.parse.quote(run, safe="")
 
 
@@ -40,7 +40,7 @@ class Folder:
     """The folder for the observations of one run from one store.
 
     Args:
-        path: made if it is not there. Error if it holds something else than exported observations.
+        path: made if it is missing. Error if it holds anything but exported observations.
         run: the run's name.
         store: the store's id.
     """
@@ -62,25 +62,25 @@ class Folder:
 
     @contextlib.contextmanager
     def place(self, epoch: int) -> Iterator[Path]:
-        """The file of an epoch, for which there is a folder; if it does not come to be, there is none."""
+        """The file of an epoch, whose folder is made; if the file is not completed, the folder is removed."""
         part = self.part(epoch)
         with _errors(part):
             part.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield part
         except BaseException:
-            with contextlib.suppress(OSError):  # something is in it
+            with contextlib.suppress(OSError):  # the folder is not empty
                 part.parent.rmdir()
             raise
 
     def remove(self, part: Path) -> None:
         with _errors(part):
             part.unlink()
-            with contextlib.suppress(OSError):  # another store's is there
+            with contextlib.suppress(OSError):  # another store's file is there
                 part.parent.rmdir()
 
     def mark(self) -> None:
-        """Makes the folder, which says what it is."""
+        """Makes the folder, with the file that says what it is."""
         with _errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         if not (self._top / _MARK).exists():

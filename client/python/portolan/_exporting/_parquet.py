@@ -16,7 +16,7 @@ from portolan._portolan import Error
 if TYPE_CHECKING:
     import numpy as np
 
-FORMAT = 1  # of the files; those with another are written anew
+FORMAT = 1  # of the files; files of another version are written again
 _KEY = "portolan"
 _SIGNED = 1 << 63
 
@@ -33,14 +33,14 @@ def needed() -> tuple[Any, Any]:
 
 
 def id_type(contents: dict[str, Any]) -> str:
-    """int64 where every id of the run fits, as few programs like uint64."""
+    """int64 if every id of the run fits, as few programs take uint64."""
     if contents["ids"] == "texts":
         return "string"
     return "int64" if contents["largest_id"] < _SIGNED else "uint64"
 
 
 class Form(NamedTuple):
-    """What a file of observations holds: the type of its ids, and the signals."""
+    """The columns of a file of observations: the type of its ids, and the signals."""
 
     id_type: str
     signals: tuple[str, ...]
@@ -62,19 +62,19 @@ class Form(NamedTuple):
 
 
 def options(form: Form) -> dict[str, Any]:
-    """For pyarrow.parquet.ParquetWriter. Ids ascend: as differences they take next to nothing. Signals hardly repeat."""
+    """For pyarrow.parquet.ParquetWriter. Ids ascend, so their differences take hardly any space. Signals hardly repeat."""
     id_encoding = "DELTA_BYTE_ARRAY" if form.id_type == "string" else "DELTA_BINARY_PACKED"
     return {
         "compression": "zstd",
         "use_dictionary": [*(name for name in form.signals if name in _CLASSES), "gold", *_SOURCES],
         "column_encoding": {"id": id_encoding},
-        "write_statistics": ["id"],  # which tell readers what to pass over: nothing else is in order
-        "store_schema": False,  # Arrow's; Parquet's own says it all
+        "write_statistics": ["id"],  # by which readers skip parts of the file: no other column is sorted
+        "store_schema": False,  # Arrow's own schema, which Parquet's makes unnecessary
     }
 
 
 class Sessions:
-    """The sessions of a run by their numbers, as Arrow has them.
+    """The sessions of a run by their numbers, as Arrow arrays.
 
     Args:
         table: what ``portolan dynamics --sessions FILE.npy`` writes.
@@ -124,7 +124,7 @@ def _ids(ids: np.ndarray[Any, Any], kind: str) -> Any:
                 raise Error("an id of 2^63 or more has come while the run was exported: export it again")
             values = values.view("i8")
         return pyarrow.array(values)
-    # Filled up with zeros, which no id has: the other bytes, one after another, are the text.
+    # The ids are padded with zeros, which no id contains: the other bytes, one after another, are the text.
     width = ids.dtype.itemsize
     padded = numpy.ascontiguousarray(ids).view("u1")
     there = padded != 0
@@ -135,7 +135,7 @@ def _ids(ids: np.ndarray[Any, Any], kind: str) -> Any:
 
 
 def what_is_in(path: Path) -> dict[str, Any] | None:
-    """What a file of observations says it is; None: there is none, or it is another's."""
+    """The description in a file of observations; None: there is no file, or it is another program's."""
     _, parquet = needed()
     try:
         return json.loads((parquet.read_metadata(path).metadata or {})[_KEY.encode()])
@@ -144,18 +144,18 @@ def what_is_in(path: Path) -> dict[str, Any] | None:
 
 
 class Part:
-    """A file that is being written: a context manager, on whose leaving it appears under its name, or, if there was an error, nothing does.
+    """A file that is being written. A context manager: when it is left, the file appears under its name, or, after an error, is removed.
 
-    What a program that was killed has left of one is overwritten. Another that writes the same file at the same time is an Error.
+    The remains of a killed program are overwritten. Another process that writes the same file at the same time is an Error.
 
     Args:
         path: of the file.
         schema: a pyarrow.Schema.
         options: of pyarrow.parquet.ParquetWriter.
-        what: says in the file what it is; see what_is_in().
+        what: the description to put into the file; see what_is_in().
     """
 
-    bytes: int  # written, at the end
+    bytes: int  # its size, at the end
 
     def __init__(self, path: Path, schema: Any, options: dict[str, Any], what: dict[str, Any]) -> None:
         self.path, self._schema, self._options, self._what = path, schema, options, what
@@ -170,7 +170,7 @@ class Part:
         return self
 
     def write(self, batch: Any) -> None:
-        """A batch is a row group."""
+        """Writes a batch as a row group."""
         with self._errors():
             self._writer.write_batch(batch, row_group_size=max(1, batch.num_rows))
 
@@ -191,7 +191,7 @@ class Part:
             raise
 
     def _locked(self) -> Any:
-        """The file, empty. A lock on one that its writer has renamed meanwhile is none on that name."""
+        """Opens the file, empty. If its writer has renamed the file meanwhile, the lock is not on this name any more."""
         while True:
             file = os.fdopen(os.open(self._begun, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
             try:
@@ -207,7 +207,7 @@ class Part:
 
     def _discard(self) -> None:
         for step in (self._writer.close, self._file.close, self._begun.unlink):
-            with contextlib.suppress(Exception):  # of a full disk, once more
+            with contextlib.suppress(Exception):  # closing reports a full disk once more
                 step()
 
     @contextlib.contextmanager

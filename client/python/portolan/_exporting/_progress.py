@@ -1,4 +1,4 @@
-"""How far something is, in a line on a terminal."""
+"""A line of progress on a terminal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _PAUSE = 0.2  # seconds between two lines
 
 
 class Progress:
-    """A context manager; nothing is shown where stderr is no terminal.
+    """A context manager; shows nothing if stderr is no terminal.
 
     Args:
-        what: is being done.
+        what: the activity, as the line names it.
         total: how many there are.
         unit: of what.
     """

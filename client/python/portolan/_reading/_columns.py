@@ -1,8 +1,8 @@
-"""The columns of a table that was read back, as NumPy, Arrow, pandas and polars hold them.
+"""Converts the columns of a table to the forms of NumPy, Arrow, pandas and polars.
 
-In the structured arrays that the programs print, what is absent is NaN, -1, or an empty text. Here it becomes a null. Which columns may
-have nulls, and the types, hang on the array's dtype alone, never on its values: floats, signed integers, and texts that are no
-ids or names; unsigned integers are always there.
+In the structured arrays that the programs print, absent values are NaN, -1, or an empty text. Here they become nulls. The array's dtype
+alone decides about types and nulls, never its values: floats, signed integers, and texts that are no ids or names may be null; unsigned
+integers may not.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -
 
 
 def _mask(column: Column) -> np.ndarray[Any, Any] | None:
-    """Without one, Arrow takes the values as they lie in memory."""
+    """Without one, Arrow uses the values in place."""
     return None if column.absent is None or not column.absent.any() else column.absent
 
 

@@ -21,8 +21,8 @@ BATCH = 1 << 17  # rows
 class Dynamics(Table):
     """The observations of a run, a row each, by epoch and ascending id. Made by ``portolan.dynamics()``.
 
-    ``batches()``, and what takes Arrow, get them block by block. Columns, rows and the conversions to whole tables read them all, once, and
-    keep them."""
+    ``batches()``, and programs that read Arrow, get them block by block. Columns, rows and the conversions to whole tables read all of them
+    once, and keep them."""
 
     _unit = "observation"
 
@@ -34,14 +34,14 @@ class Dynamics(Table):
 
     def batches(self, rows: int = BATCH) -> Iterator[np.ndarray[Any, Any]]:
         """The observations in structured NumPy arrays of at most `rows`, one after the other, so that memory holds one. Of a run in
-        progress: what there is now.
+        progress: the observations so far.
 
         Example: ``sum(block["gold_prob"].sum() for block in portolan.dynamics("words").batches())``"""
         if rows < 1:
             raise ValueError(f"rows must be above 0, not {rows!r}")
         with self._output() as output:
             yield from output.blocks(rows)
-            self._warn = False  # what there is to say is said at the end, once
+            self._warn = False  # warnings are given once, at the end
 
     def _output(self, partly: bool = False) -> _output.Output:
         return _output.Output(*self._words, reader="portolan.dynamics()", warn=self._warn, partly=partly, said=self._words.said)
@@ -76,10 +76,10 @@ def dynamics(
     ids: _words.Ids | None = None,
     columns: Sequence[str] | None = None,
 ) -> Dynamics:
-    """Every observation of a run, as it was recorded; also of a run in progress.
+    """Every observation of a run, as it was recorded; also for a run in progress.
 
     Args:
-        run: the run; or an open Run, whose observations are waited for first.
+        run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
         ids: only these examples: (n,) integers or strings as they were logged, a table with the column id (a selection, measures), or a file with one
@@ -87,9 +87,9 @@ def dynamics(
         columns: which columns after id and epoch, by name. Default: every signal that was recorded.
 
     Returns:
-        A table by epoch, then ascending id: id, epoch (from 0), gold_prob (p(gold), from 0 to 1, float32), correct (booleans), then as far
-        as they were recorded margin, other_sq, entropy, max_prob, predicted (a class number), and columns of your own. What is absent is
-        NaN, or -1 for integers; null in polars and Arrow. ``batches()`` has it block by block. It needs NumPy.
+        A table by epoch, then ascending id: id, epoch (from 0), gold_prob (p(gold), from 0 to 1, float32), correct (booleans), then, if
+        they were recorded, margin, other_sq, entropy, max_prob, predicted (a class number), and columns of your own. Absent values are
+        NaN, or -1 for integers; null in polars and Arrow. ``batches()`` gives it block by block. It needs NumPy.
 
     Raises:
         portolan.Error: there is no such run, or it cannot be read; the message is the program's.

@@ -19,9 +19,10 @@ _FORMATS = {"png": 0, "svg": 1}
 
 
 class Map:
-    """A run's data map. As the last line of a notebook's cell it is shown there; ``save()`` writes it. Made by ``portolan.map()``.
+    """A run's data map. A notebook shows it when it is the last line of a cell; ``save()`` writes it. Made by ``portolan.map()``.
 
-    It is drawn when it is shown or saved, of what there is of the run then; what was shown stays as it is."""
+    It is drawn when it is shown or saved, from the observations recorded until then; a picture that was shown does not
+    change."""
 
     def __init__(self, run: str, words: _words.Words, page_words: _words.Words, format: str) -> None:
         self._run, self._words, self._page_words, self._format = run, words, page_words, format
@@ -29,8 +30,8 @@ class Map:
 
     def save(self, path: str | os.PathLike[str]) -> str:
         """Write the map to a file: .png, .svg or .pdf; .gif: an animation, the map after each epoch; .html: the page of ``portolan
-        serve`` with its data inside, which opens without a server. The path. Where there is no gnuplot, matplotlib draws .png, .svg and .pdf;
-        .html needs neither.
+        serve`` with its data inside, which opens without a server. The path. Without gnuplot, matplotlib draws .png, .svg and .pdf; .html
+        needs neither.
 
         Example: ``portolan.map("words").save("words.html")``"""
         path = os.fsdecode(_options.path("path", path, "a file"))
@@ -79,13 +80,14 @@ def map(
     seed: int | None = None,
     title: str | None = None,
 ) -> Map:
-    """The data map of a run, also of one in progress: variability to the right, confidence up, coloured by correctness (Swayamdipta et al. 2020).
+    """The data map of a run, also of one in progress: variability to the right, confidence upwards, coloured by correctness (Swayamdipta et
+    al. 2020).
 
     Args:
-        run: the run; or an open Run, whose observations are waited for first.
+        run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). ``"1:"`` leaves the first one out. Default: all.
-        format: how it is shown in a notebook, ``"png"`` or ``"svg"``; of what save() writes the file's ending decides.
+        format: the format in a notebook, ``"png"`` or ``"svg"``; for save() the file's ending decides.
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
             ``save("FILE.html")`` shows as text. colour_file: the same as data, for pictures alone.
@@ -93,14 +95,14 @@ def map(
         highlight: a file of ids, whose examples are drawn over all others, which are grey.
         density: a heat map of all examples instead of points.
         beside: a second run, drawn beside it. shift: a second run, whose density is drawn less this one's.
-        path: ids of examples, whose way from epoch to epoch is drawn.
+        path: ids of examples whose paths from epoch to epoch are drawn.
         compact: without the histograms.
         sample: how many points at most, drawn at random by `seed`.
         title: default: the run's name.
 
     Returns:
-        Map: shown in a notebook; ``save("map.png")``. It is drawn by gnuplot (Debian: gnuplot-nox; conda-forge: gnuplot), or, where that is not
-        there, by matplotlib, but for .gif; .html needs neither.
+        Map: shown in a notebook; ``save("map.png")``. gnuplot draws it (Debian: gnuplot-nox; conda-forge: gnuplot); without gnuplot
+        matplotlib does, except .gif; .html needs neither.
 
     Example::
 

@@ -22,18 +22,19 @@ class Measures(Table):
 
 
 def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> Measures:
-    """The measures of every example of run `name`, by ascending id; also of a run in progress.
+    """The measures of every example of run `name`, by ascending id; also for a run in progress.
 
     Args:
-        name: the run; or an open Run, whose observations are waited for first.
+        name: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
         forgetting_events, never_learned, first_learned, ...: ``m["confidence"]`` and ``m.confidence`` are columns, NumPy arrays
-        of shape (n,), ``m[0]`` is one example, ``m[mask]`` some of them. What is absent is NaN, or -1 where it is an integer; null in
-        ``m.to_pandas()``, ``m.to_polars()``, ``m.to_arrow()``, and for what reads Arrow. It needs NumPy, and the program ``portolan``,
+        of shape (n,), ``m[0]`` is one example, ``m[mask]`` some of them. Absent values are NaN, or -1 for integers; null in
+        ``m.to_pandas()``, ``m.to_polars()``, ``m.to_arrow()``, and for programs that read Arrow. It needs NumPy, and the program
+        ``portolan``,
         which computes them.
 
     Raises:
@@ -57,7 +58,7 @@ def epoch_words(epochs: Epochs | None) -> list[str]:
 
 
 def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, str]:
-    """(name, store's directory). What an open run has logged is on disk then."""
+    """(name, store's directory). Flushes an open run first."""
     if not isinstance(run, Run):
         return _options.name(run), os.fspath(store or _programs.default_store())
     if run.is_open:

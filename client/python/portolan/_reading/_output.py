@@ -1,4 +1,4 @@
-"""What ``portolan`` prints as a table (npy), read as it comes: into memory once, or in blocks of rows."""
+"""Reads a table (npy) that ``portolan`` prints: all at once, or in blocks of rows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from portolan._portolan import Error
 if TYPE_CHECKING:
     import numpy as np
 
-_DONE, _INCOMPLETE = 0, 3  # exit statuses; what is incomplete is said as a warning
+_DONE, _INCOMPLETE = 0, 3  # exit statuses; a warning says what is incomplete
 
 
 class Output:
-    """A command of ``portolan`` whose table is being read. A context manager: on leaving it the program has ended, and
-    what it warned of is a Python warning. Error, with the program's message, if it failed.
+    """A command of ``portolan`` whose table is being read. A context manager: when it is left, the program has ended, and
+    its warnings have become Python's. Error, with the program's message, if it failed.
 
     Args:
         words: of the command line; they ask for npy.
-        reader: what needs the table, as users know it, for the message that NumPy is missing.
-        warn: whether what the program warns of is handed on.
-        partly: not all of the table will be read: what the program says of that is no failure, and nothing is handed on.
-        said: makes a message of a line that the program said.
+        reader: the function that needs the table, as users know it, for the message that NumPy is missing.
+        warn: whether the program's warnings are passed on.
+        partly: not all of the table will be read: the program's error about that is no failure, and no warning is passed on.
+        said: makes a message of a line that the program printed.
     """
 
     dtype: np.dtype[Any]
@@ -66,7 +66,7 @@ class Output:
             yield self._read_rows(min(rows, self.rows - begin))
 
     def kill(self) -> None:
-        """Ends the program: who waits for its output has come to its end."""
+        """Ends the program, and so its output."""
         self._process.kill()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:

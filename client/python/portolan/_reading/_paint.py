@@ -1,8 +1,8 @@
-"""Draws a map with matplotlib, where there is no gnuplot: the same points, axes, colours, shapes and labels, from the script and the data that gnuplot
-would get. ``portolan`` starts it in the place of gnuplot (_picture.py), with the script as the last argument, and takes the picture from its
+"""Draws a map with matplotlib if there is no gnuplot: the same points, axes, colours, shapes and labels, from the script and the data made
+for gnuplot. ``portolan`` starts it instead of gnuplot (_picture.py), with the script as the last argument, and reads the picture from its
 standard output. Lengths are the script's: units, 96 to an inch, from the bottom left.
 
-No text is looked into for formulas: what users write is shown as it is."""
+No text is parsed for formulas: users' texts are shown as they are."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Painting:
         self.radius, self.reach = _RADIUS.get(self.format, (3.075, 1.0))
         self.figure = Figure(figsize=(self.width / 96, self.height / 96), facecolor="white")
         FigureCanvasAgg(self.figure)
-        self.paper = self.figure.add_axes((0, 0, 1, 1), zorder=5)  # for what is placed in units
+        self.paper = self.figure.add_axes((0, 0, 1, 1), zorder=5)  # for things placed in units
         self.paper.set(xlim=(0, self.width), ylim=(0, self.height))
         self.paper.axis("off")
 
@@ -81,7 +81,7 @@ class _Painting:
     def save(self, stream: Any) -> None:
         self.figure.savefig(stream, format=self.format, dpi=192, metadata={"Date": None} if self.format == "svg" else None)
 
-    # What is placed in units.
+    # Things placed in units.
 
     def write(self, x: float, y: float, text: str, size: float, colour: str, **more: Any) -> None:
         self.paper.text(x, y, text, **{"fontsize": size, "color": colour, "ha": "left", "va": "center", **more})
@@ -105,7 +105,7 @@ class _Painting:
                            rotation=sheet["label_angle"], bbox=box)
 
     def key(self, moved: float) -> None:
-        """What the colours say: the levels, or a bar."""
+        """The key of the colours: the levels, or a bar."""
         sheet, left, top = self.sheet, KEY_LEFT + moved, self.sheet["map_top"]
         if sheet["colour_bar"]:
             counts = self.style == "counts"
@@ -129,7 +129,7 @@ class _Painting:
             for (x, y), name in zip(places, sheet["Level"]):
                 self.write(x + 16, y, str(name), 11, INK)
 
-    # What is placed by the data.
+    # Things placed by the data.
 
     def map_axes(self, moved: float) -> Any:
         sheet = self.sheet
@@ -145,7 +145,7 @@ class _Painting:
         return axes
 
     def points(self, axes: Any, frame: int) -> None:
-        """Records of x, y, value, edge: 1, what is white below a marker."""
+        """Records of x, y, value, edge; edge 1: the white below a marker."""
         sheet, markers = self.sheet, int(self.sheet["markers"])
         records = np.frombuffer(self.data, "<f4", 4 * int(sheet["Points"][frame]), int(sheet["Skip"][frame])).reshape(-1, 4)
         edge, value = records[:, 3] > 0, records[:, 2].astype(float)
@@ -201,7 +201,7 @@ class _Painting:
         return ScalarMappable(norm, colours)
 
     def cells(self, axes: Any, frame: int) -> None:
-        """A number for each cell, rows from below; NaN where there is nothing."""
+        """A number for each cell, rows from below; NaN: no example."""
         sheet, columns, rows = self.sheet, int(self.sheet["cells_x"]), int(self.sheet["cells_y"])
         cells = np.frombuffer(self.data, "<f4", columns * rows, int(sheet["Skip"][frame])).reshape(rows, columns)
         colours = self.colours()
@@ -266,7 +266,7 @@ def main(arguments: list[str]) -> None:
     (data,) = re.findall(r"data='([^']*)'", " ".join(arguments[:-1]))
     with open(arguments[-1], encoding="utf-8", errors="replace") as script, open(data, "rb") as file:
         sheet, content = Sheet(script.read()), file.read()
-    matplotlib.rcdefaults()  # no file of the user's has a say
+    matplotlib.rcdefaults()  # no configuration file of the user is read
     matplotlib.rcParams.update({"text.parse_math": False, "font.family": "DejaVu Sans", "svg.fonttype": "none", "svg.hashsalt": "portolan"})
     painting = _Painting(sheet, content)
     painting.draw()

@@ -1,4 +1,4 @@
-"""Has ``portolan map`` draw: by gnuplot; where there is none, by matplotlib, which stands in for it."""
+"""Runs ``portolan map``, which draws with gnuplot, or, without it, with matplotlib in its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from portolan import _programs
 from portolan._portolan import Error
 
-_BY_MATPLOTLIB = (".png", ".svg", ".pdf")  # not .gif; .html needs nobody
+_BY_MATPLOTLIB = (".png", ".svg", ".pdf")  # not .gif; .html needs neither
 
 
 def draw(path: str, *words: str, warn: bool = True) -> None:
@@ -31,7 +31,7 @@ def draw(path: str, *words: str, warn: bool = True) -> None:
 
 @contextmanager
 def _painter(path: str) -> Iterator[dict[str, str] | None]:
-    """The environment in which the program finds what draws; None: this process's own."""
+    """The environment in which the program finds gnuplot or its substitute; None: this process's own."""
     if shutil.which("gnuplot") is not None or not path.lower().endswith(_BY_MATPLOTLIB) or find_spec("matplotlib") is None:
         yield None
         return
@@ -43,5 +43,5 @@ def _painter(path: str) -> Iterator[dict[str, str] | None]:
         yield {
             **os.environ,
             "PATH": os.pathsep.join([folder, os.environ.get("PATH") or os.defpath]),
-            "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path)),  # where this process found the packages
+            "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path)),  # the folders in which this process found the packages
         }

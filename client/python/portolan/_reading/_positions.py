@@ -1,4 +1,4 @@
-"""Where examples lie in a dataset: from ids to the positions that ``torch.utils.data.Subset`` and the like take."""
+"""Finds examples in a dataset: from ids to the positions that ``torch.utils.data.Subset`` and similar classes take."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _ids_of(dataset: Any, ids: Any) -> list[Any] | None:
 
 
 def _own_ids(dataset: Any) -> list[Any] | None:
-    """Those that a portolan.torch.WithIds hands out; of a torch Subset, those in the whole."""
+    """The ids that a portolan.torch.WithIds gives; for a torch Subset, those in the whole."""
     if callable(getattr(dataset, "id_of", None)):
         named = dataset.ids_from
         return _column(dataset.dataset, named) if isinstance(named, str) else [_plain(dataset.id_of(i)) for i in range(len(dataset))]

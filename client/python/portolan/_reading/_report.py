@@ -1,4 +1,4 @@
-"""Reading back in few numbers: the function report()."""
+"""A run in a few numbers: the function report()."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def report(
     epochs: Epochs | None = None,
     map: str | os.PathLike[str] | bool | None = True,
 ) -> dict[str, Any]:
-    """What there is to say of a run so far, as a plain dict of numbers, and its data map as a picture.
+    """A summary of a run so far, as a plain dict of numbers, and its data map as a picture.
 
     Args:
-        run: an open Run, or the name of one. What an open one has logged is waited for first.
+        run: an open Run, or the name of a run. An open run is flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs to show, and to take the regions from; see measures(). ``"2:"`` leaves out a burn-in.
         map: a path ending in .png, .svg or .pdf; True: a PNG in a folder that is removed when the process ends; False: none.
@@ -46,7 +46,7 @@ def report(
         ``ambiguous``, ``hard-to-learn``;
         ``map``: the picture's path, or None.
 
-    A call reads what is new since the process's last one; it needs NumPy, and for the map gnuplot or matplotlib.
+    A call reads only what is new since this process's last call. It needs NumPy, and for the map gnuplot or matplotlib.
 
     Example::
 
@@ -94,8 +94,8 @@ def _summary(epoch: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4096)
 def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]) -> dict[str, float]:
-    """As analyzer/selection/regions.h defines them. `content` is what the epochs hold, so that a run that was overwritten is
-    not taken for the one before."""
+    """As analyzer/selection/regions.h defines them. `content` describes the epochs' contents, so that a run that was
+    overwritten is not taken for the old one."""
     import numpy as np
 
     words = ("metrics", "--format", "npy", "--store", folder, "--epochs", epochs, "--", name)
@@ -116,7 +116,7 @@ def _draw(name: str, folder: str, epochs: str, target: str | os.PathLike[str] | 
 
 
 class _Folder:
-    """Removed when the process ends, by the process that made it."""
+    """The process that made it removes it at its end."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="portolan-maps-")

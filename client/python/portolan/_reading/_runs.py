@@ -1,4 +1,4 @@
-"""Reading back what there is: the function runs()."""
+"""The list of runs: the function runs()."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from portolan._reading._table import Table
 from portolan._recording import _options
 
 _COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str}
-_EMPTY = {str: "", int: -1}  # what a damaged run has
+_EMPTY = {str: "", int: -1}  # the columns of a damaged run
 
 
 class Runs(Table):
@@ -27,8 +27,8 @@ def runs(store: str | os.PathLike[str] | None = None) -> Runs:
         store: the store's directory. Default: ``$PORTOLAN_STORE``, then ``./portolan-store``.
 
     Returns:
-        A table: name, examples, epochs, observations, state ("recording", "closed", or "damaged": then there is no more than the name,
-        and a warning says so), mode, created (UTC, as text). It needs NumPy.
+        A table: name, examples, epochs, observations, state ("recording", "closed", or "damaged": then only the name is known, and a
+        warning says so), mode, created (UTC, as text). It needs NumPy.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Choosing a subset, and finding it again in the dataset: the function select()."""
+"""Selecting a subset, and finding it in the dataset: the function select()."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Selection(Table):
         ``Dataset.select``, or an array.
 
         Args:
-            dataset: what the model was trained on. Of a ``portolan.torch.WithIds`` the ids are those that it hands out, also
-                through ``torch.utils.data.Subset``; otherwise an example's id is its position (in the whole of a Subset), unless `ids`
-                says something else.
+            dataset: the dataset that the model was trained on. A ``portolan.torch.WithIds`` gives the ids itself, also inside a
+                ``torch.utils.data.Subset``; otherwise an example's id is its position (in the whole of a Subset), unless `ids` is
+                given.
             ids: one id for each example, in the dataset's order; or the name of the dataset's column (entry) that has them.
 
         Raises:
@@ -51,7 +51,7 @@ class Selection(Table):
         """Which of `ids`, (n,), are selected, as a NumPy array of n booleans.
 
         Raises:
-            ValueError: these are ids of another kind, or not one of them was selected.
+            ValueError: the ids are of another kind, or none of them was selected.
 
         Example: ``X[portolan.select("words", by="ambiguous", fraction=0.33).mask(ids)]``"""
         import numpy
@@ -93,10 +93,10 @@ def select(
     """Choose examples of a run, as ``portolan select`` does; ``portolan help select`` says all of it.
 
     Args:
-        run: the run; or an open Run, whose observations are waited for first.
+        run: the run; or an open Run: its observations are flushed first.
         by: the rule: ``"ambiguous"``, ``"hard-to-learn"``, ``"easy-to-learn"``, ``"forgettable"``, ``"random"``, ``"variability:desc"``, ... any
             measure with asc or desc, ``"region:ambiguous"``, ... ``"group:easy"``, ... or a baseline.
-        fraction: how many, as a share of the examples there are to choose from, above 0, up to 1; or
+        fraction: how many, as a share of the candidates, above 0, up to 1; or
         count: how many, or with per_class ``"smallest"``: as many as the smallest class has; or
         threshold: all whose value is this or more (with asc: or less). Without any of them: all that the rule ranks.
         sizes: how a fraction is cut: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as the code published with Swayamdipta et al. 2020.
@@ -120,7 +120,7 @@ def select(
         ``s.indices(dataset)``, ``s.mask(ids)``. It needs NumPy.
 
     Raises:
-        portolan.Error: the run, or what was asked for, is refused; the message is the program's, and names its option.
+        portolan.Error: the run or an argument is refused; the message is the program's, and names its option.
 
     Example::
 

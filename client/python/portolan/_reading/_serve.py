@@ -20,7 +20,7 @@ from portolan._reading import _measures
 from portolan._recording import _arrays, _options
 from portolan._recording._run import Run
 
-_PATIENCE = 10.0  # seconds that a server has to end
+_PATIENCE = 10.0  # seconds that a server gets to end
 _EXACT_IN_JSON = 2**53  # integers up to here are the same in JavaScript
 
 # Servers of this process that have not been closed, by the words that started them.
@@ -209,7 +209,7 @@ class Page:
         """In a forked child: the server is the parent's."""
         if self._process is not None:
             self._process.stdin.close()
-            self._process.returncode = 0  # it is not this process's to wait for
+            self._process.returncode = 0  # another process must wait for it
         self._process = None
 
 
@@ -252,7 +252,7 @@ def _messages_of(file: IO[bytes]) -> list[str]:
 
 
 def _id_in_json(one: int | str | bytes) -> int | str:
-    """Large integers as text: the page's numbers are JavaScript's."""
+    """Large integers as text: the page has JavaScript's numbers."""
     if isinstance(one, bytes):
         return one.decode()
     return one if isinstance(one, str) or one < _EXACT_IN_JSON else str(one)

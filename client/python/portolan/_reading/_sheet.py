@@ -1,14 +1,14 @@
-"""What a map's gnuplot script says of the picture: its variables, and the data they tell of.
+"""Reads the description of a picture from a map's gnuplot script: its variables, and the data that they name.
 
-The script is the program's own: one variable a line, arrays item by item, blocks of lines between ``$NAME << EOD`` and ``EOD``, and below them how
-it is drawn, which is not read."""
+The script is the program's own: one variable a line, arrays item by item, blocks of lines between ``$NAME << EOD`` and ``EOD``. The drawing
+commands below them are not read."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-_DRAWING = "\n# The map itself.\n"  # from here on the script says how
+_DRAWING = "\n# The map itself.\n"  # the drawing commands begin here
 _VALUE = r"('[^'\n]*'|[^\s;']+)"
 _VARIABLE = re.compile(rf"(\w+) = {_VALUE}$")
 _ITEM = re.compile(rf"(\w+)\[(\d+)\] = {_VALUE}(?:; |;?$)")
@@ -49,7 +49,7 @@ def _value(text: str) -> str | float:
     try:
         return float(text)
     except ValueError:
-        return text  # what a script calculates
+        return text  # an expression
 
 
 def _block(lines: Any) -> list[list[list[float]]]:

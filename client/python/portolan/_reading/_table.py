@@ -1,9 +1,9 @@
-"""The tables that measures(), runs(), dynamics() and select() return, and the ways out of them.
+"""The tables that measures(), runs(), dynamics() and select() return, and their conversions.
 
-They wrap a structured NumPy array and behave as a record array, which measures() once returned, with two differences. DuckDB and polars look
-whether an object is a NumPy array before they look whether it hands out Arrow, and would see -1 where nothing is: so it is no
-subclass. And pandas.DataFrame() makes one column of whatever has ``__array__`` and is no array: so NumPy is given ``__array_interface__``,
-and the rows are named tuples, of which pandas makes the columns.
+They wrap a structured NumPy array and behave as a record array, which measures() once returned, with two differences. DuckDB and polars
+test for a NumPy array before they test for Arrow, and would see -1 for absent values; so a table is no subclass. And pandas.DataFrame()
+makes one column of an object with ``__array__`` that is no array. So tables have ``__array_interface__`` for NumPy, and their rows are
+named tuples, from which pandas makes columns.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Table:
     _unit = "row"
 
     def __init__(self, name: str, rows: np.ndarray[Any, Any]) -> None:
-        """`name`: what it is a table of, for its heading."""
+        """`name`: the table's contents, for its heading."""
         self._name, self._rows = name, rows
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
@@ -94,7 +94,7 @@ class Table:
         return self._arrow_reader("to_arrow()").read_all()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Arrow's PyCapsule protocol: what reads Arrow (DuckDB, polars, pandas 3, pyarrow) takes the table as it is."""
+        """Arrow's PyCapsule protocol: DuckDB, polars, pandas 3 and pyarrow read the table directly."""
         return self._arrow_reader("handing a table over as Arrow").__arrow_c_stream__(requested_schema)
 
     def _arrow_reader(self, by: str) -> Any:
@@ -166,7 +166,7 @@ class Table:
         made._rows = rows
         return made
 
-    # What a table that is read only when it is asked for has in other ways.
+    # A table that is read lazily overrides these.
 
     def _table(self) -> np.ndarray[Any, Any]:
         return self._rows

@@ -1,4 +1,5 @@
-"""The words of a command line for what was given in Python. Files for what has none are made, and removed with the object that keeps them."""
+"""Makes the words of a command line from Python arguments. Arguments without a file are written to files, which are removed with the
+object."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ Ids = str | os.PathLike[str] | Sequence[Any] | Any
 
 
 class Words(list[str]):
-    """Words, and the files that they name, which are there as long as this is."""
+    """Words, and the files that they name, which exist as long as this object."""
 
     def __init__(self) -> None:
         super().__init__()
         self._files: list[Any] = []
-        self._names: dict[str, str] = {}  # of the files, as users know what is in them
+        self._names: dict[str, str] = {}  # names of the files' contents, as users know them
 
     def add(self, option: str, value: Any) -> None:
         """``--option VALUE``; nothing for None and False, ``--option`` for True. Numbers as they are."""
@@ -101,7 +102,7 @@ class Words(list[str]):
 
 
 def id_list(ids: Any) -> list[Any]:
-    """Ids given in any of the forms in which they are logged, or by what has them: a selection, a table, a column of one."""
+    """Ids in any form in which they can be logged, or from an object that has them: a selection, a table, a column of one."""
     if isinstance(ids, Table):
         ids = ids["id"]
     for name in ("ids", "to_pylist", "to_list"):  # a selection; pyarrow; polars, pandas

@@ -1,8 +1,8 @@
-"""Brings what a training loop holds into the two forms the extension reads: a buffer, or a list of strings.
+"""Converts the arrays of a training loop into the two forms that the extension reads: a buffer, or a list of strings.
 
-Called for what the extension does not read as it is (readable.c): lists, arrays of Python objects, tensors of an older torch or of a
-subclass. Buffers pass through untouched. Tensors and arrays of other libraries are recognised by what they can do, so that none of
-those libraries is imported. Lists are copied into arrays of the standard library.
+Called for objects that the extension does not read in place (readable.c): lists, arrays of Python objects, tensors of an older torch
+or of a subclass. Buffers pass through untouched. Tensors and arrays of other libraries are recognised by their methods, so that none
+of those libraries is imported. Lists are copied into arrays of the standard library.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def listed(values: Any) -> list[Any]:
 
 
 def _near_tensor(values: Any) -> Any:
-    """The common case, in few steps: a torch tensor in this machine's memory, of a type that is read as it is. Else None."""
+    """The common case, in few steps: a torch tensor in this machine's memory, of a type that is read in place. Else None."""
     detach = getattr(values, "detach", None)
     if detach is None:
         return None
@@ -80,7 +80,7 @@ def _near_tensor(values: Any) -> Any:
 
 
 def _refuse_masked(values: Any, name: str) -> None:
-    """What a masked array hides is in its buffer all the same."""
+    """Refuses masked arrays: their buffers still hold the masked values."""
     mask = getattr(values, "mask", None)
     if mask is not None and not callable(mask) and mask.any():
         raise TypeError(f"{name} is an array with masked entries: leave their rows out")
@@ -125,7 +125,7 @@ def _exports_buffer(values: Any) -> bool:
 
 
 def _from_tensor(tensor: Any) -> Any:
-    """A torch tensor, or what behaves like one: off its device, out of its graph, in a type NumPy knows."""
+    """A torch tensor, or a similar object: copied from its device, detached from its graph, in a type that NumPy knows."""
     tensor = tensor.detach()
     dtype = str(getattr(tensor, "dtype", "")).rpartition(".")[2]
     if "float" in dtype and dtype not in ("float32", "float64"):  # bfloat16 has no .numpy()

@@ -1,4 +1,4 @@
-"""What the hooks of boosting libraries share: iterations become epochs, and the rows of the training set the examples."""
+"""Shared by the hooks of boosting libraries: rounds become epochs, and the rows of the training set the examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rounds:
         self._per_label, self._names = per_label is not False, None if isinstance(per_label, bool) else per_label
 
     def begin(self, name: str, record: Mapping[str, Any], gold: Any, rounds: int) -> None:
-        """Opens the run. `gold` is (n,), or (n, labels); `rounds` how many the model has from an earlier training."""
+        """Opens the run. `gold` is (n,), or (n, labels); `rounds` is how many the model has from an earlier training."""
         self._gold = _shapes.as_integers(np.asarray(gold)) if np.ndim(gold) == 1 else np.asarray(gold)
         count = len(self._gold)
         if self._gold.ndim == 2 and not self._per_label:
@@ -57,11 +57,11 @@ class Rounds:
         return rounds % self.every == 0
 
     def is_left_over(self, rounds: int) -> bool:
-        """At the end of training: has the model rounds that no epoch has shown?"""
+        """At the end of training: has the model rounds that are in no epoch yet?"""
         return rounds > self._seen
 
     def add(self, rounds: int, scores: Any, logits: bool) -> None:
-        """Logs what the model says after so many rounds. An epoch that was cut short is replaced where training goes on."""
+        """Logs the model's scores after so many rounds. If training continues later, an epoch that was cut short is replaced."""
         epoch = -(-rounds // self.every) - 1
         log = self.recorder.log_logits if logits else self.recorder.log_probs
         if self._gold.ndim == 2:
@@ -73,7 +73,7 @@ class Rounds:
 
 
 def refuse(hook: str, objective: str, known: Sequence[str]) -> None:
-    """ValueError: of what this objective's scores mean nothing can be recorded."""
+    """ValueError: this objective's scores have no gold label whose probability could be recorded."""
     raise ValueError(
         f"{hook}: the objective {objective} gives no probability of a gold label: what is recorded are those of classifiers, {', '.join(known)}. "
         "Of an objective of your own, whose raw scores are logits, say scores='logits'"

@@ -1,4 +1,4 @@
-"""What a run says when it is closed: what was recorded, where, and what draws its map."""
+"""The line that a run prints when it is closed: how much was recorded, where, and the command that draws its map."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def say_to_people(run: Run) -> None:
-    """One line, on a terminal or in a notebook; into files and pipes nothing. Nor of a run that is another process's, in a forked child."""
+    """Prints the line on a terminal or in a notebook, not into files and pipes, and not in a forked child, whose parent has the run."""
     in_notebook = _notebook.is_here()
     if not in_notebook and (sys.stderr is None or not sys.stderr.isatty()):
         return
@@ -28,7 +28,7 @@ def say_to_people(run: Run) -> None:
 
 
 def line(run: Run, drawn_by: str | None = None) -> str:
-    """How many observations, how many bytes, where, how to see the map; of none there is no map."""
+    """The number of observations and bytes, the store, and, if there are observations, how to see the map."""
     stats = run.stats()
     if stats["logged"] == 0:
         refused = f": {stats['refused']:,} rows could not be used" if stats["refused"] else ""
@@ -51,7 +51,7 @@ def map_command(run: Run) -> str:
 
 
 def map_call(run: Run) -> str | None:
-    """In Python; None where this process may not see the store."""
+    """The Python call that shows the map; None if this process cannot read the store."""
     return None if run.store is None else f"portolan.map({run.name!r}, store={run.store!r})"
 
 

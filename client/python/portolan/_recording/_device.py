@@ -1,9 +1,9 @@
-"""Logits on an accelerator: what is logged is derived there, and comes over in one small copy that nothing waits for.
+"""Logits on an accelerator: their signals are derived there, and copied in one small block for which no call waits.
 
 Rows of many classes become their six signals on the device (the formulas of client/signals/signals.c, float32, the maximum
-subtracted first); rows so narrow that they are no larger than that come over as they are. Gold labels, ids and columns of one's own that are on the
-device travel in the same block. The copy goes to pinned memory, behind the work that is queued already; it is logged by a later
-call, when it has arrived, or at the end of the epoch. So what is wrong with labels on the device is raised by a later call too.
+subtracted first); rows that are no larger than their signals are copied unchanged. Gold labels, ids and the caller's own columns on the
+device are in the same block. The copy goes to pinned memory, behind the work that is queued already; a later call logs it when it has
+arrived, at the latest at the end of the epoch. So errors in labels on the device are raised by a later call too.
 
 Only called with torch tensors, so torch is imported already.
 """
@@ -20,9 +20,9 @@ from portolan._recording import _arrays, _shapes
 
 LOGITS, SIGNALS = 1, 4
 NARROW = 6  # classes; a row of logits is then no larger than its signals
-_CHUNK = 1 << 24  # scores looked at together: what is derived takes a few times their memory, for a moment
-_MOST_WAITING = 4  # copies under way before the oldest is waited for
-_WITH_STREAMS = ("cuda", "xpu")  # torch.cuda is ROCm's name too
+_CHUNK = 1 << 24  # scores processed together: deriving takes a few times their memory, for a moment
+_MOST_WAITING = 4  # most copies under way; then a call waits for the oldest
+_WITH_STREAMS = ("cuda", "xpu")  # ROCm is torch.cuda too
 _LARGEST = 3.4028234663852886e38
 
 Deliver = Callable[..., None]  # epoch, kind, ids, scores, gold; and correct and columns, where the kind has them
@@ -34,11 +34,11 @@ class Waiting(Protocol):
     def has_arrived(self) -> bool: ...
 
     def deliver(self, deliver: Deliver) -> None:
-        """Logs them, when they have arrived."""
+        """Logs them once they have arrived."""
 
 
 def is_remote(values: Any) -> bool:
-    """A torch tensor on an accelerator with streams and events. What is elsewhere (mps, xla) is copied whole, which always works."""
+    """A torch tensor on an accelerator with streams and events. Tensors on others (mps, xla) are copied whole, which always works."""
     return getattr(getattr(values, "device", None), "type", None) in _WITH_STREAMS
 
 
@@ -58,7 +58,7 @@ class Copies:
                 self._waiting.popleft().deliver(self._deliver)
 
     def drain(self) -> None:
-        """Waits for what is under way, and logs it."""
+        """Waits for the blocks under way, and logs them."""
         if not self._waiting:
             return
         with self._lock:
@@ -66,13 +66,13 @@ class Copies:
                 self._waiting.popleft().deliver(self._deliver)
 
     def abandon(self) -> None:
-        """In a forked child: what is under way is the parent's, and so is the lock."""
+        """In a forked child: the blocks under way belong to the parent, and so does the lock."""
         self._waiting, self._lock = deque(), threading.Lock()
 
 
 class Block:
-    """One batch of logits: what is on the device as columns of one table of 32-bit words, the rest as it is. Rows with the label `ignored` are
-    left out, of a batch without columns of the caller's own."""
+    """One batch of logits: data on the device become columns of one table of 32-bit words, the rest stays unchanged. Rows with the
+    label `ignored` are left out, if the batch has no columns of the caller's own."""
 
     def __init__(
         self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None, columns: Mapping[str, Any] | None = None
@@ -170,7 +170,7 @@ def _labels(gold: Any, device: Any) -> Any:
 
 
 def _unshared(values: Any) -> Any:
-    """What the caller may change before it is logged; on the device in a type whose bits fill whole words."""
+    """Copies data that the caller may change before they are logged; on the device in a type whose bits fill whole words."""
     if is_remote(values):
         values = values.detach().reshape(-1)
         return values.float() if values.is_floating_point() else values.long()

@@ -1,4 +1,4 @@
-"""What trains scikit-learn's estimators so that they can be recorded: rows and their parts, epochs, stages, and where probabilities go."""
+"""Trains scikit-learn's estimators and records them: rows and their parts, epochs, stages, and the logging of probabilities."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Rows:
 
 
 class Observations:
-    """Where what an estimator says of the rows goes."""
+    """Logs an estimator's probabilities."""
 
     def __init__(self, recorder: _hooks.Recorder, ids: Any, rows: Rows, classes: Any) -> None:
         who = recorder.hook

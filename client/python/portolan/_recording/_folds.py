@@ -1,7 +1,7 @@
 """Cross-validation of scikit-learn's estimators: the rows of each fold, a clone trained for each, and the runs that record them.
 
 All folds go through an epoch before the next one begins, so the epochs of the run end one after the other, each with an observation of every
-row. The price is that all clones are in memory at a time.
+row. The price: all clones are in memory at the same time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Fold:
 
 
 def split(cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
-    """(rows to train on, rows held out) of each fold; each row is held out by one. Says which classes a fold does not train on."""
+    """(rows to train on, rows held out) of each fold; one fold holds out each row. Prints which classes a fold does not train on."""
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"{HOOK}: there are {len(groups)} groups and {len(y)} labels")
     if groups is not None and isinstance(cv, (int, np.integer)):
@@ -100,7 +100,7 @@ class Training:
     Args:
         rows, classes: all of them.
         batch_size: of partial_fit, or None.
-        in_fold: rows that are trained on are looked at as well.
+        in_fold: rows that a fold trains on are recorded too.
         n_jobs: folds at a time.
     """
 
@@ -138,7 +138,7 @@ class Training:
 
     def _stages(self, folds: Sequence[Fold], epochs: int | None, estimators: Sequence[Any]) -> Iterator[Sequence[Sequence[Any]]]:
         totals = [_estimators.count_stages(estimator, self._rows) for estimator in estimators]
-        count = min(totals) if epochs is None else min(epochs, *totals)  # of an early stop each clone has its own number
+        count = min(totals) if epochs is None else min(epochs, *totals)  # after an early stop each clone has its own number
         passes = [
             zip(*(self._stages_of(estimator, part, total, count) for part in fold.parts(self._in_fold)))
             for fold, estimator, total in zip(folds, estimators, totals)

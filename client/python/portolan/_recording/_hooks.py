@@ -1,11 +1,10 @@
-"""What the hooks share: how a run is opened and what its record holds, what an error does to training, the closing line.
+"""Shared by the hooks: opening a run, its record, the effect of errors on training, the closing line.
 
-A hook makes one Recorder, opens it when training begins, logs through it, and closes it when training ends. The run is its
-own if it was given a name, and the caller's if it was given an open portolan.Run, which stays open.
+A hook makes one Recorder, opens it when training begins, logs through it, and closes it when training ends. If it was
+given a name, it opens and closes the run; an open portolan.Run that it was given stays open.
 
-Training comes first: a run that cannot be opened, or arguments that cannot be right, raise, at the beginning; a collector that
-is lost later, or a run that is removed, costs a line on stderr, and training goes on without being recorded, unless strict=True
-was asked for.
+Training comes first. A run that cannot be opened, or wrong arguments, raise at the beginning. If the collector is lost later,
+or the run is removed, a line on stderr says so, and training goes on without being recorded, unless strict=True was given.
 """
 
 from __future__ import annotations
@@ -64,12 +63,12 @@ class Recorder:
 
         Args:
             default_name: if the hook was given none.
-            record: see record(). What the caller gave as config wins.
-            resumed: training goes on from a checkpoint: so does the run.
+            record: see record(). The caller's config takes precedence.
+            resumed: training continues from a checkpoint, and so does the run.
             trial: one of many trainings, of a search: each is a run of its own, NAME/trial0, NAME/trial1, ...
             fold: the same of trainings that do not know of each other, also at the same time: NAME/fold0, NAME/fold1, ...
             open_run: portolan.Run, or what opens one run for all processes of a job.
-            more: what the hook knows of the run (labels, examples), where the caller said nothing.
+            more: options that the hook knows (labels, examples), if the caller did not give them.
         """
         self._lost = False
         if self.is_open:
@@ -123,19 +122,19 @@ class Recorder:
     def end_epoch(self, epoch: int) -> None:
         if self.run is None:
             return
-        if self._rows == 0 and not self.run.is_shared and not self._said_empty:  # of a shared run this process may have no share
+        if self._rows == 0 and not self.run.is_shared and not self._said_empty:  # this process may have no share of a shared run
             self._said_empty = True
             warn(f"{self.hook}: nothing was recorded in epoch {epoch}: no batch came by, or none with outputs")
         self._rows = 0
         self._guarded(self.run.end_epoch, epoch)
 
     def flush(self) -> None:
-        """Before a checkpoint is written: what it has seen is then on disk."""
+        """Call before a checkpoint is written: all observations until then are on disk afterwards."""
         if self.run is not None:
             self._guarded(self.run.flush)
 
     def close(self) -> None:
-        """At the end of training: flushes, and says what there is now. A run of the caller's stays open."""
+        """At the end of training: flushes, and prints the closing line. The caller's own run stays open."""
         if not self.is_open:
             return
         if isinstance(self._given, Run):
@@ -172,7 +171,7 @@ def check_mode(run: Run, mode: str, hook: str) -> None:
 
 
 def record(model: Any, versions: Mapping[str, str], seed: int | None = None, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What goes into a run's record: class of the model, seed, versions, hyper-parameters."""
+    """A run's record: class of the model, seed, versions, hyper-parameters."""
     out: dict[str, Any] = {"model": model if isinstance(model, str) else type(model).__name__}
     if seed is not None:
         out["seed"] = seed
@@ -183,7 +182,7 @@ def record(model: Any, versions: Mapping[str, str], seed: int | None = None, par
 
 
 def as_json(value: Any, depth: int = 4) -> Any:
-    """The value, or what says most about it, as JSON can hold it."""
+    """The value, or the best description of it that JSON can hold."""
     if value is None or isinstance(value, (bool, int, str)):
         return value if not isinstance(value, str) or len(value) <= 1000 else value[:1000] + "..."
     if isinstance(value, float):
@@ -207,12 +206,12 @@ def versions_of(*modules: str) -> dict[str, str]:
 
 
 def say_at_close(run: Run) -> None:
-    """When the run is closed, a line on stderr says what there is now."""
+    """When the run is closed, prints the closing line on stderr."""
     run._closing_line = _closing.line
 
 
 def warn(text: str) -> None:
-    """One line on stderr, where the library's own go."""
+    """One line on stderr, like the library's own."""
     print(f"portolan: {text}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Ids where the data set is at hand: each example has one of its own, which is looked at before training."""
+"""Checks ids before training, if the data set is at hand: each example must have one of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _first_two(values: list[Any]) -> tuple[int, int]:
 
 
 def check_column(who: str, dataset: Any, name: str) -> None:
-    """The same of a dataset's column, where it can be had without the examples: of a datasets.Dataset, or a list of dicts."""
+    """The same for a dataset's column, if it can be read without the examples: of a datasets.Dataset, or a list of dicts."""
     if name in (getattr(dataset, "column_names", None) or ()) and hasattr(dataset, "__len__"):
         check_unique(who, list(dataset[name]))
     elif isinstance(dataset, (list, tuple)) and all(isinstance(one, Mapping) and name in one for one in dataset):

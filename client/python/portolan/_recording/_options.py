@@ -8,14 +8,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# What becomes of a run that exists.
+# What to do with a run that exists.
 IF_EXISTS = ("error", "overwrite", "resume", "number")
-# Of hooks whose fits are not told apart: NAME/fold0, NAME/fold1, ..., each the first that does not exist.
+# For hooks that cannot tell fits apart: NAME/fold0, NAME/fold1, ..., each the first name that does not exist.
 FOLD = "fold"
 
 
 def flag(argument: str, value: bool) -> bool:
-    """Not whatever counts as true: "no" would."""
+    """Takes booleans only: any text would count as true, even "no"."""
     if not isinstance(value, bool) and not (hasattr(value, "__index__") and value.__index__() in (0, 1)):
         raise TypeError(f"{argument} must be True or False, not {value!r}")
     return bool(value)
@@ -28,7 +28,7 @@ def choice(argument: str, value: str, choices: dict[str, int]) -> int:
 
 
 def if_exists(value: str | None, resume: bool, overwrite: bool) -> str:
-    """One of IF_EXISTS, or FOLD. `resume` and `overwrite` say the same as the choices of these names, and must not say something else."""
+    """One of IF_EXISTS, or FOLD. `resume` and `overwrite` are the same as the choices of these names, and must not contradict if_exists."""
     said = [name for name, given in (("resume", flag("resume", resume)), ("overwrite", flag("overwrite", overwrite))) if given]
     if value is None:
         if len(said) > 1:

@@ -8,7 +8,7 @@ from typing import Any
 
 from portolan._recording import _shapes
 
-# Between an example's id and a label's name; names are without it, so that the last one in an id is it.
+# Stands between an example's id and a label's name; no name contains it, so the last one in an id is the separator.
 _BETWEEN = "#"
 
 
@@ -18,7 +18,7 @@ def per_label(ids: Any, scores: Any, gold: Any, names: Sequence[str] | None = No
     Args:
         ids: (n,) integers or strings.
         scores: (n, labels) logits, or probabilities, each label's by itself: of a sigmoid, not of a softmax.
-        gold: (n, labels): 1 for a label that the example has, else 0. -100 or NaN where that is not known: the row is left out.
+        gold: (n, labels): 1 for a label that the example has, else 0. -100 or NaN if that is not known: the row is left out.
         names: of the labels; default: 0 ... labels-1.
 
     Example: ``run.log_logits(epoch, *portolan.per_label(ids, model(x), y, ["cat", "dog"]))``

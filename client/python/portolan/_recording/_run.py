@@ -21,11 +21,11 @@ _MODES = {"epoch-end": 0, "train-forward": 1}
 _WHEN_FULL = {"wait": 0, "drop": 1}
 _LOGITS, _PROBS, _GOLD_PROBS = 1, 2, 3
 
-# Waits are cut into pieces so that Ctrl-C is heard between them.
+# Waits are cut into pieces, so that Ctrl-C takes effect between them.
 _PIECE = 0.2
 _CLOSE_AT_EXIT = 60.0
 
-# What a forked child has to give up.
+# The runs that a forked child must give up.
 _open_runs: weakref.WeakSet[Run] = weakref.WeakSet()
 
 
@@ -34,42 +34,43 @@ class Run:
 
     Args:
         name: the run's name, for example ``"snli/roberta-large/seed1"``.
-        store: a directory. A collector for it is started, or the one that runs is joined. Default: ``$PORTOLAN_STORE``,
+        store: a directory. A collector for it is started, unless one runs already. Default: ``$PORTOLAN_STORE``,
             then ``./portolan-store``.
         endpoint: a running collector instead: ``"tcp://127.0.0.1:5757"`` or ``"ipc://PATH"``.
         keys: a directory with ``client.key`` and ``server.pub``, made by ``portolan keygen``, for a collector that was started
             with ``--keys``: the connection is encrypted, and each side knows the other. With endpoint ``tcp://...`` only.
         mode: ``"epoch-end"`` (observations are taken in a pass of their own after each epoch) or ``"train-forward"`` (as
-            the mini-batches pass). The two differ; the run remembers which it was.
+            the mini-batches pass). The two give different dynamics; the run remembers its mode.
         examples: how many examples there are, when their ids are 0 ... examples-1.
         labels: class names, in the order of the class numbers.
-        config: what to keep with the run (seed, model, hyper-parameters): anything JSON can hold. Nothing is added to it.
+        config: data to keep with the run (seed, model, hyper-parameters): anything JSON can hold. Nothing is added to it.
         group: the ranks of one job give the same group and share the run. A rank that is started again while the others
             go on asks for ``resume`` as well.
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
-        if_exists: what to do where a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: go on with it
-            (an epoch seen again replaces); ``"overwrite"``: remove it first; ``"number"``: record this one as NAME/2, or NAME/3, ...:
-            the first that does not exist, of scripts that start at the same time a name for each. ``run.name`` is the name it has.
+        if_exists: what to do where a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: continue it
+            (observations logged again replace the old ones); ``"overwrite"``: remove it first; ``"number"``: record this run as
+            NAME/2, NAME/3, ..., the first name that does not exist; scripts that start at the same time get different names.
+            ``run.name`` is the name.
         resume: True: the same as ``if_exists="resume"``.
         overwrite: True: the same as ``if_exists="overwrite"``.
-        strict: raise where otherwise a line on stderr says it and training goes on: RowsRefused for rows that cannot be used
-            (NaN, ...), after the others are logged; Closed once the collector has ended the run (it was removed, or is damaged);
-            TimedOut from ``close()``.
-        spool: a directory for what neither goes out nor fits into memory. If it is given, a run for which no collector
-            answers is recorded there, to be sent by a later run with that directory, or by ``portolan import``. Default:
+        strict: raise instead of printing a line on stderr: RowsRefused for rows that cannot be used (NaN, ...), after the others
+            are logged; Closed once the collector has ended the run (it was removed, or is damaged); TimedOut from ``close()``.
+        spool: a directory for observations that cannot be sent and do not fit into memory. If it is given, a run for which no
+            collector answers is recorded there; a later run with that directory, or ``portolan import``, brings it into the
+            store. Default:
             ``spool`` in the store's directory, or ``./portolan-spool``; made when it is needed.
         spool_bytes: limit of this run's spool file (default 16 GiB).
         when_full: ``"wait"`` or ``"drop"``: what a log call does when the collector cannot keep up, and memory and spool are
             used up.
-        ring_bytes: memory for what is not yet sent (default 32 MiB).
+        ring_bytes: memory for observations not yet sent (default 32 MiB).
         open_timeout: seconds to wait for the collector.
 
     A run is closed by ``close()``, by the end of a ``with`` block, when it is garbage-collected, or when the interpreter
-    exits; each waits until what was logged is on disk. In a forked child it is inert.
+    exits; each waits until all observations are on disk. In a forked child the run is inert.
 
-    What happens to the collector or the run does not end a training loop, unless it is ``strict``: while the collector is away,
-    observations wait in memory and in a spool file; once it has ended the run, they are dropped and counted, after one line on
-    stderr. What a call gets for arguments (shapes, types, ids, labels) raises as ever, and so does a run that was closed.
+    Trouble with the collector or the run does not end a training loop, unless it is ``strict``. While the collector is away,
+    observations wait in memory and in a spool file. Once it has ended the run, they are dropped and counted, after one line on
+    stderr. Wrong arguments (shapes, types, ids, labels) always raise, and so do calls on a closed run.
 
     Example::
 
@@ -136,7 +137,7 @@ class Run:
         self._closing_line: Callable[[Run], str] | None = None  # of the hooks
         self._is_whole = False  # once it is closed: everything logged is on the collector's disk
         _open_runs.add(self)
-        # Called at the interpreter's exit too, while modules are still whole.
+        # Called at the interpreter's exit too, while modules still work.
         self._copies = _device.Copies(functools.partial(_deliver, self._handle, name))
         self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name, self._copies)
         _close_with_worker(self, self._finalizer)
@@ -205,7 +206,7 @@ class Run:
         gold: Any = None,
         columns: Mapping[str, Any] | None = None,
     ) -> None:
-        """Log n observations of `epoch` when the gold label's probability and correctness are all there is.
+        """Log n observations of `epoch` of which only the gold label's probability and correctness are known.
 
         Args:
             gold_probs: (n,) p(gold), in [0, 1].
@@ -219,8 +220,8 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, columns)
 
-    # After a training step no code is in the caches, and each function called costs some microseconds: so the usual call is one
-    # into the extension, which answers None.
+    # After a training step no code is in the caches, and each function call costs some microseconds. So the usual case is a
+    # single call into the extension, which returns None.
     def _finish_log(
         self,
         left: Any,
@@ -233,7 +234,7 @@ class Run:
         correct: Any = None,
         columns: Mapping[str, Any] | None = None,
     ) -> None:
-        """What a log call leaves to be done: converting what the extension does not read as it is; warning of ids."""
+        """The rest of a log call: converts arguments that the extension cannot read in place, and warns about ids."""
         if left is NotImplemented:
             if kind == _LOGITS and _device.is_remote(scores):
                 self._log_remote(epoch, ids, scores, gold, columns=columns)
@@ -254,12 +255,12 @@ class Run:
         self._log_later(_device.Block(_epoch(epoch), ids, logits, gold, ignored, columns))
 
     def _log_later(self, block: _device.Waiting) -> None:
-        """What is on its way from an accelerator."""
+        """The blocks on their way from an accelerator."""
         self._handle.is_offline()  # raises Closed, Forked
         self._copies.put(block)
 
     def end_epoch(self, epoch: SupportsIndex) -> None:
-        """Say that everything of `epoch` has been logged. Does not wait, but for what is on its way from an accelerator."""
+        """Say that everything of `epoch` has been logged. Waits only for blocks on their way from an accelerator."""
         self._copies.drain()
         self._handle.end_epoch(epoch)
 
@@ -272,9 +273,10 @@ class Run:
     def close(self, timeout: float | None = 60.0) -> bool:
         """Flush and end the run; whether everything logged is on the collector's disk.
 
-        False after `timeout` seconds (None: no limit): what was not acknowledged is then in a spool file. False also if the run
-        had ended before. A line on stderr says how many observations are missing, why, and how a spool file is imported;
-        TimedOut or Closed says it if the run is strict. Again: nothing happens, and the answer is the same."""
+        False after `timeout` seconds (None: no limit): observations that were not acknowledged are then in a spool file. Also
+        False if the run had ended before. A line on stderr says how many observations are missing, why, and how a spool file is
+        imported;
+        TimedOut or Closed says it if the run is strict. A second call does nothing, and returns the same."""
         if not self._finalizer.alive:
             return self._is_whole
         try:
@@ -311,7 +313,7 @@ class Run:
             return
         try:
             self.close()
-        except Error as error:  # what happened in the block is what the caller must see
+        except Error as error:  # the caller must see the exception of the block
             _warn(self._name, error)
 
     def __reduce__(self) -> NoReturn:
@@ -340,7 +342,7 @@ def _open(handle: Handle, policy: str, name: str, *options: Any) -> str:
 
 
 def _first_free(handle: Handle, names: Iterable[str], options: tuple[Any, ...]) -> str:
-    """The collector gives a name once, whoever asks at the same time."""
+    """The collector gives each name once, even to scripts that ask at the same time."""
     return next(name for name in names if handle.open(name, *options))
 
 
@@ -350,7 +352,7 @@ def _warn(name: str, error: BaseException | str) -> None:
 
 
 def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any, correct: Any = None, columns: Any = None) -> None:
-    """Logs what has come from an accelerator."""
+    """Logs the blocks that have arrived from an accelerator."""
     ids = _arrays.identifiers(ids)
     own = {name: _arrays.scores(values, name) for name, values in (columns or {}).items()}
     found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, own)
@@ -394,7 +396,7 @@ def _milliseconds_left(deadline: float, limit: float = math.inf) -> int:
 
 
 def _in_pieces(wait: Callable[[int], bool | None], deadline: float) -> bool:
-    """Whether it came to its end; a signal is heard between the pieces."""
+    """Waits in pieces, so that signals take effect; True if it was completed."""
     while (done := wait(_milliseconds_left(deadline, _PIECE))) is False:
         if time.monotonic() >= deadline:
             return False
@@ -402,13 +404,13 @@ def _in_pieces(wait: Callable[[int], bool | None], deadline: float) -> bool:
 
 
 def _close(handle: Any, deadline: float, ending: Callable[[], Any] = lambda: None) -> bool:
-    """Waits in pieces first, which Ctrl-C ends: the run is then still open. `ending` is called when it no longer is."""
+    """Waits in pieces first: if Ctrl-C ends the wait, the run is still open. `ending` is called when the run closes."""
     whole = False
     try:
         _in_pieces(handle.flush, deadline)
         whole = _in_pieces(handle.finish, deadline)
     except Error:
-        pass  # said again by what follows
+        pass  # the following call raises it again
     ending()
     handle.close(0)
     return whole
@@ -418,7 +420,7 @@ def _close_forgotten(handle: Any, name: str, copies: _device.Copies) -> None:
     try:
         try:
             copies.drain()
-        except Exception as error:  # of a device that is gone, or of labels: what is there is closed all the same
+        except Exception as error:  # errors of a lost device, or of labels: the run is closed nevertheless
             _warn(name, error)
         try:
             _close(handle, _deadline(_CLOSE_AT_EXIT))
@@ -432,7 +434,7 @@ def _close_forgotten(handle: Any, name: str, copies: _device.Copies) -> None:
 
 
 def _close_with_worker(run: Run, finalizer: Callable[[], Any]) -> None:
-    """Processes of multiprocessing end without what the interpreter does at its exit, but have an exit of their own."""
+    """Processes of multiprocessing skip the interpreter's exit functions, but have their own."""
     module = sys.modules.get("multiprocessing")
     if module is not None and module.parent_process() is not None:
         sys.modules["multiprocessing.util"].Finalize(run, finalizer, exitpriority=0)

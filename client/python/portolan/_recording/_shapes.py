@@ -1,7 +1,7 @@
-"""What the hooks take as scores and gold labels, as rows of one example each.
+"""Converts the hooks' scores and gold labels to rows of one example each.
 
-Arrays are told by what they can do (NumPy arrays and torch tensors alike), so nothing is imported here; what a hook
-cannot see rows in (lists) passes through. Everything refused is refused with a line that says what to do instead.
+Arrays are recognised by their methods (NumPy arrays and torch tensors alike), so nothing is imported here; objects
+without visible rows (lists) pass through. Every error says what to do instead.
 
   multi-class       scores (n, classes), gold (n,) or (n, 1)
   binary            scores (n,) or (n, 1), the logit of class 1; gold 0 and 1, of any type: float targets too
@@ -15,13 +15,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-# What loss functions skip: padding, special tokens, examples without a label.
+# The label that loss functions skip: padding, special tokens, examples without a label.
 IGNORED = -100
 
 
 class TokenIds:
     """The ids of an example's tokens: ``"ID/0"``, ``"ID/1"``, ... counts the tokens with a label, so that padding on either side
-    changes nothing. They are formed when the gold labels are at hand."""
+    changes nothing. They are formed once the gold labels are known."""
 
     def __init__(self, ids: Any, length: int) -> None:
         self.ids, self.length = plain_ids(ids), length
@@ -72,7 +72,7 @@ def refuse_labels(shape: tuple[int, ...], gold_shape: tuple[int, ...]) -> None:
 
 
 def without_ignored(ids: Any, scores: Any, gold: Any) -> tuple[Any, Any, Any]:
-    """The rows that have a label, gold as integers. For what lies in this machine's memory."""
+    """The rows that have a label, gold as integers. For arrays in this machine's memory."""
     if shape_of(gold) is None:
         if isinstance(ids, TokenIds) or not any(label == IGNORED for label in gold):
             return resolve(ids, gold), scores, gold

@@ -1,12 +1,12 @@
-"""Language models: what is recorded of an example is derived from its target tokens, the tokens with a label.
+"""Language models: an example's observation is derived from its target tokens, the tokens with a label.
 
-Of each target token: ln p(token), whether it is the one with the largest probability, and the entropy of what was predicted; of each
+Of each target token: ln p(token), whether it is the one with the largest probability, and the entropy of the prediction; of each
 example their sums, which become gold_prob = exp(mean ln p), correct, and three columns: tokens, token_accuracy, token_entropy. The
-scores are gone through in slices: no table of all tokens and the whole vocabulary is made besides the model's own.
+scores are processed in slices: no second table of all tokens and the whole vocabulary is made.
 
-Labels in this machine's memory tell where the targets are, and only these are looked at. Where labels are on an accelerator, asking
-where they are would wait for it: there all tokens are gone through, and those without a label are added to a row that nobody reads.
-The sums come over in one small copy, which is logged by a later call (see _device.py).
+If the labels are in this machine's memory, only the scores of target tokens are read. If they are on an accelerator, finding the
+targets would wait for it: so all tokens are processed, and those without a label are added to a row that is not used. The sums come
+over in one small copy, which is logged by a later call (see _device.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from portolan._recording import _device, _hooks, _shapes
 from portolan._recording._run import Run
 
 _GOLD_PROBS = 3
-_CHUNK, _CHUNK_HERE = 1 << 24, 1 << 20  # scores looked at together, on an accelerator and in this machine's memory
+_CHUNK, _CHUNK_HERE = 1 << 24, 1 << 20  # scores processed together, on an accelerator and in this machine's memory
 _LEAST = -1e4  # its exponential is 0, and so is their product: -inf times 0 is none
 _TOLERANCE = 1e-9  # of a share of tokens
 
@@ -48,7 +48,7 @@ class How:
 
 
 class _Targets(NamedTuple):
-    """Of each token that is looked at: where its scores are, its label, its example. `usable` is None where all are targets."""
+    """For each token that is processed: the place of its scores, its label, its example. `usable` is None where all are targets."""
 
     row: Any
     column: Any
@@ -196,8 +196,8 @@ def _starts(labels: Any, position_ids: Any, seq_idx: Any) -> Any:
 
 
 def _find(labels: Any, starts: Any, shift: bool, count: int) -> _Targets:
-    """Where the targets are; each of one of `count` examples. What is predicted of an example's first token is no matter: nothing of the
-    example stands before it."""
+    """Where the targets are; each of one of `count` examples. An example's first token is no target: no token of the example stands
+    before it."""
     rows, length = labels.shape
     packed = starts is not None
     if starts is None:

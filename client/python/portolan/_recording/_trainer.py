@@ -1,4 +1,4 @@
-"""What the hooks of the Trainer pass over: its examples, in the form that its collator takes, with their ids.
+"""The examples that the Trainer's hooks pass over, in the form that its collator takes, with their ids.
 
 A trainer may prepare the data set that it is given, as TRL's SFTTrainer does: it tokenizes, and what it trains on has neither the columns of
 the data set nor its ids. Its examples are those of the data set at the same places, or at the places that it says, where it has dropped or shuffled some.
@@ -16,7 +16,7 @@ IDS = "portolan_ids"
 
 
 def share(dataset: Any, id_column: str | None, args: Any, prepared: Any, signature: set[str]) -> Share:
-    """What this process passes over.
+    """The examples that this process passes over.
 
     Args:
         dataset: as the hook was given it.
