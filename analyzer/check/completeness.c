@@ -81,7 +81,7 @@ struct count {
 	struct ids ids;
 };
 
-/* Whether `session` is done with `epoch`; one that came after the sessions were read is live. */
+/* Has `session` ended `epoch`? A session that came after the sessions were read counts as live. */
 static enum epoch_state
 state_for(const struct completeness *result, uint32_t session, uint32_t epoch)
 {
@@ -108,7 +108,7 @@ note_classes(struct completeness_classes *classes, const struct store_values *pr
 	classes->entropy = nats > classes->entropy ? nats : classes->entropy;
 }
 
-/* Counts the observations of an epoch within a block, and looks at who made them. */
+/* Counts the observations of an epoch within a block, and which sessions made them. */
 static void
 count_epoch(struct completeness *result, const struct store_block *block, size_t e)
 {
@@ -155,7 +155,7 @@ count_block(struct count *count, struct store_cursor *cursor, size_t index, stru
 	return 0;
 }
 
-/* An id belongs to one index: what is the same in sorted order is a fault. */
+/* An id belongs to one index: two equal neighbours in sorted order are a fault. */
 static int
 check_ids(struct count *count, struct portolan_error *error)
 {
@@ -201,7 +201,7 @@ count_blocks(struct count *count, struct portolan_error *error)
 	return code < 0 || count->result->damaged ? code : check_ids(count, error);
 }
 
-/* What the store says of the epochs it had a moment ago. */
+/* The store's records of the epochs that it had a moment ago. */
 static int
 take_epochs(struct store *store, struct count *count, struct portolan_error *error)
 {
@@ -242,8 +242,8 @@ find_missing(struct completeness *result)
 	}
 }
 
-/* Folds count what is kept and what was replaced. Of a closed run, to which nothing is added, both are known before they
- * have been done: what its sessions logged is there, or met another observation. */
+/* Folds count kept and replaced observations. For a closed run, to which nothing is added, both are known before the
+ * folds: each logged observation is kept, or met another one. */
 static void
 count_replaced(struct completeness *result)
 {
@@ -288,7 +288,7 @@ compare_classes(struct completeness *result)
 	result->verdict.more_classes = result->verdict.are_named ? predicted : most > known ? most : 0;
 }
 
-/* A snapshot by name, which must still be of the same run. */
+/* Opens a snapshot by name, which must still be of the same run. */
 static int
 count_observations(struct store *store, struct completeness *result, struct portolan_error *error)
 {
@@ -350,7 +350,7 @@ completeness_sum_sessions(struct completeness *result)
 	}
 }
 
-/* Damage is a finding, whoever meets it. */
+/* Damage is a finding, whichever check meets it. */
 static int
 find(struct completeness *result, int code, const struct portolan_error *error)
 {

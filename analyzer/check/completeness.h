@@ -18,7 +18,7 @@ struct completeness_epoch {
 	uint64_t observed, missing; /* examples */
 };
 
-/* What a session predicted. */
+/* The predictions of a session. */
 struct completeness_classes {
 	uint64_t rows;
 	int32_t predicted; /* the highest class */
@@ -36,8 +36,8 @@ struct completeness {
 	struct store_session *sessions;
 	size_t session_count;
 	uint64_t live, closed, lost; /* sessions; lost: neither live nor closed */
-	struct store_client clients; /* sums over the sessions that told of themselves; `told` is their number */
-	uint64_t not_arrived;        /* of what ended sessions say they logged, what the store never got */
+	struct store_client clients; /* sums over the sessions that sent counts; `told` is their number */
+	uint64_t not_arrived;        /* observations that ended sessions say they logged, and the store never got */
 	uint64_t records;            /* verified */
 	char **damage;               /* one line for each damaged record, the first COMPLETENESS_LINES of them */
 	uint64_t damaged;
@@ -47,13 +47,13 @@ struct completeness {
 };
 #define COMPLETENESS_LINES 100
 
-/* Checks one run; progress bars on a terminal. Whatever is wrong with the run is in the result; an error is what kept
- * it from being checked. On success the result is the caller's to completeness_free(). */
+/* Checks one run; progress bars on a terminal. Every fault of the run is in the result; an error means that the run
+ * could not be checked. On success the result is the caller's to completeness_free(). */
 int completeness_check(struct store *store, uint32_t run, const char *name, struct completeness *result,
                        struct portolan_error *error);
 void completeness_free(struct completeness *result);
 
-/* Sums what sessions told of themselves, and counts how they ended. */
+/* Sums the counts that sessions sent, and counts how they ended. */
 void completeness_sum_sessions(struct completeness *result);
 
 #endif

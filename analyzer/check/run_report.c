@@ -1,5 +1,4 @@
-/* run_report.c: a run as `portolan runs --json` has it: what its record says, and what was counted while it was
- * recorded. */
+/* run_report.c: a run as `portolan runs --json` prints it: its record, and the counters of its recording. */
 #include "run_report.h"
 
 #include "completeness.h"
@@ -34,7 +33,7 @@ run_time(int64_t seconds, char text[32])
 		text[0] = '\0';
 }
 
-/* What was counted while a run was recorded. */
+/* The counters of a run's recording. */
 static int
 read_counters(struct store *store, uint32_t run, struct completeness *sessions, struct store_counters *counters,
               struct portolan_error *error)
@@ -103,7 +102,7 @@ run_report_one(struct report *report, struct store *store, const char *name, str
 	struct store_run_info *runs;
 	uint32_t number;
 	size_t count, i = 0;
-	int code = store_find_run(store, name, &number, error); /* names what is near, if there is none */
+	int code = store_find_run(store, name, &number, error); /* suggests a similar name, if there is no such run */
 
 	if (code >= 0)
 		code = store_runs(store, &runs, &count, error);

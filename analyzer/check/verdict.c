@@ -7,8 +7,8 @@
  * when that is half of all, ids or epoch numbers do not tell observations apart. (A sampler that draws as many examples
  * as there are, with replacement, draws 37% of them again.)
  *
- * Where it is less, an id that came back to its own session within an epoch is said as such: folds count these, and no
- * rank or resumed job is among them.
+ * If it is less than half, ids that came back to their own session within an epoch are reported as such: folds count
+ * these, and ranks and resumed jobs do not cause them.
  *
  * One changed label is a finding, though it may be a correction between two sessions: the example's measures mix
  * probabilities of two labels, which no figure shows. How many labels changed tells the user which of the two it was.

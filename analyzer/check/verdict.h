@@ -75,11 +75,11 @@ void verdict_find_incomplete(const struct completeness *result, struct findings 
 /* The problem and its remedy. */
 void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
 
-/* Warns of what the verdict says of the run; answers whether it says anything. */
+/* Warns of the verdict's findings; returns whether there are any. */
 bool verdict_warn(const struct verdict *verdict, const char *run);
 
-/* Warns of what the run's verdict says, and where it is still being recorded; answers as verdict_report(). For who reads
- * chosen examples only. */
+/* Warns of what the run's verdict says, and where it is still being recorded; returns as verdict_report(). For commands
+ * that read only chosen examples. */
 int verdict_report_run(const struct dynamics *dynamics, bool strict);
 
 /* Warns of what is incomplete in what was read of a run (still recording, examples or epochs missing), and of what its

@@ -85,7 +85,7 @@ measure_prefix(const struct dynamics *dynamics, struct room *room, size_t epochs
 	return 0;
 }
 
-/* Of the examples observed so far; `ranks` are those of `full`, if that is everybody. */
+/* Correlates the examples observed so far; `ranks` are those of `full`, if these are all examples. */
 static void
 correlate(const struct dynamics *dynamics, const double *full, const double *ranks, const double *part,
           struct room *room, uint64_t *examples, double *pearson, double *spearman)

@@ -1,6 +1,6 @@
 /*
- * early_stopping.h: how soon the measures are what they will be: after each epoch, the correlation of confidence and of
- * variability over the epochs so far with those of all epochs (Swayamdipta et al. 2020, Fig. 6).
+ * early_stopping.h: how soon the measures reach their final order: after each epoch, the correlation of confidence and
+ * of variability over the epochs so far with those of all epochs (Swayamdipta et al. 2020, Fig. 6).
  */
 #ifndef EARLY_STOPPING_H
 #define EARLY_STOPPING_H

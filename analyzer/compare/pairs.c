@@ -1,8 +1,8 @@
 /*
  * pairs.c: see pairs.h.
  *
- * A selection is compared among the shared examples alone: that one run has examples which the other never saw says
- * nothing about how stable the ranking is.
+ * A selection is compared among the shared examples alone: examples that only one run has say nothing about how stable
+ * the ranking is.
  */
 #include "pairs.h"
 

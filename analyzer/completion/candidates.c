@@ -28,7 +28,7 @@ struct line {
 	const char *action;            /* NULL: not given yet, or the command has none */
 	int operands;                  /* without the action */
 	const char *run;               /* the first of them, where it is a run's name; NULL: not given yet */
-	const struct option_spec *option; /* whose argument the last word is; NULL: none's */
+	const struct option_spec *option; /* the option whose argument the last word is; NULL: none */
 	bool is_help;                     /* of `portolan help` */
 	bool only_operands;               /* after "--" */
 };

@@ -1,4 +1,5 @@
-/* forgetting_chart.c: bars from one event on: those never forgotten are most, and would leave no height to the others.
+/* forgetting_chart.c: bars from one event on: most examples are never forgotten, and their bar would leave no height to
+ * the others.
  */
 #include "forgetting.h"
 

@@ -1,6 +1,6 @@
 /*
- * words.h: what texts tell about an example without a model: how many words a pair shares, and whether it has certain
- * ones. Pure, but for memory.
+ * words.h: attributes of texts that need no model: how many words a pair shares, and whether it has certain ones. Pure,
+ * but for memory.
  *
  * A word is a run of letters, digits, apostrophes and characters beyond ASCII; letters of ASCII are compared without
  * case.

@@ -28,7 +28,7 @@ struct part {
 	pthread_t thread;
 };
 
-/* All who pass wait for one another. */
+/* Threads that come to the gate wait for one another. */
 struct gate {
 	pthread_mutex_t mutex;
 	pthread_cond_t opened;

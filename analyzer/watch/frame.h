@@ -1,5 +1,5 @@
 /*
- * frame.h: what a look at a run is shown as: a screen, a line, or a JSON object. Pure.
+ * frame.h: prints one look at a run: as a screen, a line, or a JSON object. Pure.
  * Text that users gave (names, messages) is shown with its control characters as question marks.
  */
 #ifndef FRAME_H
@@ -35,7 +35,7 @@ void frame_line(FILE *stream, const struct live_view *view, const struct frame_m
 /* A document. */
 void frame_json(struct report *report, const struct live_view *view, const struct frame_moment *moment);
 
-/* What should worry whoever records the run: one line each. */
+/* Warnings about the run's recording: one line each. */
 #define FRAME_WARNINGS 14
 #define FRAME_WARNING_ROOM FINDING_ROOM
 unsigned frame_warnings(const struct live_view *view, const struct frame_moment *moment,

@@ -1,7 +1,7 @@
 /*
  * frame_screen.c: a look as a screen of text.
  *
- * From above: what is going on, warnings, the latest epochs, the map. A third of what the first two leave is for the epochs,
+ * From above: the state, warnings, the latest epochs, the map. A third of what the first two leave is for the epochs,
  * the rest for the map, which is left out where that is too little. Every line is cut at the terminal's width, visibly.
  */
 #include "frame.h"

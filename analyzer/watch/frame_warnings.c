@@ -1,4 +1,4 @@
-/* frame_warnings.c: what should worry whoever records the run. */
+/* frame_warnings.c: warnings about the run's recording. */
 #include "frame.h"
 
 #include "program/number.h"

@@ -1,10 +1,10 @@
 /*
  * live.c: one look at a run after another.
  *
- * The sums are those of the settled epochs: the first ones without a gap that are folded and have nothing waiting. What
- * comes after is read at every look, on top of a copy. The epochs' records are read before and after the snapshot: one
- * that is folded, has nothing waiting and did not change in between is the one that the snapshot has. When a settled
- * epoch has changed (a patch to it), the sums are thrown away and made anew.
+ * The sums are those of the settled epochs: the first ones without a gap that are folded and have nothing waiting.
+ * Later epochs are read at every look, and added to a copy of the sums. The epochs' records are read before and after
+ * the snapshot: one that is folded, has nothing waiting and did not change in between is the one that the snapshot has.
+ * When a settled epoch has changed (a patch to it), the sums are thrown away and made anew.
  */
 #include "live.h"
 
@@ -334,7 +334,7 @@ live_look(struct live *live, struct live_view *view, struct portolan_error *erro
 	int code;
 
 	snprintf(path, sizeof(path), "%s/data.mdb", live->directory);
-	(void)stat(path, &status); /* what is wrong with it, store_open() says better */
+	(void)stat(path, &status); /* store_open() gives a better message */
 	code = store_open(live->directory, &store, error);
 	if (code >= 0) {
 		code = live_look_in(live, store, status.st_ino, view, error);
