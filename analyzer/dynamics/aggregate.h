@@ -46,7 +46,8 @@ int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_optio
                             size_t count, const struct dynamics_request *request, enum never_learned never_learned,
                             struct aggregate_report *report, struct portolan_error *error);
 
-/* Adds a run to a report that begins as {0}, for who matches runs himself (shared: UINT64_MAX for no word on that). */
+/* Adds a run to a report that begins as {0}, for callers that match runs themselves (`shared` UINT64_MAX: not
+ * reported). */
 void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);
 
 /* In place of verdict_report(): warns of what is incomplete, run by run; STATUS_INCOMPLETE under `strict` if

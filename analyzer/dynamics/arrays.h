@@ -1,9 +1,9 @@
 /*
  * arrays.h: memory for arrays that grow with the number of examples.
  *
- * It is anonymous while all such arrays of the process stay within a limit, which --max-memory sets. What is beyond
- * comes from nameless temporary files in $TMPDIR, or else /var/tmp, which the kernel writes back when memory is short:
- * whoever uses an array need not know. Safe from several threads.
+ * It is anonymous while all such arrays of the process stay within a limit, which --max-memory sets. Beyond the limit
+ * it comes from nameless temporary files in $TMPDIR, or else /var/tmp, which the kernel writes back when memory is
+ * short. Users of an array need not know. Safe from several threads.
  */
 #ifndef ARRAYS_H
 #define ARRAYS_H

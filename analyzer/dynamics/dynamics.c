@@ -1,5 +1,5 @@
 /*
- * dynamics.c: opening a run, and holding what was asked for of it.
+ * dynamics.c: opens a run, and holds the columns that were asked for.
  *
  * Measures are held as columns of doubles by dense index, one array each: 8 bytes per example and measure, whatever the
  * number of epochs. The scan's workers write straight into them.
@@ -43,7 +43,7 @@ dynamics_detach(struct dynamics *dynamics)
 	dynamics->store_borrowed = true;
 }
 
-/* Measures are computed from one another: what is asked for, with what that takes. */
+/* Measures are computed from one another: adds the measures that those asked for need. */
 static uint32_t
 with_dependencies(uint32_t measures)
 {
@@ -207,7 +207,7 @@ make_order(struct dynamics *dynamics, struct portolan_error *error)
 	return ids_sort(&dynamics->ids, dynamics->order, count, error);
 }
 
-/* As many threads as were asked for, while there is memory for their buffers; arrays get the rest. */
+/* As many threads as were asked for, if there is memory for their buffers; arrays get the rest. */
 static void
 share_memory(struct dynamics *dynamics, const struct common_options *common)
 {
@@ -295,7 +295,7 @@ dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct porto
 	return code;
 }
 
-/* Looks on from the id before the block (none: `any` is false), which becomes the block's last one. */
+/* Continues from the last id before the block (none: `any` is false), and sets it to the block's last id. */
 static bool
 integers_ascend(const struct store_ids *block, uint64_t *last, bool any)
 {

@@ -64,7 +64,7 @@ int dynamics_load(struct dynamics *dynamics, const struct common_options *common
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
-/* Ends the snapshot of dynamics that were loaded, and keeps what they hold: for who keeps them long. */
+/* Ends the snapshot of loaded dynamics, and keeps their arrays: for callers that keep them long. */
 void dynamics_detach(struct dynamics *dynamics);
 
 /* Only opens it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
@@ -77,7 +77,7 @@ int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 /* Appends the ids of all examples of an opened run, observed or not. */
 int dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error);
 
-/* Looks at the same without keeping them: do they ascend? `extent`, unless it is NULL, is that of strings. */
+/* Reads the same ids without keeping them: do they ascend? `extent`, unless it is NULL, is that of strings. */
 int dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
                          struct portolan_error *error);
 

@@ -1,4 +1,4 @@
-/* dynamics_report.c: what a command says of a run that has no data for it. */
+/* dynamics_report.c: the error of a command for a run that has no data for it. */
 #include "dynamics.h"
 
 #include <portolan/error.h>

@@ -1,5 +1,6 @@
 /*
- * places.h: where examples stand by ascending id: of all of a run, or of those that a user's file lists.
+ * places.h: the place of examples in the order of ascending ids: of all examples of a run, or of those that a user's
+ * file lists.
  *
  * A place is a number from 0, given to examples whether observed or not.
  */

@@ -117,7 +117,7 @@ take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_
 	pthread_mutex_lock(&scan->lock);
 	while (scan->next != index && !scan->failed)
 		pthread_cond_wait(&scan->moved, &scan->lock);
-	if (code >= 0 && scan->failed) /* nobody hears this: what is reported is the block that failed */
+	if (code >= 0 && scan->failed) /* this error is not reported; that of the failed block is */
 		code = error_set(error, PORTOLAN_E_CANCELLED, "an earlier block could not be read");
 	scan->failed = code < 0;
 	*place = scan->place;

@@ -67,7 +67,7 @@ scan_part_cut(const struct store_block *block, uint64_t held, uint32_t from, uin
 	return piece;
 }
 
-/* No collector stores less than 0; whoever counts classes relies on it. */
+/* No collector stores a label below 0; code that counts classes relies on it. */
 static void
 take_gold(const struct store_block *block, int32_t *to)
 {

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NUMBER_LENGTH_MAX 400 /* what is longer is text */
+#define NUMBER_LENGTH_MAX 400 /* a longer value is text */
 
 struct reading {
 	const struct attributes_request *request;
@@ -273,7 +273,7 @@ read_columns(struct reading *reading, struct portolan_error *error)
 		if (begin_pass(reading, error) < 0)
 			return PORTOLAN_E_MEMORY;
 		code = read_records(reading, error);
-		if (code == 1 && reading->ids) { /* only what was met before all was read is a string */
+		if (code == 1 && reading->ids) { /* ids are strings if one that is no number ended the reading early */
 			bool strings = kind == STORE_ID_STR || reading->ids->rows < attributes->rows;
 
 			ids_free(reading->ids);

@@ -20,10 +20,10 @@ struct content {
 int content_open(struct content *content, const char *path, struct portolan_error *error);
 void content_close(struct content *content); /* may be called twice */
 
-/* From now on the program goes on where others cut the file short: what is gone reads as zeros. Otherwise it ends, with
- * a message that names the file. */
+/* From now on the program continues if another one cuts the file short: the lost part reads as zeros. Otherwise it
+ * ends, with a message that names the file. */
 void content_outlive_cuts(struct content *content);
-/* Does the file hold what it held when it was opened? What was read before is right then. */
+/* Is the file unchanged since it was opened? Then everything read before is right. */
 bool content_is_unchanged(const struct content *content);
 
 #endif

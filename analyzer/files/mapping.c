@@ -1,6 +1,6 @@
 /*
  * mapping.c: the mappings stand in a table that a signal handler can read: one that begins nowhere is free. The handler
- * puts a page of zeros, and of zeros all that follows, in the place of what is gone; so it does so once, not page by page.
+ * replaces the lost page, and all that follow, by zeros; so it does so once, not page by page.
  */
 #include "mapping.h"
 
@@ -21,11 +21,11 @@ struct mapping {
 	int fd;
 	struct timespec changed; /* when the file was, last */
 	atomic_bool outlives_cuts;
-	atomic_bool was_cut; /* zeros stand for what is gone */
+	atomic_bool was_cut; /* zeros stand for the lost part */
 };
 
 static struct mapping mappings[MAPPINGS_MAX];
-static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER; /* of who makes one */
+static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a mapping is made */
 
 static struct mapping *
 find_free(void)

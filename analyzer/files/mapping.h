@@ -1,5 +1,5 @@
-/* mapping.h: a user's file mapped to be read, which others may change meanwhile. Where one cuts it short, reading its
- * end is a SIGBUS: this knows whose. Safe from several threads. */
+/* mapping.h: a user's file mapped to be read, which others may change meanwhile. If one cuts it short, reading its end
+ * is a SIGBUS: this file knows which mapping it concerns. Safe from several threads. */
 #ifndef MAPPING_H
 #define MAPPING_H
 
@@ -15,7 +15,7 @@ void mapping_free(struct mapping *mapping); /* NULL: nothing */
 
 const char *mapping_bytes(const struct mapping *mapping); /* status->st_size of them */
 
-/* From now on what is gone reads as zeros. Otherwise who meets it ends the program, with the file's name. */
+/* From now on the lost part reads as zeros. Otherwise reading it ends the program, with the file's name. */
 void mapping_outlive_cuts(struct mapping *mapping);
 
 /* Is the file as it was when it was mapped: its size, the time of its last change, and all of it readable? A file that

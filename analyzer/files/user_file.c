@@ -1,8 +1,8 @@
 /*
  * user_file.c: see user_file.h.
  *
- * A line end ends a record of JSON and TSV. Of CSV it may stand within quotes, which only who comes from the
- * beginning knows: so a file with quotes is gone through once for its cuts, which takes as long as looking for bytes.
+ * A line end ends a record of JSON and TSV. In CSV it may stand within quotes, which only a reading from the beginning
+ * shows. So a file with quotes is gone through once to find its cuts, which takes as long as searching for bytes.
  */
 #include "user_file.h"
 
@@ -59,7 +59,7 @@ user_file_open(struct user_file *file, const char *option, const char *path, str
 	return 0;
 }
 
-/* What a header has, for who asked for a column that it has not. */
+/* The names of a header, for the error about a column that it does not have. */
 struct columns {
 	char nearest[64]; /* empty: none is near */
 	char all[160];    /* "id, text, label"; as many as fit */

@@ -1,5 +1,5 @@
 /*
- * chosen.h: all that is known of some examples of a run, which are few beside it: only their blocks are read.
+ * chosen.h: reads everything about a few examples of a run: only their blocks are read.
  *
  *     chosen_read(&chosen, &run, &list, &error)  → chosen.found[place]; the rest of those only → chosen_free(&chosen)
  */

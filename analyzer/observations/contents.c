@@ -1,5 +1,5 @@
 /*
- * contents.c: of the observations only their presence is read, and of the examples the gold labels.
+ * contents.c: reads only the presence of observations, and the gold labels of examples.
  *
  * Observations change in one way: a batch comes. The store counts those of each epoch. But an epoch's table has gold
  * labels too, which are kept per example and may change with a batch of another epoch: so they are hashed, those of the

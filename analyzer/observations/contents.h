@@ -1,4 +1,4 @@
-/* contents.h: what of a run there is to be read, epoch by epoch, and a text for each that tells whether it has changed. */
+/* contents.h: the contents of a run, epoch by epoch, with a text for each epoch that shows whether it has changed. */
 #ifndef OBSERVATIONS_CONTENTS_H
 #define OBSERVATIONS_CONTENTS_H
 

@@ -56,8 +56,8 @@ struct layout_session {
 struct layout {
 	struct layout_field fields[LAYOUT_FIELDS_MAX];
 	size_t count, size; /* bytes of a record */
-	uint64_t columns;   /* of the store that are read for it, a mask; STORE_CORRECT, which tells who was observed, is
-	                       always among them */
+	uint64_t columns;   /* mask of the store's columns that are read for it; always with STORE_CORRECT, whose
+	                       presence shows which examples were observed */
 	enum layout_ids ids;
 	size_t id_room; /* of an id that is text: bytes, or characters */
 	struct layout_session *sessions;

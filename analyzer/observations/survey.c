@@ -21,7 +21,7 @@ struct survey {
 	struct sums *slots, sums;
 };
 
-/* Of a block: who is looked at, was observed at all, and in all epochs. */
+/* For a block: which examples are counted, were observed at all, and in all epochs. */
 struct bitmaps {
 	uint64_t chosen[STORE_CHUNK_WORDS], any[STORE_CHUNK_WORDS], every[STORE_CHUNK_WORDS];
 };

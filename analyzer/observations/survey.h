@@ -1,4 +1,4 @@
-/* survey.h: how many observations there are, and of whom, before any is read: from the store's presences. */
+/* survey.h: counts observations, and marks their examples, from the store's presences, before any is read. */
 #ifndef OBSERVATIONS_SURVEY_H
 #define OBSERVATIONS_SURVEY_H
 
