@@ -1,6 +1,6 @@
 /*
- * checks.c: what a command asks of its operands, and options of one another; then files are claimed (output/claims.h),
- * so that nothing is read or written of a command that would overwrite what it reads.
+ * checks.c: checks the operands of a command, and options against one another. Then it claims the files
+ * (output/claims.h), so that a command that would overwrite its input fails before it reads or writes anything.
  */
 #include "checks.h"
 
@@ -80,7 +80,7 @@ check_needs(const struct common_options *request, const struct option_spec *opti
 	return *text ? options_wrong(request, "--%s needs %s", option->name, text) : 0;
 }
 
-/* What options ask of one another, and of the action. */
+/* Checks options against one another and against the action. */
 static int
 check_option(const struct common_options *request, const struct option_spec *option, bool is_given)
 {

@@ -1,10 +1,10 @@
 /*
  * help.c: prints help for people: examples first, because that is what most come for.
  *
- * `portolan COMMAND --help` is the short help, a screen of 24 lines by 80: examples, and what each option does in a few
- * words, in groups. Of a command with more options than that has room for it describes those that are marked as used often,
- * and names the others. `portolan help COMMAND` is all there is to say, and the man page the same. With an action both print
- * what belongs to that alone. What is longer than the terminal goes through $PAGER.
+ * `portolan COMMAND --help` is the short help, a screen of 24 lines by 80: examples, and each option in a few words, in
+ * groups. If a command has more options than fit, the short help describes those that are marked as used often, and
+ * names the others. `portolan help COMMAND` is the full text, like the man page. With an action both print only its
+ * part. A text longer than the terminal goes through $PAGER.
  *
  * Paragraphs are broken at 80 columns here, so the tables hold plain text that the man pages can use too.
  */
@@ -66,7 +66,7 @@ print_wrapped(FILE *stream, const char *text, int indent, int column)
 	fputc('\n', stream);
 }
 
-/* What help is asked of. */
+/* The command and action that help is about. */
 struct topic {
 	const struct command *command;
 	const char *action; /* NULL: of all, or there are none */
@@ -133,7 +133,7 @@ clause(const char *help)
 	return length;
 }
 
-/* Who takes it, what it does, and what it was called once. */
+/* The actions that take it, its effect, and its old names. */
 static void
 print_option_help(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {

@@ -2,8 +2,8 @@
  * options.c: reads a command line by the typed table of its command.
  *
  * Options may stand anywhere before "--", be cut short as far as that is unambiguous, and have their argument after "="
- * or in the next word; letters may be put together. Each value is judged when it is read (values.c), what options ask
- * of one another once all are (checks.c).
+ * or in the next word; letters may be put together. Each value is checked when it is read (values.c); options are
+ * checked against one another when all are read (checks.c).
  */
 #include "options.h"
 

@@ -1,4 +1,4 @@
-/* pager.c: see pager.h. Whoever leaves the pager before the end closes the pipe, which is no failure. */
+/* pager.c: see pager.h. A user who leaves the pager before the end closes the pipe, which is no failure. */
 #include "pager.h"
 
 #include "watch/terminal.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the shell that starts the pager ends with. */
+/* Exit statuses of the shell that starts the pager. */
 #define NOT_RUNNABLE 126
 #define NOT_FOUND 127
 

@@ -1,4 +1,4 @@
-/* values.c: the argument of an option as the value that its kind says; what is wrong with it is said. */
+/* values.c: converts the argument of an option to the value of its kind, and reports what is wrong with it. */
 #include "values.h"
 
 #include "program/number.h"
@@ -34,7 +34,7 @@ options_split(char *text, size_t most, const char **parts)
 {
 	size_t count = 0;
 
-	for (const char *at = text;; at++) { /* nothing is cut of a text that is wrong: messages quote it */
+	for (const char *at = text;; at++) { /* a wrong text stays whole: messages quote it */
 		size_t length = strcspn(at, ",");
 
 		if (length == 0 || count == most)

@@ -57,7 +57,7 @@ struct export
 	struct table table;
 	double never;  /* instead of forgetting events; NaN: nothing */
 	uint32_t rows; /* made at once */
-	size_t record; /* bytes of one, where they are written to their places by whoever made them; else 0 */
+	size_t record; /* bytes of one, if the workers write them to their places; else 0 */
 	uint64_t head; /* bytes before the first row */
 	struct output *slots;
 	unsigned slot_count;
@@ -196,7 +196,7 @@ order_bucket(void *context, unsigned thread, unsigned number, size_t bucket, str
 	                          export->head + first * export->record, error);
 
 	(void)thread;
-	memset(heap->places, 0xff, size * sizeof(*heap->places)); /* UINT32_MAX: nobody */
+	memset(heap->places, 0xff, size * sizeof(*heap->places)); /* UINT32_MAX: no example */
 	for (uint32_t i = 0; i < n; i++)
 		heap->places[buckets->places[first + i] - first] = i;
 	for (uint32_t k = 0; k < size && code >= 0; k++)

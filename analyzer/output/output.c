@@ -2,7 +2,7 @@
  * output.c: buffered output with one sticky error.
  *
  * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary one when all of it is
- * there, and is renamed when it is on the disk: so whoever finds the name finds a whole file, after a power cut too, a
+ * there, and is renamed when it is on the disk: so a file of this name is always whole, even after a power cut, a
  * failed command leaves the old one untouched, and one that is interrupted leaves nothing behind. File systems that
  * cannot do that get the temporary name at once. A symbolic link is followed first: the link stays, the file behind it
  * is replaced. close() is checked too: some file systems report a full disk only there. A closed pipe ends the program

@@ -53,14 +53,14 @@ int output_flush(struct output *output, struct portolan_error *error);
 int output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error);
 void output_cut(struct output *output, uint64_t bytes);
 
-/* The error that output_finish() would give for what failed so far, or 0: whoever writes for long asks now and then. */
+/* The error that output_finish() would give now, or 0; long writers should ask now and then. */
 int output_check(const struct output *output, struct portolan_error *error);
 
 void output_bytes(struct output *output, const void *data, size_t size);
 void output_text(struct output *output, const char *text);
 __attribute__((format(printf, 2, 3))) void output_printf(struct output *output, const char *format, ...);
 
-/* What follows on standard output is of this style; nothing in a file, which is for programs too. */
+/* Text that follows on standard output has this style; does nothing in a file, which programs may read. */
 void output_style(struct output *output, enum style style);
 
 /* At least `size` (≤ OUTPUT_RESERVE_MAX) bytes to write at; tell how far with output_commit(). */

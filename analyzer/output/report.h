@@ -1,5 +1,5 @@
 /*
- * report.h: what a command found, written member by member: as JSON for programs (--json), or, from the same calls, as
+ * report.h: writes a command's results member by member: as JSON for programs (--json), or, from the same calls, as
  * text for people.
  *
  *     report_open() → report_begin(report, NULL) → members → report_end(report) → report_close()
@@ -58,7 +58,7 @@ void report_wholes(struct report *report, const struct report_whole *list, size_
 	report_wholes(report, (const struct report_whole[]){__VA_ARGS__},                                              \
 	              sizeof((const struct report_whole[]){__VA_ARGS__}) / sizeof(struct report_whole))
 
-/* A JSON string of any bytes, for who writes JSON otherwise. */
+/* A JSON string of any bytes, for code that writes JSON in other ways. */
 void report_print_text(struct output *output, const char *text, size_t length);
 
 /* Of text alone: a line as it is. */

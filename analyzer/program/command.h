@@ -1,6 +1,6 @@
 /*
- * command.h: what a subcommand is. Each is one file in commands/ that defines one of these; the table in commands.c
- * lists them, and dispatch, help, suggestions, man pages and shell completion all come from that table.
+ * command.h: the description of a subcommand. Each is one file in commands/ that defines one of these; the table in
+ * commands.c lists them, and dispatch, help, suggestions, man pages and shell completion all come from that table.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -49,8 +49,8 @@ struct command {
 	size_t request_size;  /* of the struct the options are read into; it begins with a struct common_options */
 	const void *defaults; /* such a struct, of which the common options are not read; NULL: all 0 */
 
-	/* What the table cannot say of the request: 0, the status of options_wrong(), or a negative code with `error`
-	 * filled, which is wrong usage too. May be NULL. */
+	/* Checks of the request that the table cannot express: 0, the status of options_wrong(), or a negative code
+	 * with `error` filled, which is wrong usage too. May be NULL. */
 	int (*check)(void *request, struct portolan_error *error);
 	/* An exit status, or a negative code with `error` filled. */
 	int (*run)(void *request, struct portolan_error *error);

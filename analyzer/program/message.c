@@ -2,7 +2,7 @@
  * message.c: lines for stderr.
  *
  * A line is put together first and written with one call, so that lines of programs that share a terminal or a
- * log file do not mix. What is quoted in it (a file's header, a name) may hold anything: control characters are shown
+ * log file do not mix. Text that it quotes (a file's header, a name) may hold anything: control characters are shown
  * as question marks, so that a line stays one, and those that do not show by their numbers. Failures to write them are
  * ignored: there is nowhere left to report them.
  */

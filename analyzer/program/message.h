@@ -1,4 +1,4 @@
-/* message.h: what the program says on stderr. One line each; standard output carries data alone. */
+/* message.h: the program's messages on stderr. One line each; standard output carries data alone. */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
@@ -7,7 +7,7 @@
 /* "portolan: …" and a newline. */
 __attribute__((format(printf, 1, 2))) void message_error(const char *format, ...);
 
-/* The same line, for what is no failure: a count, a result beside the data. */
+/* The same line for results that are no failure, such as a count. */
 __attribute__((format(printf, 1, 2))) void message_note(const char *format, ...);
 
 /* "portolan: warning: …" and a newline; nothing after message_set_quiet(true). */

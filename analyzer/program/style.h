@@ -10,8 +10,8 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_ERROR, STYLE_WARNING, STYLE_GOOD, ST
 /* --styled. */
 void style_choose(enum style_when when);
 
-/* What a stream is told so that text goes on in a style: nothing where it is not to be styled. Of STYLE_AUTO it is where
- * the stream is a terminal that can, and $NO_COLOR is not set, or empty (no-color.org). */
+/* The sequence that makes a stream continue in a style: empty if the stream is not to be styled. Of STYLE_AUTO it is
+ * where the stream is a terminal that can, and $NO_COLOR is not set, or empty (no-color.org). */
 const char *style(int fd, enum style style);
 
 #endif
