@@ -1,4 +1,5 @@
-/* access.h: who may ask: by which name the server was asked (Host), for which page (Origin), and with which token. */
+/* access.h: decides which requests are allowed, by the server's name in the request (Host), the page (Origin), and the
+ * token. */
 #ifndef ACCESS_H
 #define ACCESS_H
 
@@ -10,7 +11,7 @@
 struct certificate;
 
 struct access {
-	const char *token;        /* what who asks must show */
+	const char *token;        /* the token that a request must show */
 	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
 	const struct certificate *certificate; /* with names besides; NULL: no TLS */
 };

@@ -1,5 +1,5 @@
 /*
- * certificate.c: which names are safe, where whoever asks comes by TLS.
+ * certificate.c: the names that are safe in requests by TLS.
  *
  * DNS rebinding needs a name that another site's owner can point here. An address in digits is none: the browser asked
  * no name server. A name of the certificate is none either: it is the user's. This machine's own name is taken where

@@ -1,4 +1,4 @@
-/* http.c: who may ask comes first, before a body is read: Host and Origin, the token, and then the method. */
+/* http.c: checks a request before its body is read: Host and Origin, the token, and then the method. */
 #include "http.h"
 
 #include "access.h"
@@ -229,7 +229,7 @@ is_entry(const struct http *http, const struct exchange *exchange, const char *m
 	       access_has_token(&http->access, http_argument(&exchange->request, "token"));
 }
 
-/* Who has shown the token is not shut down for others. */
+/* A connection that has shown the token is not shut down for others. */
 static void
 trust(const struct http *http, struct MHD_Connection *connection)
 {
@@ -355,7 +355,7 @@ leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 	return strlen(text);
 }
 
-/* What clients do wrong is not worth a line on the user's terminal. */
+/* Errors of clients are not worth a line on the user's terminal. */
 static void
 log_nothing(void *context, const char *format, va_list arguments)
 {

@@ -1,5 +1,5 @@
 /*
- * http.h: the daemon (libmicrohttpd): who may ask, limits, headers. What is answered, the caller says.
+ * http.h: the HTTP daemon (libmicrohttpd): access, limits, headers. The caller gives the answers.
  *
  *     struct http_settings settings = {.socket = fd, .token = token, .hosts = hosts, .answer = answer, .context =
  * server}; http_start(&http, &settings, &error); … http_stop(http);
@@ -45,7 +45,7 @@ struct http_answer {
 
 struct http_settings {
 	int socket;               /* bound and listening; http_stop() closes it */
-	const char *token;        /* what who asks must show */
+	const char *token;        /* the token that a request must show */
 	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
 	const char *pem, *key;                 /* the certificate and its key, PEM; NULL: no TLS */
 	const struct certificate *certificate; /* the same; NULL: no TLS */

@@ -1,7 +1,8 @@
 /*
- * peers.c: connections in the order in which they came; strangers are those that have not shown the token yet. Any user of
- * this machine can open connections and say nothing, or one letter now and then: a timeout alone would not end that, and
- * whoever comes last is the likeliest to have something to say. Shutting a socket down has the thread that waits for it end.
+ * peers.c: connections in the order in which they came; strangers are those that have not shown the token yet. Any user
+ * of this machine can open connections and send nothing, or one letter now and then. A timeout alone would not end
+ * that, and the newest connection is the most likely to send a request. Shutting a socket down has the thread that
+ * waits for it end.
  */
 #include "peers.h"
 
@@ -20,7 +21,7 @@ struct peers {
 	pthread_mutex_t lock;
 	pthread_cond_t gone; /* one has */
 	size_t most, count;  /* all but those shut down */
-	bool at_end;         /* who comes now is shut down at once */
+	bool at_end;         /* a new connection is shut down at once */
 	struct peer *oldest, *newest;
 };
 

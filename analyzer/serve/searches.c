@@ -1,4 +1,4 @@
-/* searches.c: a search is made under the lock: who asks for the same text meanwhile waits for the answer. */
+/* searches.c: a search is made under the lock: a request for the same text waits for its answer. */
 #include "searches.h"
 
 #include "program/parallel.h"

@@ -1,4 +1,4 @@
-/* server.h: what answers requests: which function for which path, and what they share. */
+/* server.h: answers requests: the function for each path, and the state that these functions share. */
 #ifndef SERVER_H
 #define SERVER_H
 

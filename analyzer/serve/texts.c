@@ -1,5 +1,5 @@
-/* texts.c: one pass finds where each record begins and whose it is; what is in it, is read when it is shown. Who changes
- * the file meanwhile makes what is read then worth nothing: but never so that it ends the program. */
+/* texts.c: one pass finds the beginning and the example of each record; its contents are read when they are shown. If
+ * another program changes the file meanwhile, the texts read then are wrong, but reading never ends this program. */
 #include "texts.h"
 
 #include <json_line.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TOKEN_BYTES 32
-#define TOKEN_LEAST 32 /* digits of a token that somebody else has made */
+#define TOKEN_LEAST 32 /* least digits of a token that was not made here */
 
 int
 token_make(char token[TOKEN_ROOM], struct portolan_error *error)

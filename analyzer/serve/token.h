@@ -1,4 +1,4 @@
-/* token.h: the secret that who asks must show: other users share the machine. */
+/* token.h: the secret that every request must show, as other users share the machine. */
 #ifndef TOKEN_H
 #define TOKEN_H
 

@@ -109,7 +109,7 @@ load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 	return code;
 }
 
-/* Does the run look as it did when this was loaded? Where it cannot be told, it does: what is there is shown on. */
+/* Is the run unchanged since this was loaded? Yes, if that cannot be known: the loaded view is shown further. */
 static bool
 is_current(struct views *views, const struct kept_view *kept)
 {
@@ -160,7 +160,7 @@ is_outdated(const struct views *views, const struct kept_view *old)
 	return newer >= 2;
 }
 
-/* Lets go of what failed, of outdated views, and of those used least lately, as far as nobody uses them now. */
+/* Frees views that failed, outdated views, and those used least lately, unless a request uses them. */
 static void
 forget_old(struct views *views)
 {
@@ -286,7 +286,7 @@ take_newest(struct views *views, const char *run, const char *range, struct kept
 		return 0;
 	if (add_and_load(views, run, range, taken, error) >= 0)
 		kept->users--;
-	return 0; /* what could not be loaded again is shown as it was */
+	return 0; /* a view that could not be loaded again is shown as it was */
 }
 
 int
