@@ -10,7 +10,7 @@
         portolan.torch.observe(run, model, loader, epoch)
     run.close()
 
-client/python/docs/torch.md starts from the loop as people have it; ddp.md is for several processes.
+client/python/docs/torch.md starts from a usual loop; ddp.md is for several processes.
 """
 
 from __future__ import annotations
