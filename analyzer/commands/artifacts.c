@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TOP_MAX 1000000
 #define TOP_WITH_RUN 10
@@ -133,6 +134,8 @@ check(void *context, struct portolan_error *error)
 
 	if (status == 0)
 		status = format_of_table(&options->common, "-o", options->common.output, ROWS_TSV, &artifacts->format);
+	if (status == 0 && !options->common.output && isatty(STDOUT_FILENO))
+		artifacts->format = ROWS_ALIGNED;
 	if (status == 0)
 		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_CSV,
 		                         &artifacts->by_epoch_format);
@@ -216,7 +219,7 @@ const struct command artifacts_command = {
                 "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n",
         .help = "If a task were free of spurious hints, no single word would say anything about the label (Gardner et al. 2021). "
                 "DATA is your file: JSON lines, CSV or TSV; \"-\" is standard input. "
-                "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the largest share that a label has of them), z_star (z*: by how many standard deviations the share lies above the prior; the largest over the labels) and a column of counts for each label; the strongest first: as TSV, or what FILE ends with (csv, jsonl, json, npy). "
+                "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the largest share that a label has of them), z_star (z*: by how many standard deviations the share lies above the prior; the largest over the labels) and a column of counts for each label; the strongest first: as TSV, or what FILE ends with (csv, jsonl, json, npy); on a terminal in aligned columns. "
                 "With 20,000 tokens, chance alone makes z* of 4 and more: --plot draws the line of significance at 0.01 after Bonferroni.\n\n"
                 "Tokens are words as Unicode (Standard Annex 29) has them, in any script: lower-cased, composed (NFC), with ' for its typographic form, without soft hyphens and the like; what holds no letter and no digit is left out, as are words over 256 bytes. "
                 "Texts are cut at white space first. "

@@ -10,6 +10,8 @@
 #include "output/rows.h"
 #include "selection/manifest.h"
 
+#include <math.h>
+
 /* As beside a selection: the flips are one, of the easy-to-learn examples. */
 static int
 write_plan_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
@@ -120,10 +122,10 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
 
 	if (code < 0)
 		return code;
-	report_line(&report, "score = 1 / (1 + exp(-(%.6g * confidence %+.6g)))", logistic->weight,
-	            logistic->intercept);
+	report_line(&report, "score = 1 / (1 + exp(-(%.6g * confidence %c %.6g)))", logistic->weight,
+	            signbit(logistic->intercept) ? '-' : '+', fabs(logistic->intercept));
 	if (logistic->weight < 0)
-		report_line(&report, ": above 0.5 where confidence is below %.4f",
+		report_line(&report, "\nabove 0.5 where confidence is below %.4f",
 		            -logistic->intercept / logistic->weight);
 	report_line(&report, "\n");
 	report_begin(&report, NULL);

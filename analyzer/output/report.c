@@ -12,6 +12,7 @@
 #include <unistr.h>
 
 #define KEY_WIDTH 16 /* of text */
+#define LINE_MEMBERS 4 /* of text: more are too long for a line of 80 */
 
 static int
 open_report(struct report *report, const char *path, struct portolan_error *error)
@@ -77,8 +78,11 @@ begin_text(struct report *report, const char *key)
 {
 	if (report->level == 1)
 		output_text(&report->output, "  ");
+	else if (!report->is_first && key && report->members % LINE_MEMBERS == 0)
+		output_printf(&report->output, ",\n%*s", KEY_WIDTH + 3, "");
 	else if (!report->is_first)
 		output_text(&report->output, ", ");
+	report->members = report->level == 1 ? 1 : report->members + (key != NULL);
 	report->is_first = false;
 	if (key)
 		print_key(&report->output, key, report->level == 1 ? KEY_WIDTH : 0);
@@ -118,6 +122,7 @@ begin(struct report *report, const char *key, bool is_list)
 	if (!report->as_text)
 		output_bytes(&report->output, is_list ? "[" : "{", 1);
 	report->level++;
+	report->members = 0;
 	report->lists = (report->lists & ~(UINT64_C(1) << report->level)) | (uint64_t)is_list << report->level;
 	report->is_first = true;
 }

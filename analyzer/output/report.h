@@ -25,6 +25,7 @@ struct report {
 	unsigned indent, level; /* indent: blanks for each level of JSON; 0: all in one line */
 	uint64_t lists;         /* bit i: what is open at level i is a list */
 	bool is_first;          /* nothing stands yet in what is open */
+	unsigned members;       /* of text: named ones in the line */
 };
 
 /* JSON to a file, or standard output for NULL. On success call report_close() or report_discard(). */

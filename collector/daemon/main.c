@@ -181,7 +181,7 @@ back_up(const struct options *options)
 
 	if (backup_run(options->store, options->path, &bytes, &error) < 0)
 		return fail(EXIT_FAILED, &error);
-	printf("copied store %s to %s: %" PRIu64 " bytes\n", options->store, options->path, bytes);
+	printf("copied the store %s to %s: %.1f MB\n", options->store, options->path, (double)bytes / 1e6);
 	return EXIT_DONE;
 }
 

@@ -369,6 +369,13 @@ def check_terminal():
     lines = text.splitlines()
     left_out = int(lines[21].split()[0])
     assert max(map(len, lines[:21])) <= 40 and "more columns" in lines[21] and len(lines[0].split()) + left_out == len(run("metrics", "two").stdout.splitlines()[0].split(",")), text
+    write("own.tsv", "id\tt\tl\n0\ta b\tx\n1\tb\ty\n2\ta\tx\n3\tc a\ty\n")
+    words = ["artifacts", "own.tsv", "--text", "t", "--label-field", "l", "--min-count", "1", "--stop-words", "none"]
+    done, text = on_terminal(b"", *words)
+    assert done == 0 and "\t" not in text and text.splitlines()[0].split()[:5] == ["token", "n", "label", "p_star", "z_star"] and "0.667" in text, text
+    assert on_terminal(b"", *words, "-o", "-")[1].startswith("token\tn\tlabel\t") and run(*words).stdout.startswith("token\tn\t")
+    done, text = on_terminal(b"", "check", "r")  # its lines fit
+    assert done == 3 and "changed labels" in text and max(map(len, text.splitlines())) <= 80, text
     done, text = on_terminal(b"", "runs", "-o", "-")
     assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
 

@@ -39,7 +39,7 @@ class Backup(CollectorTest):
         sequence = self.record(client, 4)
         done = portoland("backup", self.copy, "--store", self.store)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"^copied store .* to .*: \d+ bytes\n$")
+        self.assertRegex(done.stdout, r"^copied the store .* to .*: \d+\.\d MB\n$")
         self.assertEqual(dump(self.copy, "run")[0], dump(self.store, "run")[0])
         self.assertEqual(len(dump(self.copy, "run")[0]), 8000)
         # Recording was not disturbed, and goes on.
