@@ -10,7 +10,10 @@
 #include "program/message.h"
 #include "program/number.h"
 #include "options/options.h"
+#include "rule_options.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_SAMPLE 25000
@@ -62,6 +65,70 @@ take_texts(void *context, char *text)
 		                     "--text takes names of fields, with commas between them, %d at most",
 		                     MAP_HTML_TEXTS);
 	html->text_count += count;
+	return 0;
+}
+
+/* "V,C", or a word. */
+static int
+take_regions(void *context, char *text)
+{
+	struct map_line *line = context;
+	struct map_request *request = &line->request;
+
+	request->source.cuts = NULL;
+	request->lines = strcmp(text, "none") == 0 ? MAP_LINES_NEVER : MAP_LINES_ALWAYS;
+	if (strcmp(text, "none") == 0 || strcmp(text, "auto") == 0)
+		return 0;
+	request->source.cuts = &request->cuts;
+	return rule_parse_cuts(&line->common, text, &request->cuts);
+}
+
+/* "3.3in" in units. */
+static int
+take_width(void *context, char *text)
+{
+	static const struct {
+		const char *name;
+		double per_inch;
+	} lengths[] = {{"in", 1}, {"cm", 2.54}, {"mm", 25.4}, {"pt", 72}};
+	struct map_line *line = context;
+	char *end;
+	double length = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		double units = length / lengths[i].per_inch * MAP_UNITS_PER_INCH;
+
+		if (end == text || strcmp(end, lengths[i].name) != 0)
+			continue;
+		if (!(units >= MAP_WIDTH_LEAST && units <= MAP_WIDTH_MOST))
+			return options_wrong(&line->common, "--width %s: from %g to %g%s", text,
+			                     MAP_WIDTH_LEAST / MAP_UNITS_PER_INCH * lengths[i].per_inch,
+			                     MAP_WIDTH_MOST / MAP_UNITS_PER_INCH * lengths[i].per_inch, end);
+		line->request.width = units;
+		return 0;
+	}
+	return options_wrong(&line->common, "--width %s: say a length with its unit: 3.3in, 84mm, 8.4cm or 240pt", text);
+}
+
+/* "Times New Roman,9": the name goes into a script and into an SVG, so it has nothing but what names of fonts have. */
+static int
+take_font(void *context, char *text)
+{
+	struct map_line *line = context;
+	char *comma = strrchr(text, ',');
+
+	line->request.points = 0;
+	if (comma) {
+		*comma = '\0';
+		if (!number_parse(comma + 1, &line->request.points) || line->request.points < MAP_POINTS_LEAST ||
+		    line->request.points > MAP_POINTS_MOST)
+			return options_wrong(&line->common, "--font: the size is from %g to %g points, as in '%s,9'",
+			                     MAP_POINTS_LEAST, MAP_POINTS_MOST, text);
+	}
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+		if (*at < 0x80 && !isalnum(*at) && !strchr(" -._+", *at))
+			return options_wrong(&line->common, "--font: a name has letters, digits, spaces and -._+, not %c", *at);
+	line->request.font = *text ? text : NULL;
 	return 0;
 }
 
@@ -119,6 +186,11 @@ check(void *context, struct portolan_error *error)
 	if (!common->output && !request->frames)
 		return options_wrong(common, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation; "
 		                             "FILE.html for a page");
+	if (option_given(common, "regions") &&
+	    (strcmp(request->source.x, "variability") != 0 || strcmp(request->source.y, "confidence") != 0))
+		return options_wrong(common, "--regions are of variability and confidence: leave --x and --y out");
+	if (map_html_is_meant(common->output) && request->lines == MAP_LINES_NEVER)
+		return options_wrong(common, "--regions none is of pictures: the page has its lines, which can be moved");
 	if (map_html_is_meant(common->output))
 		return map_html_check(common);
 	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
@@ -131,6 +203,8 @@ check(void *context, struct portolan_error *error)
 		return status;
 	if (animated && other)
 		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
+	if (animated && option_given(common, "regions"))
+		return options_wrong(common, "--regions: those of an animation have other cuts after each epoch");
 	if (animated && request->from)
 		return options_wrong(common, "--from gives no epochs, which an animation needs");
 	return 0;
@@ -262,6 +336,13 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_OUTPUT, .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
         {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
          .help = "Draw a file of coordinates, or of cells (JSONL, CSV, TSV), instead of a run; - is standard input."},
+        {"regions", "V,C", OPTION_TEXT, .take = take_regions, .excludes = "shift path facet frames",
+         .group = OPTION_GROUP_HOW, .help = "Divide the regions by lines: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
+                 "auto: at the run's top third and 0.5, as a map with histograms has them; none: no lines."},
+        {"width", "LENGTH", OPTION_TEXT, .take = take_width, .group = OPTION_GROUP_OUTPUT,
+         .help = "How wide the picture is on paper: 3.3in, 84mm, 8.4cm, 240pt. Below 6 inches it has no histograms, and the key stands above the map."},
+        {"font", "NAME[,SIZE]", OPTION_TEXT, .take = take_font, .group = OPTION_GROUP_OUTPUT,
+         .help = "The font of all text, and the size of the axes' in points. Default: DejaVu Sans,11; 8 to 11 with --width."},
         {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true, .help = "The map alone, without the density panels."},
         {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
          .group = OPTION_GROUP_HOW, .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
@@ -284,7 +365,7 @@ const struct command map_command = {
                 "without the first epoch, for a model trained from scratch\n"
                 "portolan map words/seed1 --epochs 1: -o data-map.svg\n"
                 "for a paper's column\n"
-                "portolan map snli/seed1 --compact --title 'SNLI, RoBERTa' -o data-map.pdf\n"
+                "portolan map snli/seed1 --width 3.3in --font 'Times New Roman' --title 'SNLI, RoBERTa' -o data-map.pdf\n"
                 "other measures: which are forgotten, and when were they learned?\n"
                 "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
                 "where annotators agree: the mean of a column of your own, by place\n"
@@ -322,7 +403,9 @@ const struct command map_command = {
                 "The key has their names and counts; the bars below are their means of what goes up. "
                 "Examples that --highlight names are all drawn, up to --sample, whatever the sample of the others is.\n\n"
                 "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
-                "Where the axes are others there are none.\n\n"
+                "Lines divide them, and their counts stand below their names, where there are histograms, or --regions is given. "
+                "Where the axes are others there are none. "
+                "--density with --colour takes the colours from 2 to 98% of the cells, and leaves out cells of fewer than 5 examples, unless most examples lie in such cells.\n\n"
                 "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
                 "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were. "
                 "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "

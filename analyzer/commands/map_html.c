@@ -20,7 +20,7 @@ int
 map_html_check(const struct common_options *common)
 {
 	static const char *const of_pictures[] = {"density", "beside",  "shift",       "path",  "frames",
-	                                          "from",    "compact", "script",      "highlight", "facet"};
+	                                          "from",    "compact", "script",      "highlight", "facet", "width", "font"};
 
 	for (size_t i = 0; i < sizeof(of_pictures) / sizeof(of_pictures[0]); i++)
 		if (option_given(common, of_pictures[i]))
@@ -86,6 +86,7 @@ map_html_write(const struct map_html *html, const struct map_request *request, s
 	        .title = request->title,
 	        .sample = option_given(common, "sample") ? request->options.sample : MAP_HTML_SAMPLE,
 	        .seed = request->options.seed,
+	        .cuts = request->source.cuts,
 	};
 	struct html_file file;
 	int code = html_file_write(&file, &wanted, error);

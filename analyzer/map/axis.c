@@ -131,6 +131,12 @@ map_bin(double value, double low, double high, unsigned bins)
 	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
 }
 
+double
+map_axis_step(double range)
+{
+	return round_up(range / 5);
+}
+
 int
 map_axis_decimals(const struct map_axis *axis, double step)
 {

@@ -52,6 +52,9 @@ void map_axis_make(struct map_axis *axis, const struct map_column *column, struc
 /* Which of `bins` bins between low and high; what lies outside goes to the bin at that end. */
 unsigned map_bin(double value, double low, double high, unsigned bins);
 
+/* Between tics that part a range in about five. */
+double map_axis_step(double range);
+
 /* How many places after the decimal point tics this far apart need; −1: write them as %g. */
 int map_axis_decimals(const struct map_axis *axis, double step);
 

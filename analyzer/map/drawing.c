@@ -22,6 +22,18 @@ drop_grids(struct map_input *input, const struct map_input *other)
 	input->colour.grid = input->colour.grid == other->colour.grid ? input->colour.grid : 0;
 }
 
+/* A whole map has room for them. */
+static bool
+has_lines(const struct map_drawing *drawing)
+{
+	const struct map_request *request = drawing->request;
+
+	if (drawing->is_animation || request->facet) /* other cuts after each epoch */
+		return false;
+	return request->lines == MAP_LINES_ALWAYS ||
+	       (request->lines == MAP_LINES_IN_WHOLE_MAPS && drawing->layout.panels);
+}
+
 /* What the map of source `index` shows: a copy, for what is changed in it. */
 struct map_input
 map_drawing_input(const struct map_drawing *drawing, size_t index)
@@ -37,11 +49,12 @@ map_drawing_input(const struct map_drawing *drawing, size_t index)
 	input.labelled = input.colouring != MAP_PLAIN || drawing->path_count == 0;
 	if (map_drawing_style(drawing->request) == MAP_SHIFT)
 		input.labelled = false;
+	input.lined = input.regions && input.labelled && has_lines(drawing);
 	return input;
 }
 
 static void
-add_place(const struct map_input *input, const struct trace *trace, size_t at, struct map_path *path)
+add_place(const struct map_input *input, const struct trace *trace, size_t at, uint32_t epoch, struct map_path *path)
 {
 	double x = trace_values(trace, input->x.name)[at];
 	double y = trace_values(trace, input->y.name)[at];
@@ -49,7 +62,8 @@ add_place(const struct map_input *input, const struct trace *trace, size_t at, s
 	if (!isfinite(x) || !isfinite(y))
 		return;
 	path->places[path->count][0] = x;
-	path->places[path->count++][1] = y;
+	path->places[path->count][1] = y;
+	path->epochs[path->count++] = epoch;
 }
 
 static int
@@ -66,14 +80,15 @@ load_path(struct map_drawing *drawing, struct trace *trace, const char *id, stru
 		return error_set(error, PORTOLAN_E_INVALID, "--path: run '%s' has no example '%s' in these epochs",
 		                 source->name, id);
 	*path = (struct map_path){.name = id};
-	path->places = calloc(source->dynamics.epoch_count, sizeof(*path->places));
-	if (!path->places)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the path of '%s'", id);
 	drawing->path_count++;
+	path->places = calloc(source->dynamics.epoch_count, sizeof(*path->places));
+	path->epochs = calloc(source->dynamics.epoch_count, sizeof(*path->epochs));
+	if (!path->places || !path->epochs)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the path of '%s'", id);
 	code = trace_block(trace, (size_t)row / STORE_CHUNK, error);
 	for (size_t e = 1; e <= source->dynamics.epoch_count && code >= 0; e++) {
 		trace_measure(trace, e, 0);
-		add_place(&source->input, trace, (size_t)row % STORE_CHUNK, path);
+		add_place(&source->input, trace, (size_t)row % STORE_CHUNK, source->dynamics.epochs[e - 1], path);
 	}
 	return code;
 }
@@ -187,6 +202,55 @@ make_maps(struct map_drawing *drawing, struct portolan_error *error)
 	return code;
 }
 
+/* Of correctness, categories or paths. */
+static struct map_key
+key_of(const struct map_drawing *drawing)
+{
+	const struct map_input input = map_drawing_input(drawing, 0);
+	enum map_style style = map_drawing_style(drawing->request);
+	struct map_level levels[MAP_LEVELS_MAX];
+	const struct map_level *named = input.levels;
+	struct map_key key = {.has_bar = style != MAP_SCATTER || input.colouring == MAP_BY_VALUE};
+
+	if (key.has_bar)
+		return key;
+	if (input.colouring == MAP_PLAIN) {
+		key.entries = drawing->request->path_count > 0 ? MAP_PATH_KEYS : 0;
+		key.name_width = 8;
+	}
+	if (input.colouring == MAP_BY_CATEGORY)
+		key.entries = input.level_count;
+	if (input.colouring == MAP_BY_CORRECTNESS) {
+		key.entries = map_levels(drawing->is_animation ? MAP_LEVELS_MAX : input.epochs, levels);
+		named = levels;
+	}
+	key.counted = input.colouring == MAP_BY_CATEGORY;
+	for (unsigned k = 0; k < key.entries && input.colouring != MAP_PLAIN; k++)
+		key.name_width = fmax(key.name_width, plot_width(named[k].name));
+	return key;
+}
+
+static int
+make_layout(struct map_drawing *drawing, struct portolan_error *error)
+{
+	struct map_request *own = &drawing->own;
+	const struct map_layout_request wanted = {
+	        .width = own->width,
+	        .points = own->points,
+	        .compact = own->compact,
+	        .beside = drawing->source_count == 2 && map_drawing_style(own) != MAP_SHIFT,
+	        .key = key_of(drawing),
+	};
+
+	if (!map_layout_make(&drawing->layout, &wanted))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "the map would be less than an inch wide beside its text: a larger --width, or a smaller "
+		                 "size of --font");
+	own->options.text = map_layout_ratio(&drawing->layout);
+	own->options.scale = drawing->layout.scale;
+	return 0;
+}
+
 int
 map_drawing_load(struct map_drawing *drawing, const struct map_request *request, struct portolan_error *error)
 {
@@ -196,7 +260,11 @@ map_drawing_load(struct map_drawing *drawing, const struct map_request *request,
 	*drawing = (struct map_drawing){.own = *request};
 	drawing->request = &drawing->own;
 	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	if (drawing->own.source.cuts)
+		drawing->own.source.cuts = &drawing->own.cuts;
 	code = load_sources(drawing, error);
+	if (code >= 0)
+		code = make_layout(drawing, error);
 	if (code >= 0)
 		code = load_paths(drawing, error);
 	if (code >= 0) {
@@ -221,8 +289,10 @@ map_drawing_free(struct map_drawing *drawing)
 		map_data_free(&drawing->maps[m]);
 	for (size_t f = 0; f < drawing->facet_count; f++)
 		map_data_free(&drawing->facets[f]);
-	for (size_t p = 0; p < drawing->path_count; p++)
+	for (size_t p = 0; p < drawing->path_count; p++) {
 		free(drawing->paths[p].places);
+		free(drawing->paths[p].epochs);
+	}
 	free(drawing->facets);
 	free(drawing->maps);
 	while (drawing->source_count > 0) /* the store is the first one's */

@@ -8,8 +8,12 @@
 #ifndef MAP_DRAWING_H
 #define MAP_DRAWING_H
 
+#include "layout.h"
 #include "plot/picture.h"
 #include "source.h"
+
+/* Whether lines divide the regions. */
+enum map_lines { MAP_LINES_IN_WHOLE_MAPS, MAP_LINES_ALWAYS, MAP_LINES_NEVER };
 
 struct map_request {
 	const struct common_options *common;
@@ -22,17 +26,25 @@ struct map_request {
 	struct map_options options;
 	bool density, compact;
 	bool facet;             /* a map for each category */
+	enum map_lines lines;
+	struct region_cuts cuts; /* where source.cuts points, if it does */
+	double width;            /* of the picture, in units; 0: its own */
+	const char *font;        /* NULL: the usual one */
+	double points;           /* of text; 0: as its width wants */
 	const char *title;      /* NULL: made of names */
 	struct picture picture; /* PICTURE_GIF: an animation */
 	bool has_picture;
 	const char *frames; /* a folder for single pictures; NULL: none */
 };
 
+#define MAP_PATH_KEYS 4 /* what a map of paths explains */
+
 struct map_drawing {
 	const struct map_request *request; /* `own` */
 	struct map_request own;            /* as it was asked for; of cells it is a density, whatever was */
 	struct map_source sources[2];
 	size_t source_count;
+	struct map_layout layout;
 	struct map_axes axes;
 	struct map_data *maps; /* of the sources; or of one source after each of its epochs */
 	size_t map_count;
@@ -55,12 +67,13 @@ int map_drawing_epochs(struct map_drawing *drawing, struct portolan_error *error
 /* Makes the facets of the one map. */
 int map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error);
 
-/* Where they stand: in rows from above, in a picture MAP_WIDTH wide; `scale`: their size beside a whole map's. */
+/* Where they stand: in rows from above; `scale`: their size beside a whole map's. */
 struct map_grid {
 	unsigned columns;
-	double scale, height;
+	double width, height; /* of the picture */
+	double scale, text;
 };
-struct map_grid map_facet_grid(size_t count);
+struct map_grid map_facet_grid(const struct map_request *request, size_t count);
 void map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom);
 
 /* The name of the picture after the epoch that is `index`-th of the run, in the folder for them. */
@@ -74,19 +87,22 @@ enum map_style map_drawing_style(const struct map_request *request);
 /* A measure's name in words ("forgetting events"); other names as they are. */
 void map_shown_name(char text[MAP_CAPTION_ROOM], const char *name);
 
-/* Of map `index`; of all; and of what the colours stand for, where that is no legend's. */
-void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index);
+/* Of map `index`, at most `room` ems wide: what it has no room for is left out; of all; and of what the colours stand
+ * for, where that is no legend's. */
+void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index, double room);
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
+
+/* The whole picture in words. */
+#define MAP_DESCRIPTION_ROOM 2048
+void map_drawing_description(char text[MAP_DESCRIPTION_ROOM], const struct map_drawing *drawing);
 
 /* What the data file has of map `index`: its points or its cells; answers how many bytes. */
 size_t map_drawing_data(const struct map_drawing *drawing, size_t index, const void **data);
 
-/* The script of one picture with `count` maps from `first` on, after its beginning; and the picture's width. Errors are
- * the stream's. */
+/* The script of one picture with `count` maps from `first` on, after its beginning. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_format format, size_t first,
                       size_t count);
-double map_script_width(const struct map_drawing *drawing, size_t count);
 void map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format);
 
 #endif

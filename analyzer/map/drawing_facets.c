@@ -16,29 +16,36 @@
 #define TOP 108.0 /* for the title, the caption and the names of the first row */
 #define GAP_X 18.0
 #define GAP_Y 34.0 /* with a name */
-#define HEIGHT_MOST 800.0
+#define HEIGHT_MOST 0.8 /* of the width; */
+#define HEIGHT_MOST_NARROW 1.6
 #define COLUMNS_MOST 6
 #define OTHERS_MOST 3000 /* points: enough to show where they lie, and each map has them */
 
 static double
-height_of(double scale, unsigned rows)
+height_of(double text, double scale, unsigned rows)
 {
-	return MAP_BOTTOM + rows * scale * (MAP_TOP - MAP_BOTTOM) + (rows - 1) * GAP_Y + TOP;
+	return ceil((MAP_BOTTOM + (rows - 1) * GAP_Y + TOP) * text + rows * scale * (MAP_TOP - MAP_BOTTOM));
 }
 
 struct map_grid
-map_facet_grid(size_t count)
+map_facet_grid(const struct map_request *request, size_t count)
 {
+	const struct map_layout_request wanted = {.width = request->width > 0 ? request->width : MAP_WIDTH,
+	                                          .points = request->points > 0 || request->width > 0
+	                                                            ? request->points
+	                                                            : MAP_TEXT_POINTS};
 	struct map_grid best = {0};
+	struct map_layout page; /* whose text and width are these, too */
 
+	map_layout_make(&page, &wanted);
 	for (unsigned columns = 1; columns <= COLUMNS_MOST; columns++) {
 		unsigned rows = (unsigned)((count + columns - 1) / columns);
-		double width = (MAP_WIDTH - MAP_LEFT - RIGHT - (columns - 1) * GAP_X) / columns;
-		double scale = fmin(1, width / (MAP_RIGHT - MAP_LEFT));
+		double text = page.text, most = page.width * (page.narrow ? HEIGHT_MOST_NARROW : HEIGHT_MOST);
+		double width = (page.width - (MAP_LEFT + RIGHT + (columns - 1) * GAP_X) * text) / columns;
+		double scale = fmin(1, width / (MAP_RIGHT - MAP_LEFT)), height = height_of(text, scale, rows);
 
-		if (height_of(scale, rows) > HEIGHT_MOST || scale <= best.scale)
-			continue;
-		best = (struct map_grid){.columns = columns, .scale = scale, .height = height_of(scale, rows)};
+		if (height <= most && scale > best.scale)
+			best = (struct map_grid){columns, page.width, height, scale, text};
 	}
 	return best;
 }
@@ -49,8 +56,8 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	size_t column = facet % grid->columns, row = facet / grid->columns;
 	double width = grid->scale * (MAP_RIGHT - MAP_LEFT), height = grid->scale * (MAP_TOP - MAP_BOTTOM);
 
-	*left = MAP_LEFT + (double)column * (width + GAP_X);
-	*bottom = grid->height - TOP - (double)(row + 1) * height - (double)row * GAP_Y;
+	*left = MAP_LEFT * grid->text + (double)column * (width + GAP_X * grid->text);
+	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
 /* Those of the level, or those of all others, in drawing order, each with its edge. */
@@ -98,9 +105,12 @@ int
 map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
 {
 	const struct map_data *all = &drawing->maps[0];
-	struct map_grid grid = map_facet_grid(all->level_count);
+	struct map_grid grid = map_facet_grid(drawing->request, all->level_count);
 	int code = 0;
 
+	if (grid.columns == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "--facet: %u maps have no room: a larger --width, or a smaller "
+		                 "size of --font", all->level_count);
 	drawing->facets = calloc(all->level_count, sizeof(*drawing->facets));
 	if (!drawing->facets)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %u maps", all->level_count);

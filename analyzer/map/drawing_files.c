@@ -23,14 +23,35 @@ map_drawing_data(const struct map_drawing *drawing, size_t index, const void **d
 	return (size_t)map->axes.cells_x * map->axes.cells_y * sizeof(float);
 }
 
+/* A page with these texts, without its size. */
+static struct picture_page
+page_of(const struct map_drawing *drawing, double text, char title[MAP_CAPTION_ROOM],
+        char description[MAP_DESCRIPTION_ROOM])
+{
+	map_drawing_title(title, drawing);
+	map_drawing_description(description, drawing);
+	return (struct picture_page){
+	        .title = title,
+	        .description = description,
+	        .font = drawing->request->font,
+	        .text = text == 1 ? 0 : text,
+	        .on_paper = drawing->request->width > 0,
+	};
+}
+
 /* One picture of `count` maps from `first` on. */
 static int
 draw_picture(const struct map_drawing *drawing, const struct picture *picture, size_t first, size_t count,
              struct portolan_error *error)
 {
+	char title[MAP_CAPTION_ROOM], description[MAP_DESCRIPTION_ROOM];
+	struct picture_page page = page_of(drawing, drawing->layout.text, title, description);
 	struct picture_draft draft;
-	int code = picture_begin(&draft, picture, map_script_width(drawing, count), MAP_HEIGHT, error);
+	int code;
 
+	page.width = drawing->layout.width;
+	page.height = drawing->layout.height;
+	code = picture_begin(&draft, picture, &page, error);
 	if (code < 0)
 		return code;
 	map_script_write(draft.script, drawing, picture->format, first, count);
@@ -47,10 +68,15 @@ draw_picture(const struct map_drawing *drawing, const struct picture *picture, s
 static int
 draw_facets(const struct map_drawing *drawing, const struct picture *picture, struct portolan_error *error)
 {
-	struct map_grid grid = map_facet_grid(drawing->facet_count);
+	struct map_grid grid = map_facet_grid(drawing->request, drawing->facet_count);
+	char title[MAP_CAPTION_ROOM], description[MAP_DESCRIPTION_ROOM];
+	struct picture_page page = page_of(drawing, grid.text, title, description);
 	struct picture_draft draft;
-	int code = picture_begin(&draft, picture, MAP_WIDTH, grid.height, error);
+	int code;
 
+	page.width = grid.width;
+	page.height = grid.height;
+	code = picture_begin(&draft, picture, &page, error);
 	if (code < 0)
 		return code;
 	map_script_write_facets(draft.script, drawing, picture->format);

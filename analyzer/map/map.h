@@ -30,10 +30,18 @@
 #define MAP_BOTTOM 66.0
 #define MAP_TOP 618.0
 
+/* In units, of the fonts of 16, 11, 10 and 8 points. */
+#define MAP_TITLE_EM 21.3
+#define MAP_LABEL_EM 14.7
+#define MAP_CAPTION_EM 13.3
+#define MAP_SMALL_EM 10.7
+
 #define MAP_LEVELS_MAX 7   /* of correctness */
 #define MAP_CATEGORIES 12  /* told apart; smaller ones are `others` */
 #define MAP_KEYS_MAX 16    /* levels of any kind */
 #define MAP_KEY_ROOM 150.0 /* how much wider a map is whose key has names and counts */
+#define MAP_KEY_MARKER 22.0
+#define MAP_CELL_LEAST 5   /* examples: a mean of fewer says little */
 #define MAP_CELLS_X 120    /* at most */
 #define MAP_CELLS_Y 110
 
@@ -57,7 +65,7 @@ enum {
 };
 
 struct map_level {
-	char name[128]; /* "0.83", "0.2–0.4"; a category's: any text, perhaps cut */
+	char name[128]; /* "5 of 6", "80–99%"; a category's: any text, perhaps cut */
 	unsigned slot;
 	uint64_t examples;
 	double sum; /* of what goes up, over these */
@@ -84,6 +92,8 @@ enum map_style {
 
 struct map_options {
 	uint64_t sample, seed;
+	double scale; /* the frame's size beside a whole map's; 0: it is one */
+	double text;  /* how large text is beside the frame; 0: as in a whole map */
 };
 
 /* Examples to be drawn, or a part of them. Columns are by row; `order` lists n rows by ascending id that have an x and
@@ -96,7 +106,8 @@ struct map_input {
 	unsigned level_count;           /* MAP_KEYS_MAX at most */
 	bool on_top;                    /* the first level lies over all others, and has a sample of its own */
 	bool regions;                   /* x and y are variability and confidence: their regions are counted, */
-	bool labelled;                  /* and named */
+	bool labelled;                  /* and named, */
+	bool lined;                     /* and divided by lines, and their names have counts */
 	const uint32_t *order;
 	size_t n;
 	uint32_t first;
@@ -121,18 +132,21 @@ void map_axes_make(struct map_axes *axes, const struct map_input *input, const s
 
 struct map_data {
 	struct map_axes axes;
-	double scale; /* of a facet: its size beside a whole map's, of which this is one if it is 0 */
+	double scale; /* the frame's size beside a whole map's, of which this is one if it is 0 */
+	double text;  /* the text's beside the frame, as in a whole map if it is 0 */
 	enum map_colouring colouring;
 	size_t examples, shown;
 	uint64_t without_colour;                     /* examples, by value */
 	struct map_point *points;                    /* in drawing order: random, so that no class hides another */
 	size_t point_count;                          /* twice those drawn: each has its edge before it */
 	float *counts, *means;                       /* of a cell; rows from below; where there is nothing, NaN */
-	double most_per_cell, least_mean, most_mean; /* of the cells that have one */
+	double most_per_cell;
+	double mean_low, mean_high;                  /* 2 and 98% of the means */
+	uint64_t without_mean;                       /* examples in cells of too few for a mean */
 	struct map_level levels[MAP_KEYS_MAX];
 	unsigned level_count;
 	uint64_t x_bins[MAP_BINS], y_bins[MAP_BINS], colour_bins[MAP_BINS];
-	bool regions;
+	bool regions, lined;
 	struct region_cuts cuts;
 	uint64_t region_examples[REGION_COUNT];
 	struct map_label labels[REGION_COUNT];
@@ -140,7 +154,8 @@ struct map_data {
 
 void map_data_free(struct map_data *data); /* may be called twice */
 
-/* Correctness in steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between. */
+/* Correctness in steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between: each from its
+ * beginning to below the next one's. */
 unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);
 unsigned map_level_of(double correctness, size_t epochs);
 
@@ -151,9 +166,10 @@ double map_y(const struct map_axes *axes, double y);
 /* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
-/* Of their boxes, which are turned. */
+/* Of their boxes, which are turned, and have counts below the names where the regions are divided by lines. */
 extern const double map_label_widths[REGION_COUNT];
 #define MAP_LABEL_HEIGHT 21.0
+#define MAP_LABEL_HEIGHT_COUNTED 35.0
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 
 /* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
@@ -182,15 +198,31 @@ double map_shift(const struct map_data *first, const struct map_data *second, fl
 struct map_path {
 	const char *name; /* the id; any text */
 	double (*places)[2];
+	uint32_t *epochs; /* after which it stood there */
 	size_t count;
 };
 
 /* Where a path's name stands, in units: from x to its right or left, beside the path's end, or as little above or below
- * as those before it leave room. */
+ * as those before it leave room. `text`: as a map's. */
 #define MAP_PATH_ROOM 170.0
 struct map_place {
 	double x, y, left, right;
 };
-void map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, struct map_place *places);
+void map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
+                     struct map_place *places);
+
+/* Where the numbers of epochs stand along the paths, whose names have their places: beside their points, where there is
+ * room. Answers how many, MAP_NUMBERS_MAX at most. */
+#define MAP_NUMBERS_MAX 120
+struct map_number {
+	double x, y; /* the middle, in units */
+	uint32_t epoch;
+	size_t path;
+};
+size_t map_place_numbers(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
+                         const struct map_place *names, struct map_number numbers[MAP_NUMBERS_MAX]);
+
+/* Whether there is room for an arrow on the way from place `at` of a path to the next. */
+bool map_path_has_arrow(const struct map_axes *axes, const struct map_path *path, size_t at, double text);
 
 #endif

@@ -6,15 +6,15 @@
 unsigned
 map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX])
 {
-	static const char *const steps[] = {"0", "0–0.2", "0.2–0.4", "0.4–0.6", "0.6–0.8", "0.8–1", "1"};
+	static const char *const steps[] = {"none", "1–19%", "20–39%", "40–59%", "60–79%", "80–99%", "all"};
 	unsigned count = epochs < MAP_LEVELS_MAX ? (unsigned)epochs + 1 : MAP_LEVELS_MAX;
 
 	for (unsigned k = 0; k < count; k++) {
 		levels[k] = (struct map_level){.slot = (k * (MAP_LEVELS_MAX - 1) + (count - 1) / 2) / (count - 1)};
-		if (epochs < MAP_LEVELS_MAX)
-			snprintf(levels[k].name, sizeof(levels[k].name), "%.2g", (double)k / (double)epochs);
+		if (k == 0 || k == count - 1 || epochs >= MAP_LEVELS_MAX)
+			snprintf(levels[k].name, sizeof(levels[k].name), "%s", k == count - 1 ? "all" : steps[k]);
 		else
-			snprintf(levels[k].name, sizeof(levels[k].name), "%s", steps[k]);
+			snprintf(levels[k].name, sizeof(levels[k].name), "%u of %zu", k, epochs);
 	}
 	return count;
 }

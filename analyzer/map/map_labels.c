@@ -1,9 +1,9 @@
 /*
- * map_labels.c: places the labels of the three regions, and the names of paths.
+ * map_labels.c: places the labels of the three regions.
  *
  * A region's label should lie near the middle of its region and hide few points; where it cannot have both, it trades
  * one for the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING
- * times the fraction of the points under it. Points are counted once on a fine grid of running sums, so a place costs
+ * times the fraction of the points under it, and STRAYING times how far it reaches beyond its region. Points are counted once on a fine grid of running sums, so a place costs
  * four look-ups.
  */
 #include "map.h"
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define HIDING 25.0
+#define STRAYING 8.0
 #define CELL 6.0 /* units */
 #define COLUMNS 100
 #define ROWS 92
@@ -30,14 +31,15 @@ struct extent {
 };
 
 static struct extent
-extent_of(unsigned region)
+extent_of(const struct map_data *data, unsigned region)
 {
-	double angle = fabs(MAP_LABEL_ANGLE) * M_PI / 180;
-	double width = map_label_widths[region];
+	double angle = fabs(MAP_LABEL_ANGLE) * M_PI / 180, text = data->text > 0 ? data->text : 1;
+	double width = text * map_label_widths[region];
+	double height = text * (data->lined ? MAP_LABEL_HEIGHT_COUNTED : MAP_LABEL_HEIGHT);
 
 	return (struct extent){
-	        .half_width = (width * cos(angle) + MAP_LABEL_HEIGHT * sin(angle)) / 2,
-	        .half_height = (width * sin(angle) + MAP_LABEL_HEIGHT * cos(angle)) / 2,
+	        .half_width = (width * cos(angle) + height * sin(angle)) / 2,
+	        .half_height = (width * sin(angle) + height * cos(angle)) / 2,
 	};
 }
 
@@ -84,10 +86,10 @@ hidden(const struct sums *sums, double x, double y, struct extent extent)
 static bool
 is_free(const struct map_data *data, unsigned region, double x, double y)
 {
-	struct extent extent = extent_of(region);
+	struct extent extent = extent_of(data, region);
 
 	for (unsigned other = 0; other < region; other++) {
-		struct extent its = extent_of(other);
+		struct extent its = extent_of(data, other);
 
 		if (data->labels[other].shown &&
 		    fabs(x - data->labels[other].x) < extent.half_width + its.half_width + GAP &&
@@ -97,10 +99,28 @@ is_free(const struct map_data *data, unsigned region, double x, double y)
 	return true;
 }
 
+/* How far a label reaches beyond its region, in widths of the frame. */
+static double
+outside(const struct map_data *data, unsigned region, double x, double y, struct extent extent)
+{
+	double variability = map_x(&data->axes, data->cuts.variability);
+	double confidence = map_y(&data->axes, data->cuts.confidence), beyond;
+
+	if (region == REGION_AMBIGUOUS)
+		beyond = fmax(0, variability - (x - extent.half_width));
+	else
+		beyond = fmax(0, x + extent.half_width - variability);
+	if (region == REGION_EASY)
+		beyond += fmax(0, confidence - (y - extent.half_height));
+	else if (region == REGION_HARD)
+		beyond += fmax(0, y + extent.half_height - confidence);
+	return beyond / (MAP_RIGHT - MAP_LEFT);
+}
+
 static void
 place_label(struct map_data *data, unsigned region, const double centre[2], const struct sums *sums)
 {
-	struct extent extent = extent_of(region);
+	struct extent extent = extent_of(data, region);
 	double least = INFINITY;
 
 	for (double x = MAP_LEFT + extent.half_width + GAP; x <= MAP_RIGHT - extent.half_width - GAP; x += CELL) {
@@ -109,7 +129,8 @@ place_label(struct map_data *data, unsigned region, const double centre[2], cons
 			double right = x - centre[0], up = y - centre[1];
 			/* sqrt, not hypot: this would be the only function newer than glibc 2.34 in the wheel */
 			double away = sqrt(right * right + up * up) / (MAP_RIGHT - MAP_LEFT);
-			double cost = away + HIDING * hidden(sums, x, y, extent) / (double)data->point_count;
+			double cost = away + HIDING * hidden(sums, x, y, extent) / (double)data->point_count +
+			              STRAYING * outside(data, region, x, y, extent);
 
 			if (cost < least && is_free(data, region, x, y)) {
 				least = cost;
@@ -129,49 +150,4 @@ map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (data->labels[r].shown)
 			place_label(data, r, centres[r], &sums);
-}
-
-/* The names of paths: of this height, so far from their ends. */
-#define PATH_HEIGHT 15.0
-#define PATH_AWAY 9.0 /* from the end of the path */
-
-static bool
-is_near_path(const struct map_place *a, const struct map_place *b)
-{
-	return a->left < b->right && b->left < a->right && fabs(a->y - b->y) < PATH_HEIGHT - 0.01;
-}
-
-static bool
-is_free_of_paths(const struct map_place *place, const struct map_place *others, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (is_near_path(place, &others[i]))
-			return false;
-	return place->y > MAP_BOTTOM + PATH_HEIGHT / 2 && place->y < MAP_TOP - PATH_HEIGHT / 2;
-}
-
-static struct map_place
-place_path(const struct map_axes *axes, const struct map_path *path, const struct map_place *others, size_t count)
-{
-	const double *end = path->places[path->count - 1];
-	double width = fmin(MAP_PATH_ROOM, 8.5 * (double)strlen(path->name)) + 6, y = map_y(axes, end[1]);
-	struct map_place place = {.x = map_x(axes, end[0]) + PATH_AWAY};
-
-	if (place.x + width > MAP_RIGHT)
-		place.x -= 2 * PATH_AWAY;
-	place.left = place.x > map_x(axes, end[0]) ? place.x : place.x - width;
-	place.right = place.left + width;
-	for (int step = 0; step < 4 * MAP_PATHS_MAX; step++) {
-		place.y = y + (step % 2 ? 1 : -1) * ((step + 1) / 2) * PATH_HEIGHT;
-		if (is_free_of_paths(&place, others, count))
-			break;
-	}
-	return place;
-}
-
-void
-map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, struct map_place *places)
-{
-	for (size_t p = 0; p < count; p++)
-		places[p] = place_path(axes, &paths[p], places, p);
 }

@@ -104,22 +104,62 @@ count_cells(const struct map_input *input, struct map_cell *cells, const struct 
 	}
 }
 
+/* A mean of few examples says little; where most examples lie in such cells, it is all there is. */
+static uint64_t
+fewest_for_mean(const struct map_cell *cells, size_t count)
+{
+	uint64_t valued = 0, in_full = 0;
+
+	for (size_t c = 0; c < count; c++) {
+		valued += cells[c].valued;
+		in_full += cells[c].valued >= MAP_CELL_LEAST ? cells[c].valued : 0;
+	}
+	return in_full * 2 >= valued && valued > 0 ? MAP_CELL_LEAST : 1;
+}
+
+static int
+compare_means(const void *a, const void *b)
+{
+	const float *first = a, *second = b;
+
+	return (*first > *second) - (*first < *second);
+}
+
+/* The colours leave out the extremes, which are a few cells'. */
 static void
-finish_cells(const struct map_cell *cells, struct map_data *data)
+set_range(struct map_data *data, size_t count, float *sorted)
+{
+	size_t n = 0;
+
+	data->mean_low = INFINITY;
+	data->mean_high = -INFINITY;
+	for (size_t c = 0; c < count; c++)
+		if (!isnan(data->means[c]))
+			sorted[n++] = data->means[c];
+	if (n > 0) {
+		qsort(sorted, n, sizeof(*sorted), compare_means);
+		data->mean_low = (double)sorted[(size_t)floor(0.02 * (double)(n - 1))];
+		data->mean_high = (double)sorted[(size_t)ceil(0.98 * (double)(n - 1))];
+	}
+}
+
+static void
+finish_cells(const struct map_cell *cells, struct map_data *data, float *sorted)
 {
 	size_t count = (size_t)data->axes.cells_x * data->axes.cells_y;
+	uint64_t least = fewest_for_mean(cells, count);
 
-	data->least_mean = INFINITY;
-	data->most_mean = -INFINITY;
+	for (size_t c = 0; c < count; c++)
+		data->means[c] = NAN;
 	for (size_t c = 0; c < count; c++) {
-		double mean = cells[c].valued ? cells[c].sum / (double)cells[c].valued : NAN;
-
 		data->counts[c] = cells[c].examples ? (float)cells[c].examples : NAN;
-		data->means[c] = (float)mean;
 		data->most_per_cell = fmax(data->most_per_cell, (double)cells[c].examples);
-		data->least_mean = fmin(data->least_mean, mean);
-		data->most_mean = fmax(data->most_mean, mean);
+		if (cells[c].valued >= least)
+			data->means[c] = (float)(cells[c].sum / (double)cells[c].valued);
+		else
+			data->without_mean += cells[c].valued;
 	}
+	set_range(data, count, sorted);
 }
 
 /* Examples on a grid would hide one another: they are spread around its points, each example always the same way. */
@@ -217,6 +257,8 @@ finish_regions(struct map_maker *maker)
 	double centres[REGION_COUNT][2] = {{0}};
 
 	data->regions = true;
+	data->lined = maker->lined;
+	data->text = maker->options->text;
 	data->cuts = maker->cuts->regions;
 	for (unsigned r = 0; r < REGION_COUNT; r++) {
 		data->labels[r].shown = maker->labelled && maker->counts[r] > 0;
@@ -238,15 +280,25 @@ map_data_free(struct map_data *data)
 	*data = (struct map_data){0};
 }
 
+static void
+free_scratch(struct map_maker *maker)
+{
+	free(maker->cells);
+	free(maker->sorted);
+	maker->cells = NULL;
+	maker->sorted = NULL;
+}
+
 int
 map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
                 struct map_data *data, struct portolan_error *error)
 {
 	size_t cell_count = (size_t)axes->cells_x * axes->cells_y;
 
-	*data = (struct map_data){.axes = *axes, .colouring = input->colouring};
+	*data = (struct map_data){.axes = *axes, .colouring = input->colouring, .scale = maker->options->scale};
 	maker->data = data;
 	maker->labelled = input->labelled;
+	maker->lined = input->lined;
 	maker->epochs = input->epochs;
 	maker->cells = calloc(cell_count, sizeof(*maker->cells));
 	data->points = calloc(2 * maker->sample->count + 1, sizeof(*data->points));
@@ -258,11 +310,11 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 		data->level_count = input->level_count;
 		memcpy(data->levels, input->levels, input->level_count * sizeof(*input->levels));
 	}
-	if (maker->cells && data->points && data->counts && data->means)
+	maker->sorted = malloc(cell_count * sizeof(*maker->sorted));
+	if (maker->cells && maker->sorted && data->points && data->counts && data->means)
 		return 0;
 	map_data_free(data);
-	free(maker->cells);
-	maker->cells = NULL;
+	free_scratch(maker);
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a map of %zu points", maker->sample->count);
 }
 
@@ -282,12 +334,11 @@ map_maker_end(struct map_maker *maker)
 {
 	if (!maker->cells)
 		return;
-	finish_cells(maker->cells, maker->data);
+	finish_cells(maker->cells, maker->data, maker->sorted);
 	close_gaps(maker->data, maker->sample->count);
 	if (maker->cuts)
 		finish_regions(maker);
-	free(maker->cells);
-	maker->cells = NULL;
+	free_scratch(maker);
 }
 
 int

@@ -25,11 +25,12 @@ struct map_maker {
 	bool by_index; /* the sample's keys are indices, and parts ascend by these; else places, as parts do by id */
 	const struct map_cuts *cuts; /* NULL: no regions */
 	struct map_cell *cells;
+	float *sorted; /* means */
 	uint64_t place; /* examples so far */
 	size_t next;    /* of the sample */
 	double sums[REGION_COUNT][2];
 	size_t counts[REGION_COUNT];
-	bool labelled;
+	bool labelled, lined;
 	size_t epochs;
 };
 

@@ -5,49 +5,42 @@
  * gnuplot has no safe mode, so no user text gets where it could mean something: texts are plot_quote()d, and shown
  * "noenhanced".
  */
-#include "drawing.h"
+#include "map_sheet.h"
 
 #include "program/number.h"
 
 #include <math.h>
 #include <string.h>
 
-/* In units, of the fonts of 16, 11 and 10 points. */
-#define TITLE_EM 21.3
-#define LABEL_EM 14.7
-#define CAPTION_EM 13.3
-
-#define PANEL_NAME_ROOM (166 / LABEL_EM)
+#define TITLE_POINTS 16.0
+#define TITLE_POINTS_LEAST 11.0 /* of one that is long */
 #define BAR_HEIGHT 300.0 /* of colours */
-#define KEY_ROOM 230.0   /* of a key with names and counts */
-#define KEY_MARKER 22.0
 #define KEY_COUNT 70.0
+#define KEY_TITLE_ROOM 15.0 /* ems */
 #define FACET_KEY_SAVED 22.0 /* in the smaller font */
-
-/* What one script shows. */
-struct sheet {
-	FILE *stream;
-	const struct map_drawing *drawing;
-	enum picture_format format;
-	enum map_style style;
-	bool is_beside;
-	double width;
-	const struct map_data *maps;
-	size_t first, frames;     /* maps[0] is the drawing's `first`; a frame is one, or a shift's two */
-	unsigned levels, markers; /* of each */
-	unsigned panels;
-	double key_room; /* for a name and a count, */
-	double key_em;   /* in a font of this size */
-};
 
 /* What an axis shows, which has so many units of room. */
 static void
-set_name(FILE *stream, const char *variable, const char *name, double room)
+set_name(const struct sheet *sheet, const char *variable, const char *name, double room)
 {
 	char text[MAP_CAPTION_ROOM];
 
 	map_shown_name(text, name);
-	script_set_text(stream, variable, text, room / LABEL_EM);
+	script_set_text(sheet->stream, variable, text, room / (MAP_LABEL_EM * sheet->text));
+}
+
+/* As large as there is room for. */
+static void
+set_title(const struct sheet *sheet, double room)
+{
+	char title[MAP_CAPTION_ROOM];
+	double points = TITLE_POINTS;
+
+	map_drawing_title(title, sheet->drawing);
+	room /= MAP_TITLE_EM * sheet->text; /* ems of the largest */
+	points = fmax(TITLE_POINTS_LEAST, fmin(points, floor(2 * points * room / fmax(plot_width(title), 1)) / 2));
+	script_set_text(sheet->stream, "map_title", title, room * TITLE_POINTS / points);
+	script_set(sheet->stream, "title_points", points);
 }
 
 static void
@@ -79,8 +72,8 @@ set_colours(const struct sheet *sheet)
 
 	for (size_t f = 0; f < sheet->frames; f++) {
 		most = fmax(most, sheet->maps[f].most_per_cell);
-		range.least = fmin(range.least, sheet->maps[f].least_mean);
-		range.most = fmax(range.most, sheet->maps[f].most_mean);
+		range.least = fmin(range.least, sheet->maps[f].mean_low);
+		range.most = fmax(range.most, sheet->maps[f].mean_high);
 	}
 	if (sheet->style == MAP_SHIFT)
 		range = (struct map_range){-sheet->drawing->shift, sheet->drawing->shift};
@@ -88,22 +81,37 @@ set_colours(const struct sheet *sheet)
 		axis = (struct map_axis){.low = 1, .high = most, .step = most};
 	else if (sheet->style != MAP_SCATTER)
 		map_axis_make(&axis, &column, range, 0);
+	if (sheet->style == MAP_MEANS && range.least < range.most) {
+		axis.low = range.least;
+		axis.high = range.most;
+		axis.step = map_axis_step(range.most - range.least);
+	}
 	script_set_text(sheet->stream, "key_title",
 	                sheet->maps[0].colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
+	                : sheet->maps[0].colouring == MAP_PLAIN     ? "after epoch"
 	                                                            : "correctness",
-	                KEY_ROOM / LABEL_EM);
+	                KEY_TITLE_ROOM);
 	fprintf(sheet->stream, "colouring = '%s'\n", colourings[sheet->maps[0].colouring]);
 	script_set(sheet->stream, "colour_bar",
 	           sheet->style != MAP_SCATTER || sheet->maps[0].colouring == MAP_BY_VALUE);
 	set_axis(sheet, "colour", &axis, axis.low, axis.high);
 	map_drawing_colour_note(note, sheet->drawing);
-	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / CAPTION_EM);
+	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
+}
+
+/* Of maps side by side the counts would be one's. */
+static bool
+is_counted(const struct sheet *sheet)
+{
+	return sheet->maps[0].colouring == MAP_BY_CATEGORY && sheet->drawing->source_count == 1;
 }
 
 static void
 set_levels(const struct sheet *sheet)
 {
-	double name_room = (sheet->key_room - KEY_MARKER - (sheet->is_beside ? 0 : KEY_COUNT)) / sheet->key_em;
+	double name_room = sheet->maps[0].colouring == MAP_BY_CATEGORY /* others are short */
+	                           ? (sheet->key_room - MAP_KEY_MARKER - (is_counted(sheet) ? KEY_COUNT : 0)) / sheet->key_em
+	                           : KEY_TITLE_ROOM;
 
 	script_set(sheet->stream, "levels", sheet->levels);
 	script_set(sheet->stream, "markers", sheet->markers);
@@ -114,7 +122,7 @@ set_levels(const struct sheet *sheet)
 
 		script_set_text_item(sheet->stream, "Level", k + 1, level->name, name_room);
 		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1,
-		        sheet->is_beside ? "" : NUMBER_GROUPED(level->examples), k + 1, map_slot_colour(level->slot),
+		        is_counted(sheet) ? NUMBER_GROUPED(level->examples) : "", k + 1, map_slot_colour(level->slot),
 		        k + 1, marker.key_size);
 		script_set_items(sheet->stream, "Shape EdgeShape", k + 1, (double[]){marker.shape, marker.edge_shape});
 	}
@@ -141,15 +149,46 @@ static void
 set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 {
 	const struct map_data *map = &sheet->maps[f];
-	double room = sheet->is_beside ? MAP_BESIDE - 40 : sheet->width - MAP_LEFT;
+	const struct map_layout *layout = &sheet->drawing->layout;
+	double room = map_layout_room(layout) / (MAP_CAPTION_EM * sheet->text);
 	char caption[MAP_CAPTION_ROOM];
 
-	map_drawing_caption(caption, sheet->drawing, sheet->first + f);
-	script_set_text_item(sheet->stream, "Caption", f + 1, caption, room / CAPTION_EM);
+	map_drawing_caption(caption, sheet->drawing, sheet->first + f, room);
+	script_set_text_item(sheet->stream, "Caption", f + 1, caption, room);
 	set_points(sheet, f, offset);
-	for (unsigned r = 0; r < REGION_COUNT; r++)
-		script_set_items(sheet->stream, "LabelShown LabelX LabelY", f * REGION_COUNT + r + 1,
-		                 (double[]){map->labels[r].shown, map->labels[r].x, map->labels[r].y});
+	for (unsigned r = 0; r < REGION_COUNT; r++) {
+		size_t item = f * REGION_COUNT + r + 1;
+
+		fprintf(sheet->stream, "LabelCount[%zu] = '%s'; ", item,
+		        map->lined ? NUMBER_GROUPED(map->region_examples[r]) : "");
+		script_set_items(sheet->stream, "LabelShown LabelX LabelY", item,
+		                 (double[]){map->labels[r].shown, map_layout_x(layout, map->labels[r].x),
+		                            map_layout_y(layout, map->labels[r].y)});
+	}
+}
+
+/* The lines between the regions: one of variability, and from there to the left one of confidence. */
+static void
+set_cuts(const struct sheet *sheet)
+{
+	const struct map_axes *axes = &sheet->maps[0].axes;
+
+	script_set(sheet->stream, "lined", sheet->maps[0].lined);
+	if (!sheet->maps[0].lined)
+		return;
+	fputs("$cuts << EOD\n", sheet->stream);
+	for (size_t f = 0; f < sheet->frames; f++) {
+		const struct region_cuts *cuts = &sheet->maps[f].cuts;
+		double v = fmin(cuts->variability, axes->x.to);
+
+		if (cuts->variability < axes->x.to)
+			fprintf(sheet->stream, "%.10g %.10g\n%.10g %.10g\n\n", v, axes->y.from, v, axes->y.to);
+		if (cuts->confidence < axes->y.to)
+			fprintf(sheet->stream, "%.10g %.10g\n%.10g %.10g\n", axes->x.from, cuts->confidence, v,
+			        cuts->confidence);
+		fputs("\n\n", sheet->stream);
+	}
+	fputs("EOD\n", sheet->stream);
 }
 
 static void
@@ -160,7 +199,7 @@ set_frames(const struct sheet *sheet)
 	script_set(sheet->stream, "frames", (double)sheet->frames);
 	script_declare(sheet->stream, "Caption Skip Points Line", sheet->frames);
 	script_declare(sheet->stream, "Size EdgeSize", sheet->frames * sheet->markers);
-	script_declare(sheet->stream, "LabelShown LabelX LabelY", sheet->frames * REGION_COUNT);
+	script_declare(sheet->stream, "LabelShown LabelX LabelY LabelCount", sheet->frames * REGION_COUNT);
 	for (size_t f = 0; f < sheet->frames; f++) {
 		const void *data;
 
@@ -169,163 +208,80 @@ set_frames(const struct sheet *sheet)
 	}
 }
 
-/* A histogram right of a map: of its y, its x, or what colours it; of categories, their means of what goes up. */
-struct panel {
-	char name[288];
-	double low, high, width, step; /* of the bins; between tics */
-	unsigned bins;
-	double bars[MAP_BINS];
-};
-
-/* A bar for each level. */
-static struct panel
-level_panel(const struct map_data *map)
-{
-	char name[MAP_CAPTION_ROOM];
-	struct panel panel = {"correctness", -0.5, map->level_count - 0.5, 1, 1, map->level_count, {0}};
-
-	if (map->colouring == MAP_BY_CATEGORY) {
-		map_shown_name(name, map->axes.y.name);
-		snprintf(panel.name, sizeof(panel.name), "mean %.280s", name);
-	}
-	for (unsigned k = 0; k < map->level_count; k++) {
-		double examples = (double)map->levels[k].examples;
-
-		panel.bars[k] = map->colouring == MAP_BY_CORRECTNESS ? examples
-		                : examples > 0                       ? map->levels[k].sum / examples
-		                                                     : 0;
-	}
-	return panel;
-}
-
-static struct panel
-panel_of(const struct map_data *map, unsigned number)
-{
-	const struct map_axis *axis = number == 0 ? &map->axes.y : number == 1 ? &map->axes.x : &map->axes.colour;
-	const uint64_t *bins = number == 0 ? map->y_bins : number == 1 ? map->x_bins : map->colour_bins;
-	char name[MAP_CAPTION_ROOM];
-	struct panel panel = {
-	        "",         axis->low, axis->low + axis->bins * axis->bin_width, axis->bin_width, axis->panel_step,
-	        axis->bins, {0}};
-
-	if (number == 2 && map->level_count > 0)
-		return level_panel(map);
-	map_shown_name(name, axis->name);
-	snprintf(panel.name, sizeof(panel.name), "%.287s", name);
-	for (unsigned b = 0; b < axis->bins; b++)
-		panel.bars[b] = (double)bins[b];
-	return panel;
-}
-
-/* Little room: 20k rather than 20000. */
-static const char *
-tic_format(const struct panel *panel)
-{
-	double most = fmax(fabs(panel->low), fabs(panel->high)), unit = most >= 1e6 ? 1e6 : 1e3;
-
-	if (most < 1e4)
-		return "%g";
-	if (most >= 1e12 || panel->step < 1e3)
-		return "%.2g";
-	return panel->step >= unit && fmod(panel->step, unit) > 0 ? "%.1s%c" : "%.0s%c";
-}
-
-/* A bar in examples; of a shift, in hundredths of the run's. */
-static double
-bar_of(const struct sheet *sheet, const struct panel *panel, unsigned bar)
-{
-	double sum = 0;
-
-	for (unsigned b = 0; b < panel->bins; b++)
-		sum += panel->bars[b];
-	return sheet->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
-}
-
-/* What all frames' panels show, and then their bars: of a shift, before and after. */
+/* What the key of a map of paths explains. */
 static void
-set_panels(const struct sheet *sheet)
+set_path_keys(const struct sheet *sheet)
 {
-	script_set(sheet->stream, "panels", sheet->panels);
-	if (sheet->panels > 0)
-		script_declare(sheet->stream, "PanelName PanelFormat PanelFrom PanelTo PanelBin PanelStep",
-		               sheet->panels);
-	for (unsigned p = 0; p < sheet->panels; p++) {
-		struct panel panel = panel_of(&sheet->maps[0], p);
+	const struct dynamics *dynamics = &sheet->drawing->sources[0].dynamics;
+	size_t last = dynamics->epoch_count - 1;
+	const uint32_t *epochs = dynamics->epochs;
 
-		script_set_text_item(sheet->stream, "PanelName", p + 1, panel.name, PANEL_NAME_ROOM);
-		fprintf(sheet->stream, "PanelFormat[%u] = '%s'; ", p + 1, tic_format(&panel));
-		script_set_items(sheet->stream, "PanelFrom PanelTo PanelBin PanelStep", p + 1,
-		                 (double[]){panel.low, panel.high, panel.width, panel.step});
-	}
-	fputs("$bars << EOD\n", sheet->stream);
-	for (size_t i = 0; i < sheet->frames * sheet->panels; i++) {
-		const struct map_data *map = &sheet->maps[i / sheet->panels];
-		struct panel panel = panel_of(map, i % sheet->panels), after = {0};
-
-		if (sheet->style == MAP_SHIFT)
-			after = panel_of(map + 1, i % sheet->panels);
-		for (unsigned b = 0; b < panel.bins; b++)
-			fprintf(sheet->stream, "%.10g %.10g %.10g\n", panel.low + (b + 0.5) * panel.width,
-			        bar_of(sheet, &panel, b), bar_of(sheet, &after, b));
-		fputs("\n\n", sheet->stream);
-	}
-	fputs("EOD\n", sheet->stream);
+	script_declare(sheet->stream, "PathKey", MAP_PATH_KEYS);
+	fprintf(sheet->stream, "PathKey[1] = '%u'; ", epochs[0]);
+	if (last < 2)
+		fputs("PathKey[2] = '–'; ", sheet->stream);
+	else
+		fprintf(sheet->stream, last == 2 ? "PathKey[2] = '%u'; " : "PathKey[2] = '%u–%u'; ", epochs[1], epochs[last - 1]);
+	fprintf(sheet->stream, "PathKey[3] = '%u'; PathKey[4] = 'others'\n", epochs[last]);
 }
 
+/* Where the entries of the key stand: the highest correctness first. */
 static void
-set_paths(const struct sheet *sheet)
+set_key(const struct sheet *sheet)
 {
-	const struct map_drawing *drawing = sheet->drawing;
-	struct map_place places[MAP_PATHS_MAX];
+	const struct map_layout *layout = &sheet->drawing->layout;
+	bool is_upward = sheet->maps[0].colouring == MAP_BY_CORRECTNESS, is_paths = sheet->drawing->path_count > 0;
+	unsigned entries = is_paths ? MAP_PATH_KEYS : sheet->style == MAP_SCATTER ? sheet->levels : 0;
 
-	script_set(sheet->stream, "paths", (double)drawing->path_count);
-	if (drawing->path_count == 0)
-		return;
-	script_declare(sheet->stream, "PathName PathX PathY PathToLeft PathLast", drawing->path_count);
-	map_place_paths(&sheet->maps[0].axes, drawing->paths, drawing->path_count, places);
-	for (size_t p = 0; p < drawing->path_count; p++) {
-		script_set_text_item(sheet->stream, "PathName", p + 1, drawing->paths[p].name,
-		                     MAP_PATH_ROOM / CAPTION_EM);
-		script_set_items(sheet->stream, "PathX PathY PathToLeft PathLast", p + 1,
-		                 (double[]){places[p].x, places[p].y, places[p].x > places[p].left,
-		                            (double)drawing->paths[p].count - 1});
+	script_set(sheet->stream, "keys", entries);
+	script_set(sheet->stream, "key_left", layout->key_left);
+	script_set(sheet->stream, "key_top", layout->key_top);
+	script_set(sheet->stream, "key_count", layout->key_width - (layout->narrow ? 10 * layout->text : 0));
+	if (entries > 0)
+		script_declare(sheet->stream, "KeyX KeyY", entries);
+	for (unsigned k = 0; k < entries; k++) {
+		double x, y;
+
+		map_layout_key(layout, is_upward ? entries - 1 - k : k, &x, &y);
+		script_set_items(sheet->stream, "KeyX KeyY", k + 1, (double[]){x, y});
 	}
-	fputs("$paths << EOD\n", sheet->stream);
-	for (size_t p = 0; p < drawing->path_count; p++) {
-		for (size_t e = 0; e < drawing->paths[p].count; e++)
-			fprintf(sheet->stream, "%.10g %.10g\n", drawing->paths[p].places[e][0],
-			        drawing->paths[p].places[e][1]);
-		fputs("\n\n", sheet->stream);
-	}
-	fputs("EOD\n", sheet->stream);
+	if (is_paths)
+		set_path_keys(sheet);
 }
 
 static void
 set_layout(const struct sheet *sheet)
 {
-	script_set(sheet->stream, "beside", sheet->is_beside ? MAP_BESIDE : 0);
-	script_set(sheet->stream, "map_left", MAP_LEFT);
-	script_set(sheet->stream, "map_right", MAP_RIGHT);
-	script_set(sheet->stream, "map_bottom", MAP_BOTTOM);
-	script_set(sheet->stream, "map_top", MAP_TOP);
-	script_set(sheet->stream, "panel_left", sheet->width - 162);
-	script_set(sheet->stream, "panel_right", sheet->width - 16);
-	script_set(sheet->stream, "key_width", KEY_ROOM);
+	const struct map_layout *layout = &sheet->drawing->layout;
+
+	script_set(sheet->stream, "beside", layout->beside);
+	script_set(sheet->stream, "map_left", layout->left);
+	script_set(sheet->stream, "map_right", layout->right);
+	script_set(sheet->stream, "map_bottom", layout->bottom);
+	script_set(sheet->stream, "map_top", layout->top);
+	script_set(sheet->stream, "text_left", layout->text_left);
+	script_set(sheet->stream, "panel_left", layout->width - 162 * layout->text);
+	script_set(sheet->stream, "panel_right", layout->width - 16 * layout->text);
 	script_declare(sheet->stream, "LabelWidth", REGION_COUNT);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
-		script_set_items(sheet->stream, "LabelWidth", r + 1, &map_label_widths[r]);
-	script_set(sheet->stream, "label_height", MAP_LABEL_HEIGHT);
+		script_set_items(sheet->stream, "LabelWidth", r + 1, (double[]){map_label_widths[r] * layout->text});
+	script_set(sheet->stream, "label_height",
+	           layout->text * (sheet->maps[0].lined ? MAP_LABEL_HEIGHT_COUNTED : MAP_LABEL_HEIGHT));
 	script_set(sheet->stream, "label_angle", MAP_LABEL_ANGLE);
 }
 
-double
-map_script_width(const struct map_drawing *drawing, size_t count)
+/* Of an animation: what is written large. */
+static void
+set_epochs(const struct sheet *sheet)
 {
-	double key = drawing->sources[0].input.colouring == MAP_BY_CATEGORY ? MAP_KEY_ROOM : 0;
+	const struct map_drawing *drawing = sheet->drawing;
 
-	if (count == 2 && !drawing->is_animation && map_drawing_style(drawing->request) != MAP_SHIFT)
-		return MAP_COMPACT_WIDTH + MAP_BESIDE + key;
-	return (drawing->request->compact ? MAP_COMPACT_WIDTH : MAP_WIDTH) + key;
+	if (!drawing->is_animation)
+		return;
+	script_declare(sheet->stream, "FrameEpoch", sheet->frames);
+	for (size_t f = 0; f < sheet->frames; f++)
+		script_set_items(sheet->stream, "FrameEpoch", f + 1,
+		                 (double[]){drawing->sources[0].dynamics.epochs[sheet->first + f]});
 }
 
 void
@@ -336,46 +292,48 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	        [MAP_SCATTER] = "points", [MAP_COUNTS] = "counts", [MAP_MEANS] = "means", [MAP_SHIFT] = "shift"};
 	const struct map_data *maps = &drawing->maps[first];
 	const struct map_axes *axes = &maps->axes;
+	const struct map_layout *layout = &drawing->layout;
 	struct sheet sheet = {
 	        .stream = stream,
 	        .drawing = drawing,
 	        .format = format,
 	        .style = map_drawing_style(drawing->request),
-	        .is_beside = count == 2 && !drawing->is_animation && map_drawing_style(drawing->request) != MAP_SHIFT,
-	        .width = map_script_width(drawing, count),
+	        .text = layout->text,
 	        .maps = maps,
 	        .first = first,
 	        .frames = count,
-	        .key_room = KEY_ROOM,
-	        .key_em = LABEL_EM,
+	        .key_room = layout->key_width / layout->text,
+	        .key_em = MAP_LABEL_EM,
 	        .levels = maps->level_count,
 	        .markers = maps->level_count ? maps->level_count : 1,
 	};
-	char title[MAP_CAPTION_ROOM];
 
 	if (sheet.style == MAP_SHIFT)
 		sheet.frames = 1;
-	if (!drawing->request->compact && !sheet.is_beside)
+	if (layout->panels)
 		sheet.panels = maps->colouring == MAP_PLAIN || drawing->sources[0].is_cells ||
 		                               (maps->colouring == MAP_BY_CATEGORY && axes->y.low < 0)
 		                       ? 2
 		                       : 3;
-	map_drawing_title(title, drawing);
 	fprintf(stream, "style = '%s'\n", styles[sheet.style]);
 	script_set(stream, "animated", format == PICTURE_GIF);
-	script_set_text(stream, "map_title", title, (sheet.width - MAP_LEFT - 40) / TITLE_EM);
-	set_name(stream, "x_name", axes->x.name, MAP_RIGHT - MAP_LEFT);
+	script_set(stream, "epochs_shown", drawing->is_animation);
+	set_title(&sheet, layout->width - layout->text_left - 40 * layout->text);
+	set_name(&sheet, "x_name", axes->x.name, layout->right - layout->left);
 	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
-	set_name(stream, "y_name", axes->y.name, MAP_TOP - MAP_BOTTOM);
+	set_name(&sheet, "y_name", axes->y.name, layout->top - layout->bottom);
 	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
 	script_set(stream, "cells_x", axes->cells_x);
 	script_set(stream, "cells_y", axes->cells_y);
 	set_colours(&sheet);
 	set_levels(&sheet);
 	set_layout(&sheet);
+	set_key(&sheet);
 	set_frames(&sheet);
-	set_panels(&sheet);
-	set_paths(&sheet);
+	set_epochs(&sheet);
+	set_cuts(&sheet);
+	map_sheet_panels(&sheet);
+	map_sheet_paths(&sheet);
 	fputs(script_marks, stream);
 	fputs(script_map, stream);
 }
@@ -404,32 +362,31 @@ set_facets(const struct sheet *sheet, const struct map_grid *grid)
 void
 map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format)
 {
-	struct map_grid grid = map_facet_grid(drawing->facet_count);
+	struct map_grid grid = map_facet_grid(drawing->request, drawing->facet_count);
 	const struct map_axes *axes = &drawing->maps[0].axes;
 	struct sheet sheet = {.stream = stream,
 	                      .drawing = drawing,
 	                      .format = format,
 	                      .style = MAP_SCATTER,
-	                      .width = MAP_WIDTH,
+	                      .text = grid.text,
 	                      .maps = drawing->facets,
 	                      .frames = drawing->facet_count,
-	                      .key_room = grid.scale * (MAP_RIGHT - MAP_LEFT) + FACET_KEY_SAVED,
-	                      .key_em = CAPTION_EM,
+	                      .key_room = grid.scale / grid.text * (MAP_RIGHT - MAP_LEFT) + FACET_KEY_SAVED,
+	                      .key_em = MAP_CAPTION_EM,
 	                      .levels = drawing->facets->level_count,
 	                      .markers = drawing->facets->level_count};
 	char text[MAP_CAPTION_ROOM];
 	uint64_t offset = 0;
 
 	fputs("style = 'facets'\n", stream);
-	map_drawing_title(text, drawing);
-	script_set_text(stream, "map_title", text, (MAP_WIDTH - MAP_LEFT - 40) / TITLE_EM);
-	map_drawing_caption(text, drawing, 0);
-	script_set_text(stream, "map_caption", text, (MAP_WIDTH - MAP_LEFT) / CAPTION_EM);
-	set_name(stream, "x_name", axes->x.name, MAP_WIDTH / 2);
+	set_title(&sheet, grid.width - (MAP_LEFT + 40) * grid.text);
+	map_drawing_caption(text, drawing, 0, (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
+	script_set_text(stream, "map_caption", text, (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
+	set_name(&sheet, "x_name", axes->x.name, grid.width / 2);
 	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
-	set_name(stream, "y_name", axes->y.name, MAP_HEIGHT / 2);
+	set_name(&sheet, "y_name", axes->y.name, grid.height / 2);
 	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
-	script_set(stream, "map_left", MAP_LEFT);
+	script_set(stream, "map_left", MAP_LEFT * grid.text);
 	set_colours(&sheet);
 	set_levels(&sheet);
 	script_set(stream, "frames", (double)sheet.frames);

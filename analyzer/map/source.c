@@ -53,6 +53,7 @@ int
 map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 {
 	size_t n = 0;
+	int code = 0;
 
 	source->ranges = MAP_RANGES_EMPTY;
 	source->drawn = array_new(source->count, sizeof(*source->drawn), "examples to draw", error);
@@ -68,7 +69,11 @@ map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 	if (n == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
 		                 source->input.x.name, source->input.y.name);
-	return source->input.regions ? map_find_cuts(&source->input, &source->cuts, error) : 0;
+	if (source->input.regions)
+		code = map_find_cuts(&source->input, &source->cuts, error);
+	if (code >= 0 && source->input.regions && source->given_cuts)
+		source->cuts.regions = *source->given_cuts;
+	return code;
 }
 
 int
@@ -205,7 +210,7 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 	struct dynamics_request wanted = {0};
 	int code;
 
-	*source = (struct map_source){.is_run = true};
+	*source = (struct map_source){.is_run = true, .given_cuts = request->cuts};
 	want(&wanted, request->x);
 	want(&wanted, request->y);
 	wanted.gold = map_source_is_gold(request);

@@ -19,6 +19,7 @@ struct map_source_request {
 	const char *id_field;    /* of files; NULL: guid, else id */
 	const char *highlight;   /* a file of ids, which are drawn over the others; NULL: none */
 	bool plain;              /* coloured by nothing */
+	const struct region_cuts *cuts; /* NULL: the run's own */
 };
 
 struct map_source {
@@ -37,6 +38,7 @@ struct map_source {
 	struct dynamics dynamics; /* a run's */
 	/* private */
 	struct map_cuts cuts; /* of the regions, where it has any */
+	const struct region_cuts *given_cuts;
 	const struct ids *ids;
 	uint32_t *order; /* all examples, by ascending id; a run's are its own */
 	uint32_t *drawn; /* input.order */

@@ -180,7 +180,7 @@ map_source_file(struct map_source *source, const char *path, const struct map_so
 	struct user_file file;
 	int code;
 
-	*source = (struct map_source){0};
+	*source = (struct map_source){.given_cuts = request->cuts};
 	snprintf(source->name, sizeof(source->name), "%s",
 	         strcmp(path, "-") == 0 ? "examples"
 	         : slash                ? slash + 1

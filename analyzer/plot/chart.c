@@ -243,8 +243,10 @@ write_script(FILE *stream, const struct chart *chart)
 int
 chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error)
 {
+	const struct picture_page page = {
+	        .width = FRAME_WIDTH, .height = frame_height(chart), .title = chart->title, .description = chart->caption};
 	struct picture_draft draft;
-	int code = picture_begin(&draft, picture, FRAME_WIDTH, frame_height(chart), error);
+	int code = picture_begin(&draft, picture, &page, error);
 
 	if (code < 0)
 		return code;

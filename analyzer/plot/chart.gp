@@ -16,8 +16,6 @@ look(style, k) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb
 	sprintf("with points pointtype 7 pointsize %s linecolor rgb '%s'", style eq 'few dots' ? '0.8' : '0.35', Hue[k])
 
 # A logarithmic axis: the decades, and, where there are few of them, numbers between.
-grouped(n) = n < 1e3 ? sprintf('%g', n) : n < 1e6 ? sprintf('%d,%03d', n / 1000, int(n) % 1000) : \
-	n < 1e9 ? sprintf('%d,%03d,%03d', n / 1000000, int(n / 1000) % 1000, int(n) % 1000) : sprintf('%g', n)
 between(from, to) = to / from < 10 ? '1 2 3 5 7' : to / from < 300 ? '1 2 5' : '1'
 # Of numbers along an axis, four to nine.
 decade_of(range) = 10.0 ** floor(log10(range / 5))

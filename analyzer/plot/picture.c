@@ -7,6 +7,7 @@
  */
 #include "picture.h"
 
+#include "describe.h"
 #include "gnuplot.h"
 #include "output/claims.h"
 
@@ -14,6 +15,7 @@
 #include <progress.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,6 +35,7 @@ static const struct {
         [PICTURE_GIF] = {".gif", "\0;", 2},
 };
 #define TAIL 64
+#define DOTS_ON_PAPER (300 / 96.0) /* of a PNG to a unit */
 
 static int
 find_format(const char *name, enum picture_format *format)
@@ -146,16 +149,23 @@ picture_check(const struct picture *picture, struct portolan_error *error)
 }
 
 static void
-begin_script(FILE *stream, const struct picture *picture, double width, double height)
+begin_script(FILE *stream, const struct picture *picture, const struct picture_page *page)
 {
 	int stem = (int)(strrchr(picture->name, '.') - picture->name);
 	bool has_data = picture->kind == PICTURE_MAP;
 
 	fprintf(stream,
 	        "# %s" MARK " " PORTOLAN_VERSION ". To draw it again: gnuplot %.*s.gp\n"
-	        "own_picture = '%s'\nown_data = '%.*s%s'\nformat = '%s'\nwidth = %g\nheight = %g\n%s",
+	        "own_picture = '%s'\nown_data = '%.*s%s'\nformat = '%s'\nwidth = %g\nheight = %g\n",
 	        picture->name, stem, picture->name, picture->name, has_data ? stem : 0, picture->name,
-	        has_data ? ".map-data" : "", formats[picture->format].ending + 1, width, height, script_begin);
+	        has_data ? ".map-data" : "", formats[picture->format].ending + 1, page->width, page->height);
+	if (page->font)
+		script_set_text(stream, "font_name", page->font, INFINITY);
+	if (page->text > 0)
+		script_set(stream, "text_size", page->text);
+	if (page->on_paper)
+		fprintf(stream, "dots = %g\non_paper = 1\n", DOTS_ON_PAPER);
+	fputs(script_begin, stream);
 }
 
 /* An output under the name of `path` if it is to stay, else under that of the picture, for error messages. */
@@ -166,19 +176,19 @@ open_file(const struct picture *picture, const char *path, struct output *output
 }
 
 int
-picture_begin(struct picture_draft *draft, const struct picture *picture, double width, double height,
+picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
               struct portolan_error *error)
 {
 	int code = picture->with_script ? check_script(picture, error) : 0; /* the command may have drawn another */
 
-	*draft = (struct picture_draft){.picture = picture, .data.fd = -1};
+	*draft = (struct picture_draft){.picture = picture, .page = page, .data.fd = -1};
 	if (code >= 0 && picture->kind == PICTURE_MAP)
 		code = open_file(picture, picture->data_path, &draft->data, error);
 	if (code < 0)
 		return code;
 	draft->script = open_memstream(&draft->text, &draft->length);
 	if (draft->script) {
-		begin_script(draft->script, picture, width, height);
+		begin_script(draft->script, picture, page);
 		return 0;
 	}
 	output_discard(&draft->data);
@@ -237,7 +247,8 @@ int
 picture_end(struct picture_draft *draft, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
-	struct output script = {.fd = -1}, image = {.fd = -1};
+	struct output script = {.fd = -1}, drawn = {.fd = -1}, image = {.fd = -1};
+	bool described = picture->format == PICTURE_SVG || picture->format == PICTURE_PDF;
 	int code = 0;
 
 	if (fclose(draft->script) != 0)
@@ -246,8 +257,12 @@ picture_end(struct picture_draft *draft, struct portolan_error *error)
 		code = open_file(picture, picture->script_path, &script, error);
 	if (code >= 0)
 		code = output_open(&image, picture->path, error);
+	if (code >= 0 && described)
+		code = output_open(&drawn, picture->path, error);
 	if (code >= 0)
-		code = run(draft, &script, &image, error);
+		code = run(draft, &script, described ? &drawn : &image, error);
+	if (code >= 0 && described)
+		code = picture_describe(drawn.fd, &image, picture->format, draft->page, error);
 	if (code >= 0 && picture->with_script && picture->kind == PICTURE_MAP)
 		code = output_finish(&draft->data, error);
 	if (code >= 0 && picture->with_script)
@@ -256,6 +271,7 @@ picture_end(struct picture_draft *draft, struct portolan_error *error)
 		code = output_finish(&image, error);
 	output_discard(&draft->data);
 	output_discard(&script);
+	output_discard(&drawn);
 	output_discard(&image);
 	free(draft->text);
 	return code;

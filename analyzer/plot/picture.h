@@ -40,8 +40,18 @@ int picture_init(struct picture *picture, enum picture_kind kind, const char *op
  * without being ours. The script and the data are claimed (output/claims.h). */
 int picture_check(const struct picture *picture, struct portolan_error *error);
 
+/* What it is drawn on. */
+struct picture_page {
+	double width, height;           /* in units, of which there are 96 to an inch */
+	const char *title, *description; /* of SVG and PDF, for those who do not see it, and those who look for it: any text */
+	const char *font;               /* NULL: DejaVu Sans */
+	double text;                    /* the size of all text beside the usual; 0: 1 */
+	bool on_paper;                  /* it has this size: a PNG 300 dots to an inch, an SVG its width and height */
+};
+
 struct picture_draft {
 	const struct picture *picture;
+	const struct picture_page *page;
 	FILE *script;       /* its errors are picture_end()'s */
 	struct output data; /* of a map */
 	/* private */
@@ -49,9 +59,8 @@ struct picture_draft {
 	size_t length;
 };
 
-/* The script has its first lines, and the terminal's, of a picture of this size, in pixels of a screen. On success call
- * picture_end(). */
-int picture_begin(struct picture_draft *draft, const struct picture *picture, double width, double height,
+/* The script has its first lines, and the terminal's. On success call picture_end(); the page must live until then. */
+int picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
                   struct portolan_error *error);
 
 /* Draws. PORTOLAN_E_SYSTEM: gnuplot could not, or not all of it, and there is no new file; or a file could not be

@@ -11,9 +11,8 @@
 
 #include <string.h>
 
-/* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
-static size_t
-decode(const unsigned char *text, uint32_t *character)
+size_t
+plot_decode(const unsigned char *text, uint32_t *character)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
@@ -66,6 +65,21 @@ width_of(uint32_t character)
 	return character < 0x80 && (character < 'A' || character > 'Z') ? 0.64 : 0.78;
 }
 
+double
+plot_width(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	uint32_t character;
+	double width = 0;
+
+	for (size_t size; *at; at += size ? size : 1) {
+		size = plot_decode(at, &character);
+		if (size > 0 && !is_control(character))
+			width += width_of(character);
+	}
+	return width;
+}
+
 void
 plot_quote(FILE *stream, const char *text, double room)
 {
@@ -75,7 +89,7 @@ plot_quote(FILE *stream, const char *text, double room)
 	fputc('\'', stream);
 	while (*at) {
 		uint32_t character;
-		size_t size = decode(at, &character);
+		size_t size = plot_decode(at, &character);
 		bool is_space = *at == '\n' || *at == '\t';
 
 		if (is_space)
@@ -107,7 +121,7 @@ plot_is_common(const char *text)
 	uint32_t character;
 
 	for (size_t size; *at; at += size ? size : 1) {
-		size = decode(at, &character);
+		size = plot_decode(at, &character);
 		if (size > 1 && !is_common(character))
 			return false;
 	}
@@ -121,7 +135,7 @@ plot_replace_undrawn(struct output *output, const char *text, const uint8_t *dra
 
 	while (*at) {
 		uint32_t character;
-		size_t size = decode(at, &character);
+		size_t size = plot_decode(at, &character);
 
 		if (size > 1 && !is_common(character) && !(drawn && drawn[character / 8] & 1 << character % 8))
 			output_text(output, "\xef\xbf\xbd");

@@ -20,6 +20,12 @@ extern const char script_begin[], script_chart[], script_marks[], script_map[], 
  * not UTF-8 are left out; cut with … where it would be wider than `room`, in ems. Errors are the stream's. */
 void plot_quote(FILE *stream, const char *text, double room);
 
+/* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
+size_t plot_decode(const unsigned char *text, uint32_t *character);
+
+/* How wide a text is, in ems: about, and rather more than less. */
+double plot_width(const char *text);
+
 /* A variable; arrays of one size, and an item of each, which count from 1. `names` have a space between them; what
  * script_set_text_item() writes goes on with another item. */
 void script_set(FILE *stream, const char *name, double value);

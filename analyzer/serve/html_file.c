@@ -86,6 +86,8 @@ load(struct work *work, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	code = view_complete(view, view->dynamics.store, error);
+	if (request->cuts)
+		view->cuts = *request->cuts;
 	name_range(view);
 	if (code >= 0)
 		code = check_measure(work, "--x", request->x, error);

@@ -10,6 +10,7 @@
 #define HTML_FILE_H
 
 #include "dynamics/dynamics.h"
+#include "selection/regions.h"
 
 #define HTML_FILE_MOST 100000000u
 
@@ -22,6 +23,7 @@ struct html_file_request {
 	const char *x, *y,
 	        *colour;   /* measures; the colour also "gold", "none", or a column of `data`; NULL: correctness */
 	const char *title; /* NULL: none */
+	const struct region_cuts *cuts; /* NULL: the run's own */
 	uint64_t sample, seed;
 };
 

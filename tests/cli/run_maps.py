@@ -51,11 +51,14 @@ def cells(values, report, axis, count):
     return np.clip(np.floor((values - low) / (high - low) * count), 0, count - 1).astype(int)
 
 
-def cell_means(x, y, values, report, shape):
+def cell_means(x, y, values, report, shape, least=None):
     at = cells(y, report, "y", shape[0]) * shape[1] + cells(x, report, "x", shape[1])
     there = ~np.isnan(values)
+    counts = np.bincount(at[there], minlength=shape[0] * shape[1])
+    least = least or (5 if 2 * counts[counts >= 5].sum() >= counts.sum() else 1)
     with np.errstate(invalid="ignore"):
-        return np.bincount(at[there], values[there], shape[0] * shape[1]) / np.bincount(at[there], minlength=shape[0] * shape[1])
+        means = np.bincount(at[there], values[there], shape[0] * shape[1]) / counts
+    return np.where(counts >= least, means, np.nan)
 
 
 def read_cells(name, shape):
@@ -100,8 +103,17 @@ def check_cells(portolan, p, correct):
     values[::2] = np.nan
     report = draw(portolan, "a", "--density", "--colour-file", "values.csv", "--colour", "value", "-o", "means.svg")
     shape = cells_of("means.gp")
-    same_cells("means", read_cells("means.map-data", shape), cell_means(spread, mean, values, report, shape))
+    wanted = cell_means(spread, mean, values, report, shape)
+    same_cells("means", read_cells("means.map-data", shape), wanted)
+    check_colour_range("means.gp", wanted, cell_means(spread, mean, values, report, shape, 1))
     check(report["colour"]["examples_without"] == np.isnan(values).sum(), "means: examples without")
+    dense = np.sin(np.arange(len(mean)))
+    with open("dense.csv", "w") as file:
+        file.write("id,value\n" + "".join(f"{i},{v}\n" for i, v in enumerate(dense)))
+    report = draw(portolan, "a", "--density", "--colour-file", "dense.csv", "--colour", "value", "-o", "dense.svg")
+    wanted = cell_means(spread, mean, dense, report, shape)
+    same_cells("dense means", read_cells("dense.map-data", shape), wanted)
+    check_colour_range("dense.gp", wanted, cell_means(spread, mean, dense, report, shape, 1))
     learned = np.where(correct.any(0), correct.argmax(0), np.nan)
     report = draw(portolan, "a", "--density", "--x", "first_learned", "--y", "correctness", "-o", "counts.svg")
     there = ~np.isnan(learned)
@@ -120,6 +132,119 @@ def check_compact(portolan):
     with open("compact.gp") as file:
         caption = re.search(r"Caption\[1\] = '(.*?)'", file.read()).group(1)
     check(caption == "10,000 of 20,000 examples shown, sampled · epochs 0 to 4", f"compact: {caption}")
+
+
+def check_colour_range(script, means, all_means):
+    """From 2 to 98% of the cells; what is left out is said."""
+    with open(script) as file:
+        text = file.read()
+    low, high = (float(re.search(rf"^colour_{end} = (\S+)$", text, re.M).group(1)) for end in ("from", "to"))
+    order = np.sort(means[~np.isnan(means)])
+    wanted = order[int(np.floor(0.02 * (len(order) - 1)))], order[int(np.ceil(0.98 * (len(order) - 1)))]
+    check(np.allclose((low, high), wanted, atol=0.02), f"{script}: colours from {low} to {high}, not {wanted}")
+    left_out = (np.isnan(means) & ~np.isnan(all_means)).any()
+    check(("cells of fewer than 5 left out" in text) == left_out, f"{script}: what is left out")
+    check("colours: 2 to 98% of cells" in text, f"{script}: what the colours are of")
+
+
+def numbers_of(script, name):
+    with open(script, encoding="utf-8") as file:
+        return [float(value) for value in re.findall(rf"\b{name}\[\d+\] = '?([-\d.,e]+)'?", file.read().replace(",", ""))]
+
+
+def variable(script, name):
+    with open(script, encoding="utf-8") as file:
+        return float(re.search(rf"^{name} = (\S+)$", file.read(), re.M).group(1))
+
+
+def check_regions(portolan, p):
+    """The picture's lines and counts are those of the report, and of `portolan select --by region:...`."""
+    mean, spread = p.mean(0), p.std(0)
+    for words, lined in (([], True), (["--regions", "none"], False), (["--compact"], False), (["--compact", "--regions", "auto"], True),
+                         (["--width", "3.3in"], False), (["--width", "7in"], True), (["--beside", "b"], False), (["--density"], True),
+                         (["--width", "84mm", "--regions", "0.1,0.7"], True), (["--regions", "0.1,0.7", "--beside", "b"], True)):
+        report = draw(portolan, "a", *words, "-o", "regions.svg")
+        check(variable("regions.gp", "lined") == lined, f"{words}: lines")
+        for m, shown in enumerate(report["maps"]):
+            regions = shown["regions"]
+            counts = numbers_of("regions.gp", "LabelCount")[3 * m : 3 * m + 3]
+            check(counts == [regions[name] for name in ("easy-to-learn", "ambiguous", "hard-to-learn")] if lined else counts == [], f"{words}: {counts}")
+        if "0.1,0.7" in words:
+            regions, ambiguous = report["maps"][0]["regions"], spread >= 0.1
+            check((regions["variability_cut"], regions["confidence_cut"]) == (0.1, 0.7), f"{words}: {regions}")
+            check(regions["ambiguous"] == ambiguous.sum() and regions["hard-to-learn"] == (~ambiguous & (mean < 0.7)).sum(), f"{words}: {regions}")
+            check_selected(portolan, regions, ["--regions", "0.1,0.7"])
+        if lined:
+            with open("regions.gp") as file:
+                block = file.read().split("$cuts << EOD\n")[1].split("EOD")[0].split("\n\n\n")[0]
+            rows = [[float(x) for x in line.split()] for line in block.splitlines() if line]
+            cut = report["maps"][0]["regions"]
+            check(np.allclose(rows, [[cut["variability_cut"], -0.03], [cut["variability_cut"], 1.03], [-0.012, cut["confidence_cut"]],
+                                     [cut["variability_cut"], cut["confidence_cut"]]]), f"{words}: lines at {rows}")
+
+
+    check_selected(portolan, draw(portolan, "a", "-o", "regions.svg")["maps"][0]["regions"], [])
+
+
+def check_selected(portolan, regions, words):
+    for region in ("easy-to-learn", "ambiguous", "hard-to-learn"):
+        done = subprocess.run([portolan, "select", "a", "--by", f"region:{region}", *words], capture_output=True, text=True)
+        check(len(done.stdout.splitlines()) == regions[region], f"{region}: not as many as portolan select takes: {done.stderr}")
+
+
+def check_on_paper(portolan):
+    """Every text of a narrow picture has 7 points or more, and nothing lies outside."""
+    with open("halves.csv", "w") as file:
+        file.write("id,half\n" + "".join(f"{i},{'first' if i < 9000 else 'the second half'}\n" for i in range(20000)))
+    for words, width in ((["--width", "3.3in"], 317), (["--width", "84mm", "--colour", "confidence"], 317), (["--width", "3.3in", "--density"], 317),
+                         (["--width", "240pt", "--path", "5,17001"], 320), (["--width", "8.4cm", "--beside", "b"], 317), (["--width", "6in"], 576),
+                         (["--width", "3.3in", "--data", "halves.csv", "--id-field", "id", "--colour", "half"], 317),
+                         (["--width", "3.3in", "--data", "halves.csv", "--id-field", "id", "--colour", "half", "--facet"], 317)):
+        draw(portolan, "a", *words, "-o", "paper.svg")
+        with open("paper.svg", encoding="utf-8") as file:
+            svg = file.read()
+        size = re.search(r'<svg\s+width="(\d+)" height="(\d+)"', svg)
+        check(size and int(size[1]) == width == variable("paper.gp", "width"), f"{words}: {size and size[0]}")
+        fonts = [float(px) for px in re.findall(r'font-size="([\d.]+)"', svg)]
+        check(len(fonts) > 10 and min(fonts) >= 7 * 1.33 - 0.01, f"{words}: {min(fonts) / 1.33} points")
+        if "--facet" not in words:
+            left, right, bottom, top = (variable("paper.gp", f"map_{side}") for side in ("left", "right", "bottom", "top"))
+            check(right + variable("paper.gp", "beside") <= width and 0 < left < right - 95 and 0 < bottom < top < variable("paper.gp", "height"), f"{words}: the frame")
+            x, y = numbers_of("paper.gp", "KeyX"), numbers_of("paper.gp", "KeyY")
+            check(all(0 < a < width for a in x) and len(set(zip(x, y))) == len(x), f"{words}: the key: {x} {y}")
+            check(width > 500 or all(top < b < variable("paper.gp", "height") for b in y), f"{words}: the key is not above: {y}")
+    draw(portolan, "a", "--width", "3.3in", "-o", "dots.png")
+    with open("dots.png", "rb") as file:
+        check(abs(int.from_bytes(file.read()[16:20], "big") - 3.3 * 300) < 2, "dots.png: 300 dots to an inch")
+    draw(portolan, "a", "--font", "Times New Roman,9", "-o", "paper.svg")
+    with open("paper.svg", encoding="utf-8") as file:
+        svg = file.read()
+    check(set(re.findall(r'font-family="([^"]*)"', svg)) == {"Times New Roman, Verdana, Arial, sans-serif"}, "fonts")
+    check(variable("paper.gp", "width") == 1000 and abs(variable("paper.gp", "text_size") - 9 / 11) < 1e-9, "font: its size")
+    for words, said in ((["--width", "3.3"], "say a length with its unit"), (["--width", "3.3ft"], "say a length with its unit"), (["--width", "0.5in"], "from 1 to 40in"),
+                        (["--width", "nanin"], "from 1 to 40in"), (["--font", "x`y"], "not `"), (["--font", "a'b"], "not '"), (["--font", "x,300"], "from 4 to 40"),
+                        (["--font", "x,"], "from 4 to 40"), (["--regions", "0.1"], "say V,C"), (["--regions", "auto", "--x", "aum"], "leave --x and --y out"),
+                        (["--regions", "auto", "--shift", "b"], "--shift"), (["--regions", "none", "-o", "x.html"], "of pictures"),
+                        (["--regions", "auto", "-o", "x.gif"], "other cuts after each epoch"), (["--width", "3in", "-o", "x.html"], "of pictures")):
+        done = subprocess.run([portolan, "map", "a", "-o", "x.svg", *words], capture_output=True, text=True)
+        check(done.returncode == 2 and said in done.stderr, f"{words}: {done}")
+    done = subprocess.run([portolan, "map", "a", "-o", "x.svg", "--width", "1in"], capture_output=True, text=True)
+    check(done.returncode == 1 and "a larger --width" in done.stderr and not os.path.exists("x.svg"), f"1in: {done}")
+
+
+def check_captions(portolan):
+    """No caption reaches the histograms' own; a long title is smaller, then cut, and whole in the SVG's title."""
+    draw(portolan, "a", "--colour", "first_learned", "-o", "caption.svg")
+    with open("caption.gp", encoding="utf-8") as file:
+        caption = re.search(r"Caption\[1\] = '(.*?)'", file.read()).group(1)
+    check("grey: no first learned" in caption and 72 + 0.55 * 13.3 * len(caption) < 838, f"caption: {caption}")
+    for title, points, whole in (("short", 16, True), ("words " * 12, 14, True), ("words " * 60, 11, False)):
+        draw(portolan, "a", "--title", title, "-o", "title.svg")
+        with open("title.gp", encoding="utf-8") as file:
+            shown = re.search(r"map_title = '(.*?)'", file.read()).group(1)
+        with open("title.svg", encoding="utf-8") as file:
+            check(f"<title>{title}</title>" in file.read(), f"{title}: not in the SVG")
+        check((shown == title) == whole and variable("title.gp", "title_points") <= points, f"{title}: {shown}, {variable('title.gp', 'title_points')}")
 
 
 def cells_of(script):
@@ -145,6 +270,22 @@ def check_path(portolan, p):
         own = p[:, int(path["id"])]
         wanted = [[own[: e + 1].std(), own[: e + 1].mean()] for e in range(EPOCHS)]
         check(np.allclose(path["places"], wanted, atol=1e-9), f"path of {path['id']}")
+    with open("path.gp", encoding="utf-8") as file:
+        text = file.read()
+    key = re.search(r"^PathKey\[1\] = '0'; PathKey\[2\] = '1–3'; PathKey\[3\] = '4'; ", text, re.M)
+    check(key and "key_title = 'after epoch'" in text, "path: the key")
+    arrows = [[float(x) for x in line.split()] for line in text.split("$arrows << EOD\n")[1].split("EOD")[0].splitlines() if line]
+    check(len(arrows) >= 4 and len(arrows) % 4 == 0, f"path: arrows {arrows}")
+    ways = [np.diff(np.array(path["places"]), axis=0) for path in report["paths"]]
+    for tip, left, right, _ in (np.array(arrows[i : i + 4]) for i in range(0, len(arrows), 4)):
+        forward = tip[:2] - (left[:2] + right[:2]) / 2
+        turns = [np.cross(forward, way) / np.linalg.norm(forward) / np.linalg.norm(way) for way in ways[int(tip[2]) - 1] if forward @ way > 0]
+        check(min(map(abs, turns), default=1) < 1e-6, f"path: an arrow at {tip} points nowhere")
+    for number, path, x, y in zip(*(numbers_of("path.gp", f"Number{what}") for what in ("Epoch", "Path", "X", "Y"))):
+        place = report["paths"][int(path) - 1]["places"][int(number)]
+        at = [72 + (place[0] + 0.012) / 0.524 * 604, 66 + (place[1] + 0.03) / 1.06 * 552]
+        check(np.hypot(x - at[0], y - at[1]) < 16, f"path: {number} is not beside its point")
+    check({0, 4} <= set(numbers_of("path.gp", "NumberEpoch")), "path: numbers of epochs")
 
 
 def check_frames(portolan, p):
@@ -154,6 +295,7 @@ def check_frames(portolan, p):
         places = np.stack([p[: e + 1].std(0), p[: e + 1].mean(0)], 1)
         nearest = np.abs(points[:, None, :2] - places[None]).max(2).min(1)
         check(nearest.max() < 1e-6, f"frame {e}: {nearest.max()} from any example")
+        check(numbers_of(f"frames/epoch-00{e}.gp", "FrameEpoch") == [e], f"frame {e}: its epoch in large type")
         check(report["maps"][e]["shown"] == 100 and report["maps"][e]["last_epoch"] == e, f"frame {e}: report")
 
 
@@ -247,7 +389,7 @@ def check_published(portolan):
     check(report["regions"]["ambiguous"] == ambiguous.sum(), "published: ambiguous")
     check(report["regions"]["easy-to-learn"] == (~ambiguous & (confidence >= 0.5)).sum(), "published: easy-to-learn")
     with open("published.gp") as file:
-        check("Level[2] = '0.17'" in file.read(), "published: six epochs")
+        check("Level[2] = '1 of 6'" in file.read(), "published: six epochs")
 
 
 def main():
@@ -260,6 +402,9 @@ def main():
         check_points(portolan, a[1], a[2])
         check_cells(portolan, a[1], a[2])
         check_compact(portolan)
+        check_captions(portolan)
+        check_regions(portolan, a[1])
+        check_on_paper(portolan)
         check_counted(portolan)
         check_shift(portolan, a[1], b[1])
         check_path(portolan, a[1])

@@ -1,6 +1,7 @@
 /* test_map.c: samples, levels, axes, bins, cells, labels and the script's quoting. */
 #include "unit.h"
 
+#include "map/layout.h"
 #include "map/map_maker.h"
 #include "output/output.h"
 #include "statistics/random.h"
@@ -72,13 +73,16 @@ test_levels(void **state)
 	assert_int_equal(levels[0].slot, 0);
 	assert_int_equal(levels[1].slot, 6);
 	assert_int_equal(map_levels(6, levels), 7);
-	assert_string_equal(levels[0].name, "0");
-	assert_string_equal(levels[1].name, "0.17");
-	assert_string_equal(levels[6].name, "1");
+	assert_string_equal(levels[0].name, "none");
+	assert_string_equal(levels[1].name, "1 of 6");
+	assert_string_equal(levels[6].name, "all");
 	assert_int_equal(levels[3].slot, 3);
 	assert_int_equal(map_level_of(5.0 / 6, 6), 5);
 	assert_int_equal(map_levels(12, levels), 7);
-	assert_string_equal(levels[1].name, "0–0.2");
+	assert_string_equal(levels[0].name, "none");
+	assert_string_equal(levels[1].name, "1–19%");
+	assert_string_equal(levels[5].name, "80–99%");
+	assert_string_equal(levels[6].name, "all");
 	assert_int_equal(map_level_of(0, 12), 0);
 	assert_int_equal(map_level_of(1.0 / 12, 12), 1);
 	assert_int_equal(map_level_of(3.0 / 5, 10), 4);
@@ -241,7 +245,7 @@ test_values(void **state)
 	assert_int_equal(data.axes.cells_y, 4);
 	assert_true(data.counts[0] == 3 && data.counts[7] == 1 && isnan(data.counts[1]));
 	assert_true(data.means[0] == 3.5f && data.means[7] == -1 && isnan(data.means[1]));
-	assert_true(data.most_per_cell == 3 && data.least_mean == -1 && data.most_mean == 3.5);
+	assert_true(data.most_per_cell == 3 && data.mean_low == -1 && data.mean_high == 3.5);
 	assert_int_equal(data.x_bins[0], 3);
 	assert_int_equal(data.y_bins[3], 1);
 	for (unsigned b = 0; b < MAP_BINS; b++)
@@ -470,6 +474,79 @@ test_sample(void **state)
 	}
 }
 
+/* Without a width of its own a picture has a whole map's frame; with one, everything for text keeps its size, and the
+ * frame has the rest. */
+static void
+test_layout(void **state)
+{
+	static const struct map_key levels = {.entries = 7, .name_width = 4};
+	struct map_layout_request request = {.key = levels};
+	struct map_layout layout;
+	double x, y, last;
+
+	(void)state;
+	assert_true(map_layout_make(&layout, &request));
+	assert_true(layout.width == MAP_WIDTH && layout.height == MAP_HEIGHT && layout.text == 1 && layout.scale == 1);
+	assert_true(layout.left == MAP_LEFT && layout.right == MAP_RIGHT && layout.bottom == MAP_BOTTOM);
+	assert_true(layout.top == MAP_TOP && layout.panels && !layout.narrow);
+	assert_true(map_layout_x(&layout, 100) == 100 && map_layout_y(&layout, 100) == 100);
+	request.compact = true;
+	assert_true(map_layout_make(&layout, &request));
+	assert_true(layout.width == MAP_COMPACT_WIDTH && layout.right == MAP_RIGHT && !layout.panels);
+	request.beside = true;
+	assert_true(map_layout_make(&layout, &request));
+	assert_true(layout.width == MAP_COMPACT_WIDTH + MAP_BESIDE && layout.beside == MAP_BESIDE);
+	request = (struct map_layout_request){.width = 317, .key = levels};
+	assert_true(map_layout_make(&layout, &request));
+	assert_true(layout.width == 317 && layout.narrow && !layout.panels && layout.text * 11 == 8);
+	assert_true(fabs(map_layout_x(&layout, MAP_RIGHT) - layout.right) < 1e-9);
+	assert_true(fabs(map_layout_y(&layout, MAP_TOP) - layout.top) < 1e-9);
+	assert_true(fabs((layout.right - layout.left) / (layout.top - layout.bottom) - 604.0 / 552) < 1e-9);
+	for (unsigned k = 0; k < 7; k++) {
+		map_layout_key(&layout, k, &x, &y);
+		assert_true(x >= 0 && x + layout.key_width <= layout.width && y > layout.top && y < layout.key_top);
+		assert_true(k == 0 || y <= last);
+		last = y;
+	}
+	request.points = 14;
+	assert_true(map_layout_make(&layout, &request) && layout.text == 14 / 11.0);
+	request.points = 40;
+	assert_false(map_layout_make(&layout, &request));
+}
+
+/* Two paths that end in one place: the names and numbers lie apart, and each number is beside its point. */
+static void
+test_paths(void **state)
+{
+	static double first[][2] = {{0.1, 0.2}, {0.2, 0.4}, {0.3, 0.6}}, second[][2] = {{0.1, 0.8}, {0.1001, 0.8}, {0.3, 0.6}};
+	static uint32_t epochs[] = {0, 1, 12};
+	const struct map_path paths[] = {{"a", first, epochs, 3}, {"b", second, epochs, 3}};
+	struct map_axes axes = {.x = axis_of(MAP_VARIABILITY, 0, 0, 0.5, 0.024), .y = axis_of(MAP_SHARE, 0, 0, 1, 0.03)};
+	struct map_number numbers[MAP_NUMBERS_MAX];
+	struct map_place names[2];
+	size_t count;
+
+	(void)state;
+	for (double text = 1; text <= 2; text++) {
+		map_place_paths(&axes, paths, 2, text, names);
+		assert_true(fabs(names[0].y - names[1].y) >= 15 * text - 0.1);
+		count = map_place_numbers(&axes, paths, 2, text, names, numbers);
+		assert_in_range(count, 4, 6);
+		for (size_t i = 0; i < count; i++) {
+			const struct map_path *path = &paths[numbers[i].path];
+			size_t at = numbers[i].epoch == 12 ? 2 : numbers[i].epoch;
+
+			assert_true(fabs(numbers[i].x - map_x(&axes, path->places[at][0])) <= 11 * text + 0.01);
+			assert_true(fabs(numbers[i].y - map_y(&axes, path->places[at][1])) <= 11 * text + 0.01);
+			for (size_t k = 0; k < i; k++)
+				assert_true(fabs(numbers[i].x - numbers[k].x) >= 7 * text - 0.01 ||
+				            fabs(numbers[i].y - numbers[k].y) >= 11 * text - 0.01);
+		}
+		assert_true(map_path_has_arrow(&axes, &paths[0], 0, text));
+		assert_false(map_path_has_arrow(&axes, &paths[1], 0, text)); /* too near */
+	}
+}
+
 int
 main(void)
 {
@@ -477,7 +554,7 @@ main(void)
 	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
 	        cmocka_unit_test(test_data),   cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),
 	        cmocka_unit_test(test_values), cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),
-	        cmocka_unit_test(test_sample),
+	        cmocka_unit_test(test_sample), cmocka_unit_test(test_layout),  cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,128 @@
+/* layout.c: see layout.h. */
+#include "layout.h"
+
+#include <math.h>
+
+/* Of a whole map, in units. */
+#define RIGHT (MAP_WIDTH - MAP_RIGHT)                 /* of the frame: the key and the histograms */
+#define RIGHT_COMPACT (MAP_COMPACT_WIDTH - MAP_RIGHT) /* the key alone */
+#define RIGHT_NARROW 16.0
+#define RIGHT_NARROW_BAR 100.0
+#define ABOVE (MAP_HEIGHT - MAP_TOP) /* title and caption */
+#define APART (MAP_BESIDE - (MAP_RIGHT - MAP_LEFT))
+#define EDGE 8.0 /* of a narrow picture */
+#define KEY_GAP 14.0
+#define KEY_STEP 21.0
+#define KEY_STEP_NARROW 18.0
+#define KEY_COUNT 62.0 /* beside a name */
+
+static double
+key_entry_width(const struct map_layout_request *request)
+{
+	return MAP_KEY_MARKER + request->key.name_width * MAP_LABEL_EM + (request->key.counted ? KEY_COUNT : 0) + 12;
+}
+
+/* Rows above the map, as few as there is room for. Answers how high they are. */
+static double
+place_key_above(struct map_layout *layout, const struct map_layout_request *request)
+{
+	double room = layout->width - 2 * EDGE, width = key_entry_width(request) * layout->text;
+	unsigned columns = width < room ? (unsigned)(room / width) : 1, rows;
+
+	layout->key_step = KEY_STEP_NARROW * layout->text;
+	layout->key_left = EDGE;
+	layout->key_columns = columns;
+	if (request->key.entries == 0)
+		return 0;
+	rows = (request->key.entries + columns - 1) / columns;
+	layout->key_columns = (request->key.entries + rows - 1) / rows;
+	layout->key_width = fmin(width, room);
+	return (rows + 1.4) * layout->key_step;
+}
+
+static double
+text_size(const struct map_layout_request *request, double whole)
+{
+	double points = request->points, least = request->width < MAP_NARROW ? 8 : 9;
+
+	if (points > 0)
+		return points / MAP_TEXT_POINTS;
+	if (request->width == 0)
+		return 1;
+	return fmin(MAP_TEXT_POINTS, fmax(least, MAP_TEXT_POINTS * request->width / whole)) / MAP_TEXT_POINTS;
+}
+
+bool
+map_layout_make(struct map_layout *layout, const struct map_layout_request *request)
+{
+	bool narrow = request->width > 0 && request->width < MAP_NARROW;
+	bool panels = !narrow && !request->compact && !request->beside;
+	double right = panels ? RIGHT : RIGHT_COMPACT, above = 0, whole, frame;
+
+	right += request->key.counted ? MAP_KEY_ROOM : 0;
+	whole = MAP_RIGHT + right + (request->beside ? MAP_BESIDE : 0);
+	if (narrow)
+		right = request->key.has_bar ? RIGHT_NARROW_BAR : RIGHT_NARROW;
+	*layout = (struct map_layout){.width = request->width > 0 ? round(request->width) : whole,
+	                              .text = text_size(request, whole),
+	                              .panels = panels,
+	                              .narrow = narrow};
+	if (narrow)
+		above = place_key_above(layout, request);
+	layout->left = MAP_LEFT * layout->text;
+	layout->bottom = MAP_BOTTOM * layout->text;
+	frame = layout->width - layout->left - right * layout->text;
+	if (request->beside)
+		frame = (frame - APART * layout->text) / 2;
+	layout->scale = frame / (MAP_RIGHT - MAP_LEFT);
+	layout->right = layout->left + frame;
+	layout->top = layout->bottom + layout->scale * (MAP_TOP - MAP_BOTTOM);
+	layout->height = ceil(layout->top + above + ABOVE * layout->text);
+	layout->beside = request->beside ? frame + APART * layout->text : 0;
+	layout->text_left = narrow ? EDGE : layout->left;
+	layout->key_top = layout->top + above - (narrow ? 4 : 0) * layout->text;
+	if (!narrow) {
+		layout->key_left = layout->right + KEY_GAP * layout->text + layout->beside;
+		layout->key_columns = 1;
+		layout->key_step = KEY_STEP * layout->text;
+		layout->key_width = (RIGHT_COMPACT - KEY_GAP - 30 + (request->key.counted ? MAP_KEY_ROOM : 0)) *
+		                    layout->text;
+	}
+	return frame >= MAP_UNITS_PER_INCH;
+}
+
+void
+map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y)
+{
+	*x = layout->key_left + entry % layout->key_columns * layout->key_width;
+	*y = layout->key_top - 8 * layout->text - (1 + entry / layout->key_columns) * layout->key_step -
+	     (layout->narrow ? 0 : 4 * layout->text);
+}
+
+double
+map_layout_x(const struct map_layout *layout, double x)
+{
+	return layout->left + (x - MAP_LEFT) * layout->scale;
+}
+
+double
+map_layout_y(const struct map_layout *layout, double y)
+{
+	return layout->bottom + (y - MAP_BOTTOM) * layout->scale;
+}
+
+double
+map_layout_room(const struct map_layout *layout)
+{
+	if (layout->beside > 0)
+		return layout->beside - 10 * layout->text;
+	if (layout->panels) /* above the histograms stands what they count */
+		return layout->width - layout->text_left - 170 * layout->text;
+	return layout->width - layout->text_left - 8;
+}
+
+double
+map_layout_ratio(const struct map_layout *layout)
+{
+	return layout->text / layout->scale;
+}

@@ -1,0 +1,64 @@
+/*
+ * layout.h: where everything stands in the picture of a map: lengths in units, of which there are 96 to an inch, from
+ * the bottom left. Pure.
+ *
+ * Whatever is made for text grows with it: margins, the key, the names of regions. The frame of the scatter has what is
+ * left of the width, and is always as high to its width. A picture without a width of its own is as wide as a whole
+ * map's frame takes.
+ */
+#ifndef MAP_LAYOUT_H
+#define MAP_LAYOUT_H
+
+#include "map.h"
+
+#define MAP_UNITS_PER_INCH 96.0
+#define MAP_NARROW (6 * MAP_UNITS_PER_INCH) /* below: no histograms, and the key above the map */
+#define MAP_TEXT_POINTS 11.0                /* of a whole map's axes; the smallest text has 9 */
+#define MAP_WIDTH_LEAST MAP_UNITS_PER_INCH
+#define MAP_WIDTH_MOST (40 * MAP_UNITS_PER_INCH)
+#define MAP_POINTS_LEAST 4.0
+#define MAP_POINTS_MOST 40.0
+
+/* What the key says, as far as it takes room. */
+struct map_key {
+	unsigned entries;  /* 0: there is none, or a bar of colours */
+	double name_width; /* the widest, in ems */
+	bool counted, has_bar;
+};
+
+struct map_layout_request {
+	double width;  /* units; 0: its own */
+	double points; /* of text; 0: 11, or less in a picture that is less wide than a whole one */
+	bool compact, beside;
+	struct map_key key;
+};
+
+struct map_layout {
+	double width, height;
+	double text;                     /* the size of texts beside a whole map's */
+	double scale;                    /* the size of the frame beside a whole map's */
+	double left, right, bottom, top; /* the frame; of two maps, the first one's */
+	double beside;                   /* from the one map to the other; 0: there is one */
+	bool panels, narrow;
+	double text_left; /* title and caption */
+	double key_left, key_top, key_step, key_width;
+	unsigned key_columns;
+};
+
+/* False: the frame would be less than an inch wide. */
+bool map_layout_make(struct map_layout *layout, const struct map_layout_request *request);
+
+/* Where entry k of the key stands: its marker's left, and the middle of its line. */
+void map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y);
+
+/* From a place in a whole map's frame (map.h) to one in this picture's. */
+double map_layout_x(const struct map_layout *layout, double x);
+double map_layout_y(const struct map_layout *layout, double y);
+
+/* The room for title and caption, in units. */
+double map_layout_room(const struct map_layout *layout);
+
+/* How large text is beside the frame: 1 in a whole map. */
+double map_layout_ratio(const struct map_layout *layout);
+
+#endif

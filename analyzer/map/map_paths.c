@@ -1,0 +1,160 @@
+/*
+ * map_paths.c: what is written along the paths of examples: their names, the numbers of epochs, and where arrows are.
+ *
+ * Whatever comes first has its place; what would lie on it is left out, or moved. Names are never left out.
+ */
+#include "map.h"
+
+#include "plot/script.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Names: of this height, so far from their ends. */
+#define PATH_HEIGHT 15.0
+#define PATH_AWAY 9.0 /* from the end of the path */
+
+static bool
+is_near_path(const struct map_place *a, const struct map_place *b, double text)
+{
+	return a->left < b->right && b->left < a->right && fabs(a->y - b->y) < PATH_HEIGHT * text - 0.01;
+}
+
+static bool
+is_free_of_paths(const struct map_place *place, const struct map_place *others, size_t count, double text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_near_path(place, &others[i], text))
+			return false;
+	return place->y > MAP_BOTTOM + PATH_HEIGHT * text / 2 && place->y < MAP_TOP - PATH_HEIGHT * text / 2;
+}
+
+static struct map_place
+place_path(const struct map_axes *axes, const struct map_path *path, double text, const struct map_place *others,
+           size_t count)
+{
+	const double *end = path->places[path->count - 1];
+	double width = text * (fmin(MAP_PATH_ROOM, MAP_CAPTION_EM * plot_width(path->name)) + 6);
+	double y = map_y(axes, end[1]), away = PATH_AWAY * text;
+	struct map_place place = {.x = map_x(axes, end[0]) + away};
+
+	if (place.x + width > MAP_RIGHT)
+		place.x -= 2 * away;
+	place.left = place.x > map_x(axes, end[0]) ? place.x : place.x - width;
+	place.right = place.left + width;
+	for (int step = 0; step < 4 * MAP_PATHS_MAX; step++) {
+		place.y = y + (step % 2 ? 1 : -1) * ((step + 1) / 2) * PATH_HEIGHT * text;
+		if (is_free_of_paths(&place, others, count, text))
+			break;
+	}
+	return place;
+}
+
+void
+map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
+                struct map_place *places)
+{
+	for (size_t p = 0; p < count; p++)
+		places[p] = place_path(axes, &paths[p], text, places, p);
+}
+
+/* Numbers of epochs: of these digits, so far from their points. */
+#define NUMBER_HEIGHT 11.0
+#define NUMBER_DIGIT 7.0
+#define NUMBER_AWAY 11.0
+#define NUMBER_MOST 10 /* along a path, but for its ends */
+
+static double
+number_width(uint32_t epoch, double text)
+{
+	return text * NUMBER_DIGIT * (epoch < 10 ? 1 : floor(log10(epoch)) + 1);
+}
+
+static bool
+is_beside(double x, double y, double width, double height, double other_x, double other_y, double other_width,
+          double other_height)
+{
+	return fabs(x - other_x) >= (width + other_width) / 2 || fabs(y - other_y) >= (height + other_height) / 2;
+}
+
+struct numbering {
+	const struct map_axes *axes;
+	const struct map_path *paths;
+	size_t path_count;
+	double text;
+	const struct map_place *names;
+	struct map_number *numbers;
+	size_t count;
+};
+
+static bool
+is_number_free(const struct numbering *all, const struct map_number *number)
+{
+	double width = number_width(number->epoch, all->text), height = NUMBER_HEIGHT * all->text;
+
+	if (number->x - width / 2 < MAP_LEFT || number->x + width / 2 > MAP_RIGHT ||
+	    number->y - height / 2 < MAP_BOTTOM || number->y + height / 2 > MAP_TOP)
+		return false;
+	for (size_t i = 0; i < all->count; i++)
+		if (!is_beside(number->x, number->y, width, height, all->numbers[i].x, all->numbers[i].y,
+		               number_width(all->numbers[i].epoch, all->text), height))
+			return false;
+	for (size_t p = 0; p < all->path_count; p++) {
+		const struct map_place *name = &all->names[p];
+
+		if (!is_beside(number->x, number->y, width, height, (name->left + name->right) / 2, name->y,
+		               name->right - name->left, PATH_HEIGHT * all->text))
+			return false;
+		for (size_t e = 0; e < all->paths[p].count; e++)
+			if (!is_beside(number->x, number->y, width, height, map_x(all->axes, all->paths[p].places[e][0]),
+			               map_y(all->axes, all->paths[p].places[e][1]), 5 * all->text, 5 * all->text))
+				return false;
+	}
+	return true;
+}
+
+/* Above its point, below it, to its right or its left: the first that is free. */
+static void
+place_number(struct numbering *all, size_t path, size_t at)
+{
+	static const double ways[][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}, {0.8, 0.8}, {-0.8, 0.8}, {0.8, -0.8}, {-0.8, -0.8}};
+	const double *place = all->paths[path].places[at];
+	struct map_number number = {.epoch = all->paths[path].epochs[at], .path = path};
+	double away = NUMBER_AWAY * all->text;
+
+	for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+		number.x = map_x(all->axes, place[0]) + ways[w][0] * away;
+		number.y = map_y(all->axes, place[1]) + ways[w][1] * away;
+		if (all->count < MAP_NUMBERS_MAX && is_number_free(all, &number)) {
+			all->numbers[all->count++] = number;
+			return;
+		}
+	}
+}
+
+size_t
+map_place_numbers(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
+                  const struct map_place *names, struct map_number numbers[MAP_NUMBERS_MAX])
+{
+	struct numbering all = {axes, paths, count, text, names, numbers, 0};
+
+	for (size_t p = 0; p < count; p++) {
+		size_t each = (paths[p].count + NUMBER_MOST - 1) / NUMBER_MOST;
+
+		place_number(&all, p, 0);
+		for (size_t e = each; e < paths[p].count; e += each)
+			place_number(&all, p, e);
+	}
+	return all.count;
+}
+
+#define ARROW_ROOM 20.0 /* from point to point */
+
+bool
+map_path_has_arrow(const struct map_axes *axes, const struct map_path *path, size_t at, double text)
+{
+	double right = map_x(axes, path->places[at + 1][0]) - map_x(axes, path->places[at][0]);
+	double up = map_y(axes, path->places[at + 1][1]) - map_y(axes, path->places[at][1]);
+
+	return sqrt(right * right + up * up) >= ARROW_ROOM * text;
+}

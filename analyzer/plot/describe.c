@@ -1,0 +1,206 @@
+/*
+ * describe.c: see describe.h.
+ *
+ * gnuplot has no way to say either. Of an SVG the elements at its beginning are replaced. To a PDF its information is
+ * appended as a new version of that object, with a table of its own, as the format provides (ISO 32000-1, 7.5.6); what
+ * gnuplot wrote stays as it is.
+ */
+#include "describe.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define FALLBACKS "Verdana, Arial, sans-serif"
+
+static void
+write_escaped(struct output *to, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	uint32_t c;
+
+	for (size_t size; *at; at += size ? size : 1) {
+		size = plot_decode(at, &c);
+		if (size == 0 || c == 0xfffe || c == 0xffff)
+			continue;
+		if (c == '<' || c == '>' || c == '&')
+			output_text(to, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
+		else if (c < ' ' || (c >= 0x7f && c < 0xa0))
+			output_text(to, " ");
+		else
+			output_bytes(to, at, size);
+	}
+}
+
+/* The place behind an element that stands first in what is left, but for spaces; `at` where there is none. */
+static const char *
+skip_element(const char *at, const char *end, const char *name)
+{
+	const char *begin = at, *close;
+	char tag[16];
+	int length = snprintf(tag, sizeof(tag), "<%s>", name);
+
+	while (begin < end && strchr(" \t\r\n", *begin))
+		begin++;
+	if (end - begin < length || memcmp(begin, tag, (size_t)length) != 0)
+		return at;
+	length = snprintf(tag, sizeof(tag), "</%s>", name);
+	close = memmem(begin, (size_t)(end - begin), tag, (size_t)length);
+	return close ? close + length : at;
+}
+
+static bool
+is_in_tag(const char *begin, const char *at)
+{
+	while (at > begin && *--at != '<')
+		if (*at == '>')
+			return false;
+	return *at == '<';
+}
+
+/* The rest, with other fonts behind each one. */
+static void
+write_fonts(struct output *to, const char *at, const char *end)
+{
+	static const char attribute[] = "font-family=\"";
+	const char *begin = at, *found, *close;
+
+	while ((found = memmem(at, (size_t)(end - at), attribute, sizeof(attribute) - 1))) {
+		found += sizeof(attribute) - 1;
+		close = memchr(found, '"', (size_t)(end - found));
+		if (!close)
+			break;
+		output_bytes(to, at, (size_t)(close - at));
+		if (is_in_tag(begin, found))
+			output_text(to, ", " FALLBACKS);
+		at = close;
+	}
+	output_bytes(to, at, (size_t)(end - at));
+}
+
+static void
+describe_svg(const char *svg, size_t size, struct output *to, const struct picture_page *page)
+{
+	const char *end = svg + size, *root = memmem(svg, size, "<svg", 4);
+	const char *at = root ? memchr(root, '>', (size_t)(end - root)) : NULL;
+
+	at = at ? at + 1 : svg;
+	output_bytes(to, svg, (size_t)(at - svg));
+	if (root) {
+		at = skip_element(skip_element(at, end, "title"), end, "desc");
+		output_text(to, "\n<title>");
+		write_escaped(to, page->title);
+		output_text(to, "</title>\n<desc>");
+		write_escaped(to, page->description);
+		output_text(to, "</desc>\n");
+	}
+	write_fonts(to, at, end);
+}
+
+/* What the last table of a PDF says. */
+struct pdf_end {
+	unsigned long table, size, root, info;
+};
+
+/* The number behind a name in a PDF's dictionary. */
+static bool
+find_number(const char *text, const char *name, unsigned long *number)
+{
+	const char *at = strstr(text, name);
+
+	return at && sscanf(at + strlen(name), " %lu", number) == 1;
+}
+
+#define END_ROOM 1024u
+
+static bool
+read_pdf_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
+{
+	size_t room = size < END_ROOM ? size : END_ROOM;
+	char text[END_ROOM + 1];
+	const char *trailer, *start;
+
+	memcpy(text, pdf + size - room, room);
+	for (size_t i = 0; i < room; i++) /* so that it is one text */
+		text[i] = text[i] ? text[i] : ' ';
+	text[room] = '\0';
+	trailer = strstr(text, "trailer");
+	start = trailer ? strstr(trailer, "startxref") : NULL;
+	return start && sscanf(start, "startxref %lu", &pdf_end->table) == 1 && pdf_end->table < size &&
+	       find_number(trailer, "/Size", &pdf_end->size) && find_number(trailer, "/Root", &pdf_end->root) &&
+	       find_number(trailer, "/Info", &pdf_end->info);
+}
+
+/* Text as UTF-16, in hexadecimal digits; what is not UTF-8 is left out. */
+static void
+write_pdf_text(struct output *to, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	uint32_t character;
+
+	output_text(to, "<FEFF");
+	for (size_t size; *at; at += size ? size : 1) {
+		size = plot_decode(at, &character);
+		if (size == 0)
+			continue;
+		if (character >= 0x10000)
+			output_printf(to, "%04X%04X", 0xd800 + ((character - 0x10000) >> 10), 0xdc00 + (character & 0x3ff));
+		else
+			output_printf(to, "%04X", character < ' ' ? ' ' : character);
+	}
+	output_text(to, ">");
+}
+
+static void
+write_pdf_info(struct output *to, const struct pdf_end *end, const struct picture_page *page)
+{
+	output_printf(to, "%lu 0 obj\n<< /Creator (portolan " PORTOLAN_VERSION ")\n   /Title ", end->info);
+	write_pdf_text(to, page->title);
+	output_text(to, "\n   /Subject ");
+	write_pdf_text(to, page->description);
+	output_text(to, "\n>>\nendobj\n");
+}
+
+static void
+describe_pdf(const char *pdf, size_t size, struct output *to, const struct picture_page *page,
+             struct portolan_error *error)
+{
+	struct output info;
+	struct pdf_end end;
+
+	output_bytes(to, pdf, size);
+	if (!read_pdf_end(pdf, size, &end) || output_open_memory(&info, 1024, error) < 0)
+		return;
+	write_pdf_info(&info, &end, page);
+	output_append(to, &info);
+	output_printf(to,
+	              "xref\n%lu 1\n%010zu 00000 n \ntrailer\n<< /Size %lu\n   /Root %lu 0 R\n   /Info %lu 0 R\n   /Prev "
+	              "%lu\n>>\nstartxref\n%zu\n%%%%EOF\n",
+	              end.info, size, end.size, end.root, end.info, end.table, size + info.used);
+	output_discard(&info);
+}
+
+int
+picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page,
+                 struct portolan_error *error)
+{
+	struct stat status;
+	char *whole;
+	size_t size;
+
+	if (fstat(from, &status) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read the picture: %s", strerror(errno));
+	size = (size_t)status.st_size;
+	whole = mmap(NULL, size, PROT_READ, MAP_PRIVATE, from, 0);
+	if (whole == MAP_FAILED)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read the picture: %s", strerror(errno));
+	if (format == PICTURE_SVG)
+		describe_svg(whole, size, to, page);
+	else
+		describe_pdf(whole, size, to, page, error);
+	munmap(whole, size);
+	return 0;
+}
