@@ -57,7 +57,7 @@ def test_options_go_to_the_command(store, tmp_path):
     (tmp_path / "mine.csv").write_text("key,agreement\n" + "".join(f'"{one}",{i}\n' for i, one in enumerate(ids)))
     (tmp_path / "halves.csv").write_text("key,half\n" + "".join(f'"{one}",{"first" if i < 30 else "second"}\n' for i, one in enumerate(ids)))
     for given in ({"x": "correctness", "y": "confidence", "colour": "forgetting_events"}, {"density": True, "compact": True}, {"beside": "other"},
-                  {"shift": "other"}, {"path": ids[:2]}, {"sample": 10, "seed": 3}, {"color": "confidence"},
+                  {"shift": "other"}, {"path": ids[:2]}, {"sample": 10, "seed": 3}, {"width": "3.3in", "font": "DejaVu Serif,9", "regions": "0.2,0.5"}, {"color": "confidence"},
                   {"colour": "agreement", "colour_file": tmp_path / "mine.csv", "id_field": "key"},
                   {"colour": "agreement", "data": tmp_path / "mine.csv", "id_field": "key"},
                   {"highlight": tmp_path / "mine.csv", "id_field": "key"},
@@ -107,7 +107,7 @@ def test_what_a_script_says(store, tmp_path):
     sheet = Sheet((tmp_path / "map.gp").read_text(encoding="utf-8"))
     assert sheet["map_title"] == title.replace("'", "\u2019") and sheet["x_name"] == "variability" and sheet["format"] == "png"
     assert (sheet["width"], sheet["frames"], sheet["levels"], sheet["panels"]) == (1000, 1, 4, 3)
-    assert sheet["Level"] == ["0", "0.33", "0.67", "1"] and len(sheet["Colour"]) == 4 and all(0 <= colour < 1 << 24 for colour in sheet["Colour"])
+    assert sheet["Level"] == ["none", "1 of 3", "2 of 3", "all"] and len(sheet["Colour"]) == 4 and all(0 <= colour < 1 << 24 for colour in sheet["Colour"])
     assert (sheet["Skip"], len(sheet["Size"]), len(sheet["LabelX"])) == ([0], 4, 3)
     assert os.path.getsize(tmp_path / "map.map-data") >= 16 * sheet["Points"][0] > 0
     levels = [sum(row[1] for row in block) for block in sheet["$bars"] if block]

@@ -76,6 +76,9 @@ def map(
     facet: bool = False,
     highlight: str | os.PathLike[str] | None = None,
     compact: bool = False,
+    regions: str | None = None,
+    width: str | None = None,
+    font: str | None = None,
     sample: int | None = None,
     seed: int | None = None,
     title: str | None = None,
@@ -97,6 +100,8 @@ def map(
         beside: a second run, drawn beside it. shift: a second run, whose density is drawn less this one's.
         path: ids of examples whose paths from epoch to epoch are drawn.
         compact: without the histograms.
+        regions: where lines divide the regions, ``"0.3,0.5"``: a variability and a confidence; ``"auto"``; or ``"none"``.
+        width: on paper, ``"3.3in"``, ``"84mm"``. font: ``"Times New Roman"``, or with its size, ``"Times New Roman,9"``.
         sample: how many points at most, drawn at random by `seed`.
         title: default: the run's name.
 
@@ -113,7 +118,8 @@ def map(
     name, folder = _measures.locate(run, store)
     words, page_words = _words.Words(), _words.Words()
     words += ["--store", folder, *_measures.epoch_words(epochs)]
-    for option, value in (("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed), ("title", title)):
+    for option, value in (("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed), ("title", title),
+                          ("regions", regions), ("width", width), ("font", font)):
         words.add(option, value)
     words.add_path("colour-file", colour_file)
     words.add_path("highlight", highlight)

@@ -34,6 +34,10 @@ class Sheet:
             self._values.setdefault(item[1], {})[int(item[2])] = _value(item[3])
             at = item.end()
 
+    def get(self, name: str, default: float) -> Any:
+        """What a script says only where it is not the usual."""
+        return self[name] if name in self._values else default
+
     def __getitem__(self, name: str) -> Any:
         value = self._values[name]
         return [value[number] for number in sorted(value)] if isinstance(value, dict) else value
