@@ -203,7 +203,7 @@ class _Painting:
     def cuts(self, axes: Any, frame: int) -> None:
         """The lines between the regions: rows two by two."""
         if self.sheet["lined"]:
-            rows = self.sheet["$cuts"]
+            rows = [rows for rows in self.sheet["$cuts"] if rows]
             for line in rows if int(self.sheet["frames"]) == 1 else rows[2 * frame : 2 * frame + 2]:
                 x, y = np.array(line).T
                 axes.plot(x, y, color="white", linewidth=2.4 * POINT, zorder=4)
