@@ -341,22 +341,13 @@ map_maker_end(struct map_maker *maker)
 	free_scratch(maker);
 }
 
-int
-map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct portolan_error *error)
+void
+map_find_cuts(const struct map_input *input, struct map_cuts *cuts)
 {
-	size_t third = input->n / 3, tip = input->n / 10, k = (third > tip + 1 ? third : tip + 1);
-	struct sort_item *items = array_new(2 * k, sizeof(*items), "examples to rank", error);
-	double *descending = array_new(k, sizeof(*descending), "values to rank by", error);
-	bool done = items && descending;
+	const double *values = input->x.values;
+	size_t n = input->n, third = n / 3;
+	double last = third > 0 ? top_value(values, true, input->order, n, third) : 0; /* of the top third */
 
-	if (done) {
-		top_of_values(input->x.values, true, input->order, input->n, k, items);
-		for (size_t i = 0; i < k; i++)
-			descending[i] = input->x.values[items[i].value];
-		cuts->regions = regions_default_cuts(descending, input->n);
-		cuts->tip = descending[tip];
-	}
-	array_free(items);
-	array_free(descending);
-	return done ? 0 : PORTOLAN_E_MEMORY;
+	cuts->regions = regions_default_cuts(&last, third > 0 ? 3 : n); /* of three examples it is the first */
+	cuts->tip = top_value(values, true, input->order, n, n / 10 + 1);
 }

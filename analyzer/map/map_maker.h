@@ -34,8 +34,8 @@ struct map_maker {
 	size_t epochs;
 };
 
-/* Where the regions are cut: sorts n ≥ 1 examples, which a map of parts cannot. PORTOLAN_E_MEMORY. */
-int map_find_cuts(const struct map_input *input, struct map_cuts *cuts, struct portolan_error *error);
+/* Where the regions are cut: ranks n ≥ 1 examples, which a map of parts cannot. */
+void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
 
 /*
  * `input` describes all examples: its columns need no values, and n and order do not matter. What stands in *maker as

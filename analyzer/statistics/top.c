@@ -64,3 +64,21 @@ top_of_values(const double *values, bool descending, const uint32_t *order, size
 	}
 	sort_by_key(items, items + k, k);
 }
+
+double
+top_value(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
+{
+	uint64_t (*key_of)(double) = descending ? sort_key_descending : sort_key_ascending, last = 0;
+	struct bound bound = find_bound(values, key_of, order, n, k);
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) { /* those with the k-th key's upper bytes are all among the first k */
+		uint64_t key = key_of(values[order[i]]);
+
+		if (upper(key, bound.shift) == bound.prefix && key >= last) {
+			last = key;
+			at = i;
+		}
+	}
+	return values[order[at]];
+}

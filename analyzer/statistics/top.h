@@ -14,4 +14,7 @@
 void top_of_values(const double *values, bool descending, const uint32_t *order, size_t n, size_t k,
                    struct sort_item *items);
 
+/* The last of these alone, k ≥ 1: the k-th value. */
+double top_value(const double *values, bool descending, const uint32_t *order, size_t n, size_t k);
+
 #endif

@@ -145,7 +145,7 @@ map_data_make(const struct map_input *input, const struct map_axes *axes, const 
 	*data = (struct map_data){0};
 	if (code >= 0 && input->regions && input->n > 0) {
 		maker.cuts = &cuts;
-		code = map_find_cuts(input, &cuts, error);
+		map_find_cuts(input, &cuts);
 	}
 	if (code >= 0)
 		code = map_maker_begin(&maker, input, axes, data, error);

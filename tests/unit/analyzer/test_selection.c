@@ -113,6 +113,12 @@ test_top(void **state)
 		top_of_values(values, false, order, 8, k, items);
 		for (size_t i = 0; i < k; i++)
 			assert_int_equal(items[i].value, ascending[i]);
+		for (int way = 0; way < 2 && k > 0; way++) {
+			double last = values[(way ? descending : ascending)[k - 1]];
+			double found = top_value(values, way, order, 8, k);
+
+			assert_true(found == last || (isnan(found) && isnan(last)));
+		}
 	}
 }
 
