@@ -256,18 +256,25 @@ warn(const struct map_drawing *drawing)
 	return status;
 }
 
-/* An exit status, or a negative code. */
+/* An exit status, or a negative code. gnuplot gets ready while the run is read. */
 static int
-draw(const struct map_request *request, struct portolan_error *error)
+draw(struct map_request *request, struct portolan_error *error)
 {
+	struct picture_draft draft = PICTURE_CLOSED;
 	struct map_drawing drawing;
 	int code = request->has_picture ? picture_check(&request->picture, error) : 0;
 
+	request->draft = &draft;
+	if (code >= 0 && request->has_picture)
+		code = picture_open(&draft, &request->picture, error);
 	if (code >= 0)
 		code = map_drawing_load(&drawing, request, error);
-	if (code < 0)
+	if (code < 0) {
+		picture_discard(&draft);
 		return code;
+	}
 	code = map_drawing_draw(&drawing, error);
+	picture_discard(&draft);
 	if (code >= 0 && request->common->json)
 		code = map_report(&drawing, error);
 	if (code >= 0)

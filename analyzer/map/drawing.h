@@ -34,6 +34,7 @@ struct map_request {
 	const char *title;      /* NULL: made of names */
 	struct picture picture; /* PICTURE_GIF: an animation */
 	bool has_picture;
+	struct picture_draft *draft; /* of `picture`, open; or PICTURE_CLOSED */
 	const char *frames; /* a folder for single pictures; NULL: none */
 };
 

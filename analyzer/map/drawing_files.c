@@ -41,49 +41,48 @@ page_of(const struct map_drawing *drawing, double text, char title[MAP_CAPTION_R
 
 /* One picture of `count` maps from `first` on. */
 static int
-draw_picture(const struct map_drawing *drawing, const struct picture *picture, size_t first, size_t count,
-             struct portolan_error *error)
+draw_picture(const struct map_drawing *drawing, const struct picture *picture, struct picture_draft *draft,
+             size_t first, size_t count, struct portolan_error *error)
 {
 	char title[MAP_CAPTION_ROOM], description[MAP_DESCRIPTION_ROOM];
 	struct picture_page page = page_of(drawing, drawing->layout.text, title, description);
-	struct picture_draft draft;
 	int code;
 
 	page.width = drawing->layout.width;
 	page.height = drawing->layout.height;
-	code = picture_begin(&draft, picture, &page, error);
+	code = picture_begin(draft, picture, &page, error);
 	if (code < 0)
 		return code;
-	map_script_write(draft.script, drawing, picture->format, first, count);
+	map_script_write(draft->script, drawing, picture->format, first, count);
 	for (size_t m = first; m < first + count; m++) {
 		const void *data;
 		size_t size = map_drawing_data(drawing, m, &data);
 
-		output_bytes(&draft.data, data, size);
+		output_bytes(&draft->data, data, size);
 	}
-	return picture_end(&draft, error);
+	return picture_end(draft, error);
 }
 
 /* A picture of the facets. */
 static int
-draw_facets(const struct map_drawing *drawing, const struct picture *picture, struct portolan_error *error)
+draw_facets(const struct map_drawing *drawing, const struct picture *picture, struct picture_draft *draft,
+            struct portolan_error *error)
 {
 	struct map_grid grid = map_facet_grid(drawing->request, drawing->facet_count);
 	char title[MAP_CAPTION_ROOM], description[MAP_DESCRIPTION_ROOM];
 	struct picture_page page = page_of(drawing, grid.text, title, description);
-	struct picture_draft draft;
 	int code;
 
 	page.width = grid.width;
 	page.height = grid.height;
-	code = picture_begin(&draft, picture, &page, error);
+	code = picture_begin(draft, picture, &page, error);
 	if (code < 0)
 		return code;
-	map_script_write_facets(draft.script, drawing, picture->format);
+	map_script_write_facets(draft->script, drawing, picture->format);
 	for (size_t f = 0; f < drawing->facet_count; f++)
-		output_bytes(&draft.data, drawing->facets[f].points,
+		output_bytes(&draft->data, drawing->facets[f].points,
 		             drawing->facets[f].point_count * sizeof(*drawing->facets[f].points));
-	return picture_end(&draft, error);
+	return picture_end(draft, error);
 }
 
 void
@@ -104,6 +103,7 @@ draw_frames(const struct map_drawing *drawing, struct portolan_error *error)
 	progress_begin(&progress, "drawing", drawing->map_count);
 	for (size_t m = 0; m < drawing->map_count && code >= 0; m++) {
 		char name[MAP_FRAME_NAME_ROOM], path[PATH_MAX];
+		struct picture_draft draft = PICTURE_CLOSED;
 		struct picture picture;
 
 		map_frame_name(drawing, m, name);
@@ -116,7 +116,7 @@ draw_frames(const struct map_drawing *drawing, struct portolan_error *error)
 			code = picture_check(&picture, error);
 		picture.is_part = true;
 		if (code >= 0)
-			code = draw_picture(drawing, &picture, m, 1, error);
+			code = draw_picture(drawing, &picture, &draft, m, 1, error);
 		progress_show(&progress, m + 1);
 	}
 	progress_clear(&progress);
@@ -148,12 +148,12 @@ map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error)
 	for (size_t f = 0; f < drawing->facet_count && code >= 0; f++)
 		code = map_leave_out_hidden(&drawing->facets[f], request->picture.format, error);
 	if (drawing->facet_count > 0)
-		return code < 0 ? code : draw_facets(drawing, &request->picture, error);
+		return code < 0 ? code : draw_facets(drawing, &request->picture, request->draft, error);
 	for (size_t m = 0; m < drawing->map_count && style == MAP_SCATTER && code >= 0; m++)
 		code = map_leave_out_hidden(&drawing->maps[m],
 		                            request->has_picture ? request->picture.format : PICTURE_PNG, error);
 	if (code >= 0 && request->has_picture)
-		code = draw_picture(drawing, &request->picture, 0, drawing->map_count, error);
+		code = draw_picture(drawing, &request->picture, request->draft, 0, drawing->map_count, error);
 	if (code >= 0 && request->frames)
 		code = draw_frames(drawing, error);
 	return code;

@@ -245,7 +245,7 @@ chart_draw(const struct chart *chart, const struct picture *picture, struct port
 {
 	const struct picture_page page = {
 	        .width = FRAME_WIDTH, .height = frame_height(chart), .title = chart->title, .description = chart->caption};
-	struct picture_draft draft;
+	struct picture_draft draft = PICTURE_CLOSED;
 	int code = picture_begin(&draft, picture, &page, error);
 
 	if (code < 0)

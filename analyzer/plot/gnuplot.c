@@ -1,7 +1,8 @@
 /*
  * gnuplot.c: starts gnuplot by posix_spawn, without a shell, and waits for it.
  *
- * Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the picture as its standard
+ * It is started before there is anything to draw, and reads one line from a pipe, the gate, once there is: which script
+ * to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the picture as its standard
  * output, so that nothing is written in the user's folder. It runs with default settings (-d: no start-up file of the
  * user's has a say), nothing on its standard input, and signals as a program expects them. What it says is kept for the
  * error message.
@@ -25,10 +26,12 @@
 
 extern char **environ;
 
-/* Starts a program with nothing on its standard input, and gives it standard output, error (−1: none) and two files
+#define FILES 3
+
+/* Starts a program with nothing on its standard input, and gives it standard output, error (−1: none) and other files
  * (−1: not there) under their own numbers. 0, or the errno. */
 static int
-spawn(char *const arguments[], int output, int messages, const int files[2], pid_t *child)
+spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -50,7 +53,7 @@ spawn(char *const arguments[], int output, int messages, const int files[2], pid
 		result = posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
 	else if (result == 0)
 		result = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	for (int i = 0; i < 2 && result == 0; i++) /* onto itself: it is not closed then */
+	for (int i = 0; i < FILES && result == 0; i++) /* onto itself: it is not closed then */
 		if (files[i] >= 0)
 			result = posix_spawn_file_actions_adddup2(&actions, files[i], files[i]);
 	if (result == 0)
@@ -89,38 +92,79 @@ read_said(int fd, char *text, size_t room)
 	text[used] = '\0';
 }
 
-int
-gnuplot_run(int script, int data, int picture, struct portolan_error *error)
-{
-	const int files[] = {script, data};
-	char said[300], set_data[64], script_path[32];
-	char program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
-	char *arguments[] = {program, defaults, execute, set_data, script_path, NULL};
-	int pipe_ends[2], result, status;
-	pid_t child;
+/* The first picture of a process takes the longest, as it looks for fonts: one that nobody sees. */
+#define READY                                                                                                          \
+	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
+	"set output"
 
-	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'", data);
-	snprintf(script_path, sizeof(script_path), "/dev/fd/%d", script);
-	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
-	result = spawn(arguments, picture, pipe_ends[1], files, &child);
-	close(pipe_ends[1]);
-	if (result != 0) {
-		close(pipe_ends[0]);
-		if (result == ENOENT)
-			return error_set(error, PORTOLAN_E_SYSTEM,
-			                 "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge "
-			                 "gnuplot");
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(result));
+static void
+close_gate(struct gnuplot *gnuplot)
+{
+	for (int i = 0; i < 2; i++) {
+		if (gnuplot->gate[i] >= 0)
+			close(gnuplot->gate[i]);
+		gnuplot->gate[i] = -1;
 	}
-	read_said(pipe_ends[0], said, sizeof(said));
-	close(pipe_ends[0]);
-	status = wait_for(child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+}
+
+int
+gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts, struct portolan_error *error)
+{
+	char set_data[320], gate_path[32], program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
+	char *arguments[] = {program, defaults, execute, set_data, gate_path, NULL};
+	int pipe_ends[2], result;
+
+	*gnuplot = GNUPLOT_NONE;
+	if (pipe2(gnuplot->gate, O_CLOEXEC) < 0 || pipe2(pipe_ends, O_CLOEXEC) < 0) {
+		close_gate(gnuplot);
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
+	}
+	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'%s", data, uses_fonts ? READY : "");
+	snprintf(gate_path, sizeof(gate_path), "/dev/fd/%d", gnuplot->gate[0]);
+	result = spawn(arguments, picture, pipe_ends[1], (const int[]){script, data, gnuplot->gate[0]}, &gnuplot->child);
+	close(pipe_ends[1]);
+	gnuplot->messages = pipe_ends[0];
+	if (result == 0)
 		return 0;
+	gnuplot->child = 0;
+	gnuplot_stop(gnuplot);
+	if (result == ENOENT)
+		return error_set(error, PORTOLAN_E_SYSTEM,
+		                 "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(result));
+}
+
+int
+gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error)
+{
+	char load[48], said[300];
+	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script), status;
+	ssize_t written = write(gnuplot->gate[1], load, (size_t)length); /* its other end is still open here too */
+
+	close_gate(gnuplot);
+	read_said(gnuplot->messages, said, sizeof(said));
+	status = wait_for(gnuplot->child);
+	gnuplot->child = 0;
+	gnuplot_stop(gnuplot);
 	if (WIFSIGNALED(status))
 		return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot was ended by signal %d", WTERMSIG(status));
+	if (written == length && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
 	return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot failed: %s", said[0] ? said : "it said nothing");
+}
+
+void
+gnuplot_stop(struct gnuplot *gnuplot)
+{
+	close_gate(gnuplot);
+	if (gnuplot->messages >= 0)
+		close(gnuplot->messages);
+	gnuplot->messages = -1;
+	if (gnuplot->child > 0) {
+		kill(gnuplot->child, SIGTERM);
+		wait_for(gnuplot->child);
+	}
+	gnuplot->child = 0;
 }
 
 /* What a program prints; NULL: it cannot be started. *child is to be waited for. */
@@ -132,7 +176,7 @@ open_printed(char *const arguments[], pid_t *child)
 
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		return NULL;
-	result = spawn(arguments, pipe_ends[1], -1, (const int[]){-1, -1}, child);
+	result = spawn(arguments, pipe_ends[1], -1, (const int[]){-1, -1, -1}, child);
 	close(pipe_ends[1]);
 	stream = result == 0 ? fdopen(pipe_ends[0], "r") : NULL;
 	if (!stream)

@@ -8,7 +8,6 @@
 #include "picture.h"
 
 #include "describe.h"
-#include "gnuplot.h"
 #include "output/claims.h"
 
 #include <portolan/error.h>
@@ -175,35 +174,78 @@ open_file(const struct picture *picture, const char *path, struct output *output
 	return output_open(output, picture->with_script ? path : picture->path, error);
 }
 
+static bool
+is_described(const struct picture *picture)
+{
+	return picture->format == PICTURE_SVG || picture->format == PICTURE_PDF;
+}
+
+int
+picture_open(struct picture_draft *draft, const struct picture *picture, struct portolan_error *error)
+{
+	static const struct output closed = {.fd = -1};
+	int code = picture->with_script ? check_script(picture, error) : 0; /* the command may have drawn another */
+
+	*draft = (struct picture_draft){
+	        .picture = picture, .data = closed, .own = closed, .drawn = closed, .image = closed, .gnuplot = GNUPLOT_NONE};
+	if (code >= 0 && picture->kind == PICTURE_MAP)
+		code = open_file(picture, picture->data_path, &draft->data, error);
+	if (code >= 0)
+		code = open_file(picture, picture->script_path, &draft->own, error);
+	if (code >= 0)
+		code = output_open(&draft->image, picture->path, error);
+	if (code >= 0 && is_described(picture))
+		code = output_open(&draft->drawn, picture->path, error);
+	if (code >= 0)
+		code = gnuplot_start(&draft->gnuplot, draft->own.fd, draft->data.fd,
+		                     is_described(picture) ? draft->drawn.fd : draft->image.fd,
+		                     picture->format == PICTURE_PNG || picture->format == PICTURE_PDF, error);
+	if (code < 0)
+		picture_discard(draft);
+	return code;
+}
+
+void
+picture_discard(struct picture_draft *draft)
+{
+	if (!draft->picture)
+		return;
+	gnuplot_stop(&draft->gnuplot);
+	output_discard(&draft->data);
+	output_discard(&draft->own);
+	output_discard(&draft->drawn);
+	output_discard(&draft->image);
+	free(draft->text);
+	*draft = PICTURE_CLOSED;
+}
+
 int
 picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
               struct portolan_error *error)
 {
-	int code = picture->with_script ? check_script(picture, error) : 0; /* the command may have drawn another */
+	int code = draft->picture ? 0 : picture_open(draft, picture, error);
 
-	*draft = (struct picture_draft){.picture = picture, .page = page, .data.fd = -1};
-	if (code >= 0 && picture->kind == PICTURE_MAP)
-		code = open_file(picture, picture->data_path, &draft->data, error);
 	if (code < 0)
 		return code;
+	draft->page = page;
 	draft->script = open_memstream(&draft->text, &draft->length);
 	if (draft->script) {
 		begin_script(draft->script, picture, page);
 		return 0;
 	}
-	output_discard(&draft->data);
+	picture_discard(draft);
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
 }
 
 /* The text, but for characters that no font has. */
 static int
-write_script(const struct picture_draft *draft, struct output *output, struct portolan_error *error)
+write_script(struct picture_draft *draft, struct portolan_error *error)
 {
 	uint8_t *drawn = plot_is_common(draft->text) ? NULL : gnuplot_characters();
 
-	plot_replace_undrawn(output, draft->text, drawn);
+	plot_replace_undrawn(&draft->own, draft->text, drawn);
 	free(drawn);
-	return output_flush(output, error);
+	return output_flush(&draft->own, error);
 }
 
 static bool
@@ -222,24 +264,25 @@ is_whole(enum picture_format format, int fd)
 	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }
 
-/* Draws into `image`, which the caller finishes. */
 static int
-run(struct picture_draft *draft, struct output *script, struct output *image, struct portolan_error *error)
+draw(struct picture_draft *draft, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
 	struct progress progress = {0};
-	int code = write_script(draft, script, error);
+	int drawn = is_described(picture) ? draft->drawn.fd : draft->image.fd, code = write_script(draft, error);
 
 	if (code >= 0 && picture->kind == PICTURE_MAP)
 		code = output_flush(&draft->data, error);
 	if (code >= 0 && !picture->is_part)
 		progress_begin(&progress, "drawing", 0);
 	if (code >= 0)
-		code = gnuplot_run(script->fd, draft->data.fd, image->fd, error);
+		code = gnuplot_draw(&draft->gnuplot, draft->own.fd, error);
 	progress_clear(&progress);
-	if (code >= 0 && !is_whole(picture->format, image->fd))
+	if (code >= 0 && !is_whole(picture->format, drawn))
 		code = error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
 		                 picture->path);
+	if (code >= 0 && is_described(picture))
+		code = picture_describe(drawn, &draft->image, picture->format, draft->page, error);
 	return code;
 }
 
@@ -247,32 +290,18 @@ int
 picture_end(struct picture_draft *draft, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
-	struct output script = {.fd = -1}, drawn = {.fd = -1}, image = {.fd = -1};
-	bool described = picture->format == PICTURE_SVG || picture->format == PICTURE_PDF;
 	int code = 0;
 
 	if (fclose(draft->script) != 0)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
 	if (code >= 0)
-		code = open_file(picture, picture->script_path, &script, error);
-	if (code >= 0)
-		code = output_open(&image, picture->path, error);
-	if (code >= 0 && described)
-		code = output_open(&drawn, picture->path, error);
-	if (code >= 0)
-		code = run(draft, &script, described ? &drawn : &image, error);
-	if (code >= 0 && described)
-		code = picture_describe(drawn.fd, &image, picture->format, draft->page, error);
+		code = draw(draft, error);
 	if (code >= 0 && picture->with_script && picture->kind == PICTURE_MAP)
 		code = output_finish(&draft->data, error);
 	if (code >= 0 && picture->with_script)
-		code = output_finish(&script, error);
+		code = output_finish(&draft->own, error);
 	if (code >= 0)
-		code = output_finish(&image, error);
-	output_discard(&draft->data);
-	output_discard(&script);
-	output_discard(&drawn);
-	output_discard(&image);
-	free(draft->text);
+		code = output_finish(&draft->image, error);
+	picture_discard(draft);
 	return code;
 }

@@ -2,7 +2,7 @@
  * picture.h: a picture that the user asked for: the names of its files, and having it drawn.
  *
  *     picture_init() → picture_check(), before anything is read → for each picture, struct picture_draft:
- *     picture_begin() → the script's variables and template, the data → picture_end()
+ *     picture_open(), perhaps → picture_begin() → the script's variables and template, the data → picture_end()
  *
  * With --script the script stands beside FILE.png as FILE.gp, and a map's data as FILE.map-data, from which gnuplot
  * draws the same picture again.
@@ -10,6 +10,7 @@
 #ifndef PICTURE_H
 #define PICTURE_H
 
+#include "gnuplot.h"
 #include "script.h"
 
 #include <portolan/portolan.h>
@@ -55,11 +56,21 @@ struct picture_draft {
 	FILE *script;       /* its errors are picture_end()'s */
 	struct output data; /* of a map */
 	/* private */
+	struct output own, drawn, image; /* the script; the picture as gnuplot draws it, and as it stays */
+	struct gnuplot gnuplot;
 	char *text;
 	size_t length;
 };
 
-/* The script has its first lines, and the terminal's. On success call picture_end(); the page must live until then. */
+/* Opens its files and starts gnuplot, which gets ready meanwhile: for whoever has to read much before there is anything
+ * to draw. On success call picture_begin(), or picture_discard(). PORTOLAN_E_SYSTEM: a file cannot be written, or there is
+ * no gnuplot. */
+int picture_open(struct picture_draft *draft, const struct picture *picture, struct portolan_error *error);
+void picture_discard(struct picture_draft *draft); /* may be called twice, and after picture_end() */
+
+/* The script has its first lines, and the terminal's. A draft that is not open, which PICTURE_CLOSED is, is opened. On
+ * success call picture_end(); the page must live until then. */
+#define PICTURE_CLOSED ((struct picture_draft){.picture = NULL})
 int picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
                   struct portolan_error *error);
 

@@ -290,9 +290,11 @@ def _ticks(form: str) -> FuncFormatter:
 
 
 def main(arguments: list[str]) -> None:
-    """-d -e "picture=''; data='FILE'" SCRIPT: gnuplot's."""
+    """-d -e "picture=''; data='FILE'" FILE: gnuplot's. The last file says which script to load, once it is written."""
     (data,) = re.findall(r"data='([^']*)'", " ".join(arguments[:-1]))
-    with open(arguments[-1], encoding="utf-8", errors="replace") as script, open(data, "rb") as file:
+    with open(arguments[-1], encoding="utf-8") as gate:
+        (path,) = re.findall(r"load '([^']*)'", gate.read())
+    with open(path, encoding="utf-8", errors="replace") as script, open(data, "rb") as file:
         sheet, content = Sheet(script.read()), file.read()
     matplotlib.rcdefaults()  # no configuration file of the user is read
     fonts = [sheet.get("font_name", "DejaVu Sans"), "DejaVu Sans"]
