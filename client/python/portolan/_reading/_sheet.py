@@ -34,7 +34,7 @@ class Sheet:
             self._values.setdefault(item[1], {})[int(item[2])] = _value(item[3])
             at = item.end()
 
-    def get(self, name: str, default: float) -> Any:
+    def get(self, name: str, default: Any) -> Any:
         """What a script says only where it is not the usual."""
         return self[name] if name in self._values else default
 
