@@ -1,4 +1,4 @@
-/* test_signals_half.c: scores of half precision, float16 and bfloat16: every number of them, by every kind of processor. */
+/* test_signals_half.c: scores of float16 and bfloat16: every number of them, by every kind of processor. */
 #include "half_reference.h"
 #include "signals_fixture.h"
 
@@ -38,7 +38,8 @@ test_every_half(void **state)
 }
 
 #ifdef __SSE__
-/* As torch.set_flush_denormal(True) has it: subnormal numbers are taken for 0. Those of a float16 are none of a float32.
+/* As torch.set_flush_denormal(True) has it: subnormal numbers are taken for 0. Those of a float16 are none of a
+ * float32.
  */
 static void
 test_small_halves_where_subnormals_are_flushed(void **state)
@@ -101,15 +102,14 @@ test_halves_are_widened(void **state)
 						bits = (uint16_t)((lrand48() & 0x87ff) |
 						                  (type == PORTOLAN_BF16 ? 0x3e00 : 0x3800));
 					half[(r * n + k) * apart] = bits;
-					wide[(r * n + k) * 2] =
-					        (float)half_reference(bits, type);
+					wide[(r * n + k) * 2] = (float)half_reference(bits, type);
 				}
 			}
 			if (from == signals_from_logits)
 				half[n / 2 * apart] = 0x7fff, wide[n / 2 * 2] = NAN; /* NaN of both kinds */
 			out = run(from, (struct portolan_array){half, type, (ptrdiff_t)n * width, width}, N, n, gold);
-			expected = run(from, (struct portolan_array){wide, PORTOLAN_F32, (ptrdiff_t)n * 8, 8}, N, n,
-			               gold);
+			expected =
+			        run(from, (struct portolan_array){wide, PORTOLAN_F32, (ptrdiff_t)n * 8, 8}, N, n, gold);
 			assert_int_equal(out.refused_count, expected.refused_count);
 			assert_int_equal(out.refused_count, from == signals_from_logits);
 			for (size_t r = out.refused[0]; r < N; r++) {

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The number that 16 bits stand for: a sign, 5 (PORTOLAN_F16) or 8 (PORTOLAN_BF16) bits of exponent, the rest a fraction. */
+/* The number that 16 bits stand for: a sign, 5 (float16) or 8 (bfloat16) bits of exponent, the rest a fraction. */
 static inline double
 half_reference(uint16_t bits, enum portolan_type type)
 {
