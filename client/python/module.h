@@ -36,6 +36,7 @@ typedef int dlpack_export(void *object, struct dlpack_tensor *tensor); /* 0, or 
 struct readable {
 	PyObject *type;        /* held; NULL: this place is free */
 	dlpack_export *tensor; /* NULL: a buffer, if is_buffer */
+	PyCFunction is_neg;    /* of tensors: torch's method of this name; NULL: there is none */
 	bool is_buffer;
 };
 

@@ -149,14 +149,15 @@ def test_every_type_of_integer(store, dtype):
 
 
 def test_tensors_are_read_where_they_lie(store, monkeypatch):
-    """Not one Python method of them is called, if they are contiguous; but scores are asked whether their memory holds the negatives."""
+    """Not one Python method of them is called."""
     if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         pytest.skip("this torch has no table of DLPack functions")
     logits, gold = torch.randn(50, 4, requires_grad=True) * 1, torch.randint(0, 4, (50,))
     ids, texts = torch.arange(50), [f"{i:02d}" for i in range(50)]
-    for name in ("detach", "cpu", "numpy", "tolist", "float", "__array__", "__dlpack__"):
+    with portolan.Run("first", store=store) as run:  # what tensors are is found out once
+        run.log_logits(0, ids, logits, gold)
+    for name in ("detach", "cpu", "numpy", "tolist", "float", "is_neg", "__array__", "__dlpack__"):
         monkeypatch.setattr(torch.Tensor, name, lambda *_, **__: pytest.fail("a tensor was converted"))
-    monkeypatch.setattr(torch.Tensor, "is_neg", lambda self: False if self.is_floating_point() else pytest.fail("integers were asked"))
     with portolan.Run("run", store=store) as run, portolan.Run("texts", store=store) as other:
         run.log_logits(0, ids, logits, gold)
         other.log_logits(0, texts, logits, gold)
