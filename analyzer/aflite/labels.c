@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static int
 out_of_memory(struct portolan_error *error)
@@ -143,7 +144,23 @@ struct list {
 	struct labels *labels;
 	const char *path;
 	const char *unit;
+	const char *field_option;
 };
+
+/* Records in place of labels: JSON objects, or, in a file so named, several fields. */
+static bool
+is_record(const char *path, const char *line, size_t length)
+{
+	const char *dot = strrchr(path, '.');
+	size_t blanks = 0;
+
+	while (blanks < length && line[blanks] == ' ')
+		blanks++;
+	if (blanks < length && line[blanks] == '{' && memchr(line, ':', length))
+		return true;
+	return dot && ((strcasecmp(dot, ".csv") == 0 && memchr(line, ',', length)) ||
+	               (strcasecmp(dot, ".tsv") == 0 && memchr(line, '\t', length)));
+}
 
 static int
 take_label(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
@@ -153,6 +170,10 @@ take_label(void *context, uint64_t place, const char *label, size_t length, stru
 	if (memchr(label, '\0', length))
 		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu has a NUL character", list->path,
 		                 list->unit, (unsigned long long)place);
+	if (is_record(list->path, label, length))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: %s %llu is a record, not a label: which of its fields is meant? %s NAME",
+		                 list->path, list->unit, (unsigned long long)place, list->field_option);
 	return labels_add(list->labels, label, length, error);
 }
 
@@ -195,7 +216,7 @@ int
 labels_read(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
             struct portolan_error *error)
 {
-	struct list list = {.labels = labels, .path = path};
+	struct list list = {.labels = labels, .path = path, .field_option = field_option};
 	int code;
 
 	*labels = (struct labels){0};

@@ -285,6 +285,12 @@ def refused():
         file.write('{"other": 0}\n')
     with open("list.jsonl", "w", encoding="utf-8") as file:
         file.write('{"gold": [1]}\n')
+    for name in ("whole.jsonl", "whole.txt"):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("\n" + "".join(f' {{"gold": {i % 2}}}\n' for i in range(200)))
+    for name, mark in (("whole.csv", ","), ("whole.tsv", "\t")):
+        with open(name, "w", encoding="utf-8") as file:
+            file.writelines(f"{i // 100}{mark}{i % 2}\n" for i in range(200))
     X_of = lambda name: ("--features", f"{name}.npy", *data[2:])  # noqa: E731
     y_of = lambda name, *more: (*data[:2], "--labels", name, *more)  # noqa: E731
     failures = [
@@ -302,6 +308,10 @@ def refused():
         (y_of("matrix_y.npy"), "must have one: a label for each row"),
         (y_of("missing.txt"), "cannot read missing.txt"),
         (y_of("y.jsonl", "--label-field", "gold"), "y.jsonl: line 200 has no field 'gold'"),
+        (y_of("whole.jsonl"), "whole.jsonl: line 2 is a record, not a label: which of its fields is meant? --label-field NAME"),
+        (y_of("whole.csv"), "whole.csv: line 1 is a record, not a label: which of its fields is meant? --label-field NAME"),
+        (y_of("whole.tsv"), "whole.tsv: line 1 is a record, not a label: which of its fields is meant? --label-field NAME"),
+        ((*data, "--groups", "whole.txt"), "whole.txt: line 2 is a record, not a label: which of its fields is meant? --group-field NAME"),
         (y_of("list.jsonl", "--label-field", "gold"), "list.jsonl: line 1: field 'gold' is neither text, number nor truth value"),
         ((*data, "--train-size", 200), "--train-size 200: there are 200 examples"),
         ((*data, "--train-size", 150, "--target-size", 200), "there are 200 examples, nothing to remove"),
